@@ -1,0 +1,177 @@
+//! The stable codes of everything Interlock refuses or warns about.
+//!
+//! A code never changes its meaning and is never given again. Each has a page in
+//! `docs/errors/`, which `interlock explain` prints.
+
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+
+macro_rules! codes {
+    ($($(#[doc = $group:literal])? $number:ident $name:ident $title:literal)*) => {
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        pub enum Code { $($name,)* }
+
+        impl Code {
+            pub const ALL: &'static [Code] = &[$(Code::$name,)*];
+
+            /// The number that people and scripts see.
+            pub const fn number(self) -> &'static str {
+                match self { $(Code::$name => stringify!($number),)* }
+            }
+
+            /// One line that says what the code means.
+            pub const fn title(self) -> &'static str {
+                match self { $(Code::$name => $title,)* }
+            }
+        }
+    };
+}
+
+codes! {
+    E0101 YamlSyntax            "the workflow file is not well-formed YAML"
+    E0102 YamlFeature           "tags, anchors, aliases and several documents are not part of the workflow language"
+    E0103 DuplicateKey          "a key stands twice in one map"
+    E0104 UnknownKey            "the workflow language has no such key here"
+    E0105 WrongType             "a value has the wrong shape"
+    E0106 MissingKey            "a required key is missing"
+    E0107 TooLarge              "the file is larger or deeper than any workflow has to be"
+    E0110 UnknownRole           "no role or class has this name"
+    E0111 UnknownLoop           "no loop has this name"
+    E0112 UnknownPhase          "no phase has this name"
+    E0113 UnknownQuestion       "no question has this name"
+    E0114 UnknownGate           "no gate has this name"
+    E0115 UnknownGuard          "`when` tests a name that is not declared"
+    E0116 UnknownValue          "a value that is not in the declared list"
+    E0117 UnknownWorkflow       "no workflow has this name"
+    E0118 BadName               "this cannot be a name"
+    E0120 OneVerb               "an entry has exactly one verb"
+    E0121 VerbNotHere           "this verb cannot stand here"
+    E0122 BadTarget             "this verb does not take this target"
+    E0123 LadderCircle          "following `escalates_to` must end at a person"
+    E0124 TwoMeanings           "one name means two things"
+    E0125 AliasToNothing        "an alias points to no status"
+    E0126 NeedsNothingPasses    "completion needs something that nothing passes"
+    E0127 DomainConflict        "a domain cannot be read from this name"
+    E0128 StatusConflict        "two tables claim the same status"
+    E0129 BadLoop               "a loop is not bounded as it must be"
+    E0130 PhasesOrTables        "a workflow has phases, or `begin` and `groups`, not both"
+    E0131 WrongExample          "an example does not come out as it says"
+    E0132 BadExpression         "a CEL expression cannot be used"
+    E0133 AbstractWorkflow      "an abstract workflow can be extended, not run"
+    E0134 LanguageVersion       "this version of the workflow language is not known"
+    E0135 BadPhase              "a phase or stage is not put together as it must be"
+    E0136 GuardOutOfReach       "this guard has no handoff to read"
+    E0137 NeverReached          "this alternative can never be taken"
+
+    E0201 NoHandoff             "there is no metadata block in the output"
+    E0202 HandoffSyntax         "the metadata block is not JSON"
+    E0203 TwoHandoffs           "there are two metadata blocks and they differ"
+    E0204 NotAnObject           "the metadata block is not a JSON object"
+    E0205 NotText               "the output is not UTF-8 text"
+    E0206 HandoffTooLarge       "the metadata block is larger or deeper than it may be"
+    E0210 FieldMissing          "a required field is missing or empty"
+    E0211 FieldType             "a field has the wrong type"
+    E0212 FieldValue            "a value is not one of those allowed"
+    E0213 WrongAgent            "`agent` is not the role of the assignment"
+    E0214 NextAgent             "`handoff.next_agent` is not what this context asks for"
+    E0215 BadTimestamp          "a timestamp is not RFC 3339"
+    E0216 NothingAttempted      "a blocked handoff must say what was attempted"
+    E0217 NoReason              "a blocked handoff must give its `blocked_reason`"
+    E0218 NoBlockers            "a blocked handoff must list its blockers here"
+    E0219 NoContext             "`handoff.context` must tell the next one what to know"
+    E0220 SkillMissing          "a mandatory skill was not invoked"
+    E0221 BadSourceReference    "a source reference is not `path`, `path:line` or `path:first-last`"
+    E0222 PathNotRelative       "a path must be relative and stay inside the repository"
+    E0223 BadQuestion           "a question is not one a person can answer"
+    E0224 BadFinding            "a finding or an answer to one is incomplete"
+    E0225 WrongPhase            "`phase` is not the phase of the assignment"
+    E0226 ClaimNotMade          "a claim that this phase asks for is not made"
+    E0227 UnknownStatus         "the role has no such status"
+    E0228 VagueSummary          "the summary says too little"
+    E0229 StatusSpelling        "the status was read without regard to case, spaces and hyphens"
+    E0230 SuggestionDiffers     "the workflow decides otherwise than the agent suggested"
+    E0231 RepeatedId            "one id is used twice"
+    E0232 BadPlan               "the plan's groups cannot be taken in"
+    E0233 FactFailed            "a derived fact could not be computed from the handoff"
+    E0234 UnresolvedRejection   "a rejection or response names a finding that is not open"
+    E0235 ClaimDiffers          "what the author claims differs from what the ledger shows"
+    E0236 ReRaised              "a settled finding was raised again"
+    E0237 LateNitpick           "a new minor finding cannot block after the first review"
+    E0238 ContextAbsent         "a field to be passed on is not in the handoff"
+
+    E0301 NoSession             "the session has not been started"
+    E0302 SessionExists         "the session has been started already"
+    E0303 SessionEnded          "the session has ended"
+    E0304 NoAssignment          "there is no such assignment"
+    E0305 AssignmentClosed      "the assignment is closed"
+    E0306 WrongToken            "the token is not the one of this assignment"
+    E0307 NotClaimed            "the assignment has not been claimed"
+    E0308 ReportDiffers         "this assignment has reported something else already"
+    E0309 NotNow                "the workflow does not accept this status now"
+    E0310 NoSuchStatus          "the workflow has no such status for this role"
+    E0311 StillOpen             "this cannot pass while something measured is open"
+    E0312 NoRole                "the workflow has no such role"
+    E0313 RoleBusy              "as many of this role are at work as may be"
+    E0314 NoGroup               "there is no such group"
+    E0315 GroupEnded            "the group has ended"
+    E0316 NoQuestion            "there is no such question"
+    E0317 QuestionClosed        "the question has been answered"
+    E0318 NoOption              "this is not an answer to that question"
+    E0319 NoGateRun             "no such gate is waiting for a result"
+    E0320 NotDeferred           "the group is not deferred"
+    E0321 AlreadyAcknowledged   "the deferral has been acknowledged already"
+    E0322 LeaseHolds            "the lease has not run out"
+    E0323 CompletionRejected    "the session cannot complete yet"
+    E0324 OverrideImpossible    "work cannot be overridden to this role here"
+    E0325 HandoffOfAnother      "the handoff was checked for another role or phase"
+    E0327 BadSetting            "the workflow has no such setting or value"
+    E0328 PlanRefused           "no plan can be taken in now"
+    E0330 NotForPeople          "the workflow does not let a person do this"
+    E0331 NotAMerge             "only a merge assignment takes a merge result"
+    E0332 WorkflowMismatch      "the session runs another workflow"
+
+    E0401 FileUnreadable        "a file cannot be read"
+    E0402 BadArgument           "an argument cannot be understood"
+    E0403 UnknownCode           "there is no such code"
+    E0404 ImportFailed          "the file cannot be imported"
+    E0405 OutputFailed          "the result cannot be written"
+}
+
+impl Code {
+    /// Finds a code by its number, in any case, with or without the leading `E`.
+    pub fn parse(text: &str) -> Option<Self> {
+        let digits = text.trim().trim_start_matches(['E', 'e']);
+        Self::ALL.iter().copied().find(|code| code.number().trim_start_matches('E') == digits)
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.number())
+    }
+}
+
+impl Serialize for Code {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.number())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn numbers_are_unique_and_found_again() {
+        let numbers: BTreeSet<_> = Code::ALL.iter().map(|code| code.number()).collect();
+        assert_eq!(numbers.len(), Code::ALL.len());
+        for code in Code::ALL {
+            assert_eq!(Code::parse(code.number()), Some(*code));
+        }
+        assert_eq!(Code::parse("e0104"), Some(Code::UnknownKey));
+        assert_eq!(Code::parse("104"), None);
+    }
+}

@@ -1,0 +1,142 @@
+//! The handoff: the structured result that an agent gives at the end.
+//!
+//! `extract` finds the metadata block in what an agent wrote, `check` holds it
+//! against a workflow. Only `check` makes a [`Handoff`], so whatever decides can
+//! rely on what is said here.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+
+use crate::id::{Digest, Name};
+use crate::workflow::StatusIx;
+
+/// A checked handoff: what the decision reads, and the whole of what was given in.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Handoff {
+    /// The role it was checked for.
+    pub role: Name,
+    /// The phase it was checked for.
+    pub phase: Option<Name>,
+    /// The status as the agent wrote it.
+    pub said: Name,
+    /// The status it means; `None`: the role has no such status, and the workflow routes that.
+    pub status: Option<StatusIx>,
+    pub reason: Option<Name>,
+    /// For each guard of the workflow the index of its value; only facts are filled in.
+    pub facts: Vec<u8>,
+    /// Findings of a review. `None`: the report speaks of none, which is not the same as an empty list.
+    pub issues: Option<Vec<Issue>>,
+    pub tracking: Tracking,
+    pub responses: Vec<Response>,
+    pub blocking_summary: Option<BlockingSummary>,
+    /// Tests that still fail, or fail anew, each once.
+    pub failing_tests: Option<Vec<Name>>,
+    /// The plan's groups.
+    pub groups: Option<Vec<PlannedGroup>>,
+    pub questions: Vec<Asked>,
+    /// Deferred groups acknowledged by name.
+    pub acknowledge: Vec<Name>,
+    /// Groups awaiting confirmation that are accepted by name.
+    pub accept: Vec<Name>,
+    /// Of the canonical content: the same report again has the same digest.
+    pub digest: Digest,
+    /// Everything that was given in, extra fields included.
+    pub json: Arc<Json>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum Grade {
+    Critical,
+    High,
+    Medium,
+    Low,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Issue {
+    pub id: Name,
+    pub title: Name,
+    pub location: Name,
+    pub severity: Grade,
+    pub blocking: bool,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Tracking {
+    pub rejections_accepted: Vec<Name>,
+    pub rejections_overruled: Vec<Name>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Answer {
+    Fixed,
+    Rejected,
+    Deferred,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Response {
+    pub id: Name,
+    pub response: Answer,
+    pub reason: Option<Name>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct BlockingSummary {
+    pub total_blocking: u32,
+    pub fixed: u32,
+    pub rejected_with_reason: u32,
+    pub unaddressed: u32,
+}
+
+/// A group as the plan gives it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct PlannedGroup {
+    pub id: Name,
+    pub title: Name,
+    /// Declared flags that the plan gives, by name.
+    pub flags: std::collections::BTreeMap<Name, Name>,
+    pub depends_on: Vec<Name>,
+    /// Commands of the gate `run: plan`, each a program and its arguments.
+    pub checks: Vec<Vec<Name>>,
+}
+
+/// A question that an agent has for a person.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Asked {
+    pub text: Name,
+    pub category: Option<Name>,
+    pub options: Vec<Name>,
+    pub impact: Option<Name>,
+}
+
+impl Handoff {
+    /// The value at a dotted path.
+    pub fn field(&self, path: &str) -> Option<&Json> {
+        path.split('.').try_fold(&*self.json, |value, key| value.get(key))
+    }
+
+    /// Present, not null, not empty.
+    pub fn has(&self, path: &str) -> bool {
+        self.field(path).is_some_and(is_something)
+    }
+
+    /// The claim `verification.NAME` is made.
+    pub fn claims(&self, name: &str) -> bool {
+        self.json.get("verification").and_then(|claims| claims.get(name)) == Some(&Json::Bool(true))
+    }
+}
+
+pub(crate) fn is_something(value: &Json) -> bool {
+    match value {
+        Json::Null => false,
+        Json::Bool(_) | Json::Number(_) => true,
+        Json::String(text) => !text.trim().is_empty(),
+        Json::Array(items) => !items.is_empty(),
+        Json::Object(members) => !members.is_empty(),
+    }
+}

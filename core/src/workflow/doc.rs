@@ -1,0 +1,431 @@
+//! The workflow document as it is written, before it is given a meaning.
+
+use serde_json::{Value as Json, json};
+
+use crate::id::Name;
+use crate::workflow::record::{At, Decode, Problems, Schemas, Table, record, wrong_type};
+use crate::yaml::{Node, Value};
+
+/// A value in `when`, `settings`, `flags` and `facts`: compared as text.
+pub(crate) type Literal = At<Name>;
+
+record! {
+    /// A workflow: the declared rules by which a team of agents works.
+    struct WorkflowDoc {
+        /// The name of the workflow.
+        workflow: At<Name>,
+        /// The version of this language: 1.
+        language: At<u32>,
+        /// One sentence that says what the workflow is for.
+        about: Option<String>,
+        /// The workflow that this one is merged over.
+        extends: Option<At<Name>>,
+        /// May be extended, not run.
+        is_abstract = "abstract": bool,
+        /// Names with finite values, fixed when a session starts. The first value is the default.
+        settings: Table<Vec<Literal>>,
+        /// Fields of the handoff being decided, with their finite values.
+        facts: Table<FactDoc>,
+        /// Who can be assigned.
+        roles: Table<RoleDoc>,
+        /// Patterns that read a domain from the name of a role.
+        domains: Table<Vec<At<Name>>>,
+        /// What follows a report, by role (or class, or `any`) and status.
+        routes: Table<Table<Vec<EntryDoc>>>,
+        /// What follows a report on a merge task.
+        merge: Table<Vec<EntryDoc>>,
+        /// Who helps when an agent is blocked.
+        blocked: Option<BlockedDoc>,
+        /// What follows a status that the role does not have.
+        unknown_status: Option<EntryDoc>,
+        /// Other names of statuses.
+        aliases: Table<Vec<At<Name>>>,
+        /// Roles that stand in for others, applied in order.
+        overrides: Vec<OverrideDoc>,
+        /// Counters, limits and progress.
+        loops: Table<LoopDoc>,
+        /// The stages that work passes, in order.
+        phases: Vec<PhaseDoc>,
+        /// Where a person is asked before work goes on.
+        checkpoints: Vec<CheckpointDoc>,
+        /// Commands that Interlock runs itself.
+        gates: Table<GateDoc>,
+        /// The first assignment of a session without phases.
+        begin: Vec<EntryDoc>,
+        /// The units of work that run side by side.
+        groups: Option<GroupsDoc>,
+        /// What people are asked.
+        questions: Table<QuestionDoc>,
+        /// The evidence that completion needs.
+        completion: Option<CompletionDoc>,
+        /// What every handoff must have.
+        handoff: Option<HandoffDoc>,
+        /// Decisions that must come out as written; checked when the file is loaded.
+        examples: Vec<ExampleDoc>,
+    }
+
+    /// A fact: its values, and the CEL expression that derives it where it is not a plain field.
+    struct FactDoc short(fact_from_list) {
+        /// The values, the default first.
+        values: Vec<Literal>,
+        /// A CEL expression over `handoff` that yields one of the values.
+        cel: Option<At<Name>>,
+    }
+
+    /// A role.
+    struct RoleDoc {
+        /// Classes of the role; `author` is known to the language.
+        is: Vec<At<Name>>,
+        /// The next rung when work with this role is stuck; a person if absent.
+        escalates_to: Option<At<Name>>,
+        /// The domain, where the name does not tell it.
+        domain: Option<At<Name>>,
+        /// How many assignments of this role may be open at once.
+        at_most: Option<At<u32>>,
+        /// Skills that this role must invoke.
+        skills: Vec<At<Name>>,
+        /// The model to use; for the adapter.
+        model: Option<Name>,
+        /// How long an assignment may take, such as `30m`; for the adapter.
+        deadline: Option<At<Name>>,
+        /// `interlock`: a role that Interlock plays itself.
+        by: Option<At<Name>>,
+    }
+
+    /// What follows: one verb and its modifiers.
+    struct EntryDoc {
+        /// Taken only if each name has one of the values.
+        when: Table<Vec<Literal>>,
+        /// Verb: an assignment for a role, or `author`.
+        spawn: Option<At<Name>>,
+        /// Verb: the same work once more, by `self` or `author`.
+        respawn: Option<At<Name>>,
+        /// Verb: the reporter waits while a role is consulted.
+        consult: Option<At<Name>>,
+        /// Verb: `blocked_agent`, the last that waits, resumes.
+        back = "return": Option<At<Name>>,
+        /// Verb: the next rung above `self` or `author`.
+        escalate: Option<At<Name>>,
+        /// Verb: a merge task for `author`.
+        merge: Option<At<Name>>,
+        /// Verb: this part of the `phase` is done.
+        advance: Option<At<Name>>,
+        /// Verb: back to a phase.
+        goto: Option<At<Name>>,
+        /// Verb: takes in and starts `groups`.
+        start: Option<At<Name>>,
+        /// Verb: a question to a person.
+        ask: Option<At<Name>>,
+        /// Verb: ends the `group` as completed, if the evidence is there.
+        complete: Option<At<Name>>,
+        /// Verb: ends the `group` as deferred_external.
+        defer: Option<At<Name>>,
+        /// Verb: the validator, a role played by Interlock, judges the session.
+        validate: Option<At<Name>>,
+        /// Verb: completes the `session`.
+        end: Option<At<Name>>,
+        /// Verb, in options of questions only: cancels the `group` or the `session`.
+        cancel: Option<At<Name>>,
+        /// Verb, in options of questions only: starts the question's subject (`work`) again.
+        redo: Option<At<Name>>,
+        /// Verb, in options of questions only: acknowledges every `deferred` group and asks for the end again.
+        acknowledge: Option<At<Name>>,
+        /// The loop in which this passage is counted.
+        counted = "loop": Option<At<Name>>,
+        /// Evidence that this records.
+        passes: Vec<At<Name>>,
+        /// Taken instead where a `consult` or `return` cannot be.
+        otherwise: Option<Box<EntryDoc>>,
+        /// Fields of the handoff to pass on.
+        with: Vec<At<Name>>,
+        /// Fields that the handoff must have.
+        require: Vec<At<Name>>,
+        /// Claims under `verification` that must be true.
+        verify: Vec<At<Name>>,
+        /// The model to use; for the adapter.
+        model: Option<Name>,
+        /// For `validate`: a session in which no group was ever planned may end too.
+        without_groups: bool,
+        /// Why; for the explanation.
+        because: Option<Name>,
+    }
+
+    /// Who helps when an agent is blocked: reason by role or domain.
+    struct BlockedDoc {
+        /// The status that means blocked.
+        status: At<Name>,
+        /// The loop in which each block is counted.
+        counted = "loop": Option<At<Name>>,
+        /// Reasons beside those of the table's rows.
+        reasons: Vec<At<Name>>,
+        /// Reason (or `any`) to role, domain or `any` to the role that helps, or `user`.
+        table: Table<RowDoc>,
+        /// Who helps where no cell does.
+        otherwise: Option<At<Name>>,
+        /// Fields of the handoff to pass on.
+        with: Vec<At<Name>>,
+        /// Fields that a blocked handoff must have.
+        require: Vec<At<Name>>,
+        /// Claims under `verification` that must be true.
+        verify: Vec<At<Name>>,
+    }
+
+    /// A role that stands in for another.
+    struct OverrideDoc {
+        /// Applied only if each name has one of the values.
+        when: Table<Vec<Literal>>,
+        /// The role that a route arrived at.
+        instead_of: At<Name>,
+        /// The role that takes its place.
+        takes = "use": At<Name>,
+        /// Why; for the explanation.
+        because: Option<Name>,
+    }
+
+    /// A loop: a bounded passage.
+    struct LoopDoc short(loop_from_number) {
+        /// When work no longer goes back but up.
+        escalate_at: LimitDoc,
+        /// What shows progress: `blocking_findings` or `failing_tests`.
+        measure: Option<At<Name>>,
+        /// When respawn prompts begin to warn; one before each limit if absent.
+        warn_at: Option<LimitDoc>,
+    }
+
+    /// Limits of a loop.
+    struct LimitDoc {
+        /// The passage that no longer goes through.
+        iteration: Option<At<u32>>,
+        /// Passages in a row without progress.
+        no_progress: Option<At<u32>>,
+    }
+
+    /// A phase, or several side by side.
+    struct PhaseDoc {
+        /// The name of the phase.
+        phase: Option<At<Name>>,
+        /// Phases that run side by side and are joined.
+        together: Vec<PhaseDoc>,
+        /// The role that does it.
+        role: Option<At<Name>>,
+        /// The gate that is run.
+        gate: Option<At<Name>>,
+        /// `author`: the author merges.
+        merge: Option<At<Name>>,
+        /// `group` (default) or `session`.
+        per: Option<At<Name>>,
+        /// `groups`: the handoff of this phase brings the groups.
+        plans: Option<At<Name>>,
+        /// Left out unless each name has one of the values.
+        when: Table<Vec<Literal>>,
+        /// Back to an earlier phase while something measured is open.
+        rework: Option<ReworkDoc>,
+        /// The name that handoffs use in `phase`.
+        called = "as": Option<At<Name>>,
+        /// Fields that a handoff must have to leave the phase.
+        require: Vec<At<Name>>,
+        /// Claims under `verification` that must be true to leave the phase.
+        verify: Vec<At<Name>>,
+        /// Skills that must be invoked in this phase.
+        skills: Vec<At<Name>>,
+    }
+
+    /// Where rework goes, and the loop that counts and measures it.
+    struct ReworkDoc {
+        /// The earlier phase.
+        goto: At<Name>,
+        /// The loop; it needs a measure.
+        counted = "loop": At<Name>,
+    }
+
+    /// Where a person is asked before work goes on.
+    struct CheckpointDoc {
+        /// The phases after which it is asked.
+        after: Vec<At<Name>>,
+        /// The question.
+        ask: At<Name>,
+        /// Asked only if each name has one of the values.
+        when: Table<Vec<Literal>>,
+    }
+
+    /// A command that Interlock runs itself, on the exact tree.
+    struct GateDoc {
+        /// The program and its arguments, or `plan`: the `checks` of the group's plan.
+        run: RunDoc,
+        /// What follows when it does not exit with 0.
+        fail: Vec<EntryDoc>,
+        /// How long it may take, such as `10m`.
+        timeout: Option<At<Name>>,
+    }
+
+    /// The units of work that run side by side.
+    struct GroupsDoc {
+        /// How many may be at work at once.
+        at_most: Option<At<u32>>,
+        /// Fields of a group in the plan, with their finite values.
+        flags: Table<Vec<Literal>>,
+        /// The first assignment of a group.
+        begin: Vec<EntryDoc>,
+        /// What follows when no group is left to start or running.
+        ended: Vec<EntryDoc>,
+    }
+
+    /// What a person is asked.
+    struct QuestionDoc {
+        /// The text, with fields of the handoff in braces.
+        text: At<Name>,
+        /// What follows each option.
+        options: Table<Vec<EntryDoc>>,
+        /// What follows free text, or an option that the handoff offered.
+        answer: Vec<EntryDoc>,
+    }
+
+    /// The evidence that completion needs.
+    struct CompletionDoc {
+        /// Of a group.
+        group: Option<GroupNeedsDoc>,
+        /// Of the session.
+        session: Option<SessionNeedsDoc>,
+    }
+
+    /// The evidence that a group needs to be completed.
+    struct GroupNeedsDoc {
+        /// Names that must have been passed, or `{ any_of: […] }`.
+        needs: Vec<NeedDoc>,
+        /// Needed as well by a group that was ever blocked.
+        once_blocked: Vec<At<Name>>,
+        /// Gates that must have passed on the tree being completed.
+        gates: Vec<At<Name>>,
+    }
+
+    /// The evidence that a session needs to be completed.
+    struct SessionNeedsDoc {
+        /// Gates that must have passed on the tree being completed.
+        gates: Vec<At<Name>>,
+    }
+
+    /// What every handoff must have.
+    struct HandoffDoc {
+        /// Fields that every handoff must have.
+        require: Vec<At<Name>>,
+        /// Claims under `verification` that must be true.
+        verify: Vec<At<Name>>,
+        /// Skills that every role must invoke.
+        skills: Vec<At<Name>>,
+        /// `warn` (default) or `refuse`.
+        missing_skills: Option<At<Name>>,
+    }
+
+    /// A decision that must come out as written.
+    struct ExampleDoc {
+        /// The role that reports.
+        role: Option<At<Name>>,
+        /// The gate that has run.
+        gate: Option<At<Name>>,
+        /// The question that is answered.
+        question: Option<At<Name>>,
+        /// The option that was chosen.
+        option: Option<At<Name>>,
+        /// The status reported, or `pass` and `fail` of a gate.
+        status: Option<At<Name>>,
+        /// The phase of the assignment.
+        phase: Option<At<Name>>,
+        /// Settings, flags, facts and the rest of the state.
+        given: Table<Literal>,
+        /// One action and its object.
+        expect: Table<Vec<Literal>>,
+    }
+}
+
+fn fact_from_list(node: &Node) -> Option<Node> {
+    match &node.value {
+        Value::List(_) => Some(wrap(node, "values")),
+        Value::Null | Value::Scalar(_) | Value::Map(_) => None,
+    }
+}
+
+pub(crate) fn loop_from_number(node: &Node) -> Option<Node> {
+    node.text()?;
+    Some(wrap(&wrap(node, "iteration"), "escalate_at"))
+}
+
+/// `{ key: node }`, at the same place.
+pub(crate) fn wrap(node: &Node, key: &str) -> Node {
+    let key = Node { place: node.place.clone(), value: Value::Scalar(key.into()) };
+    Node { place: node.place.clone(), value: Value::Map(vec![(key, node.clone())]) }
+}
+
+/// A row of the blocked table: a map of columns; a single target stands for `{ any: target }`.
+#[derive(Clone, Debug)]
+pub(crate) struct RowDoc(pub(crate) Table<At<Name>>);
+
+impl Decode for RowDoc {
+    fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
+        let row = if node.text().is_some() { &wrap(node, "any") } else { node };
+        Table::decode(row, problems).map(Self)
+    }
+
+    fn schema(schemas: &mut Schemas) -> Json {
+        let columns = Table::<At<Name>>::schema(schemas);
+        json!({ "anyOf": [{ "type": "string" }, columns] })
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum RunDoc {
+    Plan,
+    Command(Vec<At<Name>>),
+}
+
+impl Decode for RunDoc {
+    fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
+        match &node.value {
+            Value::Scalar(text) if &**text == "plan" => Some(Self::Plan),
+            Value::List(items) if !items.is_empty() => Vec::decode(node, problems).map(Self::Command),
+            Value::Null | Value::Scalar(_) | Value::List(_) | Value::Map(_) => {
+                wrong_type(node, "`plan`, or a list of the program and its arguments,", problems);
+                None
+            }
+        }
+    }
+
+    fn schema(_: &mut Schemas) -> Json {
+        json!({ "anyOf": [{ "const": "plan" }, { "type": "array", "minItems": 1, "items": { "type": "string" } }] })
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum NeedDoc {
+    One(At<Name>),
+    AnyOf(Vec<At<Name>>),
+}
+
+impl Decode for NeedDoc {
+    fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
+        if node.text().is_some() {
+            return At::decode(node, problems).map(Self::One);
+        }
+        if !crate::workflow::record::check_keys(node, &["any_of"], problems) {
+            return None;
+        }
+        crate::workflow::record::decode_key(node, "any_of", problems).map(Self::AnyOf)
+    }
+
+    fn schema(schemas: &mut Schemas) -> Json {
+        let names = Vec::<At<Name>>::schema(schemas);
+        json!({ "anyOf": [{ "type": "string" },
+            { "type": "object", "required": ["any_of"], "additionalProperties": false, "properties": { "any_of": names } }] })
+    }
+}
+
+/// The JSON Schema of a workflow file, for editors.
+pub fn schema() -> Json {
+    let mut schemas = Schemas::default();
+    let root = WorkflowDoc::schema(&mut schemas);
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Interlock workflow",
+        "$ref": root.get("$ref"),
+        "$defs": schemas.0,
+    })
+}

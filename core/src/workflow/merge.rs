@@ -1,0 +1,136 @@
+//! `extends`: one document merged over another, before anything is decoded.
+
+use crate::workflow::doc::{loop_from_number, wrap};
+use crate::yaml::{Node, Value};
+
+/// The rows that every workflow has.
+pub(crate) const PRELUDE: &str = r#"
+workflow: prelude
+language: 1
+abstract: true
+loops:
+  retry: 3
+  settled: 2
+routes:
+  any:
+    no_handoff:  { respawn: self, loop: retry, because: the agent ended without a handoff }
+    bad_handoff: { respawn: self, loop: retry, because: the handoff stayed invalid }
+questions:
+  clarify: { text: "{handoff.context}", answer: { redo: work, with: [answer] } }
+  stuck:
+    text: "{because}"
+    options:
+      retry: { redo: work }
+      defer: { defer: group }
+      drop:  { cancel: group }
+      stop:  { cancel: session }
+  unfinished:
+    text: "{because}"
+    options:
+      acknowledge: { acknowledge: deferred }
+      stop:        { cancel: session }
+groups: { at_most: 4 }
+"#;
+
+/// Merges `over` onto `base`: maps key by key, `null` removes, all else is replaced whole.
+pub(crate) fn merge(base: &Node, over: &Node) -> Node {
+    merge_at(&expand(base), &expand(over), &mut Vec::new())
+}
+
+fn merge_at(base: &Node, over: &Node, path: &mut Vec<String>) -> Node {
+    let (Value::Map(below), Value::Map(above)) = (&base.value, &over.value) else { return over.clone() };
+    if is_entry(path) {
+        return over.clone();
+    }
+    let mut merged: Vec<(Node, Node)> = Vec::new();
+    for (key, value) in below {
+        let name = key.text().unwrap_or_default();
+        if path.is_empty() && matches!(name, "examples" | "abstract" | "about" | "extends" | "workflow" | "language") {
+            continue;
+        }
+        match above.iter().find(|(other, _)| other.text() == Some(name)) {
+            None => merged.push((key.clone(), value.clone())),
+            Some((_, new)) if new.is_null() => {}
+            Some((new_key, new)) => {
+                path.push(name.to_owned());
+                merged.push((new_key.clone(), merge_at(value, new, path)));
+                path.pop();
+            }
+        }
+    }
+    for (key, value) in above {
+        let known = merged.iter().any(|(other, _)| other.text() == key.text());
+        if !known && !value.is_null() {
+            merged.push((key.clone(), value.clone()));
+        }
+    }
+    Node { place: over.place.clone(), value: Value::Map(merged) }
+}
+
+/// An entry is one thought; a key of it must not survive from the base.
+fn is_entry(path: &[String]) -> bool {
+    let path: Vec<&str> = path.iter().map(String::as_str).collect();
+    matches!(
+        path.as_slice(),
+        ["routes", _, _]
+            | ["merge", _]
+            | ["unknown_status" | "begin"]
+            | ["gates", _, "fail"]
+            | ["questions", _, "answer"]
+            | ["questions", _, "options", _]
+            | ["groups", "begin" | "ended"]
+    )
+}
+
+/// Writes out the short forms that merging looks into.
+fn expand(root: &Node) -> Node {
+    let mut root = root.clone();
+    edit(&mut root, "loops", |value| loop_from_number(value));
+    let row = |value: &Node| value.text().map(|_| wrap(value, "any"));
+    if let Value::Map(entries) = &mut root.value {
+        for (key, value) in entries {
+            if key.text() == Some("blocked") {
+                edit(value, "table", row);
+            }
+        }
+    }
+    root
+}
+
+fn edit(node: &mut Node, key: &str, change: impl Fn(&Node) -> Option<Node>) {
+    let Value::Map(entries) = &mut node.value else { return };
+    for (name, table) in entries {
+        if name.text() != Some(key) {
+            continue;
+        }
+        let Value::Map(rows) = &mut table.value else { continue };
+        for (_, value) in rows {
+            if let Some(changed) = change(value) {
+                *value = changed;
+            }
+        }
+    }
+}
+
+/// The merged document as canonical JSON: sorted keys, nothing that does not decide.
+pub(crate) fn canonical(node: &Node, top: bool) -> String {
+    match &node.value {
+        Value::Null => "null".to_owned(),
+        Value::Scalar(text) => serde_json::Value::String(text.to_string()).to_string(),
+        Value::List(items) => {
+            let items: Vec<String> = items.iter().map(|item| canonical(item, false)).collect();
+            format!("[{}]", items.join(","))
+        }
+        Value::Map(entries) => {
+            let mut members: Vec<(String, String)> = entries
+                .iter()
+                .map(|(key, value)| (key.text().unwrap_or_default().to_owned(), canonical(value, false)))
+                .filter(|(key, _)| !top || !matches!(key.as_str(), "about" | "examples" | "extends"))
+                .collect();
+            members.sort();
+            let members: Vec<String> =
+                members.into_iter().map(|(key, value)| format!("{}:{value}", serde_json::Value::String(key))).collect();
+            format!("{{{}}}", members.join(","))
+        }
+    }
+}

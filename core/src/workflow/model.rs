@@ -1,0 +1,584 @@
+//! The compiled workflow: names resolved, one ordered list of rules.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use crate::id::{Digest, Name};
+use crate::problem::Place;
+use crate::workflow::fact::Expression;
+
+macro_rules! index {
+    ($($(#[doc = $doc:literal])* $name:ident;)*) => {$(
+        $(#[doc = $doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        pub struct $name(pub(crate) u16);
+
+        impl $name {
+            pub(crate) fn new(index: usize) -> Self {
+                Self(u16::try_from(index).unwrap_or(u16::MAX))
+            }
+
+            pub(crate) fn index(self) -> usize {
+                usize::from(self.0)
+            }
+        }
+    )*};
+}
+
+index! {
+    /// A role.
+    RoleIx;
+    /// A domain.
+    DomainIx;
+    /// A status, or an option of a question.
+    StatusIx;
+    /// A loop.
+    LoopIx;
+    /// A phase.
+    PhaseIx;
+    /// A question.
+    QuestionIx;
+    /// A gate.
+    GateIx;
+    /// A declared name that `when` can test.
+    GuardIx;
+    /// A rule.
+    RuleIx;
+    /// A name that can be passed as evidence.
+    PassIx;
+}
+
+/// A set of small indices.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct IxSet(Vec<u64>);
+
+impl IxSet {
+    pub(crate) fn insert(&mut self, index: usize) {
+        let word = index / 64;
+        if self.0.len() <= word {
+            self.0.resize(word.saturating_add(1), 0);
+        }
+        if let Some(bits) = self.0.get_mut(word) {
+            *bits |= 1 << (index % 64);
+        }
+    }
+
+    pub(crate) fn contains(&self, index: usize) -> bool {
+        self.0.get(index / 64).is_some_and(|bits| bits & (1 << (index % 64)) != 0)
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = usize> {
+        (0..self.0.len().saturating_mul(64)).filter(|index| self.contains(*index))
+    }
+}
+
+impl FromIterator<usize> for IxSet {
+    fn from_iter<I: IntoIterator<Item = usize>>(indices: I) -> Self {
+        let mut set = Self::default();
+        indices.into_iter().for_each(|index| set.insert(index));
+        set
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct Role {
+    pub name: Name,
+    pub author: bool,
+    pub classes: Vec<Name>,
+    pub domain: Option<DomainIx>,
+    /// The next rung; `None` is a person.
+    pub escalates_to: Option<RoleIx>,
+    pub at_most: Option<u32>,
+    pub skills: Vec<Name>,
+    pub model: Option<Name>,
+    pub deadline: Option<Name>,
+    /// Played by Interlock itself: no agent can hold it.
+    pub by_interlock: bool,
+}
+
+#[derive(Clone, Debug)]
+pub struct Domain {
+    pub name: Name,
+    pub(crate) prefixes: Vec<Name>,
+}
+
+/// Where a guard's value comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum GuardSource {
+    Setting,
+    Flag,
+    Fact,
+}
+
+/// A declared name with finite values; the first is the default.
+#[derive(Clone, Debug)]
+pub struct Guard {
+    pub name: Name,
+    pub source: GuardSource,
+    pub values: Vec<Name>,
+    /// The plan must give it: there is no sensible default.
+    pub required: bool,
+    pub(crate) expression: Option<Expression>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Measure {
+    BlockingFindings,
+    FailingTests,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limits {
+    pub iteration: u32,
+    pub no_progress: Option<u32>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Loop {
+    pub name: Name,
+    pub limit: Limits,
+    pub warn: Limits,
+    pub measure: Option<Measure>,
+}
+
+#[derive(Clone, Debug)]
+pub enum GateRun {
+    /// The `checks` of the group's plan.
+    Plan,
+    Command(Vec<Name>),
+}
+
+#[derive(Clone, Debug)]
+pub struct Gate {
+    pub name: Name,
+    pub run: GateRun,
+    pub timeout: Option<Name>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Question {
+    pub name: Name,
+    pub text: Name,
+    pub options: Vec<(Name, StatusIx)>,
+    /// Free text, or an option of the handoff, is taken as well.
+    pub free: Option<StatusIx>,
+}
+
+/// One name has one of the values (a bit each).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Test {
+    pub(crate) guard: GuardIx,
+    pub(crate) allowed: u64,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Performer {
+    Role(RoleIx),
+    /// One role for each domain, by the group's `domain` flag.
+    ByDomain(Vec<Option<RoleIx>>),
+    Gate(GateIx),
+    Merge,
+}
+
+#[derive(Clone, Debug)]
+pub struct Phase {
+    pub name: Name,
+    /// What handoffs call it.
+    pub called: Name,
+    pub(crate) performer: Performer,
+    pub(crate) when: Vec<Test>,
+    pub(crate) stage: usize,
+    pub(crate) plans: bool,
+    pub(crate) demands: Demands,
+    pub(crate) skills: Vec<Name>,
+    pub place: Place,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Stage {
+    pub(crate) phases: Vec<PhaseIx>,
+    pub(crate) per_session: bool,
+    pub(crate) rework: Option<Rework>,
+    pub(crate) checkpoints: Vec<Checkpoint>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Rework {
+    pub(crate) goto: PhaseIx,
+    pub(crate) counted: LoopIx,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Checkpoint {
+    pub(crate) question: QuestionIx,
+    pub(crate) when: Vec<Test>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Override {
+    pub(crate) when: Vec<Test>,
+    pub(crate) instead_of: RoleIx,
+    pub(crate) takes: RoleIx,
+    pub(crate) because: Name,
+}
+
+/// What a handoff must have to be accepted here.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Demands {
+    pub require: Vec<Name>,
+    pub verify: Vec<Name>,
+}
+
+impl Demands {
+    pub fn is_empty(&self) -> bool {
+        self.require.is_empty() && self.verify.is_empty()
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Need {
+    One(PassIx),
+    AnyOf(Vec<PassIx>),
+}
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Completion {
+    pub(crate) needs: Vec<Need>,
+    pub(crate) once_blocked: Vec<PassIx>,
+    pub(crate) gates: Vec<GateIx>,
+    pub(crate) session_gates: Vec<GateIx>,
+}
+
+/// Something that can be passed as evidence.
+#[derive(Clone, Debug)]
+pub(crate) struct Pass {
+    pub(crate) name: Name,
+    /// A loop of this name with a measure: it must be at zero.
+    pub(crate) measured: Option<Measure>,
+    /// The loop whose last measure is forgotten.
+    pub(crate) forgets: Option<LoopIx>,
+}
+
+/// What an assignment is for.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Task {
+    Work,
+    Consult,
+    Merge,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Source {
+    /// Reports of these roles; `domains` answers for undeclared roles as well.
+    Roles {
+        roles: IxSet,
+        domains: IxSet,
+    },
+    Gate(GateIx),
+    Question(QuestionIx),
+}
+
+/// Who a verb is aimed at, before anything is known of the state.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Target {
+    Role(RoleIx),
+    Author,
+    Reporter,
+    /// Whoever waits last.
+    Waiting,
+    /// The role of a phase.
+    Phase(PhaseIx),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Verb {
+    Spawn(Target),
+    Respawn(Target),
+    Consult(Target),
+    Return,
+    Escalate(Target),
+    Merge,
+    Goto(PhaseIx),
+    Start,
+    Ask(QuestionIx),
+    Complete,
+    Defer,
+    Validate(RoleIx),
+    End,
+    CancelGroup,
+    CancelSession,
+    Redo,
+    Acknowledge,
+    /// Another phase of the stage is unfinished: this part is done.
+    Join,
+    /// Back to an earlier phase of the pipeline.
+    Rework(PhaseIx),
+    /// Forward: the stage is done.
+    Leave,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Condition {
+    When(Test),
+    InGroup,
+    InSession,
+    HasAuthor,
+    /// The target is neither the reporter nor waits.
+    Free(Target),
+    SomebodyWaits,
+    /// The counter of the rule's loop has reached its limit.
+    Limit,
+    /// The measure of this loop is above zero.
+    Open(LoopIx),
+    Outstanding,
+    Task(Task),
+    /// Every blocking finding of this report is settled already.
+    Settled,
+    /// With what this passes, the group's needs are met.
+    Completes,
+}
+
+/// A rule: the first whose conditions hold decides.
+#[derive(Clone, Debug)]
+pub struct Rule {
+    /// Its path in the file; decisions cite it.
+    pub id: Name,
+    pub place: Place,
+    pub(crate) source: Source,
+    /// The tasks it speaks of: work, consult, merge.
+    pub(crate) tasks: [bool; 3],
+    pub(crate) phase: Option<PhaseIx>,
+    /// `None`: any status (of `unknown_status`).
+    pub(crate) status: Option<StatusIx>,
+    pub(crate) reason: Option<Name>,
+    pub(crate) conditions: Vec<Condition>,
+    pub(crate) verb: Verb,
+    /// Climb from the verb's target instead: the limit is reached.
+    pub(crate) climbs: bool,
+    pub(crate) counted: Option<LoopIx>,
+    pub(crate) passes: Vec<PassIx>,
+    pub(crate) with: Arc<[Name]>,
+    pub(crate) demands: Demands,
+    pub(crate) model: Option<Name>,
+    pub(crate) because: Option<Name>,
+    pub(crate) blocks: bool,
+    pub(crate) without_groups: bool,
+}
+
+impl Rule {
+    pub(crate) fn speaks_of(&self, task: Task) -> bool {
+        let [work, consult, merge] = self.tasks;
+        match task {
+            Task::Work => work,
+            Task::Consult => consult,
+            Task::Merge => merge,
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct Status {
+    /// As declared.
+    pub name: Name,
+}
+
+/// How blocked handoffs look in this workflow.
+#[derive(Clone, Debug)]
+pub struct Blocked {
+    pub status: StatusIx,
+    /// The enum of `blocked_reason`.
+    pub reasons: Vec<Name>,
+    /// The reason routes, so it must be given.
+    pub by_reason: bool,
+    pub(crate) demands: Demands,
+}
+
+/// What every handoff must have.
+#[derive(Clone, Debug, Default)]
+pub struct HandoffRules {
+    pub demands: Demands,
+    pub skills: Vec<Name>,
+    pub refuse_missing_skills: bool,
+}
+
+/// A compiled workflow.
+#[derive(Clone, Debug)]
+pub struct Workflow {
+    pub name: Name,
+    pub about: Option<Name>,
+    pub hash: Digest,
+    pub roles: Vec<Role>,
+    pub domains: Vec<Domain>,
+    pub guards: Vec<Guard>,
+    pub loops: Vec<Loop>,
+    pub phases: Vec<Phase>,
+    pub gates: Vec<Gate>,
+    pub questions: Vec<Question>,
+    pub statuses: Vec<Status>,
+    pub rules: Vec<Rule>,
+    pub blocked: Option<Blocked>,
+    pub handoff: HandoffRules,
+    /// Groups at work at once.
+    pub groups_at_most: u32,
+    pub(crate) stages: Vec<Stage>,
+    pub(crate) overrides: Vec<Override>,
+    pub(crate) completion: Completion,
+    pub(crate) passes: Vec<Pass>,
+    pub(crate) aliases: BTreeMap<Name, Vec<StatusIx>>,
+    pub(crate) begin: Vec<Opening>,
+    pub(crate) group_begin: Vec<Opening>,
+    pub(crate) groups_ended: Vec<Opening>,
+    pub(crate) role_index: BTreeMap<Name, RoleIx>,
+    /// By normalised spelling.
+    pub(crate) status_index: BTreeMap<Name, StatusIx>,
+    /// The rules of a role's status, in order.
+    pub(crate) by_report: BTreeMap<(RoleIx, StatusIx), Vec<RuleIx>>,
+    pub(crate) by_gate: BTreeMap<GateIx, Vec<RuleIx>>,
+    pub(crate) by_answer: BTreeMap<(QuestionIx, StatusIx), Vec<RuleIx>>,
+    pub(crate) unknown: Vec<RuleIx>,
+    pub(crate) rule_index: BTreeMap<Name, RuleIx>,
+    pub(crate) stuck: QuestionIx,
+    pub(crate) unfinished: QuestionIx,
+    pub(crate) settled: LoopIx,
+    pub(crate) no_handoff: StatusIx,
+    pub(crate) bad_handoff: StatusIx,
+    pub(crate) domain_guard: Option<GuardIx>,
+}
+
+/// A `spawn` that is not an answer to a report: `begin`, `groups.begin`, `groups.ended`.
+#[derive(Clone, Debug)]
+pub(crate) struct Opening {
+    pub(crate) id: Name,
+    pub(crate) when: Vec<Test>,
+    pub(crate) role: RoleIx,
+    pub(crate) with: Arc<[Name]>,
+    pub(crate) model: Option<Name>,
+    pub(crate) because: Option<Name>,
+}
+
+/// How statuses are compared: without regard to case, spaces and hyphens.
+pub fn normalise_status(text: &str) -> String {
+    text.trim()
+        .chars()
+        .map(|character| match character {
+            ' ' | '-' => '_',
+            other => other.to_ascii_uppercase(),
+        })
+        .collect()
+}
+
+impl Workflow {
+    pub fn role(&self, ix: RoleIx) -> &Role {
+        get(&self.roles, ix.index())
+    }
+
+    pub fn role_named(&self, name: &str) -> Option<RoleIx> {
+        self.role_index.get(name).copied()
+    }
+
+    pub fn status_name(&self, ix: StatusIx) -> &Name {
+        &get(&self.statuses, ix.index()).name
+    }
+
+    pub(crate) fn phase(&self, ix: PhaseIx) -> &Phase {
+        get(&self.phases, ix.index())
+    }
+
+    pub fn phase_named(&self, name: &str) -> Option<PhaseIx> {
+        self.phases.iter().position(|phase| phase.name == name).map(PhaseIx::new)
+    }
+
+    pub fn has_phases(&self) -> bool {
+        !self.stages.is_empty()
+    }
+
+    pub(crate) fn rule(&self, ix: RuleIx) -> &Rule {
+        get(&self.rules, ix.index())
+    }
+
+    pub(crate) fn loop_at(&self, ix: LoopIx) -> &Loop {
+        get(&self.loops, ix.index())
+    }
+
+    pub(crate) fn gate(&self, ix: GateIx) -> &Gate {
+        get(&self.gates, ix.index())
+    }
+
+    pub(crate) fn question(&self, ix: QuestionIx) -> &Question {
+        get(&self.questions, ix.index())
+    }
+
+    pub(crate) fn guard(&self, ix: GuardIx) -> &Guard {
+        get(&self.guards, ix.index())
+    }
+
+    pub(crate) fn pass(&self, ix: PassIx) -> &Pass {
+        get(&self.passes, ix.index())
+    }
+
+    pub fn guard_named(&self, name: &str) -> Option<&Guard> {
+        self.guards.iter().find(|guard| guard.name == name)
+    }
+
+    pub fn loop_named(&self, name: &str) -> Option<LoopIx> {
+        self.loops.iter().position(|item| item.name == name).map(LoopIx::new)
+    }
+
+    pub fn question_named(&self, name: &str) -> Option<QuestionIx> {
+        self.questions.iter().position(|question| question.name == name).map(QuestionIx::new)
+    }
+
+    pub fn gate_named(&self, name: &str) -> Option<GateIx> {
+        self.gates.iter().position(|gate| gate.name == name).map(GateIx::new)
+    }
+
+    /// The domain that a role's name tells, also of a role that is not declared.
+    pub fn domain_of(&self, role: &str) -> Option<DomainIx> {
+        if let Some(ix) = self.role_named(role) {
+            return self.role(ix).domain;
+        }
+        self.domains
+            .iter()
+            .position(|domain| domain.prefixes.iter().any(|prefix| role.starts_with(prefix.as_str())))
+            .map(DomainIx::new)
+    }
+
+    /// Does the role have this status in any table?
+    pub(crate) fn has_status(&self, role: RoleIx, status: StatusIx) -> bool {
+        self.by_report.contains_key(&(role, status))
+    }
+
+    /// The status that a role means by a word, through aliases.
+    pub fn status_of(&self, role: RoleIx, text: &str) -> Option<StatusIx> {
+        let direct = self.status_index.get(text).copied().filter(|status| self.has_status(role, *status));
+        if direct.is_some() {
+            return direct;
+        }
+        let normal = normalise_status(text);
+        let direct = self.status_index.get(normal.as_str()).copied().filter(|status| self.has_status(role, *status));
+        direct.or_else(|| {
+            let meant = self.aliases.get(normal.as_str())?;
+            meant.iter().copied().find(|status| self.has_status(role, *status))
+        })
+    }
+
+    /// Statuses that agents of this role may report, by their declared names.
+    pub fn statuses_of(&self, role: RoleIx) -> Vec<Name> {
+        let own = self.by_report.range((role, StatusIx(0))..=(role, StatusIx(u16::MAX)));
+        own.map(|((_, status), _)| *status)
+            .filter(|status| *status != self.no_handoff && *status != self.bad_handoff)
+            .map(|status| self.status_name(status).clone())
+            .collect()
+    }
+}
+
+/// Indices are made with the lists they point into, in one place, and never outlive them.
+fn get<T>(list: &[T], index: usize) -> &T {
+    #[expect(clippy::indexing_slicing, reason = "indices are only made by lowering, for this very list")]
+    &list[index]
+}

@@ -1,0 +1,353 @@
+//! Declares the document's types once: the struct, its decoder and its JSON Schema.
+//!
+//! serde stops at the first mistake and forgets places; a workflow file should show
+//! all of its mistakes at once, each underlined.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value as Json, json};
+
+use crate::code::Code;
+use crate::id::Name;
+use crate::problem::{Place, Problem};
+use crate::suggest;
+use crate::yaml::{Node, Value};
+
+pub(crate) type Problems = Vec<Problem>;
+
+/// Something that can be read from a node of the document and described as a schema.
+pub(crate) trait Decode: Sized {
+    fn decode(node: &Node, problems: &mut Problems) -> Option<Self>;
+
+    /// The value of a key that is not there; `None` makes the key required.
+    fn absent() -> Option<Self> {
+        None
+    }
+
+    fn schema(schemas: &mut Schemas) -> Json;
+}
+
+/// Named schemas, collected while the types are walked.
+#[derive(Default)]
+pub(crate) struct Schemas(pub(crate) BTreeMap<&'static str, Json>);
+
+impl Schemas {
+    pub(crate) fn named(&mut self, name: &'static str, make: impl FnOnce(&mut Self) -> Json) -> Json {
+        if !self.0.contains_key(name) {
+            self.0.insert(name, Json::Null);
+            let schema = make(self);
+            self.0.insert(name, schema);
+        }
+        json!({ "$ref": format!("#/$defs/{name}") })
+    }
+}
+
+/// A value with the place it was written at.
+#[derive(Clone, Debug)]
+pub(crate) struct At<T> {
+    pub(crate) value: T,
+    pub(crate) place: Place,
+}
+
+impl<T: Decode> Decode for At<T> {
+    fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
+        T::decode(node, problems).map(|value| At { value, place: node.place.clone() })
+    }
+
+    fn schema(schemas: &mut Schemas) -> Json {
+        T::schema(schemas)
+    }
+}
+
+pub(crate) fn wrong_type(node: &Node, wanted: &str, problems: &mut Problems) {
+    let message = format!("{wanted} belongs here, not {}", node.kind());
+    problems.push(Problem::new(Code::WrongType, message).at(node.place.clone()));
+}
+
+impl Decode for Name {
+    fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
+        match node.text() {
+            Some(text) if !text.trim().is_empty() => Some(Name::new(text)),
+            Some(_) | None => {
+                wrong_type(node, "a name", problems);
+                None
+            }
+        }
+    }
+
+    fn schema(_: &mut Schemas) -> Json {
+        json!({ "type": ["string", "number", "boolean"] })
+    }
+}
+
+impl Decode for String {
+    fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
+        node.text().map(str::to_owned).or_else(|| {
+            wrong_type(node, "text", problems);
+            None
+        })
+    }
+
+    fn schema(_: &mut Schemas) -> Json {
+        json!({ "type": "string" })
+    }
+}
+
+impl Decode for u32 {
+    fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
+        node.text().and_then(|text| text.parse().ok()).or_else(|| {
+            wrong_type(node, "a whole number from 0 to 4294967295", problems);
+            None
+        })
+    }
+
+    fn schema(_: &mut Schemas) -> Json {
+        json!({ "type": "integer", "minimum": 0, "maximum": u32::MAX })
+    }
+}
+
+impl Decode for bool {
+    fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
+        match node.text() {
+            Some("true") => Some(true),
+            Some("false") => Some(false),
+            Some(_) | None => {
+                wrong_type(node, "true or false", problems);
+                None
+            }
+        }
+    }
+
+    fn absent() -> Option<Self> {
+        Some(false)
+    }
+
+    fn schema(_: &mut Schemas) -> Json {
+        json!({ "type": "boolean" })
+    }
+}
+
+impl<T: Decode> Decode for Option<T> {
+    fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
+        T::decode(node, problems).map(Some)
+    }
+
+    fn absent() -> Option<Self> {
+        Some(None)
+    }
+
+    fn schema(schemas: &mut Schemas) -> Json {
+        T::schema(schemas)
+    }
+}
+
+impl<T: Decode> Decode for Box<T> {
+    fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
+        T::decode(node, problems).map(Box::new)
+    }
+
+    fn schema(schemas: &mut Schemas) -> Json {
+        T::schema(schemas)
+    }
+}
+
+/// A list; a single entry stands for a list of one.
+impl<T: Decode> Decode for Vec<T> {
+    fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
+        match &node.value {
+            Value::List(items) => Some(items.iter().filter_map(|item| T::decode(item, problems)).collect()),
+            Value::Null => {
+                wrong_type(node, "a list", problems);
+                None
+            }
+            Value::Scalar(_) | Value::Map(_) => T::decode(node, problems).map(|one| vec![one]),
+        }
+    }
+
+    fn absent() -> Option<Self> {
+        Some(Vec::new())
+    }
+
+    fn schema(schemas: &mut Schemas) -> Json {
+        let one = T::schema(schemas);
+        json!({ "anyOf": [one.clone(), { "type": "array", "items": one }] })
+    }
+}
+
+/// A map of free names. It has no order of its own: it is kept by name.
+#[derive(Clone, Debug)]
+pub(crate) struct Table<T>(BTreeMap<Name, (Place, T)>);
+
+impl<T> Default for Table<T> {
+    fn default() -> Self {
+        Self(BTreeMap::new())
+    }
+}
+
+impl<T> Table<T> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&Name, &Place, &T)> {
+        self.0.iter().map(|(name, (place, value))| (name, place, value))
+    }
+
+    pub(crate) fn get(&self, name: &str) -> Option<&T> {
+        self.0.get(name).map(|(_, value)| value)
+    }
+
+    pub(crate) fn place(&self, name: &str) -> Option<&Place> {
+        self.0.get(name).map(|(place, _)| place)
+    }
+
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &Name> + Clone {
+        self.0.keys()
+    }
+
+    pub(crate) fn contains(&self, name: &str) -> bool {
+        self.0.contains_key(name)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl<T: Decode> Decode for Table<T> {
+    fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
+        let Value::Map(entries) = &node.value else {
+            wrong_type(node, "a map", problems);
+            return None;
+        };
+        let mut table = BTreeMap::new();
+        for (key, value) in entries {
+            let Some(name) = Name::decode(key, problems) else { continue };
+            if value.is_null() {
+                continue;
+            }
+            if let Some(value) = T::decode(value, problems) {
+                table.insert(name, (key.place.clone(), value));
+            }
+        }
+        Some(Table(table))
+    }
+
+    fn absent() -> Option<Self> {
+        Some(Self::default())
+    }
+
+    fn schema(schemas: &mut Schemas) -> Json {
+        let value = T::schema(schemas);
+        json!({ "type": "object", "additionalProperties": { "anyOf": [value, { "type": "null" }] } })
+    }
+}
+
+/// One known key of a record, for the schema and for "did you mean".
+pub(crate) struct KeySchema {
+    pub(crate) key: &'static str,
+    pub(crate) about: &'static str,
+    pub(crate) required: bool,
+    pub(crate) schema: Json,
+}
+
+pub(crate) fn record_schema(about: &str, keys: Vec<KeySchema>) -> Json {
+    let mut properties = Map::new();
+    let mut required = Vec::new();
+    for key in keys {
+        let schema = match key.schema {
+            Json::Object(mut object) => {
+                object.insert("description".to_owned(), Json::String(key.about.trim().to_owned()));
+                Json::Object(object)
+            }
+            other => other,
+        };
+        if key.required {
+            required.push(Json::String(key.key.to_owned()));
+        }
+        properties.insert(key.key.to_owned(), schema);
+    }
+    json!({
+        "description": about.trim(), "type": "object", "additionalProperties": false,
+        "required": required, "properties": properties
+    })
+}
+
+pub(crate) fn check_keys(node: &Node, known: &[&'static str], problems: &mut Problems) -> bool {
+    let Value::Map(entries) = &node.value else {
+        wrong_type(node, "a map", problems);
+        return false;
+    };
+    for (key, _) in entries {
+        let text = key.text().unwrap_or_default();
+        if !known.contains(&text) {
+            let help = suggest::help(text, known.iter().copied());
+            let problem = Problem::new(Code::UnknownKey, format!("`{text}` is not a key here"));
+            problems.push(problem.maybe_help(help).at(key.place.clone()));
+        }
+    }
+    true
+}
+
+pub(crate) fn decode_key<T: Decode>(node: &Node, key: &'static str, problems: &mut Problems) -> Option<T> {
+    match node.get(key) {
+        Some(value) if !value.is_null() => T::decode(value, problems),
+        Some(_) | None => T::absent().or_else(|| {
+            problems.push(Problem::new(Code::MissingKey, format!("`{key}` is missing")).at(node.place.clone()));
+            None
+        }),
+    }
+}
+
+macro_rules! record {
+    ($($(#[doc = $about:literal])+ struct $name:ident $(short($short:path))? {
+        $($(#[doc = $key_about:literal])+ $field:ident $(= $key:literal)? : $type:ty,)*
+    })*) => {$(
+        $(#[doc = $about])+
+        #[derive(Clone, Debug)]
+        pub(crate) struct $name {
+            pub(crate) place: crate::problem::Place,
+            $($(#[doc = $key_about])+ pub(crate) $field: $type,)*
+        }
+
+        impl $name {
+            const KEYS: &'static [&'static str] = &[$(record!(@key $field $($key)?),)*];
+        }
+
+        impl crate::workflow::record::Decode for $name {
+            fn decode(
+                node: &crate::yaml::Node,
+                problems: &mut crate::workflow::record::Problems,
+            ) -> Option<Self> {
+                $(let expanded;
+                let node = match $short(node) {
+                    Some(map) => { expanded = map; &expanded }
+                    None => node,
+                };)?
+                if !crate::workflow::record::check_keys(node, Self::KEYS, problems) {
+                    return None;
+                }
+                // Every key is decoded before any is given up on: all problems at once.
+                $(let $field = crate::workflow::record::decode_key::<$type>(
+                    node, record!(@key $field $($key)?), problems);)*
+                Some(Self { place: node.place.clone(), $($field: $field?,)* })
+            }
+
+            fn schema(schemas: &mut crate::workflow::record::Schemas) -> serde_json::Value {
+                schemas.named(stringify!($name), |schemas| {
+                    let keys = vec![$(crate::workflow::record::KeySchema {
+                        key: record!(@key $field $($key)?),
+                        about: concat!($($key_about),+),
+                        required: <$type as crate::workflow::record::Decode>::absent().is_none(),
+                        schema: <$type as crate::workflow::record::Decode>::schema(schemas),
+                    },)*];
+                    let full = crate::workflow::record::record_schema(concat!($($about),+), keys);
+                    record!(@short full $($short)?)
+                })
+            }
+        }
+    )*};
+    (@key $field:ident) => { stringify!($field) };
+    (@key $field:ident $key:literal) => { $key };
+    (@short $full:ident) => { $full };
+    (@short $full:ident $short:path) => {
+        serde_json::json!({ "anyOf": [$full, { "type": ["string", "number", "array"] }] })
+    };
+}
+pub(crate) use record;
