@@ -1,0 +1,207 @@
+//! How a command ends when it does not do what was asked.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::process::ExitCode;
+
+use interlock_core::code::Code;
+use interlock_core::problem::{Place, Problem};
+use serde_json::{Value as Json, json};
+
+use crate::output::{Output, Text, complain};
+use crate::report;
+
+/// The exit codes that scripts rely on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Exit {
+    Done = 0,
+    /// Interlock itself is at fault.
+    Bug = 1,
+    /// The command line cannot be understood.
+    Usage = 2,
+    /// The workflow or a guard does not allow it.
+    #[expect(dead_code, reason = "the first command that refuses takes it away")]
+    Refused = 3,
+    /// A workflow, a handoff or an answer is not valid.
+    Invalid = 4,
+    /// The store or something else outside is not there.
+    Unavailable = 5,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        ExitCode::from(exit as u8)
+    }
+}
+
+/// The texts that problems point into, by the name that their places carry.
+#[derive(Default)]
+pub(crate) struct Sources(BTreeMap<String, String>);
+
+impl Sources {
+    pub(crate) fn add(&mut self, file: impl Into<String>, text: impl Into<String>) {
+        self.0.insert(file.into(), text.into());
+    }
+
+    pub(crate) fn get(&self, file: &str) -> Option<&str> {
+        self.0.get(file).map(String::as_str)
+    }
+}
+
+/// Why a command did not do what was asked, for people and for scripts.
+pub(crate) struct Failure {
+    exit: Exit,
+    code: Code,
+    message: String,
+    help: Option<String>,
+    at: Option<Place>,
+    allowed: Vec<String>,
+    problems: Vec<Problem>,
+    sources: Sources,
+    /// What to print for people instead; only for what clap has laid out already.
+    printed: Option<Text>,
+    silent: bool,
+}
+
+impl Failure {
+    pub(crate) fn new(exit: Exit, code: Code, message: impl Into<String>) -> Self {
+        Self {
+            exit,
+            code,
+            message: message.into(),
+            help: None,
+            at: None,
+            allowed: Vec::new(),
+            problems: Vec::new(),
+            sources: Sources::default(),
+            printed: None,
+            silent: false,
+        }
+    }
+
+    /// Input with at least one error in it. The first error speaks for all of them.
+    pub(crate) fn invalid(mut problems: Vec<Problem>, sources: Sources) -> Self {
+        report::sort(&mut problems);
+        let Some(first) = problems.iter().find(|problem| problem.is_error()) else {
+            return Self::new(Exit::Bug, Code::Bug, "input was refused without an error in it");
+        };
+        let head = Self::new(Exit::Invalid, first.code, first.message.clone());
+        Self { help: first.help.clone(), at: first.at.clone(), problems, sources, ..head }
+    }
+
+    /// Nobody reads stdout any more; that is the reader's choice and no failure.
+    pub(crate) fn reader_gone() -> Self {
+        Self { silent: true, ..Self::new(Exit::Done, Code::OutputFailed, "") }
+    }
+
+    #[must_use]
+    pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    #[must_use]
+    pub(crate) fn maybe_help(mut self, help: Option<String>) -> Self {
+        self.help = help.or(self.help);
+        self
+    }
+
+    /// What would have been accepted.
+    #[must_use]
+    pub(crate) fn allowed(mut self, allowed: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.allowed = allowed.into_iter().map(Into::into).collect();
+        self
+    }
+
+    #[must_use]
+    pub(crate) fn printed(mut self, text: Text) -> Self {
+        self.printed = Some(text);
+        self
+    }
+
+    /// Says it: on stderr for people, on stdout for scripts.
+    pub(crate) fn tell(&self, json: bool) -> Exit {
+        if self.silent {
+            return self.exit;
+        }
+        if json {
+            // If stdout is gone, so is whoever would have read why.
+            let _ = Output { json }.document(&self.json());
+        } else {
+            complain(&self.text());
+        }
+        self.exit
+    }
+
+    pub(crate) fn json(&self) -> Json {
+        let mut error = json!({ "code": self.code, "message": self.message });
+        if let Some(help) = &self.help {
+            error["help"] = json!(help);
+        }
+        if let Some(at) = &self.at {
+            error["at"] = json!(at);
+        }
+        if !self.allowed.is_empty() {
+            error["allowed"] = json!(self.allowed);
+        }
+        let (errors, warnings): (Vec<_>, Vec<_>) = self.problems.iter().partition(|problem| problem.is_error());
+        if !errors.is_empty() {
+            error["problems"] = json!(errors);
+        }
+        if !warnings.is_empty() {
+            error["warnings"] = json!(warnings);
+        }
+        json!({ "error": error })
+    }
+
+    pub(crate) fn text(&self) -> Text {
+        let mut text = Text::default();
+        if let Some(printed) = &self.printed {
+            text.push_rendered(printed.as_str());
+            return text;
+        }
+        if !self.problems.is_empty() {
+            return report::problems(&self.problems, &self.sources);
+        }
+        let head = Problem::new(self.code, self.message.clone()).maybe_help(self.help.clone());
+        report::problem(&mut text, &head, &self.allowed, &self.sources);
+        if self.exit != Exit::Bug {
+            // Writing to memory cannot fail.
+            let _ = writeln!(text, "\n`interlock explain {}` says more", self.code);
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use interlock_core::problem::Place;
+
+    use super::*;
+
+    fn place(line: u32) -> Place {
+        Place { file: "w.yaml".into(), line, column: 1, length: 1 }
+    }
+
+    #[test]
+    fn json_has_only_the_fields_that_apply() {
+        let failure = Failure::new(Exit::Invalid, Code::UnknownWorkflow, "no workflow is called `x`");
+        assert_eq!(failure.json(), json!({ "error": { "code": "E0117", "message": "no workflow is called `x`" } }));
+    }
+
+    #[test]
+    fn the_first_error_in_the_file_speaks_for_all() {
+        let problems = vec![
+            Problem::new(Code::UnknownRole, "third").at(place(9)),
+            Problem::warning(Code::NeverReached, "first, but a warning").at(place(1)),
+            Problem::new(Code::UnknownKey, "second").help("look").at(place(2)),
+        ];
+        let error = &Failure::invalid(problems, Sources::default()).json()["error"];
+        assert_eq!(error["code"], "E0104");
+        assert_eq!(error["message"], "second");
+        assert_eq!(error["help"], "look");
+        assert_eq!(error["at"], json!({ "file": "w.yaml", "line": 2, "column": 1 }));
+        assert_eq!(error["problems"].as_array().unwrap().len(), 2);
+        assert_eq!(error["warnings"][0]["code"], "E0137");
+    }
+}
