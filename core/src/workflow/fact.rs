@@ -7,3 +7,9 @@ use crate::id::Name;
 pub struct Expression {
     pub(crate) text: Name,
 }
+
+impl Expression {
+    pub(crate) fn compile(text: &str) -> Result<Self, String> {
+        Ok(Self { text: Name::new(text) })
+    }
+}

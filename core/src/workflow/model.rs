@@ -367,6 +367,8 @@ pub struct Rule {
     pub(crate) model: Option<Name>,
     pub(crate) because: Option<Name>,
     pub(crate) blocks: bool,
+    /// Leaves the phase, or asks what can: the demands of the phase hold too.
+    pub(crate) leaves: bool,
     pub(crate) without_groups: bool,
 }
 
