@@ -38,11 +38,13 @@ impl From<Exit> for ExitCode {
 #[derive(Default)]
 pub(crate) struct Sources(BTreeMap<String, String>);
 
-impl Sources {
-    pub(crate) fn add(&mut self, file: impl Into<String>, text: impl Into<String>) {
-        self.0.insert(file.into(), text.into());
+impl FromIterator<(String, String)> for Sources {
+    fn from_iter<I: IntoIterator<Item = (String, String)>>(texts: I) -> Self {
+        Self(texts.into_iter().collect())
     }
+}
 
+impl Sources {
     pub(crate) fn get(&self, file: &str) -> Option<&str> {
         self.0.get(file).map(String::as_str)
     }

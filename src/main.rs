@@ -2,6 +2,8 @@
 
 mod cli;
 mod failure;
+mod input;
+mod library;
 mod markdown;
 mod output;
 mod pages;
@@ -29,14 +31,40 @@ fn main() -> ExitCode {
             *last = Some(format!("{said}{place}"));
         }
     }));
-    let exit = panic::catch_unwind(|| cli::run(arguments)).unwrap_or_else(|_| {
+    guarded(json, || cli::run(arguments)).into()
+}
+
+/// A panic is a bug: it ends the command with a message that asks to report it.
+fn guarded(json: bool, run: impl FnOnce() -> Exit + panic::UnwindSafe) -> Exit {
+    panic::catch_unwind(run).unwrap_or_else(|_| {
         let fault = FAULT.lock().ok().and_then(|mut last| last.take()).unwrap_or_default();
         bug(&fault).tell(json)
-    });
-    exit.into()
+    })
 }
 
 fn bug(fault: &str) -> Failure {
     Failure::new(Exit::Bug, Code::Bug, format!("a fault in Interlock itself: {fault}"))
         .help("please report it, with the command and what it was given")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_ends_as_a_bug() {
+        assert_eq!(guarded(false, || panic!("a panic that this test wants")), Exit::Bug);
+        assert_eq!(guarded(false, || Exit::Invalid), Exit::Invalid);
+    }
+
+    #[test]
+    fn a_bug_asks_to_be_reported() {
+        let text = bug("no such index (src/cli/mod.rs:7)").text();
+        let plain = anstream::adapter::strip_str(text.as_str()).to_string();
+        assert_eq!(
+            plain,
+            "error[E0406]: a fault in Interlock itself: no such index (src/cli/mod.rs:7)\n  \
+             = help: please report it, with the command and what it was given\n"
+        );
+    }
 }

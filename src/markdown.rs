@@ -2,7 +2,10 @@
 
 use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 
-use crate::output::{HEADING, NAME, Text};
+use crate::output::{HEADING, NAME, Text, wrap};
+
+/// Stands for a space inside code, where a line must not break.
+const NO_BREAK: char = '\u{a0}';
 
 /// Headings, paragraphs, lists and code, wrapped at `width`; code stays as it is.
 pub(crate) fn render(markdown: &str, width: usize) -> Text {
@@ -54,7 +57,7 @@ impl Page {
                 }
             }
             Event::Text(text) | Event::InlineHtml(text) => self.inline.push_str(&text),
-            Event::Code(text) => self.inline.push_str(&format!("`{text}`")),
+            Event::Code(text) => self.inline.push_str(&format!("`{text}`").replace(' ', &NO_BREAK.to_string())),
             Event::SoftBreak | Event::HardBreak => self.inline.push(' '),
             _ => {}
         }
@@ -73,43 +76,27 @@ impl Page {
             return;
         }
         let indent = "  ".repeat(self.lists);
-        let mut code = false;
         for line in wrap(&paragraph, self.width.saturating_sub(indent.len())) {
             let first = std::mem::take(&mut self.bullet);
             self.text.push(&if first { format!("{}- ", "  ".repeat(self.lists - 1)) } else { indent.clone() });
-            self.paint_code(&line, &mut code);
+            self.paint_code(&line.replace(NO_BREAK, " "));
             self.text.push("\n");
         }
     }
 
     /// Backticks stay, because what stands between them can be copied; it is coloured as well.
-    fn paint_code(&mut self, line: &str, code: &mut bool) {
+    fn paint_code(&mut self, line: &str) {
         for (index, part) in line.split('`').enumerate() {
             if index > 0 {
-                *code = !*code;
                 self.text.push("`");
             }
             match part {
                 "" => {}
-                part if *code => self.text.paint(NAME, part),
-                part => self.text.push(part),
+                code if index % 2 == 1 => self.text.paint(NAME, code),
+                plain => self.text.push(plain),
             }
         }
     }
-}
-
-fn wrap(paragraph: &str, width: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in paragraph.split_whitespace() {
-        match lines.last_mut() {
-            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
-    }
-    lines
 }
 
 #[cfg(test)]
@@ -135,8 +122,8 @@ mod tests {
     }
 
     #[test]
-    fn code_stays_coloured_across_a_line_break() {
-        let text = render("a `b c` d", 4);
-        assert_eq!(text.as_str(), "a\n`\u{1b}[36mb\u{1b}[0m\n\u{1b}[36mc\u{1b}[0m`\nd\n");
+    fn a_line_does_not_break_inside_code() {
+        let text = render("aaa `b c` d", 8);
+        assert_eq!(text.as_str(), "aaa\n`\u{1b}[36mb c\u{1b}[0m` d\n");
     }
 }

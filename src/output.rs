@@ -91,6 +91,21 @@ pub(crate) fn columns(stream: &impl IsTerminal, at_most: usize) -> usize {
     terminal_size::terminal_size().map_or(at_most, |(width, _)| usize::from(width.0).clamp(40, at_most))
 }
 
+/// Lines of at most `width` characters, broken at spaces.
+pub(crate) fn wrap(paragraph: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in paragraph.split([' ', '\n']).filter(|word| !word.is_empty()) {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
 fn written(result: io::Result<()>) -> Result<(), Failure> {
     match result {
         Ok(()) => Ok(()),

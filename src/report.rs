@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::io;
 use std::ops::Range;
 
-use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use interlock_core::problem::{Place, Problem, Severity};
 
 use crate::failure::Sources;
@@ -55,21 +55,25 @@ fn one<'s>(text: &mut Text, problem: &Problem, allowed: &[String], lines: &mut L
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
     };
-    let title = level.primary_title(sanitise::line(&problem.message)).id(problem.code.number());
-    let mut group = Group::with_title(title);
+    let renderer = Renderer::styled().hyperlink(false).term_width(columns(&io::stderr(), 140));
+    let title = level.clone().primary_title(sanitise::line(&problem.message)).id(problem.code.number());
+    text.push_rendered(&renderer.render(&[Group::with_title(title)]));
+    text.push("\n");
     let mut indent = 1;
     if let Some(place) = &problem.at {
-        let origin = Origin::path(sanitise::line(&place.file)).line(at(place.line)).char_column(at(place.column));
-        group = group.element(origin);
-        if let Some(quote) = lines.quote(place) {
+        let quote = lines.quote(place);
+        indent = if quote.is_some() { place.line.to_string().len() } else { 1 };
+        text.push(&" ".repeat(indent));
+        text.paint(GUTTER, "-->");
+        // The renderer would count the column in the line that it is given, and that may be a part of the real one.
+        text.push(&format!(" {}:{}:{}\n", sanitise::line(&place.file), place.line, place.column));
+        if let Some(quote) = quote {
             let marked = AnnotationKind::Primary.span(quote.marked);
-            group = group.element(Snippet::source(quote.line).line_start(at(place.line)).annotation(marked));
-            indent = place.line.to_string().len();
+            let snippet = Snippet::source(quote.line).line_start(at(place.line)).annotation(marked);
+            text.push_rendered(&renderer.render(&[Group::with_level(level).element(snippet)]));
+            text.push("\n");
         }
     }
-    let renderer = Renderer::styled().hyperlink(false).term_width(columns(&io::stderr(), 140));
-    text.push_rendered(&renderer.render(&[group]));
-    text.push("\n");
     let field = problem.field.as_deref().filter(|field| !problem.message.contains(field)).map(str::to_owned);
     let allowed = Some(allowed.join(", ")).filter(|allowed| !allowed.is_empty());
     for (name, note) in [("field", field), ("allowed", allowed), ("help", problem.help.clone())] {
@@ -160,8 +164,7 @@ mod tests {
     }
 
     fn rendered(source: &str, list: &[Problem]) -> String {
-        let mut sources = Sources::default();
-        sources.add("w.yaml", source);
+        let sources = Sources::from_iter([("w.yaml".to_owned(), source.to_owned())]);
         anstream::adapter::strip_str(problems(list, &sources).as_str()).to_string()
     }
 
@@ -241,8 +244,7 @@ mod tests {
     #[test]
     fn hostile_text_cannot_reach_a_terminal() {
         let hostile = "\u{1b}]52;c;aGk=\u{7}\n\u{9b}2J\r";
-        let mut sources = Sources::default();
-        sources.add(hostile, hostile);
+        let sources = Sources::from_iter([(hostile.to_owned(), hostile.to_owned())]);
         let at = Place { file: hostile.into(), line: 1, column: 3, length: 4 };
         let list = [Problem::new(Code::UnknownKey, hostile).help(hostile).field(hostile).at(at)];
         let shown = problems(&list, &sources);

@@ -39,7 +39,7 @@ fn page(code: Code, output: Output) -> Ending {
     if output.json {
         output.document(&json!({ "code": code, "title": code.title(), "text": page }))?;
     } else {
-        output.text(&markdown::render(page, columns(&io::stdout(), 100).min(100)))?;
+        output.text(&markdown::render(page, columns(&io::stdout(), 100)))?;
     }
     Ok(Exit::Done)
 }
@@ -95,15 +95,10 @@ fn titles_with(word: &str) -> Option<String> {
     }
 }
 
-/// For a number that is no code: two digits exchanged, or else its neighbours.
+/// For a number that is no code: the last two digits exchanged, or else its neighbours.
 fn nearest(wanted: u32) -> Option<String> {
-    let digits: Vec<char> = format!("{wanted:04}").chars().collect();
-    let exchanged = (1..digits.len()).find_map(|place| {
-        let mut other = digits.clone();
-        other.swap(place - 1, place);
-        Code::parse(&other.into_iter().collect::<String>())
-    });
-    if let Some(code) = exchanged {
+    let exchanged = wanted / 100 * 100 + wanted % 10 * 10 + wanted / 10 % 10;
+    if let Some(code) = Code::parse(&format!("{exchanged:04}")) {
         return Some(format!("did you mean {code} ({})?", code.title()));
     }
     let number = |code: &&Code| code.number().trim_start_matches('E').parse::<u32>().unwrap_or_default();

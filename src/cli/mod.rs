@@ -1,5 +1,6 @@
 //! The command line: one file for each command; this one only dispatches.
 
+mod check;
 mod completions;
 mod explain;
 mod usage;
@@ -32,19 +33,20 @@ pub(crate) use examples;
 #[command(
     name = "interlock",
     version,
-    propagate_version = true,
     arg_required_else_help = true,
     subcommand_required = true,
     after_help = examples!(
-        "interlock workflow schema > workflow.schema.json   # for the editor"
-        "interlock explain E0104                            # what a code means, and how to mend it"
-        "interlock completions bash > interlock.bash"
+        "interlock workflow list                              # what is built in"
+        "interlock workflow show delivery-team > interlock.yaml"
+        "interlock check interlock.yaml                       # every problem, with its place"
+        "interlock explain E0104                              # what a code means, and how to mend it"
     ),
     after_long_help = concat!(
         examples!(
-            "interlock workflow schema > workflow.schema.json   # for the editor"
-            "interlock explain E0104                            # what a code means, and how to mend it"
-            "interlock completions bash > interlock.bash"
+            "interlock workflow list                              # what is built in"
+            "interlock workflow show delivery-team > interlock.yaml"
+            "interlock check interlock.yaml                       # every problem, with its place"
+            "interlock explain E0104                              # what a code means, and how to mend it"
         ),
         "\n\n\u{1b}[1m\u{1b}[4mExit codes:\u{1b}[0m\n",
         "  0  done\n",
@@ -68,6 +70,7 @@ pub(crate) struct Cli {
 enum Command {
     #[command(subcommand)]
     Workflow(workflow::Workflow),
+    Check(check::Check),
     Explain(explain::Explain),
     Completions(completions::Completions),
 }
@@ -86,6 +89,7 @@ pub(crate) fn run(arguments: Vec<OsString>) -> Exit {
 fn dispatch(command: &Command, output: Output) -> Ending {
     match command {
         Command::Workflow(command) => command.run(output),
+        Command::Check(command) => command.run(output),
         Command::Explain(command) => command.run(output),
         Command::Completions(command) => command.run(output),
     }

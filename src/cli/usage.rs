@@ -2,8 +2,8 @@
 
 use std::ffi::OsString;
 
+use clap::Parser as _;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{CommandFactory as _, Parser as _};
 use interlock_core::code::Code;
 
 use crate::cli::Cli;
@@ -39,7 +39,7 @@ fn failure(mut error: clap::Error) -> Failure {
     let mut text = Text::default();
     text.push_rendered(&error.render().ansi().to_string());
     let (message, allowed) = if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        ("a command is missing".to_owned(), commands())
+        ("a command is missing".to_owned(), commands(&error.render().to_string()))
     } else {
         (first_line(&error), allowed)
     };
@@ -84,6 +84,10 @@ fn strings(value: Option<&ContextValue>) -> Vec<String> {
     }
 }
 
-fn commands() -> Vec<String> {
-    Cli::command().get_subcommands().map(|command| command.get_name().to_owned()).collect()
+/// The commands that a help text lists.
+fn commands(help: &str) -> Vec<String> {
+    let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    // A description that was wrapped is indented further.
+    let names = listed.filter(|line| !line.starts_with("   ")).filter_map(|line| line.split_whitespace().next());
+    names.map(str::to_owned).collect()
 }

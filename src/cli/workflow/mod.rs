@@ -1,4 +1,6 @@
+mod list;
 mod schema;
+mod show;
 
 use clap::Subcommand;
 
@@ -10,15 +12,21 @@ use crate::output::Output;
 /// A workflow is a YAML file that declares roles, what follows each status they report, and what completion needs.
 #[derive(Subcommand)]
 #[command(after_help = examples!(
+    "interlock workflow list"
+    "interlock workflow show delivery-team > interlock.yaml"
     "interlock workflow schema > workflow.schema.json"
 ))]
 pub(crate) enum Workflow {
+    List(list::List),
+    Show(show::Show),
     Schema(schema::Schema),
 }
 
 impl Workflow {
     pub(crate) fn run(&self, output: Output) -> Ending {
         match self {
+            Self::List(command) => command.run(output),
+            Self::Show(command) => command.run(output),
             Self::Schema(command) => command.run(output),
         }
     }
