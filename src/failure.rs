@@ -55,6 +55,12 @@ pub(crate) struct Failure {
     exit: Exit,
     code: Code,
     message: String,
+    /// What only some failures have; boxed, because every result carries the room for it.
+    more: Box<More>,
+}
+
+#[derive(Default)]
+struct More {
     help: Option<String>,
     at: Option<Place>,
     allowed: Vec<String>,
@@ -67,18 +73,7 @@ pub(crate) struct Failure {
 
 impl Failure {
     pub(crate) fn new(exit: Exit, code: Code, message: impl Into<String>) -> Self {
-        Self {
-            exit,
-            code,
-            message: message.into(),
-            help: None,
-            at: None,
-            allowed: Vec::new(),
-            problems: Vec::new(),
-            sources: Sources::default(),
-            printed: None,
-            silent: false,
-        }
+        Self { exit, code, message: message.into(), more: Box::default() }
     }
 
     /// Input with at least one error in it. The first error speaks for all of them.
@@ -87,43 +82,49 @@ impl Failure {
         let Some(first) = problems.iter().find(|problem| problem.is_error()) else {
             return Self::new(Exit::Bug, Code::Bug, "input was refused without an error in it");
         };
-        let head = Self::new(Exit::Invalid, first.code, first.message.clone());
-        Self { help: first.help.clone(), at: first.at.clone(), problems, sources, ..head }
+        let mut failure = Self::new(Exit::Invalid, first.code, first.message.clone());
+        let (help, at) = (first.help.clone(), first.at.clone());
+        *failure.more = More { help, at, problems, sources, ..More::default() };
+        failure
     }
 
     /// Nobody reads stdout any more; that is the reader's choice and no failure.
     pub(crate) fn reader_gone() -> Self {
-        Self { silent: true, ..Self::new(Exit::Done, Code::OutputFailed, "") }
+        let mut failure = Self::new(Exit::Done, Code::OutputFailed, "");
+        failure.more.silent = true;
+        failure
     }
 
     #[must_use]
     pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
-        self.help = Some(help.into());
+        self.more.help = Some(help.into());
         self
     }
 
     #[must_use]
-    pub(crate) fn maybe_help(mut self, help: Option<String>) -> Self {
-        self.help = help.or(self.help);
-        self
+    pub(crate) fn maybe_help(self, help: Option<String>) -> Self {
+        match help {
+            Some(help) => self.help(help),
+            None => self,
+        }
     }
 
     /// What would have been accepted.
     #[must_use]
     pub(crate) fn allowed(mut self, allowed: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        self.allowed = allowed.into_iter().map(Into::into).collect();
+        self.more.allowed = allowed.into_iter().map(Into::into).collect();
         self
     }
 
     #[must_use]
     pub(crate) fn printed(mut self, text: Text) -> Self {
-        self.printed = Some(text);
+        self.more.printed = Some(text);
         self
     }
 
     /// Says it: on stderr for people, on stdout for scripts.
     pub(crate) fn tell(&self, json: bool) -> Exit {
-        if self.silent {
+        if self.more.silent {
             return self.exit;
         }
         if json {
@@ -137,16 +138,16 @@ impl Failure {
 
     pub(crate) fn json(&self) -> Json {
         let mut error = json!({ "code": self.code, "message": self.message });
-        if let Some(help) = &self.help {
+        if let Some(help) = &self.more.help {
             error["help"] = json!(help);
         }
-        if let Some(at) = &self.at {
+        if let Some(at) = &self.more.at {
             error["at"] = json!(at);
         }
-        if !self.allowed.is_empty() {
-            error["allowed"] = json!(self.allowed);
+        if !self.more.allowed.is_empty() {
+            error["allowed"] = json!(self.more.allowed);
         }
-        let (errors, warnings): (Vec<_>, Vec<_>) = self.problems.iter().partition(|problem| problem.is_error());
+        let (errors, warnings): (Vec<_>, Vec<_>) = self.more.problems.iter().partition(|problem| problem.is_error());
         if !errors.is_empty() {
             error["problems"] = json!(errors);
         }
@@ -158,15 +159,15 @@ impl Failure {
 
     pub(crate) fn text(&self) -> Text {
         let mut text = Text::default();
-        if let Some(printed) = &self.printed {
+        if let Some(printed) = &self.more.printed {
             text.push_rendered(printed.as_str());
             return text;
         }
-        if !self.problems.is_empty() {
-            return report::problems(&self.problems, &self.sources);
+        if !self.more.problems.is_empty() {
+            return report::problems(&self.more.problems, &self.more.sources);
         }
-        let head = Problem::new(self.code, self.message.clone()).maybe_help(self.help.clone());
-        report::problem(&mut text, &head, &self.allowed, &self.sources);
+        let head = Problem::new(self.code, self.message.clone()).maybe_help(self.more.help.clone());
+        report::problem(&mut text, &head, &self.more.allowed, &self.more.sources);
         if self.exit != Exit::Bug {
             // Writing to memory cannot fail.
             let _ = writeln!(text, "\n`interlock explain {}` says more", self.code);

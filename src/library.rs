@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use interlock_core::code::Code;
 use interlock_core::suggest;
-use interlock_core::workflow::{BUILTINS, Loaded, builtin, load, load_builtin};
+use interlock_core::workflow::{BUILTINS, Loaded, Workflow, builtin, load, load_builtin};
 
 use crate::failure::{Exit, Failure};
 use crate::input;
@@ -39,6 +39,20 @@ pub(crate) fn open_or_project(wanted: Option<&str>) -> Result<Loaded, Failure> {
             format!("no workflow is named, and there is no {PROJECT_FILE} in this folder"),
         )
         .help("name a file or a built-in workflow; `interlock workflow list` shows these")),
+    }
+}
+
+/// A workflow that can be run: without errors, and not abstract.
+#[expect(dead_code, reason = "for the commands that decide")]
+pub(crate) fn runnable(wanted: &str) -> Result<Workflow, Failure> {
+    let loaded = open(wanted)?;
+    match loaded.workflow {
+        None => Err(Failure::invalid(loaded.problems, loaded.sources.into_iter().collect())),
+        Some(workflow) if loaded.is_abstract => {
+            let message = format!("`{}` is abstract: it can be extended, not run", workflow.name);
+            Err(Failure::new(Exit::Invalid, Code::AbstractWorkflow, message))
+        }
+        Some(workflow) => Ok(workflow),
     }
 }
 

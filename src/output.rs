@@ -124,7 +124,8 @@ mod tests {
     #[test]
     fn only_paint_brings_escape_sequences() {
         let mut text = Text::default();
-        write!(text, "{}", "\u{1b}[2J").unwrap();
+        let hostile = "\u{1b}[2J";
+        write!(text, "{hostile}").unwrap();
         text.paint(NAME, "\u{1b}[0m");
         assert_eq!(text.as_str(), "␛[2J\u{1b}[36m␛[0m\u{1b}[0m");
     }

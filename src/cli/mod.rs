@@ -3,7 +3,11 @@
 mod check;
 mod completions;
 mod explain;
+mod handoff;
+mod import;
+mod route;
 mod usage;
+mod values;
 mod workflow;
 
 use std::ffi::OsString;

@@ -1,3 +1,4 @@
+mod graph;
 mod list;
 mod schema;
 mod show;
