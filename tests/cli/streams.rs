@@ -1,5 +1,4 @@
-use std::io::Read as _;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use crate::harness::{command, interlock, run};
 
@@ -28,25 +27,33 @@ fn json_has_no_colour_even_when_colour_is_forced() {
     assert_eq!(forced.json()["error"]["code"], "E0403");
 }
 
-/// Starts the program and stops reading after `bytes`.
-fn stop_reading(command: &mut Command, bytes: usize) -> (i32, String) {
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program starts");
-    let mut stdout = child.stdout.take().expect("a pipe");
-    let mut some = vec![0; bytes];
-    stdout.read_exact(&mut some).expect("some output");
-    drop(stdout);
-    let output = child.wait_with_output().expect("the program ends");
-    (output.status.code().expect("the program was not killed"), String::from_utf8_lossy(&output.stderr).into_owned())
+/// The end of a pipe that nobody reads.
+fn unread() -> Stdio {
+    let (reader, writer) = std::io::pipe().expect("a pipe");
+    drop(reader);
+    writer.into()
 }
 
-#[cfg(unix)]
 #[test]
 fn a_reader_that_stops_is_no_error() {
-    // More than a pipe holds, so that the program is still writing when its reader goes.
-    let schema = interlock(&["completions", "zsh"]).stdout.len() + interlock(&["workflow", "schema"]).stdout.len();
-    assert!(schema > 10_000);
-    for arguments in [&["workflow", "schema"][..], &["explain"], &["--help"], &["completions", "bash"]] {
-        assert_eq!(stop_reading(&mut command(arguments), 1), (0, String::new()), "{arguments:?}");
+    for arguments in [
+        &["workflow", "schema"][..],
+        &["explain"],
+        &["explain", "E0104", "--json"],
+        &["--help"],
+        &["--version"],
+        &["completions", "bash"],
+    ] {
+        let output = command(arguments).stdout(unread()).output().expect("the program starts");
+        assert_eq!((output.status.code(), output.stderr), (Some(0), Vec::new()), "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_failure_that_nobody_reads_keeps_its_exit_code() {
+    for (arguments, exit) in [(&["explain", "x"][..], 4), (&["explain", "x", "--json"], 4), (&["exlpain"], 2)] {
+        let status = command(arguments).stdout(unread()).stderr(unread()).status().expect("the program starts");
+        assert_eq!(status.code(), Some(exit), "{arguments:?}");
     }
 }
 
