@@ -5,7 +5,9 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use interlock_core::code::Code;
+use interlock_core::decision::Reason;
 use interlock_core::problem::{Place, Problem};
+use interlock_core::rejection::Rejection;
 use serde_json::{Value as Json, json};
 
 use crate::output::{Output, Text, complain};
@@ -20,7 +22,6 @@ pub(crate) enum Exit {
     /// The command line cannot be understood.
     Usage = 2,
     /// The workflow or a guard does not allow it.
-    #[expect(dead_code, reason = "the first command that refuses takes it away")]
     Refused = 3,
     /// A workflow, a handoff or an answer is not valid.
     Invalid = 4,
@@ -65,6 +66,8 @@ struct More {
     at: Option<Place>,
     allowed: Vec<String>,
     problems: Vec<Problem>,
+    /// Why a session cannot complete.
+    reasons: Vec<Reason>,
     sources: Sources,
     /// What to print for people instead; only for what clap has laid out already.
     printed: Option<Text>,
@@ -154,6 +157,9 @@ impl Failure {
         if !warnings.is_empty() {
             error["warnings"] = json!(warnings);
         }
+        if !self.more.reasons.is_empty() {
+            error["reasons"] = json!(self.more.reasons);
+        }
         json!({ "error": error })
     }
 
@@ -163,16 +169,40 @@ impl Failure {
             text.push_rendered(printed.as_str());
             return text;
         }
-        if !self.more.problems.is_empty() {
+        if self.more.problems.iter().any(|problem| problem.at.is_some()) {
             return report::problems(&self.more.problems, &self.more.sources);
         }
         let head = Problem::new(self.code, self.message.clone()).maybe_help(self.more.help.clone());
-        report::problem(&mut text, &head, &self.more.allowed, &self.more.sources);
+        report::problem(&mut text, &head, &self.notes());
         if self.exit != Exit::Bug {
             // Writing to memory cannot fail.
             let _ = writeln!(text, "\n`interlock explain {}` says more", self.code);
         }
         text
+    }
+
+    /// What stands under the message: reasons and problems without a place by their codes, and what is allowed.
+    fn notes(&self) -> Vec<(String, String)> {
+        let itself = |problem: &&Problem| problem.message == self.message;
+        let problems = self.more.problems.iter().filter(|problem| !itself(problem));
+        let problems = problems.map(|problem| (problem.code.to_string(), problem.message.clone()));
+        let reasons = self.more.reasons.iter().map(|reason| (reason.code.to_string(), reason.text.to_string()));
+        let allowed = Some(self.more.allowed.join(", ")).filter(|allowed| !allowed.is_empty());
+        problems.chain(reasons).chain(allowed.map(|allowed| ("allowed".to_owned(), allowed))).collect()
+    }
+}
+
+/// A refusal by the core. What was given in wrongly is invalid input; everything else was refused.
+impl From<Rejection> for Failure {
+    fn from(rejection: Rejection) -> Self {
+        let about_input = rejection.code.number() < "E0300"
+            || !rejection.problems.is_empty()
+            || matches!(rejection.code, Code::NoRole | Code::BadSetting | Code::NoOption);
+        let exit = if about_input { Exit::Invalid } else { Exit::Refused };
+        let mut failure = Self::new(exit, rejection.code, rejection.message);
+        let Rejection { help, allowed, problems, reasons, .. } = rejection;
+        *failure.more = More { help, allowed, problems, reasons, ..More::default() };
+        failure
     }
 }
 
@@ -190,6 +220,38 @@ mod tests {
     fn json_has_only_the_fields_that_apply() {
         let failure = Failure::new(Exit::Invalid, Code::UnknownWorkflow, "no workflow is called `x`");
         assert_eq!(failure.json(), json!({ "error": { "code": "E0117", "message": "no workflow is called `x`" } }));
+    }
+
+    #[test]
+    fn a_rejection_is_refused_and_lists_its_reasons() {
+        let mut rejection = Rejection::new(Code::CompletionRejected, "the session cannot complete yet");
+        let reason = |code: Code, group: Option<&str>, text: &str| Reason {
+            code: code.number().into(),
+            group: group.map(Into::into),
+            text: text.into(),
+        };
+        rejection.reasons = vec![
+            reason(Code::GroupUnfinished, Some("LOGIN"), "LOGIN is in_progress"),
+            reason(Code::NothingPlanned, None, "no group was ever planned"),
+        ];
+        let failure = Failure::from(rejection.allowed(vec!["A".to_owned(), "B".to_owned()]));
+        assert_eq!(failure.exit, Exit::Refused);
+        assert_eq!(failure.json()["error"]["reasons"][0]["group"], "LOGIN");
+        let plain = anstream::adapter::strip_str(failure.text().as_str()).to_string();
+        assert_eq!(
+            plain,
+            "error[E0323]: the session cannot complete yet\n  = E0340: LOGIN is in_progress\n  \
+             = E0347: no group was ever planned\n  = allowed: A, B\n\n`interlock explain E0323` says more\n"
+        );
+    }
+
+    #[test]
+    fn what_was_given_in_wrongly_is_invalid_input() {
+        let exit = |code| Failure::from(Rejection::new(code, "no")).exit;
+        assert_eq!(exit(Code::FieldMissing), Exit::Invalid);
+        assert_eq!(exit(Code::NoRole), Exit::Invalid);
+        assert_eq!(exit(Code::NotNow), Exit::Refused);
+        assert_eq!(exit(Code::WrongToken), Exit::Refused);
     }
 
     #[test]

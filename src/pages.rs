@@ -113,6 +113,15 @@ pages! {
     E0330 NotForPeople
     E0331 NotAMerge
     E0332 WorkflowMismatch
+    E0340 GroupUnfinished
+    E0341 NoValidPath
+    E0342 BlockUnresolved
+    E0343 DeferralNotNamed
+    E0344 NotConfirmed
+    E0345 FindingsOpen
+    E0346 GateMissing
+    E0347 NothingPlanned
+    E0348 NotSaid
     E0401 FileUnreadable
     E0402 BadArgument
     E0403 UnknownCode

@@ -45,12 +45,12 @@ pub(crate) fn problems(problems: &[Problem], sources: &Sources) -> Text {
     text
 }
 
-/// One problem, and what would have been accepted.
-pub(crate) fn problem(text: &mut Text, problem: &Problem, allowed: &[String], sources: &Sources) {
-    one(text, problem, allowed, &mut Lines::new(sources));
+/// One problem without a place, and what belongs to it: each note has a name and a text.
+pub(crate) fn problem(text: &mut Text, problem: &Problem, notes: &[(String, String)]) {
+    one(text, problem, notes, &mut Lines::new(&Sources::default()));
 }
 
-fn one<'s>(text: &mut Text, problem: &Problem, allowed: &[String], lines: &mut Lines<'s>) {
+fn one(text: &mut Text, problem: &Problem, notes: &[(String, String)], lines: &mut Lines<'_>) {
     let level = match problem.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
@@ -74,16 +74,15 @@ fn one<'s>(text: &mut Text, problem: &Problem, allowed: &[String], lines: &mut L
             text.push("\n");
         }
     }
-    let field = problem.field.as_deref().filter(|field| !problem.message.contains(field)).map(str::to_owned);
-    let allowed = Some(allowed.join(", ")).filter(|allowed| !allowed.is_empty());
-    for (name, note) in [("field", field), ("allowed", allowed), ("help", problem.help.clone())] {
-        if let Some(note) = note {
-            text.push(&" ".repeat(indent + 1));
-            text.paint(GUTTER, "=");
-            text.push(" ");
-            text.paint(HEADING, name);
-            text.push(&format!(": {}\n", sanitise::line(&note)));
-        }
+    let field = problem.field.as_deref().filter(|field| !problem.message.contains(field)).map(|field| ("field", field));
+    let notes = notes.iter().map(|(name, note)| (name.as_str(), note.as_str()));
+    let help = problem.help.as_deref().map(|help| ("help", help));
+    for (name, note) in field.into_iter().chain(notes).chain(help) {
+        text.push(&" ".repeat(indent + 1));
+        text.paint(GUTTER, "=");
+        text.push(" ");
+        text.paint(HEADING, name);
+        text.push(&format!(": {}\n", sanitise::line(note)));
     }
 }
 
