@@ -28,6 +28,18 @@ macro_rules! examples {
 }
 pub(crate) use examples;
 
+/// What the help of the program itself shows, short and long.
+macro_rules! first_steps {
+    () => {
+        examples!(
+            "interlock workflow list                              # what is built in"
+            "interlock workflow show delivery-team > interlock.yaml"
+            "interlock check interlock.yaml                       # every problem, with its place"
+            "interlock explain E0104                              # what a code means, and how to mend it"
+        )
+    };
+}
+
 /// Makes it impossible for a team of coding agents to skip a review, bury a blocker or call unfinished work done
 ///
 /// A workflow file declares who may do what, and when. Agents report; Interlock decides what follows, and refuses
@@ -39,19 +51,9 @@ pub(crate) use examples;
     version,
     arg_required_else_help = true,
     subcommand_required = true,
-    after_help = examples!(
-        "interlock workflow list                              # what is built in"
-        "interlock workflow show delivery-team > interlock.yaml"
-        "interlock check interlock.yaml                       # every problem, with its place"
-        "interlock explain E0104                              # what a code means, and how to mend it"
-    ),
+    after_help = first_steps!(),
     after_long_help = concat!(
-        examples!(
-            "interlock workflow list                              # what is built in"
-            "interlock workflow show delivery-team > interlock.yaml"
-            "interlock check interlock.yaml                       # every problem, with its place"
-            "interlock explain E0104                              # what a code means, and how to mend it"
-        ),
+        first_steps!(),
         "\n\n\u{1b}[1m\u{1b}[4mExit codes:\u{1b}[0m\n",
         "  0  done\n",
         "  1  a fault in Interlock itself\n",
