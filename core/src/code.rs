@@ -145,6 +145,7 @@ codes! {
     E0403 UnknownCode           "there is no such code"
     E0404 ImportFailed          "the file cannot be imported"
     E0405 OutputFailed          "the result cannot be written"
+    E0406 Bug                   "Interlock itself is at fault"
 }
 
 impl Code {
