@@ -82,7 +82,7 @@ pages! {
     E0235 ClaimDiffers
     E0236 ReRaised
     E0237 LateNitpick
-    E0238 ContextAbsent
+    E0238 NotAReview
     E0301 NoSession
     E0302 SessionExists
     E0303 SessionEnded

@@ -97,7 +97,12 @@ impl Draft<'_> {
                 self.waits_for = Some(crate::decision::WaitsFor::Phase);
                 self.push(Change::PartDone { group: situation.group_name(), part: situation.part });
             }
-            Verb::Leave => self.leave(situation)?,
+            Verb::Leave => {
+                if self.answering.is_some() && reviews(situation) {
+                    self.settle(situation, voice);
+                }
+                self.leave(situation)?;
+            }
         }
         Ok(())
     }
@@ -283,6 +288,14 @@ impl Draft<'_> {
         self.void_lane(None, &state.lane, None);
         self.push(Change::Session { status: SessionStatus::Cancelled });
     }
+}
+
+/// Is this a stage whose findings hold work back? A person who approves it settles them.
+fn reviews(situation: &Situation<'_>) -> bool {
+    let workflow = situation.workflow();
+    let stage = situation.phase.and_then(|phase| workflow.stages.get(workflow.phase(phase).stage));
+    let rework = stage.and_then(|stage| stage.rework.as_ref());
+    rework.is_some_and(|rework| workflow.loop_at(rework.counted).measure == Some(Measure::BlockingFindings))
 }
 
 /// One rung above the target, or above the reporter where it stands on that ladder already.

@@ -254,16 +254,16 @@ impl Draft<'_> {
     /// No group is left to start or running.
     fn all_groups_done(&mut self, arrived: Option<usize>) -> Result<(), Rejection> {
         let (workflow, state, cx) = (self.cx.workflow, self.cx.state, self.cx);
+        if state.lane.is_open() && !self.closes_session_lane() {
+            self.action = Action::Wait;
+            self.waits_for = Some(WaitsFor::Groups);
+            return Ok(());
+        }
         if workflow.has_phases() {
             return match arrived {
                 Some(stage) => self.enter_session(stage),
                 None => self.finish_session(),
             };
-        }
-        if state.lane.is_open() && !self.closes_session_lane() {
-            self.action = Action::Wait;
-            self.waits_for = Some(WaitsFor::Groups);
-            return Ok(());
         }
         if let Some(opening) = workflow.groups_ended.iter().find(|opening| applies(&cx, None, &opening.when)) {
             self.action = Action::Spawn;

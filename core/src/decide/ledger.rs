@@ -77,7 +77,8 @@ impl Ledger {
         let raises = handoff.issues.as_ref().is_some_and(|issues| !issues.is_empty());
         match bearings.findings {
             Bearing::None if tracks || raises => {
-                let text = format!("`{}` of {} is no review: its findings are kept, not counted", handoff.said, handoff.role);
+                let text =
+                    format!("`{}` of {} is no review: its findings are kept, not counted", handoff.said, handoff.role);
                 ledger.warnings.push(Warning::coded(Code::NotAReview, text));
             }
             Bearing::None => {}

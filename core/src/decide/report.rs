@@ -129,7 +129,9 @@ fn bearings(situation: &Situation<'_>, candidates: &[RuleIx]) -> Bearings {
         None => {}
     };
     let measure_of = |ix: LoopIx| workflow.loop_at(ix).measure;
-    for rule in candidates.iter().map(|ix| workflow.rule(*ix)) {
+    let concerns =
+        |rule: &&Rule| rule.speaks_of(situation.task) && rule.phase.is_none_or(|p| situation.phase == Some(p));
+    for rule in candidates.iter().map(|ix| workflow.rule(*ix)).filter(concerns) {
         rule.passes.iter().for_each(|pass| take(workflow.pass(*pass).measured, Bearing::Restates));
         take(rule.counted.and_then(measure_of), Bearing::Counts);
         let leaving = rule.leaves && rule.phase.is_some() && rule.phase == situation.phase;

@@ -12,6 +12,23 @@ use interlock_core::rejection::Rejection;
 use interlock_core::state::{Assignment, State};
 use interlock_core::workflow::{GuardSource, Workflow};
 
+/// Statuses that lead on, so that sequences get somewhere.
+const FORWARD: &[&str] = &[
+    "READY_FOR_QA",
+    "PASS",
+    "APPROVED",
+    "MERGE_SUCCESS",
+    "PLANNING_COMPLETE",
+    "complete",
+    "MERGED",
+    "OK",
+    "DONE",
+    "BAZINGA",
+    "FINISHED",
+    "PLAN",
+];
+const ENDS: &[&str] = &["INVESTIGATION_ONLY", "NOTHING", "ABRUPT", "stop"];
+
 /// A stream of choices out of one number.
 pub(crate) struct Dice(u64);
 
@@ -105,7 +122,7 @@ impl<'w> Driver<'w> {
                 by: Name::new("ada"),
             }),
             98 => Command::Complete(Complete { by: Name::new("ada") }),
-            _ if dice.one_in(8) => Command::Cancel(Cancel { by: Name::new("ada") }),
+            _ if dice.one_in(20) => Command::Cancel(Cancel { by: Name::new("ada") }),
             _ => self.report(dice),
         }
     }
@@ -166,9 +183,19 @@ impl<'w> Driver<'w> {
     fn status(&self, assignment: &Assignment, dice: &mut Dice) -> Name {
         let role = self.workflow.role_named(&assignment.role);
         let statuses = role.map(|role| self.workflow.statuses_of(role)).unwrap_or_default();
-        match dice.roll(25) {
-            0 => Name::new("LOOKS_FINE"),
-            _ => dice.pick(&statuses).cloned().unwrap_or_else(|| Name::new("DONE")),
+        let forward: Vec<Name> = statuses.iter().filter(|status| FORWARD.contains(&status.as_str())).cloned().collect();
+        let picked = match dice.roll(25) {
+            0 => Some(Name::new("LOOKS_FINE")),
+            1..=10 if !forward.is_empty() => dice.pick(&forward).cloned(),
+            _ => dice.pick(&statuses).cloned(),
+        };
+        // Ends come last, or the sequences would be short.
+        match picked {
+            Some(status) if ENDS.contains(&status.as_str()) && !dice.one_in(8) => {
+                dice.pick(&statuses).cloned().unwrap_or(status)
+            }
+            Some(status) => status,
+            None => Name::new("DONE"),
         }
     }
 
@@ -298,7 +325,13 @@ impl<'w> Driver<'w> {
         let choice = match dice.roll(10) {
             0 => Choice::Option(Name::new("maybe")),
             1 => Choice::Text(Name::new("do it like this")),
-            _ => dice.pick(options).map_or(Choice::Text(Name::new("go")), |option| Choice::Option(option.clone())),
+            _ => {
+                let mut picked = dice.pick(options);
+                if picked.is_some_and(|option| ENDS.contains(&option.as_str())) && !dice.one_in(10) {
+                    picked = options.first();
+                }
+                picked.map_or(Choice::Text(Name::new("go")), |option| Choice::Option(option.clone()))
+            }
         };
         Command::Answer(Answer { question, choice, by: Name::new("ada") })
     }

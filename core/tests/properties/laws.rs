@@ -88,7 +88,10 @@ impl Laws {
             }
             assert!(group.lane.blocks.is_empty(), "{told} completed with a block that nothing resolved");
             assert_eq!(group.blocking_findings(), 0, "{told} completed with findings open");
-            assert!(group.checks.is_empty() || group.gates_passed.contains("checks"), "{told} completed without its gate");
+            assert!(
+                group.checks.is_empty() || group.gates_passed.contains("checks"),
+                "{told} completed without its gate"
+            );
         }
         if after.status == SessionStatus::Completed {
             for group in &after.groups {
@@ -125,9 +128,10 @@ impl Laws {
 fn counters_only_grow(event: &Event, before: &State, after: &State) {
     let lanes = |state: &State| -> BTreeMap<(Option<Name>, Name, Name), u32> {
         let own = state.lane.counters.iter().map(|counter| (None, counter));
-        let groups = state.groups.iter().flat_map(|group| {
-            group.lane.counters.iter().map(|counter| (Some(group.id.clone()), counter))
-        });
+        let groups = state
+            .groups
+            .iter()
+            .flat_map(|group| group.lane.counters.iter().map(|counter| (Some(group.id.clone()), counter)));
         own.chain(groups)
             .map(|(group, counter)| ((group, counter.counted.clone(), counter.role.clone()), counter.iteration))
             .collect()
