@@ -5,9 +5,16 @@
 //! decision, byte for byte, on any machine.
 
 pub mod code;
+pub mod command;
+pub mod decide;
+pub mod decision;
+pub mod event;
 pub mod handoff;
 pub mod id;
 pub mod problem;
+pub mod rejection;
+pub mod route;
+pub mod state;
 pub mod suggest;
 pub mod workflow;
 pub mod yaml;

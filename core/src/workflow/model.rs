@@ -261,6 +261,8 @@ pub(crate) struct Pass {
     pub(crate) measured: Option<Measure>,
     /// The loop whose last measure is forgotten.
     pub(crate) forgets: Option<LoopIx>,
+    /// Stands in completion for a review: findings still open are settled by it.
+    pub(crate) settles: bool,
 }
 
 /// What an assignment is for.

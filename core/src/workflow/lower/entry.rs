@@ -321,7 +321,7 @@ impl Lowering<'_> {
     /// `advance: phase`: back to who waits, or on through join, rework and checkpoint.
     pub(super) fn advance(&mut self, rule: &Rule, spot: Spot) {
         let by_person = spot == Spot::Option;
-        if spot == Spot::Report {
+        if matches!(spot, Spot::Report | Spot::Option) {
             let mut back = suffixed(rule, "/consult");
             back.conditions.extend([Condition::Task(Task::Consult), Condition::SomebodyWaits]);
             back.verb = Verb::Return;

@@ -174,7 +174,7 @@ impl<'a> Lowering<'a> {
         }
         let forgets = self.loop_ix(name);
         let measured = forgets.and_then(|ix| self.loops.get(ix.index())).and_then(|item| item.measure);
-        self.passes.push(Pass { name: name.clone(), measured, forgets });
+        self.passes.push(Pass { name: name.clone(), measured, forgets, settles: false });
         PassIx::new(self.passes.len().saturating_sub(1))
     }
 
@@ -248,9 +248,26 @@ impl<'a> Lowering<'a> {
                 };
                 self.completion.needs.extend(need);
             }
+            self.stand_ins();
             self.completion.once_blocked = group.once_blocked.iter().filter_map(|name| self.needed(name)).collect();
         }
         // Gates were found, and their rules made, with the tables.
+    }
+
+    /// `any_of: [review, acceptance]`: whoever accepts instead of the reviewer settles what is open.
+    fn stand_ins(&mut self) {
+        for need in &self.completion.needs {
+            let Need::AnyOf(options) = need else { continue };
+            let reviewed = |ix: &PassIx| self.passes.get(ix.index()).and_then(|pass| pass.measured);
+            if !options.iter().any(|ix| reviewed(ix) == Some(Measure::BlockingFindings)) {
+                continue;
+            }
+            for ix in options {
+                if let Some(pass) = self.passes.get_mut(ix.index()) {
+                    pass.settles = pass.measured.is_none();
+                }
+            }
+        }
     }
 
     fn needed(&mut self, name: &At<Name>) -> Option<PassIx> {
