@@ -5,7 +5,7 @@ use crate::command::Acknowledge;
 use crate::decide::draft::Draft;
 use crate::decide::{Cx, Outcome};
 use crate::event::{Cause, Change};
-use crate::id::Name;
+use crate::id::{Name, QuestionId};
 use crate::rejection::Rejection;
 use crate::state::{End, Progress};
 
@@ -32,8 +32,8 @@ pub(super) fn acknowledge(cx: &Cx<'_>, acknowledge: &Acknowledge) -> Result<Outc
     let cause = Cause::Acknowledged { group, by };
     // The question about unfinished work answers itself once nothing is left of it.
     let unfinished = &cx.workflow.question(cx.workflow.unfinished).name;
-    let open = cx.state.open_questions.iter().copied();
-    let asked = open.filter(|id| cx.state.questions.get(id).is_some_and(|asked| asked.name == *unfinished)).last();
+    let is_it = |id: &QuestionId| cx.state.questions.get(id).is_some_and(|asked| asked.name == *unfinished);
+    let asked = cx.state.open_questions.iter().copied().rfind(is_it);
     match asked {
         Some(question) if draft.judge_groups(true).is_empty() => {
             draft.push(Change::QuestionClosed { question });

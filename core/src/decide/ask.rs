@@ -121,10 +121,9 @@ fn question_options(situation: &Situation<'_>, ix: QuestionIx) -> Vec<Name> {
         })
         .map(|(name, _)| name.clone())
         .collect();
-    if let (Some(_), Some(handoff)) = (question.free, situation.handoff) {
-        if let [asked] = handoff.questions.as_slice() {
-            options.extend(asked.options.iter().cloned());
-        }
+    let asked = situation.handoff.filter(|_| question.free.is_some()).map(|handoff| handoff.questions.as_slice());
+    if let Some([only]) = asked {
+        options.extend(only.options.iter().cloned());
     }
     options
 }

@@ -6,7 +6,7 @@ use crate::decide::draft::{Draft, Slot};
 use crate::decide::situation::{Situation, applies, phase_role};
 use crate::decision::{Action, WaitsFor};
 use crate::event::{Change, Resolution};
-use crate::id::Name;
+use crate::id::{AssignmentId, Name, QuestionId};
 use crate::rejection::Rejection;
 use crate::state::{End, GatePurpose, Group, Lane, Progress};
 use crate::workflow::*;
@@ -276,14 +276,11 @@ impl Draft<'_> {
     /// The session's own holder is the one whose report is being decided.
     fn closes_session_lane(&self) -> bool {
         let state = self.cx.state;
-        self.changes.iter().any(|change| match change {
-            Change::Closed { assignment, .. } => {
-                state.assignments.get(assignment).is_some_and(|assignment| assignment.group.is_none())
-            }
-            Change::QuestionClosed { question } => {
-                state.questions.get(question).is_some_and(|question| question.group.is_none())
-            }
-            _ => false,
+        let own = |id: &AssignmentId| state.assignments.get(id).is_some_and(|it| it.group.is_none());
+        let asked = |id: &QuestionId| state.questions.get(id).is_some_and(|it| it.group.is_none());
+        self.changes.iter().any(|change| {
+            matches!(change, Change::Closed { assignment, .. } if own(assignment))
+                || matches!(change, Change::QuestionClosed { question } if asked(question))
         })
     }
 

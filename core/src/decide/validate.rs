@@ -151,9 +151,9 @@ impl Draft<'_> {
 
     fn judge_group(&self, group: &Group, reasons: &mut Vec<Reason>) {
         let name = Some(&group.id);
-        let ended_now = self.changes.iter().rev().find_map(|change| match change {
-            Change::GroupEnded { group: other, end } if *other == group.id => Some(end),
-            _ => None,
+        let ended_now = self.changes.iter().rev().find_map(|change| {
+            let Change::GroupEnded { group: other, end } = change else { return None };
+            (*other == group.id).then_some(end)
         });
         let named_now = |change: &Change| matches!(change, Change::DeferralNamed { group: g, .. } if *g == group.id);
         let end = match (&group.progress, ended_now) {

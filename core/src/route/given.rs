@@ -38,12 +38,11 @@ impl Facts {
                 problems.push(problem.field(name.to_string()));
             }
         }
-        if let (Some(reason), Some(blocked)) = (&facts.reason, &workflow.blocked) {
-            if !blocked.reasons.contains(reason) {
-                let help = suggest::help(reason, blocked.reasons.iter().map(Name::as_str));
-                let message = format!("`{reason}` is not a reason of this workflow");
-                problems.push(Problem::new(Code::FieldValue, message).maybe_help(help).field("reason"));
-            }
+        let reasons = workflow.blocked.as_ref().map_or(&[][..], |blocked| blocked.reasons.as_slice());
+        if let Some(reason) = facts.reason.as_ref().filter(|reason| !reasons.contains(reason)) {
+            let help = suggest::help(reason, reasons.iter().map(Name::as_str));
+            let message = format!("`{reason}` is not a reason of this workflow");
+            problems.push(Problem::new(Code::FieldValue, message).maybe_help(help).field("reason"));
         }
         if problems.is_empty() { Ok(facts) } else { Err(problems) }
     }

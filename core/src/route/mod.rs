@@ -90,10 +90,10 @@ pub enum Helper {
 /// The answer of the blocked table, for a role on its own: as an agent without an orchestrator reads it.
 pub fn blocked_answer(workflow: &Workflow, role: &str, reason: Option<&str>) -> Option<Helper> {
     let rule = blocked_rule(workflow, role, reason)?;
-    match rule.verb {
-        Verb::Consult(Target::Role(ix)) => Some(Helper::Role(workflow.role(ix).name.clone())),
-        _ => Some(Helper::Person),
+    if let Verb::Consult(Target::Role(ix)) = rule.verb {
+        return Some(Helper::Role(workflow.role(ix).name.clone()));
     }
+    Some(Helper::Person)
 }
 
 fn blocked_rule<'a>(workflow: &'a Workflow, role: &str, reason: Option<&str>) -> Option<&'a Rule> {
@@ -108,10 +108,7 @@ fn blocked_rule<'a>(workflow: &'a Workflow, role: &str, reason: Option<&str>) ->
             Source::Gate(_) | Source::Question(_) => false,
         };
         let fits = rule.reason.is_none() || rule.reason.as_deref() == reason;
-        let free = match rule.verb {
-            Verb::Consult(Target::Role(ix)) => workflow.role(ix).name != role,
-            _ => true,
-        };
+        let free = !matches!(rule.verb, Verb::Consult(Target::Role(ix)) if workflow.role(ix).name == role);
         rule.blocks && speaks && fits && free && !rule.climbs
     })
 }

@@ -1,8 +1,9 @@
 //! The fold: one total match over what can change, live and in replay.
 
 use crate::event::{Cause, Change, Closing, Event};
+use crate::handoff::Response;
 use crate::id::{AssignmentId, DecisionId, Name};
-use crate::state::group::{End, Group, Progress};
+use crate::state::group::{End, Finding, Group, Progress};
 use crate::state::lane::{Block, Counter, Holder, Lane, Part};
 use crate::state::{Assignment, Closed, GateRun, Question, Session, SessionStatus, State};
 use crate::workflow::Task;
@@ -87,33 +88,80 @@ impl State {
             }
             Change::GatePassed { group, gate } => self.gate_passed(group.as_ref(), gate),
             Change::Session { status } => self.status = *status,
-            Change::Waits { group, .. }
-            | Change::WaitEnded { group, .. }
-            | Change::Blocked { group, .. }
-            | Change::Unblocked { group, .. }
-            | Change::Counted { group, .. }
-            | Change::CounterReset { group, .. }
-            | Change::PartDone { group, .. } => {
-                if let Some(lane) = self.lane_mut(group.as_ref()) {
-                    lane.change(change);
-                }
+            Change::Waits { group, part, seat } => {
+                self.on_part(group.as_ref(), *part, |part| part.waiting.push(seat.clone()));
             }
-            Change::MeasureForgotten { group, .. }
-            | Change::Author { group, .. }
-            | Change::Passed { group, .. }
-            | Change::PassesLapsed { group }
-            | Change::Reviewed { group, .. }
-            | Change::Responded { group, .. }
-            | Change::TestsFailing { group, .. }
-            | Change::Arrived { group, .. }
-            | Change::AwaitsConfirmation { group }
-            | Change::GroupEnded { group, .. }
-            | Change::DeferralNamed { group, .. }
-            | Change::Noted { group, .. } => {
-                if let Some(group) = self.group_mut(group) {
-                    group.change(change);
-                }
+            Change::WaitEnded { group, part, from } => {
+                self.on_part(group.as_ref(), *part, |part| part.waiting.truncate(usize::from(*from)));
             }
+            Change::PartDone { group, part } => self.on_part(group.as_ref(), *part, |part| part.holder = Holder::Done),
+            Change::Blocked { group, role, reason } => self.on_lane(group.as_ref(), |lane| {
+                lane.blocks.push(Block { role: role.clone(), reason: reason.clone() });
+                lane.ever_blocked = true;
+            }),
+            Change::Unblocked { group, role, .. } => {
+                self.on_lane(group.as_ref(), |lane| lane.blocks.retain(|block| block.role != *role));
+            }
+            Change::Counted { group, counted, role, iteration, no_progress, measure } => {
+                let (counted, role) = (counted.clone(), role.clone());
+                let (iteration, no_progress, measure) = (*iteration, *no_progress, *measure);
+                let counter = Counter { counted, role, iteration, no_progress, measure };
+                self.on_lane(group.as_ref(), |lane| lane.count(counter));
+            }
+            Change::CounterReset { group, counted, role } => self.on_lane(group.as_ref(), |lane| {
+                lane.counters.retain(|old| old.counted != *counted || old.role != *role);
+            }),
+            Change::MeasureForgotten { group, counted } => {
+                self.on_lane(Some(group), |lane| lane.forget_measure(counted));
+            }
+            Change::Author { group, role } => self.on_group(group, |group| group.author = Some(role.clone())),
+            Change::Passed { group, name } => self.on_group(group, |group| {
+                group.passed.insert(name.clone());
+            }),
+            Change::PassesLapsed { group } => self.on_group(group, |group| {
+                group.passed.clear();
+                group.gates_passed.clear();
+            }),
+            Change::Reviewed { group, findings } => self.on_group(group, |group| group.reviewed(findings)),
+            Change::Responded { group, responses } => self.on_group(group, |group| group.responded(responses)),
+            Change::TestsFailing { group, tests } => {
+                self.on_group(group, |group| group.failing_tests.clone_from(tests));
+            }
+            Change::Arrived { group, stage } => self.on_group(group, |group| {
+                group.progress = Progress::Arrived;
+                group.lane.stage = Some(*stage);
+                group.lane.parts.clear();
+            }),
+            Change::AwaitsConfirmation { group } => {
+                self.on_group(group, |group| group.rests(Progress::AwaitingConfirmation));
+            }
+            Change::GroupEnded { group, end } => {
+                self.on_group(group, |group| group.rests(Progress::Ended(end.clone())));
+            }
+            Change::DeferralNamed { group, by } => self.on_group(group, |group| {
+                if let Progress::Ended(End::Deferred { acknowledged, .. }) = &mut group.progress {
+                    *acknowledged = Some(by.clone());
+                }
+            }),
+            Change::Noted { group, note } => self.on_group(group, |group| group.notes.push(note.clone())),
+        }
+    }
+
+    fn on_group(&mut self, name: &Name, change: impl FnOnce(&mut Group)) {
+        if let Some(group) = self.group_mut(name) {
+            change(group);
+        }
+    }
+
+    fn on_lane(&mut self, group: Option<&Name>, change: impl FnOnce(&mut Lane)) {
+        if let Some(lane) = self.lane_mut(group) {
+            change(lane);
+        }
+    }
+
+    fn on_part(&mut self, group: Option<&Name>, part: u8, change: impl FnOnce(&mut Part)) {
+        if let Some(part) = self.lane_mut(group).and_then(|lane| lane.parts.get_mut(usize::from(part))) {
+            change(part);
         }
     }
 
@@ -246,105 +294,42 @@ impl State {
 }
 
 impl Lane {
-    fn change(&mut self, change: &Change) {
-        match change {
-            Change::Waits { part, seat, .. } => {
-                if let Some(part) = self.parts.get_mut(usize::from(*part)) {
-                    part.waiting.push(seat.clone());
-                }
-            }
-            Change::WaitEnded { part, from, .. } => {
-                if let Some(part) = self.parts.get_mut(usize::from(*part)) {
-                    part.waiting.truncate(usize::from(*from));
-                }
-            }
-            Change::Blocked { role, reason, .. } => {
-                self.blocks.push(Block { role: role.clone(), reason: reason.clone() });
-                self.ever_blocked = true;
-            }
-            Change::Unblocked { role, .. } => self.blocks.retain(|block| block.role != *role),
-            Change::Counted { counted, role, iteration, no_progress, measure, .. } => {
-                let new = Counter {
-                    counted: counted.clone(),
-                    role: role.clone(),
-                    iteration: *iteration,
-                    no_progress: *no_progress,
-                    measure: *measure,
-                };
-                match self.counters.iter_mut().find(|old| old.counted == *counted && old.role == *role) {
-                    Some(old) => *old = new,
-                    None => self.counters.push(new),
-                }
-            }
-            Change::CounterReset { counted, role, .. } => {
-                self.counters.retain(|old| old.counted != *counted || old.role != *role);
-            }
-            Change::PartDone { part, .. } => {
-                if let Some(part) = self.parts.get_mut(usize::from(*part)) {
-                    part.holder = Holder::Done;
-                }
-            }
-            // Only what concerns a lane is sent here.
-            _ => {}
+    fn count(&mut self, counter: Counter) {
+        let same = |old: &&mut Counter| old.counted == counter.counted && old.role == counter.role;
+        match self.counters.iter_mut().find(same) {
+            Some(old) => *old = counter,
+            None => self.counters.push(counter),
+        }
+    }
+
+    fn forget_measure(&mut self, counted: &Name) {
+        for counter in self.counters.iter_mut().filter(|counter| counter.counted == *counted) {
+            counter.measure = None;
         }
     }
 }
 
 impl Group {
-    fn change(&mut self, change: &Change) {
-        match change {
-            Change::MeasureForgotten { counted, .. } => {
-                for counter in self.lane.counters.iter_mut().filter(|counter| counter.counted == *counted) {
-                    counter.measure = None;
-                }
+    fn reviewed(&mut self, findings: &[(u32, Finding)]) {
+        self.reviews = self.reviews.saturating_add(1);
+        for (index, finding) in findings {
+            match self.findings.get_mut(usize::try_from(*index).unwrap_or(usize::MAX)) {
+                Some(old) => *old = finding.clone(),
+                None => self.findings.push(finding.clone()),
             }
-            Change::Author { role, .. } => self.author = Some(role.clone()),
-            Change::Passed { name, .. } => {
-                self.passed.insert(name.clone());
-            }
-            Change::PassesLapsed { .. } => {
-                self.passed.clear();
-                self.gates_passed.clear();
-            }
-            Change::Reviewed { findings, .. } => {
-                self.reviews = self.reviews.saturating_add(1);
-                for (index, finding) in findings {
-                    match self.findings.get_mut(usize::try_from(*index).unwrap_or(usize::MAX)) {
-                        Some(old) => *old = finding.clone(),
-                        None => self.findings.push(finding.clone()),
-                    }
-                }
-            }
-            Change::Responded { responses, .. } => {
-                for response in responses {
-                    let answered = self.findings.iter_mut().rev().find(|finding| finding.id == response.id);
-                    if let Some(finding) = answered {
-                        finding.response = Some(response.clone());
-                    }
-                }
-            }
-            Change::TestsFailing { tests, .. } => self.failing_tests.clone_from(tests),
-            Change::Arrived { stage, .. } => {
-                self.progress = Progress::Arrived;
-                self.lane.stage = Some(*stage);
-                self.lane.parts.clear();
-            }
-            Change::AwaitsConfirmation { .. } => {
-                self.progress = Progress::AwaitingConfirmation;
-                self.merging = false;
-            }
-            Change::GroupEnded { end, .. } => {
-                self.progress = Progress::Ended(end.clone());
-                self.merging = false;
-            }
-            Change::DeferralNamed { by, .. } => {
-                if let Progress::Ended(End::Deferred { acknowledged, .. }) = &mut self.progress {
-                    *acknowledged = Some(by.clone());
-                }
-            }
-            Change::Noted { note, .. } => self.notes.push(note.clone()),
-            // Only what concerns a group is sent here.
-            _ => {}
         }
+    }
+
+    fn responded(&mut self, responses: &[Response]) {
+        for response in responses {
+            if let Some(finding) = self.findings.iter_mut().rev().find(|finding| finding.id == response.id) {
+                finding.response = Some(response.clone());
+            }
+        }
+    }
+
+    fn rests(&mut self, progress: Progress) {
+        self.progress = progress;
+        self.merging = false;
     }
 }

@@ -448,7 +448,6 @@ pub struct Workflow {
     pub(crate) rule_index: BTreeMap<Name, RuleIx>,
     pub(crate) stuck: QuestionIx,
     pub(crate) unfinished: QuestionIx,
-    pub(crate) settled: LoopIx,
     pub(crate) no_handoff: StatusIx,
     pub(crate) bad_handoff: StatusIx,
     pub(crate) domain_guard: Option<GuardIx>,

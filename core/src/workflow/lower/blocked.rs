@@ -39,7 +39,7 @@ impl Lowering<'_> {
         let target =
             doc.otherwise.clone().unwrap_or_else(|| At { value: Name::new("user"), place: doc.status.place.clone() });
         let place = target.place.clone();
-        self.cell(doc, status, None, Column::Any, ("blocked.otherwise", &place), &target);
+        self.cell(doc, (status, None), Column::Any, ("blocked.otherwise", &place), &target);
     }
 
     fn row(&mut self, doc: &BlockedDoc, status: StatusIx, reason: Option<&Name>, row: &Table<At<Name>>) {
@@ -67,7 +67,7 @@ impl Lowering<'_> {
         cells.sort_by_key(|(column, ..)| *column);
         for (column, name, place, target) in cells {
             let id = format!("blocked.{}.{name}", reason.map_or("any", Name::as_str));
-            self.cell(doc, status, reason, column, (&id, place), target);
+            self.cell(doc, (status, reason), column, (&id, place), target);
         }
     }
 
@@ -78,8 +78,7 @@ impl Lowering<'_> {
     fn cell(
         &mut self,
         doc: &BlockedDoc,
-        status: StatusIx,
-        reason: Option<&Name>,
+        (status, reason): (StatusIx, Option<&Name>),
         column: Column,
         (id, place): (&str, &Place),
         target: &At<Name>,

@@ -46,7 +46,6 @@ impl Lowering<'_> {
         let found = Found::of(&self.rules);
         let question = |name: &str| self.questions.iter().position(|question| question.name == name);
         let (stuck, unfinished) = (question("stuck")?, question("unfinished")?);
-        let settled = self.loop_ix("settled")?;
         let (no_handoff, bad_handoff) = (self.status("no_handoff"), self.status("bad_handoff"));
         let groups_at_most = doc.groups.as_ref().and_then(|groups| groups.at_most.as_ref()).map_or(4, |at| at.value);
         let handoff = doc.handoff.as_ref().map_or_else(HandoffRules::default, |handoff| HandoffRules {
@@ -87,7 +86,6 @@ impl Lowering<'_> {
             rule_index: found.rule_index,
             stuck: QuestionIx::new(stuck),
             unfinished: QuestionIx::new(unfinished),
-            settled,
             no_handoff,
             bad_handoff,
             domain_guard: self.domain_guard,
