@@ -207,7 +207,8 @@ impl Seed<'_> {
             .group_begin
             .iter()
             .find(|opening| crate::decide::guards_hold(&cx, &plain, &opening.when))
-            .map(|opening| crate::decide::after_overrides(&cx, &plain, opening.role));
+            // Before overrides: those are for whatever the route arrives at.
+            .map(|opening| opening.role);
         let by_phase = || {
             (0..workflow.phases.len())
                 .filter_map(|index| crate::decide::role_of_phase(&cx, &plain, PhaseIx::new(index)))
