@@ -228,8 +228,8 @@ pub(super) fn refuse(machine: &Machine, cast: &Cast, problems: &mut Vec<Problem>
             problems.push(Problem::new(Code::ImportFailed, message).help(help).at(row.place.clone()));
         }
     }
-    if let Some(rule) = machine.escalation.as_ref().filter(|rule| rule.agent == cast.validator) {
-        let message = format!("work cannot escalate to `{}`, which Interlock plays itself", rule.agent);
-        problems.push(Problem::new(Code::ImportFailed, message).at(rule.place.clone()));
+    for (agent, place) in machine.named.iter().filter(|(agent, _)| *agent == cast.validator) {
+        let message = format!("no work can be given to `{agent}`, which Interlock plays itself");
+        problems.push(Problem::new(Code::ImportFailed, message).at(place.clone()));
     }
 }

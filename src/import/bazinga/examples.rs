@@ -134,13 +134,15 @@ impl Maker<'_> {
     fn of_merge(&self) -> Vec<String> {
         let cast = self.rows.cast;
         let starter = cast.starter.as_str();
+        // Nobody consults itself.
+        let helped = if cast.lead == cast.starter { ("ask", "clarify") } else { ("spawn", cast.lead.as_str()) };
         let running = vec![("groups.in_progress", "2".to_owned())];
         vec![
             example(starter, "MERGE_SUCCESS", running, "wait", "groups"),
             example(starter, "MERGE_SUCCESS", Vec::new(), "spawn", &cast.manager),
             example(starter, "MERGE_CONFLICT", Vec::new(), "respawn", starter),
             example(starter, "MERGE_TEST_FAILURE", Vec::new(), "respawn", starter),
-            example(starter, "MERGE_BLOCKED", Vec::new(), "spawn", &cast.lead),
+            example(starter, "MERGE_BLOCKED", Vec::new(), helped.0, helped.1),
         ]
     }
 }

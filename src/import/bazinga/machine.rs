@@ -14,6 +14,8 @@ pub(super) struct Machine {
     pub(super) escalation: Option<Escalation>,
     pub(super) security: Option<Security>,
     pub(super) research: Option<Research>,
+    /// The agents that special rules name, and where.
+    pub(super) named: Vec<(String, Place)>,
     pub(super) aliases: Vec<Alias>,
     /// Fields that nothing here has a meaning for, by their path, and what becomes of them.
     pub(super) asides: Vec<(String, Aside)>,
@@ -109,7 +111,6 @@ pub(super) struct Escalation {
     pub(super) threshold: Option<u32>,
     pub(super) agent: String,
     pub(super) about: Option<String>,
-    pub(super) place: Place,
 }
 
 pub(super) struct Security {

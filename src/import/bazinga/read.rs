@@ -309,13 +309,8 @@ impl Reader<'_> {
             }
             None if rule.name == "escalation_after_failures" => {
                 let threshold = self.count_in(fields, "threshold");
-                let place = rule.key.place();
-                self.machine.escalation = self.agent_in(rule, fields, "escalation_agent").map(|agent| Escalation {
-                    threshold,
-                    agent,
-                    about,
-                    place,
-                });
+                self.machine.escalation =
+                    self.agent_in(rule, fields, "escalation_agent").map(|agent| Escalation { threshold, agent, about });
             }
             None if rule.name == "security_sensitive" => {
                 let mandatory_review = self.truth_in(fields, "mandatory_review");
@@ -337,7 +332,9 @@ impl Reader<'_> {
             self.wrong(rule.key.place(), format!("`{}` needs `{name}`", rule.name));
         }
         let agent = self.name_in(fields, name)?;
-        self.agent_name(&agent, &field?.value.place());
+        let place = field?.value.place();
+        self.agent_name(&agent, &place);
+        self.machine.named.push((agent.clone(), place));
         Some(agent)
     }
 

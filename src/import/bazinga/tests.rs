@@ -207,6 +207,35 @@ fn every_mistake_is_told_at_once_with_its_place() {
 }
 
 #[test]
+fn the_validator_is_nobody_to_give_work_to() {
+    let text = edited(|document| {
+        document["_special_rules"]["security_sensitive"]["force_agent"] = json!("validator");
+        document["_special_rules"]["research_tasks"]["agent"] = json!("validator");
+        document["tech_lead"]["APPROVED"]["next_agent"] = json!("validator");
+        document["developer"]["READY_FOR_REVIEW"]["next_agent"] = json!("validator");
+    });
+    let told: Vec<String> = problems(&text).iter().map(|told| told.splitn(3, ' ').last().unwrap().to_owned()).collect();
+    assert_eq!(
+        told,
+        [
+            "`tech_lead.APPROVED` gives work to `validator`",
+            "no work can be given to `validator`, which Interlock plays itself",
+            "no work can be given to `validator`, which Interlock plays itself",
+        ]
+    );
+}
+
+#[test]
+fn the_lead_may_be_the_one_who_works() {
+    let text = edited(|document| {
+        for status in ["PLANNING_COMPLETE", "CONTINUE"] {
+            document["project_manager"][status]["next_agent"] = json!("tech_lead");
+        }
+    });
+    assert!(loaded(&text).role(loaded(&text).role_named("tech_lead").unwrap()).author);
+}
+
+#[test]
 fn what_is_no_state_machine_is_refused() {
     assert_eq!(problems("[]"), ["1:1 2 the file is an object, not a list"]);
     assert_eq!(problems("{}"), ["1:1 2 there is no agent in this file"]);
@@ -233,24 +262,25 @@ fn aliases_that_mean_nothing_are_dropped_and_told() {
 /// Every value of the file in turn, replaced by values of every other shape.
 #[test]
 fn whatever_the_file_says_it_is_imported_or_refused_with_a_place() {
-    let odd = [json!(null), json!(5), json!("a: b\n#"), json!("validator")];
+    let odd = [json!(null), json!(5), json!("a: b\n#"), json!("validator"), json!("tech_lead"), json!({})];
     let document: Json = serde_json::from_str(ORIGINAL).unwrap();
     let (mut taken, mut refused) = (0, 0);
-    let later_item = |path: &String| path.ends_with(|c: char| matches!(c, '1'..='9'));
-    for path in paths(&document, "").into_iter().filter(|path| !later_item(path)) {
-        for value in &odd {
+    for (index, path) in paths(&document, "").into_iter().enumerate() {
+        // Not every value everywhere: each import is checked by loading what it made.
+        for value in odd.iter().cycle().skip(index).take(2) {
             let mut changed = document.clone();
             *changed.pointer_mut(&path).unwrap() = value.clone();
             match import("t.json", &changed.to_string()) {
                 Ok(_) => taken += 1,
                 Err(problems) => {
                     refused += 1;
-                    assert!(problems.iter().all(|problem| problem.at.is_some()), "{path} {value}");
+                    let told = |problem: &Problem| problem.at.is_some() && !problem.message.starts_with("no workflow");
+                    assert!(problems.iter().all(told), "{path} {value}: {problems:?}");
                 }
             }
         }
     }
-    assert!(taken > 250 && refused > 250, "{taken} taken, {refused} refused");
+    assert!(taken > 200 && refused > 200, "{taken} taken, {refused} refused");
     for length in (0..ORIGINAL.len()).step_by(3).filter(|length| ORIGINAL.is_char_boundary(*length)) {
         assert_eq!(import("t.json", &ORIGINAL[..length]).is_ok(), length + 1 == ORIGINAL.len(), "{length}");
     }
