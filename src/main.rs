@@ -20,7 +20,7 @@ fn main() -> ExitCode {
                 ExitCode::SUCCESS
             }
             Err(problems) => {
-                problems.iter().for_each(|problem| eprintln!("{problem} {:?}", problem.at));
+                problems.iter().for_each(|problem| eprintln!("{problem} {:?} {:?}", problem.at, problem.help));
                 ExitCode::from(4)
             }
         },

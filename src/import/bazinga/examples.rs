@@ -98,9 +98,11 @@ impl Maker<'_> {
         for mode in &machine.testing {
             let given = || vec![("testing", name(&mode.mode))];
             let gone = replaced(machine, mode);
-            for (agent, row) in machine.rows().filter(|(_, row)| row.action == Action::Spawn) {
-                let here = matches!(self.rows.home(agent, row), Home::Routes(entry) if entry.verb == "spawn");
-                if here && row.next.agent().is_some_and(|next| gone.contains(&next)) {
+            for (agent, row) in machine.rows() {
+                if let Home::Routes(entry) = self.rows.home(agent, row)
+                    && entry.verb == "spawn"
+                    && gone.contains(&entry.target.as_str())
+                {
                     examples.push(example(&agent.name, &row.status, given(), "spawn", &mode.takes));
                 }
             }

@@ -68,7 +68,7 @@ impl<'a> Rows<'a> {
 
     pub(super) fn home(&self, agent: &Agent, row: &Row) -> Home {
         let status = normalise_status(&row.status);
-        if status == "BLOCKED" && agent.name != self.cast.validator {
+        if status == "BLOCKED" {
             Home::Blocked
         } else if MERGE_STATUSES.contains(&status.as_str()) && self.cast.is_author(&agent.name) {
             Home::Merge
@@ -202,7 +202,8 @@ impl<'a> Rows<'a> {
                 (_, Action::PauseForUser) => "user".to_owned(),
                 _ => return None,
             };
-            (helps != agent.name && helps != self.cast.validator).then(|| (agent.name.clone(), helps))
+            let judge = &self.cast.validator;
+            (helps != agent.name && helps != *judge && agent.name != *judge).then(|| (agent.name.clone(), helps))
         };
         rows.filter_map(helper).collect()
     }
@@ -251,6 +252,13 @@ impl<'a> Rows<'a> {
         }
         added.retain(|(status, _, _)| *status == ACCEPTANCE || !statuses.iter().any(|own| own == status));
         added
+    }
+
+    /// Does any row of the file count as a review?
+    pub(super) fn reviews(&self) -> bool {
+        self.machine
+            .rows()
+            .any(|(agent, row)| matches!(self.home(agent, row), Home::Routes(entry) if entry.passes == Some("review")))
     }
 
     /// Does any row of the file come to this verb?

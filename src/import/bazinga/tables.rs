@@ -174,8 +174,8 @@ impl Writer<'_> {
     pub(super) fn completion(&mut self) {
         self.section("gates", &[]);
         self.line("  checks: { run: plan, fail: { respawn: author, loop: merging, with: [gate_output] } }");
-        let reviewed = self.rows.machine.rows().any(|(_, row)| row.action == Action::SpawnMerge);
-        let needs = if reviewed { "[merge, { any_of: [review, acceptance] }]" } else { "[merge, acceptance]" };
+        let needs =
+            if self.rows.reviews() { "[merge, { any_of: [review, acceptance] }]" } else { "[merge, acceptance]" };
         self.section("completion", &[]);
         self.line(&format!("  group: {{ needs: {needs}, once_blocked: [acceptance], gates: [checks] }}"));
     }
