@@ -98,7 +98,7 @@ codes! {
     E0235 ClaimDiffers          "what the author claims differs from what the ledger shows"
     E0236 ReRaised              "a settled finding was raised again"
     E0237 LateNitpick           "a new minor finding cannot block after the first review"
-    E0238 ContextAbsent         "a field to be passed on is not in the handoff"
+    E0238 NotAReview            "findings in a report that is no review are kept, not counted"
 
     E0301 NoSession             "the session has not been started"
     E0302 SessionExists         "the session has been started already"

@@ -100,11 +100,16 @@ impl Draft<'_> {
             Performer::Gate(gate) => Some(gate),
             Performer::Role(_) | Performer::ByDomain(_) | Performer::Merge => None,
         });
-        if let Some(gate) = gate {
-            self.action = Action::Gate;
-            self.open_gate(situation.slot(), gate, GatePurpose::Phase);
+        match (gate, situation.group) {
+            (Some(gate), _) => {
+                self.action = Action::Gate;
+                self.open_gate(situation.slot(), gate, GatePurpose::Phase);
+                Ok(())
+            }
+            // A gate of completion failed: completion is tried again.
+            (None, Some(_)) => self.complete_group(situation),
+            (None, None) => self.end_session(),
         }
-        Ok(())
     }
 }
 

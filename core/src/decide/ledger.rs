@@ -27,11 +27,23 @@ pub(crate) struct Ledger {
     pub(crate) notes: Vec<Name>,
 }
 
-/// Which measures a report must restate even if it says nothing of them.
+/// What a report has to do with a measure.
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Bearing {
+    /// Nothing: what it says of it is kept, not counted.
+    #[default]
+    None,
+    /// It counts in the loop; saying nothing leaves the measure as it was.
+    Counts,
+    /// It approves, or leaves the stage: saying nothing says that nothing is open.
+    Restates,
+}
+
+/// What a report has to do with each measure.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Restates {
-    pub(crate) findings: bool,
-    pub(crate) tests: bool,
+pub(crate) struct Bearings {
+    pub(crate) findings: Bearing,
+    pub(crate) tests: Bearing,
 }
 
 impl Ledger {
@@ -58,14 +70,23 @@ impl Ledger {
     }
 
     /// Takes in what a report says of a group.
-    pub(crate) fn after(group: &Group, handoff: &Handoff, restates: Restates) -> Self {
+    pub(crate) fn after(group: &Group, handoff: &Handoff, bearings: Bearings) -> Self {
         let mut ledger = Self::of(Some(group));
-        let tracks = !handoff.tracking.rejections_accepted.is_empty();
-        let overrules = !handoff.tracking.rejections_overruled.is_empty();
-        if handoff.issues.is_some() || restates.findings || tracks || overrules {
-            ledger.review(group, handoff, handoff.issues.is_some() || restates.findings);
+        let verdicts = &handoff.tracking;
+        let tracks = !verdicts.rejections_accepted.is_empty() || !verdicts.rejections_overruled.is_empty();
+        let raises = handoff.issues.as_ref().is_some_and(|issues| !issues.is_empty());
+        match bearings.findings {
+            Bearing::None if tracks || raises => {
+                let text = format!("`{}` of {} is no review: its findings are kept, not counted", handoff.said, handoff.role);
+                ledger.warnings.push(Warning::coded(Code::NotAReview, text));
+            }
+            Bearing::None => {}
+            Bearing::Counts if handoff.issues.is_none() && !tracks => {}
+            Bearing::Counts => ledger.review(group, handoff, handoff.issues.is_some()),
+            Bearing::Restates => ledger.review(group, handoff, true),
         }
-        if handoff.failing_tests.is_some() || restates.tests {
+        let says = handoff.failing_tests.is_some() && bearings.tests != Bearing::None;
+        if says || bearings.tests == Bearing::Restates {
             let tests = handoff.failing_tests.clone().unwrap_or_default();
             ledger.failing = count(tests.len());
             ledger.tested = true;

@@ -26,6 +26,10 @@ pub(super) fn plan(cx: &Cx<'_>, plan: &Plan) -> Result<Outcome, Rejection> {
         }
     }
     let mut draft = Draft::new(*cx, Name::new("plan"));
+    if cx.workflow.has_phases() {
+        // The question about unfinished work is about another plan now.
+        draft.void_lane(None, &cx.state.lane, None);
+    }
     draft.take_groups(&plan.groups)?;
     draft.start_groups(Moves::default(), None)?;
     Ok(draft.finish(Cause::Planned { by: plan.by.clone() }))

@@ -7,7 +7,7 @@ use crate::command::Report;
 use crate::decide::carry::Voice;
 use crate::decide::choose::choose;
 use crate::decide::draft::Draft;
-use crate::decide::ledger::{Ledger, Restates};
+use crate::decide::ledger::{Bearing, Bearings, Ledger};
 use crate::decide::situation::Situation;
 use crate::decide::{Cx, Outcome, refuse};
 use crate::decision::Warning;
@@ -88,7 +88,7 @@ pub(crate) fn route_report<'a>(
     let mut situation = Situation::of_assignment(cx, assignment, Some(handoff), given)?;
     let candidates = candidates(&situation, handoff.status);
     if let Some(group) = situation.group {
-        situation.ledger = Ledger::after(group, handoff, restates(&situation, candidates));
+        situation.ledger = Ledger::after(group, handoff, bearings(&situation, candidates));
     }
     let Some(chosen) = choose(&situation, candidates) else {
         return Err(match handoff.status {
@@ -119,25 +119,27 @@ fn candidates<'a>(situation: &Situation<'a>, status: Option<StatusIx>) -> &'a [R
     }
 }
 
-/// A report that approves, or leaves a measured stage, says by silence that nothing is open.
-fn restates(situation: &Situation<'_>, candidates: &[RuleIx]) -> Restates {
+/// What a report of this status has to do with findings and tests.
+fn bearings(situation: &Situation<'_>, candidates: &[RuleIx]) -> Bearings {
     let workflow = situation.workflow();
-    let mut restates = Restates::default();
-    let mut take = |measure: Option<Measure>| match measure {
-        Some(Measure::BlockingFindings) => restates.findings = true,
-        Some(Measure::FailingTests) => restates.tests = true,
+    let mut bearings = Bearings::default();
+    let mut take = |measure: Option<Measure>, bearing: Bearing| match measure {
+        Some(Measure::BlockingFindings) => bearings.findings = bearings.findings.max(bearing),
+        Some(Measure::FailingTests) => bearings.tests = bearings.tests.max(bearing),
         None => {}
     };
+    let measure_of = |ix: LoopIx| workflow.loop_at(ix).measure;
     for rule in candidates.iter().map(|ix| workflow.rule(*ix)) {
-        rule.passes.iter().for_each(|pass| take(workflow.pass(*pass).measured));
+        rule.passes.iter().for_each(|pass| take(workflow.pass(*pass).measured, Bearing::Restates));
+        take(rule.counted.and_then(measure_of), Bearing::Counts);
         let leaving = rule.leaves && rule.phase.is_some() && rule.phase == situation.phase;
         if leaving && situation.task == Task::Work {
             let stage = situation.phase.and_then(|phase| workflow.stages.get(workflow.phase(phase).stage));
             let rework = stage.and_then(|stage| stage.rework.as_ref());
-            take(rework.and_then(|rework| workflow.loop_at(rework.counted).measure));
+            take(rework.and_then(|rework| measure_of(rework.counted)), Bearing::Restates);
         }
     }
-    restates
+    bearings
 }
 
 impl<'a> Situation<'a> {

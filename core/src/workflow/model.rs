@@ -570,6 +570,14 @@ impl Workflow {
         })
     }
 
+    /// Every claim under `verification` that some row or phase asks for.
+    pub fn claims(&self) -> Vec<&str> {
+        let rules = self.rules.iter().map(|rule| &rule.demands);
+        let phases = self.phases.iter().map(|phase| &phase.demands);
+        let every = rules.chain(phases).chain([&self.handoff.demands]);
+        every.flat_map(|demands| &demands.verify).map(Name::as_str).collect()
+    }
+
     /// Statuses that agents of this role may report, by their declared names.
     pub fn statuses_of(&self, role: RoleIx) -> Vec<Name> {
         let own = self.by_report.range((role, StatusIx(0))..=(role, StatusIx(u16::MAX)));

@@ -41,6 +41,7 @@ pub(crate) fn lower(doc: &WorkflowDoc, hash: Digest, problems: &mut Problems) ->
     lowering.stages();
     lowering.tables();
     lowering.completion();
+    lowering.findings_hold_completion_up();
     let failed = lowering.problems.iter().skip(before).any(Problem::is_error);
     if failed { None } else { lowering.finish(hash) }
 }
@@ -252,6 +253,25 @@ impl<'a> Lowering<'a> {
             self.completion.once_blocked = group.once_blocked.iter().filter_map(|name| self.needed(name)).collect();
         }
         // Gates were found, and their rules made, with the tables.
+    }
+
+    /// A review that completion does not ask for could be left open for ever.
+    fn findings_hold_completion_up(&mut self) {
+        let counted: Vec<LoopIx> = self.rules.iter().filter_map(|rule| rule.counted).collect();
+        for (index, item) in self.loops.iter().enumerate() {
+            let measured = item.measure == Some(Measure::BlockingFindings) && counted.contains(&LoopIx::new(index));
+            let named = |ix: &PassIx| self.passes.get(ix.index()).is_some_and(|pass| pass.name == item.name);
+            let needed = self.completion.needs.iter().any(|need| match need {
+                Need::One(ix) => named(ix),
+                Need::AnyOf(options) => options.iter().any(named),
+            });
+            if measured && !needed && self.phases.is_empty() && !self.doc.is_abstract {
+                let message = format!("findings of `{}` would not hold completion up", item.name);
+                let help = format!("put `{}` into `completion.group.needs`, and let the reviewer pass it", item.name);
+                let place = self.doc.completion.as_ref().map_or(&self.doc.place, |doc| &doc.place).clone();
+                self.problems.push(Problem::new(Code::NeedsNothingPasses, message).help(help).at(place));
+            }
+        }
     }
 
     /// `any_of: [review, acceptance]`: whoever accepts instead of the reviewer settles what is open.
