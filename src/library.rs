@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use interlock_core::code::Code;
 use interlock_core::suggest;
-use interlock_core::workflow::{BUILTINS, Loaded, Workflow, builtin, load, load_builtin};
+use interlock_core::workflow::{BUILTINS, Loaded, Workflow, builtin, load, load_builtin, load_shipped};
 
 use crate::failure::{Exit, Failure};
 use crate::input;
@@ -43,9 +43,11 @@ pub(crate) fn open_or_project(wanted: Option<&str>) -> Result<Loaded, Failure> {
 }
 
 /// A workflow that can be run: without errors, and not abstract.
-#[expect(dead_code, reason = "for the commands that decide")]
 pub(crate) fn runnable(wanted: &str) -> Result<Workflow, Failure> {
-    let loaded = open(wanted)?;
+    let loaded = match load_shipped(wanted) {
+        Some(loaded) => loaded,
+        None => open(wanted)?,
+    };
     match loaded.workflow {
         None => Err(Failure::invalid(loaded.problems, loaded.sources.into_iter().collect())),
         Some(workflow) if loaded.is_abstract => {

@@ -1,7 +1,9 @@
 //! The program `interlock`.
 
 mod cli;
+mod decision;
 mod failure;
+mod import;
 mod input;
 mod library;
 mod markdown;

@@ -77,6 +77,9 @@ enum Command {
     #[command(subcommand)]
     Workflow(workflow::Workflow),
     Check(check::Check),
+    Route(Box<route::Route>),
+    #[command(subcommand)]
+    Import(import::Import),
     Explain(explain::Explain),
     Completions(completions::Completions),
 }
@@ -96,6 +99,8 @@ fn dispatch(command: &Command, output: Output) -> Ending {
     match command {
         Command::Workflow(command) => command.run(output),
         Command::Check(command) => command.run(output),
+        Command::Route(command) => command.run(output),
+        Command::Import(command) => command.run(output),
         Command::Explain(command) => command.run(output),
         Command::Completions(command) => command.run(output),
     }

@@ -1,7 +1,17 @@
 use clap::{Args, ValueHint};
+use interlock_core::code::Code;
+use interlock_core::id::Name;
+use interlock_core::problem::Problem;
+use interlock_core::route::{self, Query, Refused, Speaker};
+use interlock_core::workflow::{GuardSource, Workflow};
+use serde_json::Value;
 
-use crate::cli::examples;
 use crate::cli::values::{Context, Pair, Scope};
+use crate::cli::{Ending, examples};
+use crate::decision;
+use crate::failure::{Exit, Failure, Sources};
+use crate::library;
+use crate::output::Output;
 
 /// Say what would follow a report, without storing anything
 ///
@@ -54,4 +64,51 @@ pub(crate) struct Route {
     /// loop.NAME.iteration, loop.NAME.no_progress, loop.NAME.open, groups.pending, groups.in_progress; may be repeated
     #[arg(long, value_name = "NAME=VALUE", value_parser = Pair::parse)]
     pub(crate) fact: Vec<Pair>,
+}
+
+impl Route {
+    pub(crate) fn run(&self, output: Output) -> Ending {
+        let workflow = library::runnable(&self.workflow)?;
+        let decision = route::route(&workflow, &self.query(&workflow)?).map_err(|refused| match refused {
+            Refused::Query(problems) => Failure::invalid(problems, Sources::default()),
+            Refused::Workflow(rejection) => Failure::from(*rejection),
+        })?;
+        if output.json {
+            output.document(&Value::Object(decision::json(&decision)))?;
+        } else {
+            output.text(&decision::text(&decision, &workflow))?;
+        }
+        Ok(Exit::Done)
+    }
+
+    fn query(&self, workflow: &Workflow) -> Result<Query, Failure> {
+        let settings = || workflow.guards.iter().filter(|guard| guard.source == GuardSource::Setting);
+        let unknown: Vec<Problem> = self
+            .set
+            .iter()
+            .filter(|pair| settings().all(|guard| guard.name != pair.name.as_str()))
+            .map(|pair| {
+                let known: Vec<&str> = settings().map(|guard| guard.name.as_str()).collect();
+                let help = interlock_core::suggest::help(&pair.name, known);
+                let message = format!("`{}` has no setting `{}`", workflow.name, pair.name);
+                Problem::new(Code::BadSetting, message).maybe_help(help).field(&pair.name)
+            })
+            .collect();
+        if !unknown.is_empty() {
+            return Err(Failure::invalid(unknown, Sources::default()));
+        }
+        let pairs = self.set.iter().chain(&self.fact);
+        Ok(Query {
+            source: Speaker::Role(Name::new(&self.role)),
+            status: Name::new(&self.status),
+            reason: self.reason.as_deref().map(Name::new),
+            phase: self.phase.as_deref().map(Name::new),
+            given: pairs.map(|pair| (Name::new(&pair.name), Name::new(&pair.value))).collect(),
+            scope: self.scope.map(|scope| match scope {
+                Scope::Group => route::Scope::Group,
+                Scope::Session => route::Scope::Session,
+            }),
+            undeclared_roles: self.context != Some(Context::Orchestrated),
+        })
+    }
 }

@@ -149,6 +149,7 @@ impl<'a> Draft<'a> {
     /// Gives an assignment to a role, after overrides.
     pub(crate) fn assign(&mut self, slot: Slot<'_>, role: RoleIx, task: Task, why: Resolution) {
         let (role, applied) = overridden(&self.cx, slot.group, role);
+        self.because.extend(applied.iter().map(|applied| applied.because.clone()));
         self.overrides.extend(applied);
         let workflow = self.cx.workflow;
         let holder = workflow.role(role);

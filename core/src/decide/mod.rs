@@ -43,10 +43,6 @@ pub(crate) fn guards_hold(cx: &Cx<'_>, group: &Group, when: &[Test]) -> bool {
     situation::applies(cx, Some(group), when)
 }
 
-pub(crate) fn after_overrides(cx: &Cx<'_>, group: &Group, role: RoleIx) -> RoleIx {
-    draft::overridden(cx, Some(group), role).0
-}
-
 pub(crate) fn role_of_phase(cx: &Cx<'_>, group: &Group, phase: PhaseIx) -> Option<RoleIx> {
     situation::phase_role(cx, Some(group), phase)
 }

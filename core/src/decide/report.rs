@@ -101,10 +101,7 @@ pub(crate) fn route_report<'a>(
     draft.preview = given.is_some();
     draft.push(Change::Closed { assignment: id, how: Closing::Reported, digest: Some(handoff.digest) });
     draft.take_ledger(&mut situation, handoff);
-    if handoff.status.is_none() {
-        let text = format!("{} has no status `{}`", assignment.role, handoff.said);
-        draft.warnings.push(Warning::coded(Code::UnknownStatus, text));
-    }
+    draft.note_status(cx.workflow, handoff);
     let voice = Voice { name: assignment.role.clone(), resolution: Resolution::Guidance };
     draft.carry(&situation, &chosen, &voice)?;
     draft.note_handoff(handoff);
@@ -188,6 +185,20 @@ impl Draft<'_> {
             self.push(Change::Noted { group: group.id.clone(), note });
         }
         self.warnings.append(&mut ledger.warnings);
+    }
+
+    fn note_status(&mut self, workflow: &Workflow, handoff: &Handoff) {
+        match handoff.status.map(|status| workflow.status_name(status)) {
+            None => {
+                let text = format!("{} has no status `{}`", handoff.role, handoff.said);
+                self.warnings.push(Warning::coded(Code::UnknownStatus, text));
+            }
+            Some(name) if *name != handoff.said => {
+                let text = format!("`{}` was read as `{name}`", handoff.said);
+                self.warnings.push(Warning::coded(Code::StatusSpelling, text));
+            }
+            Some(_) => {}
+        }
     }
 
     /// What the next role will not get, and what the agent would have done.

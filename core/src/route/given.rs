@@ -11,6 +11,10 @@ use crate::state::GroupStatus;
 use crate::suggest;
 use crate::workflow::*;
 
+/// What BAZINGA calls groups that have not ended, so that its records can be asked about as they are.
+const OTHER_STATUSES: &[(&str, GroupStatus)] =
+    &[("approved_pending_merge", GroupStatus::Merging), ("failed", GroupStatus::InProgress)];
+
 /// What was given, understood.
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
@@ -66,8 +70,9 @@ impl Facts {
     }
 
     fn group_status(&mut self, value: &Name) -> Result<(), Problem> {
-        let found = GroupStatus::ALL.iter().find(|status| status.name() == value.as_str());
-        let Some(status) = found else {
+        let own = GroupStatus::ALL.iter().find(|status| status.name() == value.as_str());
+        let other = || OTHER_STATUSES.iter().find(|(name, _)| *name == value.as_str()).map(|(_, status)| status);
+        let Some(status) = own.or_else(other) else {
             let help = suggest::help(value, GroupStatus::ALL.iter().map(|status| status.name()));
             return Err(Problem::new(Code::UnknownValue, format!("no group is ever `{value}`")).maybe_help(help));
         };

@@ -63,7 +63,25 @@ impl Scene {
         }
         state.reindex();
         scene.state = state;
+        if let Speaker::Role(name) = &query.source {
+            let assignment = scene.assignment(workflow, name, query, facts);
+            scene.state.assignments.insert(ID, assignment);
+        }
         Ok(scene)
+    }
+
+    fn assignment(&self, workflow: &Workflow, role: &Name, query: &Query, facts: &Facts) -> Assignment {
+        Assignment {
+            group: self.group(),
+            part: self.part(),
+            phase: self.phase.map(|phase| workflow.phase(phase).name.clone()),
+            role: role.clone(),
+            task: task_of(workflow, role, query, facts),
+            attempt: 1,
+            token: None,
+            lease_until: None,
+            closed: None,
+        }
     }
 
     fn group(&self) -> Option<Name> {
@@ -75,19 +93,9 @@ impl Scene {
         let phase = self.phase.map(|phase| cx.workflow.phase(phase).name.clone());
         let outcome = match &query.source {
             Speaker::Role(name) => {
-                let handoff = handoff(cx.workflow, name, phase.clone(), query, facts);
-                let assignment = Assignment {
-                    group: self.group(),
-                    part,
-                    phase,
-                    role: name.clone(),
-                    task: task_of(cx.workflow, name, query, facts),
-                    attempt: 1,
-                    token: None,
-                    lease_until: None,
-                    closed: None,
-                };
-                let draft = route_report(cx, (ID, &assignment), &handoff, Some(&facts.loops))?;
+                let handoff = handoff(cx.workflow, name, phase, query, facts);
+                let assignment = cx.assignment(ID)?;
+                let draft = route_report(cx, (ID, assignment), &handoff, Some(&facts.loops))?;
                 draft.finish(Cause::CompletionAsked { by: Name::new("route") })
             }
             Speaker::Gate(gate) => {
@@ -207,7 +215,8 @@ impl Seed<'_> {
             .group_begin
             .iter()
             .find(|opening| crate::decide::guards_hold(&cx, &plain, &opening.when))
-            .map(|opening| crate::decide::after_overrides(&cx, &plain, opening.role));
+            // Before overrides: those are for whatever the route arrives at.
+            .map(|opening| opening.role);
         let by_phase = || {
             (0..workflow.phases.len())
                 .filter_map(|index| crate::decide::role_of_phase(&cx, &plain, PhaseIx::new(index)))
