@@ -10,8 +10,7 @@ use crate::output::{HEADING, NAME, Text};
 
 /// The fields that every decision has, as scripts read them.
 pub(crate) fn json(decision: &Decision) -> Map<String, Value> {
-    let next: Vec<Value> =
-        decision.next.iter().map(|next| json!({ "role": next.role, "model": next.model })).collect();
+    let next: Vec<Value> = decision.next.iter().map(|next| json!({ "role": next.role, "model": next.model })).collect();
     let facts: Map<String, Value> =
         decision.facts.iter().map(|(name, value)| (name.to_string(), json!(value))).collect();
     let mut document = Map::new();

@@ -63,12 +63,7 @@ pub fn load(file: &str, text: &str, library: &dyn Fn(&str) -> Option<(String, St
     load_with(file, text, library, Examples::Checked)
 }
 
-fn load_with(
-    file: &str,
-    text: &str,
-    library: &dyn Fn(&str) -> Option<(String, String)>,
-    examples: Examples,
-) -> Loaded {
+fn load_with(file: &str, text: &str, library: &dyn Fn(&str) -> Option<(String, String)>, examples: Examples) -> Loaded {
     let mut problems = Vec::new();
     let mut sources = vec![(file.to_owned(), text.to_owned())];
     let merged = read(file, text, library, &mut sources, &mut problems);
