@@ -81,8 +81,8 @@ each! { incident_blocked:
 #[test]
 fn incident_nobody_can_complete_the_session_over_it() {
     let mut play = incident();
-    let rejection = play.completion_refused();
-    let unresolved: Vec<_> = rejection.reasons.iter().filter(|reason| reason.code == "E0342").collect();
+    let reasons = play.completion_refused();
+    let unresolved: Vec<_> = reasons.iter().filter(|reason| reason.code == "E0342").collect();
     let groups: Vec<_> = unresolved.iter().map(|reason| reason.group.as_deref().unwrap()).collect();
     assert_eq!(groups, ["NUR-E2E", "E2E-RX"]);
 }
@@ -198,8 +198,9 @@ fn playbook_4_code_is_correct_despite_blocked_is_not_completion() {
 #[test]
 fn playbook_4_the_status_of_a_blocked_group_cannot_be_set() {
     let mut play = qa_blocked();
-    play.refused("tech_lead", says("MERGE_SUCCESS"));
-    play.refused("tech_lead", says("GROUP_ACCEPTED"));
+    let decision = play.report("tech_lead", says("completed"));
+    follows(&decision, "spawn", &["tech_lead"]);
+    warns(&decision, "has no status `completed`");
     assert_eq!(play.status("E2E-RX"), "blocked");
 }
 

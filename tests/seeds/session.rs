@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use interlock_core::command::*;
 use interlock_core::decide::{Outcome, decide};
-use interlock_core::decision::{Decision, Verdict};
+use interlock_core::decision::{Decision, Reason, Verdict};
 use interlock_core::event::{Change, Event};
 use interlock_core::handoff::Handoff;
 use interlock_core::id::{AssignmentId, Digest, Name, Timestamp};
@@ -95,7 +95,7 @@ impl Play {
         Command::Report(Report { assignment: id, token, handoff })
     }
 
-    pub(crate) fn refuses(&mut self, command: &Command) -> Rejection {
+    fn refuses(&mut self, command: &Command) -> Rejection {
         let before = self.state.clone();
         match self.attempt(command) {
             Err(rejection) => {
@@ -128,9 +128,23 @@ impl Play {
         self.done(&Command::GateFinished(GateFinished { run, passed, tree, output })).expect("a decision")
     }
 
-    /// Somebody asks for the end, round the role that may say so.
-    pub(crate) fn completion_refused(&mut self) -> Rejection {
-        self.refuses(&Command::Complete(Complete { by: Name::new("orchestrator") }))
+    /// Somebody asks for the end, round the role that may say so: the verdict is REJECT, and nothing has moved.
+    pub(crate) fn completion_refused(&mut self) -> Vec<Reason> {
+        let (groups, open) = (self.state.groups.clone(), self.open());
+        let decision = self.done(&Command::Complete(Complete { by: Name::new("orchestrator") })).expect("a decision");
+        assert_eq!((&self.state.groups, self.open()), (&groups, open));
+        let judgement = decision.judgement.expect("a verdict");
+        assert_eq!(judgement.verdict, Verdict::Reject);
+        judgement.reasons
+    }
+
+    /// Whoever had this role last, and has reported, says something else now.
+    pub(crate) fn late(&mut self, role: &str, handoff: Json) -> Rejection {
+        let closed = self.state.assignments.iter().filter(|(_, had)| had.role == role && had.closed.is_some());
+        let (id, assignment) = closed.last().map(|(id, had)| (*id, had.clone())).expect("a closed assignment");
+        let token = assignment.token.expect("it was claimed");
+        let handoff = Arc::new(self.checked(&assignment, completed(role, handoff)));
+        self.refuses(&Command::Report(Report { assignment: id, token, handoff }))
     }
 
     pub(crate) fn group(&self, id: &str) -> &Group {
