@@ -10,7 +10,7 @@ use crate::harness::{Folder, Run, interlock};
 
 /// An example of a document, as it stands there.
 pub(crate) fn example(path: &str) -> Json {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/seeds").join(path).with_extension("json");
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/seeds").join(format!("{path}.json"));
     let text = fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
 }
@@ -144,6 +144,14 @@ impl<'a> For<'a> {
     }
 }
 
+/// A workflow of the test's own: where it lies.
+pub(crate) fn workflow_file(text: &str) -> String {
+    let test = thread::current().name().expect("tests have names").replace("::", "-");
+    let folder = format!("seeds-workflow-{test}");
+    let _ = Folder::new(&folder).with("mine.yaml", text);
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join(folder).join("mine.yaml").to_str().expect("UTF-8").to_owned()
+}
+
 impl Checked {
     fn json(&self, exit: i32) -> Json {
         assert_eq!(self.0.exit, exit, "{}", self.0);
@@ -169,6 +177,14 @@ impl Checked {
         assert_eq!(found, [(code, field)], "{checked:#}");
         assert!(problems[0]["message"].as_str().is_some_and(|message| !message.is_empty()));
         checked
+    }
+
+    /// Not valid, for exactly this, which is about no field.
+    pub(crate) fn invalid_whatever_field(&self, code: &str) {
+        let checked = self.json(4);
+        assert_eq!(checked["valid"], false);
+        let codes: Vec<&Json> = checked["problems"].as_array().expect("a list").iter().map(|found| &found["code"]).collect();
+        assert_eq!(codes, [code], "{checked:#}");
     }
 
     /// Valid, with a warning of this code.

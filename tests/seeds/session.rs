@@ -8,7 +8,7 @@ use interlock_core::decide::{Outcome, decide};
 use interlock_core::decision::{Decision, Reason, Verdict};
 use interlock_core::event::{Change, Event};
 use interlock_core::handoff::Handoff;
-use interlock_core::id::{AssignmentId, Digest, Name, Timestamp};
+use interlock_core::id::{AssignmentId, DecisionId, Digest, Name, Timestamp};
 use interlock_core::rejection::Rejection;
 use interlock_core::state::{Assignment, Counter, Group, State};
 use interlock_core::workflow::{Workflow, load_shipped};
@@ -140,11 +140,28 @@ impl Play {
 
     /// Whoever had this role last, and has reported, says something else now.
     pub(crate) fn late(&mut self, role: &str, handoff: Json) -> Rejection {
+        let command = self.late_report(role, handoff);
+        self.refuses(&command)
+    }
+
+    /// The same, where it says the same again: what was decided then is told, and nothing changes.
+    pub(crate) fn repeated(&mut self, role: &str, handoff: Json) -> DecisionId {
+        let (command, before) = (self.late_report(role, handoff), self.state.clone());
+        match self.attempt(&command) {
+            Ok(Outcome::Repeated(decision)) => {
+                assert_eq!(self.state, before);
+                decision
+            }
+            other => panic!("not told again: {other:#?}"),
+        }
+    }
+
+    fn late_report(&self, role: &str, handoff: Json) -> Command {
         let closed = self.state.assignments.iter().filter(|(_, had)| had.role == role && had.closed.is_some());
         let (id, assignment) = closed.last().map(|(id, had)| (*id, had.clone())).expect("a closed assignment");
         let token = assignment.token.expect("it was claimed");
         let handoff = Arc::new(self.checked(&assignment, completed(role, handoff)));
-        self.refuses(&Command::Report(Report { assignment: id, token, handoff }))
+        Command::Report(Report { assignment: id, token, handoff })
     }
 
     pub(crate) fn group(&self, id: &str) -> &Group {
