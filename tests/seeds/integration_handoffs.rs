@@ -49,7 +49,7 @@ fn structure_the_block_stands_at_the_end_of_the_output() {
 fn principle_prose_is_no_handoff() {
     let output = "# Architecture\n\nStatus: complete. Next agent: integration-developer.\n";
     let run = orchestrated(INTEGRATION, "integration-lead").check_text(output);
-    run.invalid_whatever_field("E0201");
+    run.invalid_with("E0201");
 }
 
 // ---- Status: complete --------------------------------------------------------------------

@@ -179,8 +179,8 @@ impl Checked {
         checked
     }
 
-    /// Not valid, for exactly this, which is about no field.
-    pub(crate) fn invalid_whatever_field(&self, code: &str) {
+    /// Not valid, for exactly this, whatever field it is about.
+    pub(crate) fn invalid_with(&self, code: &str) {
         let checked = self.json(4);
         assert_eq!(checked["valid"], false);
         let codes: Vec<&Json> = checked["problems"].as_array().expect("a list").iter().map(|found| &found["code"]).collect();
