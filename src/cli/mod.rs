@@ -79,6 +79,8 @@ enum Command {
     Check(check::Check),
     Route(Box<route::Route>),
     #[command(subcommand)]
+    Handoff(handoff::Handoff),
+    #[command(subcommand)]
     Import(import::Import),
     Explain(explain::Explain),
     Completions(completions::Completions),
@@ -100,6 +102,7 @@ fn dispatch(command: &Command, output: Output) -> Ending {
         Command::Workflow(command) => command.run(output),
         Command::Check(command) => command.run(output),
         Command::Route(command) => command.run(output),
+        Command::Handoff(command) => command.run(output),
         Command::Import(command) => command.run(output),
         Command::Explain(command) => command.run(output),
         Command::Completions(command) => command.run(output),

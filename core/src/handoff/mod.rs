@@ -4,10 +4,28 @@
 //! against a workflow. Only `check` makes a [`Handoff`], so whatever decides can
 //! rely on what is said here.
 
+mod blocks;
+mod candidate;
+mod check;
+mod extract;
+#[cfg(test)]
+mod extract_tests;
+mod extracted;
+mod fault;
+mod json;
+mod marks;
+mod outline;
+mod schema;
+
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
+
+pub use check::{Checked, Context, Expect, check, context_of_prompt};
+pub use extract::extract;
+pub use extracted::Extracted;
+pub use schema::schema;
 
 use crate::id::{Digest, Name};
 use crate::workflow::StatusIx;

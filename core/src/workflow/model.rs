@@ -570,6 +570,11 @@ impl Workflow {
         })
     }
 
+    /// The rules of a role's status, in order.
+    pub(crate) fn rules_of(&self, role: RoleIx, status: StatusIx) -> impl Iterator<Item = &Rule> {
+        self.by_report.get(&(role, status)).into_iter().flatten().map(|ix| self.rule(*ix))
+    }
+
     /// Every claim under `verification` that some row or phase asks for.
     pub fn claims(&self) -> Vec<&str> {
         let rules = self.rules.iter().map(|rule| &rule.demands);

@@ -3,7 +3,8 @@ mod schema;
 
 use clap::Subcommand;
 
-use crate::cli::examples;
+use crate::cli::{Ending, examples};
+use crate::output::Output;
 
 /// Look at handoffs: the structured results that agents give at the end
 ///
@@ -17,4 +18,13 @@ use crate::cli::examples;
 pub(crate) enum Handoff {
     Check(check::Check),
     Schema(schema::Schema),
+}
+
+impl Handoff {
+    pub(crate) fn run(&self, output: Output) -> Ending {
+        match self {
+            Self::Check(command) => command.run(output),
+            Self::Schema(command) => command.run(output),
+        }
+    }
 }

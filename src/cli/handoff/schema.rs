@@ -1,6 +1,9 @@
 use clap::{Args, ValueHint};
 
-use crate::cli::examples;
+use crate::cli::{Ending, examples};
+use crate::failure::Exit;
+use crate::library;
+use crate::output::Output;
 
 /// Print the JSON Schema of handoffs
 ///
@@ -15,4 +18,12 @@ pub(crate) struct Schema {
     /// The name of a built-in workflow, or a file
     #[arg(long, value_name = "NAME or FILE", value_hint = ValueHint::FilePath)]
     pub(crate) workflow: Option<String>,
+}
+
+impl Schema {
+    pub(crate) fn run(&self, output: Output) -> Ending {
+        let workflow = self.workflow.as_deref().map(library::runnable).transpose()?;
+        output.document(&interlock_core::handoff::schema(workflow.as_ref()))?;
+        Ok(Exit::Done)
+    }
 }

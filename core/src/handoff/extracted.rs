@@ -1,0 +1,106 @@
+//! A metadata block that was found: its value, and the place of every field of it.
+
+use std::sync::Arc;
+
+use serde_json::Value as Json;
+
+use crate::handoff::json::{Inside, Span, Spans};
+use crate::problem::{Place, Problem};
+
+/// The metadata block of an agent's output. `check` holds it against a workflow.
+#[derive(Clone, Debug)]
+pub struct Extracted {
+    pub json: Arc<Json>,
+    /// What is wrong with the block although it could be read: comments, a key said twice.
+    pub problems: Vec<Problem>,
+    pub warnings: Vec<Problem>,
+    pub(crate) source: Source,
+    pub(crate) spans: Spans,
+}
+
+/// A piece of the output that begins at the beginning of a line.
+#[derive(Clone, Debug)]
+pub(crate) struct Source {
+    pub(crate) file: Arc<str>,
+    pub(crate) text: Arc<str>,
+    /// The line of the output that the piece begins with, counted from 1.
+    pub(crate) first_line: usize,
+    /// Where each line of the piece begins.
+    lines: Vec<usize>,
+}
+
+impl Source {
+    pub(crate) fn new(file: &str, text: Arc<str>, first_line: usize) -> Self {
+        let breaks = memchr::memchr2_iter(b'\n', b'\r', text.as_bytes());
+        let inside = breaks.filter(|at| !is_first_half(text.as_bytes(), *at)).map(|at| at.saturating_add(1));
+        let lines = std::iter::once(0).chain(inside).collect();
+        Self { file: Arc::from(file), text, first_line, lines }
+    }
+
+    pub(crate) fn place(&self, span: Span) -> Place {
+        let line = self.lines.partition_point(|start| *start <= span.start).saturating_sub(1);
+        let line_start = self.lines.get(line).copied().unwrap_or_default();
+        let line_end = self.lines.get(line.saturating_add(1)).copied().unwrap_or(self.text.len());
+        let characters = |start: usize, end: usize| self.text.get(start..end).map_or(0, |text| text.chars().count());
+        Place {
+            file: Arc::clone(&self.file),
+            line: small(self.first_line.saturating_add(line)),
+            column: small(characters(line_start, span.start).saturating_add(1)),
+            length: small(characters(span.start, span.end.min(line_end)).max(1)),
+        }
+    }
+}
+
+/// The first byte of a line end that has two.
+pub(crate) fn is_first_half(bytes: &[u8], at: usize) -> bool {
+    bytes.get(at) == Some(&b'\r') && bytes.get(at.saturating_add(1)) == Some(&b'\n')
+}
+
+pub(crate) fn small(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+impl Extracted {
+    /// Where a field stands, by its dotted path such as `handoff.blockers[1].type`. A field
+    /// that is not there has the place of the nearest one around it.
+    pub fn place(&self, path: &str) -> Place {
+        let mut here = &self.spans;
+        let mut key = None;
+        for step in steps(path) {
+            let next = match (&here.inside, step) {
+                (Inside::Map(members), Step::Key(name)) => {
+                    members.iter().find(|member| &*member.key == name).map(|member| (Some(member.key_at), &member.value))
+                }
+                (Inside::List(items), Step::Index(index)) => items.get(index).map(|item| (None, item)),
+                (Inside::Nothing | Inside::List(_) | Inside::Map(_), Step::Key(_) | Step::Index(_)) => None,
+            };
+            let Some((next_key, value)) = next else {
+                return self.source.place(opening(key, here));
+            };
+            (key, here) = (next_key, value);
+        }
+        match &here.inside {
+            Inside::Nothing => self.source.place(here.at),
+            Inside::List(_) | Inside::Map(_) => self.source.place(opening(key, here)),
+        }
+    }
+}
+
+/// What to underline of a list or a map: its key, or else its first bracket.
+fn opening(key: Option<Span>, value: &Spans) -> Span {
+    key.unwrap_or(Span { start: value.at.start, end: value.at.start.saturating_add(1).min(value.at.end) })
+}
+
+enum Step<'a> {
+    Key(&'a str),
+    Index(usize),
+}
+
+fn steps(path: &str) -> impl Iterator<Item = Step<'_>> {
+    path.split('.').flat_map(|part| {
+        let (key, indices) = part.split_once('[').map_or((part, ""), |(key, rest)| (key, rest));
+        let first = (!key.is_empty()).then_some(Step::Key(key));
+        let rest = indices.split('[').filter_map(|text| text.trim_end_matches(']').parse().ok().map(Step::Index));
+        first.into_iter().chain(rest)
+    })
+}
