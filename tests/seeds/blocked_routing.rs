@@ -3,7 +3,9 @@
 use serde_json::{Value as Json, json};
 
 use crate::each;
-use crate::program::{completed, completed_example, direct, example, merged, orchestrated, route_blocked, without};
+use crate::program::{
+    completed, completed_example, direct, example, merged, orchestrated, prompted, route_blocked, without,
+};
 use crate::session::{Play, follows};
 
 const FEATURE: &str = "feature";
@@ -111,6 +113,21 @@ fn direct_nobody_overrides_the_table() {
 }
 
 // ---- Decision logic ---------------------------------------------------------------------
+
+/// An agent learns its context from its prompt.
+fn told_by(prompt: &str, is_orchestrated: bool) {
+    let named = completed_example("blocked-agent-routing/logic-direct", "frontend-developer");
+    let silent = completed_example("blocked-agent-routing/logic-orchestrated", "frontend-developer");
+    let (good, bad) = if is_orchestrated { (silent, named) } else { (named, silent) };
+    prompted(FEATURE, "frontend-developer", prompt).check(&good).valid();
+    prompted(FEATURE, "frontend-developer", prompt).check(&bad).invalid("E0214", "handoff.next_agent");
+}
+
+each! { told_by:
+    context_an_output_directory_in_the_prompt_is_orchestrated("Build it.\n\nOUTPUT_DIRECTORY: .claude/.output/features/form\n", true);
+    context_an_orchestrator_named_in_the_prompt_is_orchestrated("Spawned by orchestrating-feature-development.\n", true);
+    context_neither_in_the_prompt_is_direct("Build the user input form.\n", false);
+}
 
 /// The domain as the name tells it, for a role that no workflow declares; orchestrated, it could hold no assignment.
 fn domain(role: &str, security: &str) {

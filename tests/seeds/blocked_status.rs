@@ -43,7 +43,8 @@ fn incident() -> Play {
         play.report(&format!("developer@{group}"), says("READY_FOR_QA"));
     }
     play.report("qa_expert@PAT-ADHERE", says("PASS"));
-    let errors = json!([{ "id": "T1", "title": "TS errors", "location": "adhere.ts:1", "severity": "HIGH", "blocking": true }]);
+    let errors =
+        json!([{ "id": "T1", "title": "TS errors", "location": "adhere.ts:1", "severity": "HIGH", "blocking": true }]);
     let decision = play.report("tech_lead@PAT-ADHERE", json!({ "status": "CHANGES_REQUESTED", "issues": errors }));
     follows(&decision, "respawn", &["developer"]);
     let failing = json!({ "still_failing": ["missing data-testid"] });
@@ -136,8 +137,20 @@ each! { routes_to:
 }
 
 #[test]
+fn routing_a_blocked_helper_is_helped_and_resumes() {
+    let mut play = Play::groups(&["AUTH"]);
+    follows(&play.report("developer", blocked()), "spawn", &["investigator"]);
+    follows(&play.report("investigator", blocked()), "spawn", &["tech_lead"]);
+    assert_eq!(play.group("AUTH").lane.blocks.len(), 2);
+    follows(&play.report("tech_lead", says("UNBLOCKING_GUIDANCE")), "return", &["investigator"]);
+    assert_eq!(play.group("AUTH").lane.blocks.len(), 1, "the developer's block has no resolution yet");
+}
+
+#[test]
 fn playbook_1_every_blocked_report_is_routed() {
-    for role in ["developer", "senior_software_engineer", "requirements_engineer", "qa_expert", "investigator", "tech_lead"] {
+    for role in
+        ["developer", "senior_software_engineer", "requirements_engineer", "qa_expert", "investigator", "tech_lead"]
+    {
         for testing in ["testing=full", "testing=minimal", "testing=disabled"] {
             let decision = route(TEAM, role, "BLOCKED", &["--set", testing]).json();
             assert_eq!(decision["action"], "spawn", "{role}: {decision:#}");

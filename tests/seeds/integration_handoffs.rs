@@ -213,8 +213,7 @@ each! { one_status:
 // ---- The routing table -------------------------------------------------------------------
 
 fn row(role: &str, reason: &str, target: &str) {
-    let decision =
-        route_blocked(INTEGRATION, role, reason, "orchestrated").goes("spawn", &[target]);
+    let decision = route_blocked(INTEGRATION, role, reason, "orchestrated").goes("spawn", &[target]);
     assert_eq!(decision["context"], json!(["handoff.context", "attempted"]));
 }
 
@@ -244,6 +243,28 @@ fn routing_unknown_asks_a_person_whoever_is_blocked() {
     ] {
         route_blocked(INTEGRATION, role, "unknown", "orchestrated").asks();
     }
+}
+
+#[test]
+fn routing_the_developer_clarifies_and_the_review_goes_on() {
+    let mut play = in_implementation();
+    play.report("integration-developer", json!({ "status": "complete" }));
+    play.gate(true, "no violations");
+    let unclear = json!({ "status": "blocked", "blocked_reason": "implementation_unclear" });
+    follows(&play.report("backend-reviewer", unclear), "spawn", &["integration-developer"]);
+    follows(&play.report("integration-developer", json!({ "status": "complete" })), "return", &["backend-reviewer"]);
+}
+
+/// Who helps may be blocked as well: each finds its way back.
+#[test]
+fn routing_help_of_helpers_finds_its_way_back() {
+    let mut play = in_implementation();
+    let concern = json!({ "status": "blocked", "blocked_reason": "security_concern" });
+    follows(&play.report("integration-developer", concern), "spawn", &["backend-security"]);
+    let change = json!({ "status": "blocked", "blocked_reason": "architecture_change_needed" });
+    follows(&play.report("backend-security", change), "spawn", &["integration-lead"]);
+    follows(&play.report("integration-lead", json!({ "status": "complete" })), "return", &["backend-security"]);
+    follows(&play.report("backend-security", json!({ "status": "complete" })), "return", &["integration-developer"]);
 }
 
 // ---- Blocked status handling -------------------------------------------------------------

@@ -113,15 +113,27 @@ pub(crate) struct For<'a> {
     pub(crate) workflow: &'a str,
     pub(crate) role: &'a str,
     pub(crate) phase: Option<&'a str>,
-    pub(crate) context: &'a str,
+    pub(crate) context: Told<'a>,
+}
+
+/// How the program learns how the agent was started.
+#[derive(Clone, Copy)]
+pub(crate) enum Told<'a> {
+    Context(&'a str),
+    Prompt(&'a str),
 }
 
 pub(crate) fn orchestrated<'a>(workflow: &'a str, role: &'a str) -> For<'a> {
-    For { workflow, role, phase: None, context: "orchestrated" }
+    For { workflow, role, phase: None, context: Told::Context("orchestrated") }
 }
 
 pub(crate) fn direct<'a>(workflow: &'a str, role: &'a str) -> For<'a> {
-    For { context: "direct", ..orchestrated(workflow, role) }
+    For { context: Told::Context("direct"), ..orchestrated(workflow, role) }
+}
+
+/// The context is read from the prompt that the agent was given.
+pub(crate) fn prompted<'a>(workflow: &'a str, role: &'a str, prompt: &'a str) -> For<'a> {
+    For { context: Told::Prompt(prompt), ..orchestrated(workflow, role) }
 }
 
 impl<'a> For<'a> {
@@ -136,9 +148,16 @@ impl<'a> For<'a> {
     /// The whole output of an agent.
     pub(crate) fn check_text(self, output: &str) -> Checked {
         let test = thread::current().name().expect("tests have names").replace("::", "-");
-        let folder = Folder::new(&format!("seeds-{test}")).with("output.md", output);
+        let mut folder = Folder::new(&format!("seeds-{test}")).with("output.md", output);
         let mut arguments = vec!["handoff", "check", "output.md", "--json", "--workflow", self.workflow];
-        arguments.extend(["--role", self.role, "--context", self.context]);
+        arguments.extend(["--role", self.role]);
+        match self.context {
+            Told::Context(context) => arguments.extend(["--context", context]),
+            Told::Prompt(prompt) => {
+                folder = folder.with("prompt.md", prompt);
+                arguments.extend(["--prompt", "prompt.md"]);
+            }
+        }
         arguments.extend(self.phase.into_iter().flat_map(|phase| ["--phase", phase]));
         Checked(folder.interlock(&arguments))
     }
@@ -183,7 +202,8 @@ impl Checked {
     pub(crate) fn invalid_with(&self, code: &str) {
         let checked = self.json(4);
         assert_eq!(checked["valid"], false);
-        let codes: Vec<&Json> = checked["problems"].as_array().expect("a list").iter().map(|found| &found["code"]).collect();
+        let codes: Vec<&Json> =
+            checked["problems"].as_array().expect("a list").iter().map(|found| &found["code"]).collect();
         assert_eq!(codes, [code], "{checked:#}");
     }
 

@@ -7,8 +7,9 @@ use interlock_core::command::*;
 use interlock_core::decide::{Outcome, decide};
 use interlock_core::decision::{Decision, Reason, Verdict};
 use interlock_core::event::{Change, Event};
-use interlock_core::handoff::Handoff;
+use interlock_core::handoff::{Checked, Context, Expect, Handoff, check, extract};
 use interlock_core::id::{AssignmentId, DecisionId, Digest, Name, Timestamp};
+use interlock_core::problem::Problem;
 use interlock_core::rejection::Rejection;
 use interlock_core::state::{Assignment, Counter, Group, State};
 use interlock_core::workflow::{Workflow, load_shipped};
@@ -91,7 +92,7 @@ impl Play {
         let (id, assignment) = self.assignment(whose);
         let token = Digest::of(format!("secret of {id}").as_bytes());
         self.done(&Command::Claim(Claim { assignment: id, token, lease_until: None }));
-        let handoff = Arc::new(self.checked(&assignment, completed(&assignment.role, handoff)));
+        let handoff = Arc::new(self.checked(&assignment, &completed(&assignment.role, handoff)));
         Command::Report(Report { assignment: id, token, handoff })
     }
 
@@ -160,7 +161,7 @@ impl Play {
         let closed = self.state.assignments.iter().filter(|(_, had)| had.role == role && had.closed.is_some());
         let (id, assignment) = closed.last().map(|(id, had)| (*id, had.clone())).expect("a closed assignment");
         let token = assignment.token.expect("it was claimed");
-        let handoff = Arc::new(self.checked(&assignment, completed(role, handoff)));
+        let handoff = Arc::new(self.checked(&assignment, &completed(role, handoff)));
         Command::Report(Report { assignment: id, token, handoff })
     }
 
@@ -192,8 +193,29 @@ impl Play {
         &self.log.last().expect("an event").changes
     }
 
-    fn checked(&self, assignment: &Assignment, json: Json) -> Handoff {
-        made::handoff(&self.workflow, assignment, json)
+    /// What is wrong with a handoff, before anything is decided: `CODE field`.
+    pub(crate) fn handoff_problems(&self, whose: &str, handoff: Json) -> Vec<String> {
+        let (_, assignment) = self.assignment(whose);
+        let checked = self.check(&assignment, &completed(&assignment.role, handoff));
+        let named = |problem: &Problem| format!("{} {}", problem.code, problem.field.as_deref().unwrap_or_default());
+        checked.problems.iter().map(named).collect()
+    }
+
+    fn checked(&self, assignment: &Assignment, json: &Json) -> Handoff {
+        let checked = self.check(assignment, json);
+        checked.handoff.unwrap_or_else(|| panic!("not a valid handoff: {:#?}", checked.problems))
+    }
+
+    fn check(&self, assignment: &Assignment, json: &Json) -> Checked {
+        let extracted = extract("handoff.json", json.to_string().as_bytes()).expect("a JSON object is found");
+        let expect = Expect {
+            role: Some(&assignment.role),
+            phase: assignment.phase.as_deref(),
+            task: assignment.task,
+            context: Context::Orchestrated,
+            groups: &[],
+        };
+        check(Some(&self.workflow), &expect, &extracted)
     }
 }
 
@@ -219,66 +241,4 @@ pub(crate) fn warns(decision: &Decision, text: &str) {
 pub(crate) fn fact(decision: &Decision, name: &str) -> Json {
     let found = decision.facts.iter().find(|(fact, _)| *fact == name);
     found.map(|(_, value)| json!(value)).unwrap_or_else(|| panic!("no {name} in {:?}", decision.facts))
-}
-
-/// Until the handoff contract is there: the fields that deciding reads, taken as they are.
-mod made {
-    use interlock_core::handoff::*;
-    use interlock_core::workflow::GuardSource;
-    use serde::de::DeserializeOwned;
-
-    use super::*;
-
-    fn read<T: DeserializeOwned>(json: &Json, path: &[&str]) -> Option<T> {
-        let value = path.iter().try_fold(json, |value, key| value.get(key))?;
-        Some(serde_json::from_value(value.clone()).unwrap_or_else(|error| panic!("{path:?}: {error}")))
-    }
-
-    pub(super) fn handoff(workflow: &Workflow, assignment: &Assignment, json: Json) -> Handoff {
-        let said: Name = read(&json, &["status"]).expect("a status");
-        let role = workflow.role_named(&assignment.role).expect("a role");
-        let facts = workflow.guards.iter().map(|guard| {
-            let given = json.get(guard.name.as_str()).filter(|_| guard.source == GuardSource::Fact);
-            let given = given.map(|value| value.to_string().trim_matches('"').to_owned());
-            let index = given.and_then(|given| guard.values.iter().position(|value| **value == given));
-            u8::try_from(index.unwrap_or(0)).unwrap()
-        });
-        let groups = json.get("groups").and_then(Json::as_array);
-        Handoff {
-            role: assignment.role.clone(),
-            phase: assignment.phase.clone(),
-            status: workflow.status_of(role, &said),
-            said,
-            reason: read(&json, &["blocked_reason"]),
-            facts: facts.collect(),
-            issues: read(&json, &["issues"]),
-            tracking: Tracking {
-                rejections_accepted: read(&json, &["iteration_tracking", "rejections_accepted"]).unwrap_or_default(),
-                rejections_overruled: read(&json, &["iteration_tracking", "rejections_overruled"]).unwrap_or_default(),
-            },
-            responses: read(&json, &["issue_responses"]).unwrap_or_default(),
-            blocking_summary: read(&json, &["blocking_summary"]),
-            failing_tests: read(&json, &["test_progression", "still_failing"]),
-            groups: groups.map(|groups| groups.iter().map(|group| planned(workflow, group)).collect()),
-            questions: read(&json, &["questions"]).unwrap_or_default(),
-            acknowledge: read(&json, &["acknowledge"]).unwrap_or_default(),
-            accept: read(&json, &["accept"]).unwrap_or_default(),
-            digest: Digest::of(json.to_string().as_bytes()),
-            json: Arc::new(json),
-        }
-    }
-
-    fn planned(workflow: &Workflow, group: &Json) -> PlannedGroup {
-        let flags = workflow.guards.iter().filter_map(|guard| {
-            let value = group.get(guard.name.as_str())?.to_string();
-            Some((guard.name.clone(), Name::new(value.trim_matches('"'))))
-        });
-        PlannedGroup {
-            id: read(group, &["id"]).expect("an id"),
-            title: read(group, &["title"]).expect("a title"),
-            flags: flags.collect(),
-            depends_on: read(group, &["depends_on"]).unwrap_or_default(),
-            checks: read(group, &["checks"]).unwrap_or_default(),
-        }
-    }
 }

@@ -150,11 +150,7 @@ fn phase(role: &str, assigned: &str, written: &str) {
 
 /// Whatever any phase asks for.
 pub(crate) fn everything() -> Json {
-    let claims = [
-        "verification-implementation",
-        "verification-schema-discovery",
-        "verification-architecture",
-    ];
+    let claims = ["verification-implementation", "verification-schema-discovery", "verification-architecture"];
     let claims = claims.into_iter().fold(json!({}), |all, name| merged(all, of(name)));
     let more = json!({ "verification": {
         "shared_patterns_applied": true, "tool_specific_decisions": true, "token_target_calculated": true,

@@ -27,6 +27,16 @@ fn guard_approval_then_merge_completes() {
     assert_eq!(passed, ["merge", "qa", "review"]);
 }
 
+/// The other path: the manager accepts the group in place of the approval.
+#[test]
+fn guard_the_managers_acceptance_then_merge_completes() {
+    let mut play = qa_blocked();
+    play.report("tech_lead", blocked());
+    follows(&play.report("project_manager", says("GROUP_ACCEPTED")), "merge", &["developer"]);
+    play.report("developer", says("MERGE_SUCCESS"));
+    assert_eq!(play.status("E2E-RX"), "completed");
+}
+
 #[test]
 fn guard_a_merge_without_approval_is_refused() {
     let mut play = Play::groups(&["E2E-RX"]);

@@ -67,7 +67,7 @@ fn phase_4_5_with_violations_is_a_human_checkpoint() {
     follows(&decision, "ask", &[]);
     let put = decision.question.expect("a question");
     assert_eq!(put.text, "The P0 compliance check failed: VMFilter is not initialized");
-    assert_eq!(put.options, ["fix", "waive", "stop"]);
+    assert_eq!(put.options, ["fix", "stop", "waive"]);
     assert_eq!(play.status("main"), "awaiting_person");
     follows(&play.choose("fix"), "respawn", &["integration-developer"]);
 }

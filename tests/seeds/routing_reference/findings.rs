@@ -73,7 +73,8 @@ fn step_0_the_responses_of_the_author_are_kept_with_the_issues() {
 
 #[test]
 fn step_0_a_rejection_says_why() {
-    let fragment = json!({ "status": "READY_FOR_REVIEW", "issue_responses": [{ "id": "token", "response": "rejected" }] });
+    let fragment =
+        json!({ "status": "READY_FOR_REVIEW", "issue_responses": [{ "id": "token", "response": "rejected" }] });
     let checked = orchestrated(TEAM, "developer").check(&completed("developer", fragment));
     checked.invalid("E0224", "issue_responses[0]");
 }
@@ -101,7 +102,8 @@ fn step_0_an_overruled_rejection_keeps_its_issue_open() {
 #[test]
 fn step_0_5_a_settled_issue_that_is_raised_again_is_accepted_automatically() {
     let mut play = accepted();
-    let again = json!({ "status": "CHANGES_REQUESTED", "issues": [finding("R3-1", "token"), finding("R3-2", "cache")] });
+    let again =
+        json!({ "status": "CHANGES_REQUESTED", "issues": [finding("R3-1", "token"), finding("R3-2", "cache")] });
     let decision = play.report("tech_lead", again);
     follows(&decision, "respawn", &["developer"]);
     warns(&decision, "R3-1 was raised again after its rejection was accepted");
@@ -112,7 +114,8 @@ fn step_0_5_a_settled_issue_that_is_raised_again_is_accepted_automatically() {
 #[test]
 fn step_0_5_a_re_raised_issue_is_noted_for_the_manager() {
     let mut play = accepted();
-    let again = json!({ "status": "CHANGES_REQUESTED", "issues": [finding("R3-1", "token"), finding("R3-2", "cache")] });
+    let again =
+        json!({ "status": "CHANGES_REQUESTED", "issues": [finding("R3-1", "token"), finding("R3-2", "cache")] });
     play.report("tech_lead", again);
     let notes = &play.group("AUTH").notes;
     assert!(notes.iter().any(|note| note.contains("raised again")), "{notes:?}");
@@ -132,7 +135,8 @@ fn step_0_5_only_blocking_issues_are_checked() {
     let mut play = accepted();
     let mut remark = finding("R3-1", "token");
     remark["blocking"] = json!(false);
-    let decision = play.report("tech_lead", json!({ "status": "CHANGES_REQUESTED", "issues": [remark, finding("R3-2", "cache")] }));
+    let decision = play
+        .report("tech_lead", json!({ "status": "CHANGES_REQUESTED", "issues": [remark, finding("R3-2", "cache")] }));
     assert!(!decision.warnings.iter().any(|warning| warning.text.contains("raised again")));
 }
 

@@ -247,7 +247,8 @@ fn nitpick(severity: &str) {
     let mut play = reviewed(&[&["a"]]);
     let mut new = finding("n", "style");
     new["severity"] = json!(severity);
-    let decision = play.report("tech_lead", json!({ "status": "CHANGES_REQUESTED", "issues": [finding("a", "a"), new] }));
+    let decision =
+        play.report("tech_lead", json!({ "status": "CHANGES_REQUESTED", "issues": [finding("a", "a"), new] }));
     warns(&decision, "n is new and minor: it cannot block after the first review");
     assert_eq!(play.group("AUTH").blocking_findings(), 1);
 }
@@ -277,7 +278,8 @@ fn example_flow(step: u32) -> Play {
             { "id": "c", "response": "rejected", "reason": "it cannot happen" },
         ]);
         let summary = json!({ "total_blocking": 3, "fixed": 2, "rejected_with_reason": 1, "unaddressed": 0 });
-        let handoff = json!({ "status": "READY_FOR_REVIEW", "issue_responses": responses, "blocking_summary": summary });
+        let handoff =
+            json!({ "status": "READY_FOR_REVIEW", "issue_responses": responses, "blocking_summary": summary });
         let decision = play.report("developer", handoff);
         follows(&decision, "spawn", &["tech_lead"]);
         assert!(decision.warnings.is_empty(), "the summary fits the ledger: {:?}", decision.warnings);

@@ -4,7 +4,7 @@ use serde_json::{Value as Json, json};
 
 use super::{WRAPPER, everything, of, whole};
 use crate::each;
-use crate::program::{merged, orchestrated, without};
+use crate::program::{merged, orchestrated, route, without, workflow_file};
 
 /// A complete handoff of implementation, with whatever its phase asks for.
 fn implemented(fragment: Json) -> Json {
@@ -112,6 +112,22 @@ each! { next_phase:
     next_phase_testing_after_implementation("tool-developer", "implementation", "implementation", "testing");
     next_phase_review_after_implementation("tool-developer", "implementation", "implementation", "review");
     next_phase_complete_after_review("tool-reviewer", "review", "review", "complete");
+}
+
+/// Tests first is the built-in order; a workflow may as well have them afterwards.
+#[test]
+fn next_phase_testing_after_implementation_is_an_order_that_a_workflow_can_have() {
+    let workflow = workflow_file(
+        "workflow: mine\nlanguage: 1\nextends: mcp-wrapper\nphases:\n\
+         \x20 - { phase: tool_selection, per: session, role: claude, plans: groups }\n\
+         \x20 - { phase: implementation, role: tool-developer }\n\
+         \x20 - { phase: testing, role: tool-tester }\n\
+         \x20 - { phase: review, role: tool-reviewer, rework: { goto: implementation, loop: review } }\n\
+         \x20 - { phase: merge, merge: author }\n\
+         checkpoints: []\n",
+    );
+    route(&workflow, "tool-developer", "complete", &["--phase", "implementation"]).goes("spawn", &["tool-tester"]);
+    route(&workflow, "tool-tester", "complete", &["--phase", "testing"]).goes("spawn", &["tool-reviewer"]);
 }
 
 #[test]

@@ -102,7 +102,7 @@ fn flow_review_completes_the_wrapper() {
 
 #[test]
 fn flow_a_claim_that_is_not_made_does_not_leave_the_phase() {
-    let mut play = implementing();
+    let play = implementing();
     let untested = merged(of("implementation"), json!({ "verification": { "tests_passed": false } }));
     let problems = play.handoff_problems("tool-developer", untested);
     assert_eq!(problems, ["E0226 verification.tests_passed"]);
@@ -156,7 +156,8 @@ fn blocked_test_failures_are_debugged_by_the_tester_and_return() {
 #[test]
 fn receiving_the_next_agent_gets_context_files_and_artifacts() {
     let decision = route(WRAPPER, "tool-developer", "complete", &[]).json();
-    let mut context: Vec<&str> = decision["context"].as_array().unwrap().iter().filter_map(|field| field.as_str()).collect();
+    let mut context: Vec<&str> =
+        decision["context"].as_array().unwrap().iter().filter_map(|field| field.as_str()).collect();
     context.sort_unstable();
     assert_eq!(context, ["artifacts", "files_modified", "handoff.context"]);
 }
@@ -170,11 +171,4 @@ fn receiving_a_blocked_handoff_passes_on_what_was_attempted() {
         assert!(decision.context.iter().any(|passed| *passed == field), "{field}: {:?}", decision.context);
     }
     assert!(decision.absent.is_empty());
-}
-
-#[test]
-fn receiving_a_blocked_handoff_passes_on_the_blockers() {
-    let mut play = implementing();
-    let decision = play.report("tool-developer", of("blocked-test-failures"));
-    assert!(decision.context.iter().any(|passed| *passed == "handoff.blockers"), "{:?}", decision.context);
 }
