@@ -67,7 +67,7 @@ fn guard_the_word_approved_in_prose_is_no_approval() {
 }
 
 #[test]
-fn guard_changes_requested_after_approval_voids_it() {
+fn guard_a_conflict_after_approval_voids_it() {
     let mut play = at_qa();
     play.report("qa_expert", says("PASS"));
     play.report("tech_lead", says("APPROVED"));
