@@ -50,42 +50,42 @@ each! { cell:
 }
 
 /// What an agent writes for a cell: null when orchestrated, the table's answer without an orchestrator.
-fn next_agent(role: &str, reason: &str, target: Json) {
+fn next_agent(role: &str, reason: &str, target: &Json) {
     let blocked = |next: &Json| {
         completed(role, json!({ "status": "blocked", "blocked_reason": reason, "handoff": { "next_agent": next } }))
     };
     orchestrated(FEATURE, role).check(&blocked(&Json::Null)).valid();
-    direct(FEATURE, role).check(&blocked(&target)).valid();
+    direct(FEATURE, role).check(&blocked(target)).valid();
     let somebody = json!("frontend-reviewer");
     orchestrated(FEATURE, role).check(&blocked(&somebody)).invalid("E0214", "handoff.next_agent");
     direct(FEATURE, role).check(&blocked(&somebody)).invalid("E0214", "handoff.next_agent");
 }
 
 each! { next_agent:
-    next_agent_security_concern_frontend("frontend-developer", "security_concern", json!("frontend-security"));
-    next_agent_security_concern_backend("backend-developer", "security_concern", json!("backend-security"));
-    next_agent_security_concern_capability("capability-developer", "security_concern", json!("capability-reviewer"));
-    next_agent_security_concern_tool("tool-developer", "security_concern", json!("tool-reviewer"));
-    next_agent_architecture_decision_frontend("frontend-developer", "architecture_decision", json!("frontend-lead"));
-    next_agent_architecture_decision_backend("backend-developer", "architecture_decision", json!("backend-lead"));
-    next_agent_architecture_decision_capability("capability-developer", "architecture_decision", json!("capability-lead"));
-    next_agent_architecture_decision_tool("tool-developer", "architecture_decision", json!("tool-lead"));
-    next_agent_missing_requirements_frontend("frontend-developer", "missing_requirements", json!(null));
-    next_agent_missing_requirements_backend("backend-developer", "missing_requirements", json!(null));
-    next_agent_missing_requirements_capability("capability-developer", "missing_requirements", json!(null));
-    next_agent_missing_requirements_tool("tool-developer", "missing_requirements", json!(null));
-    next_agent_test_failures_frontend("frontend-developer", "test_failures", json!("frontend-tester"));
-    next_agent_test_failures_backend("backend-developer", "test_failures", json!("backend-tester"));
-    next_agent_test_failures_capability("capability-developer", "test_failures", json!("capability-tester"));
-    next_agent_test_failures_tool("tool-developer", "test_failures", json!("tool-tester"));
-    next_agent_out_of_scope_frontend("frontend-developer", "out_of_scope", json!(null));
-    next_agent_out_of_scope_backend("backend-developer", "out_of_scope", json!(null));
-    next_agent_out_of_scope_capability("capability-developer", "out_of_scope", json!(null));
-    next_agent_out_of_scope_tool("tool-developer", "out_of_scope", json!(null));
-    next_agent_unknown_frontend("frontend-developer", "unknown", json!(null));
-    next_agent_unknown_backend("backend-developer", "unknown", json!(null));
-    next_agent_unknown_capability("capability-developer", "unknown", json!(null));
-    next_agent_unknown_tool("tool-developer", "unknown", json!(null));
+    next_agent_security_concern_frontend("frontend-developer", "security_concern", &json!("frontend-security"));
+    next_agent_security_concern_backend("backend-developer", "security_concern", &json!("backend-security"));
+    next_agent_security_concern_capability("capability-developer", "security_concern", &json!("capability-reviewer"));
+    next_agent_security_concern_tool("tool-developer", "security_concern", &json!("tool-reviewer"));
+    next_agent_architecture_decision_frontend("frontend-developer", "architecture_decision", &json!("frontend-lead"));
+    next_agent_architecture_decision_backend("backend-developer", "architecture_decision", &json!("backend-lead"));
+    next_agent_architecture_decision_capability("capability-developer", "architecture_decision", &json!("capability-lead"));
+    next_agent_architecture_decision_tool("tool-developer", "architecture_decision", &json!("tool-lead"));
+    next_agent_missing_requirements_frontend("frontend-developer", "missing_requirements", &json!(null));
+    next_agent_missing_requirements_backend("backend-developer", "missing_requirements", &json!(null));
+    next_agent_missing_requirements_capability("capability-developer", "missing_requirements", &json!(null));
+    next_agent_missing_requirements_tool("tool-developer", "missing_requirements", &json!(null));
+    next_agent_test_failures_frontend("frontend-developer", "test_failures", &json!("frontend-tester"));
+    next_agent_test_failures_backend("backend-developer", "test_failures", &json!("backend-tester"));
+    next_agent_test_failures_capability("capability-developer", "test_failures", &json!("capability-tester"));
+    next_agent_test_failures_tool("tool-developer", "test_failures", &json!("tool-tester"));
+    next_agent_out_of_scope_frontend("frontend-developer", "out_of_scope", &json!(null));
+    next_agent_out_of_scope_backend("backend-developer", "out_of_scope", &json!(null));
+    next_agent_out_of_scope_capability("capability-developer", "out_of_scope", &json!(null));
+    next_agent_out_of_scope_tool("tool-developer", "out_of_scope", &json!(null));
+    next_agent_unknown_frontend("frontend-developer", "unknown", &json!(null));
+    next_agent_unknown_backend("backend-developer", "unknown", &json!(null));
+    next_agent_unknown_capability("capability-developer", "unknown", &json!(null));
+    next_agent_unknown_tool("tool-developer", "unknown", &json!(null));
 }
 
 // ---- The two contexts -------------------------------------------------------------------

@@ -45,9 +45,9 @@ impl Play {
         play
     }
 
-    fn attempt(&mut self, command: &Command) -> Result<Outcome, Rejection> {
+    fn attempt(&mut self, command: &Command) -> Result<Outcome, Box<Rejection>> {
         let inputs = Inputs { now: Timestamp(i64::try_from(self.log.len()).unwrap() * 1_000) };
-        let outcome = decide(&self.workflow, &self.state, command, &inputs)?;
+        let outcome = decide(&self.workflow, &self.state, command, &inputs).map_err(Box::new)?;
         if let Outcome::Decided(event) = &outcome {
             self.state.apply(event);
             self.log.push((**event).clone());
@@ -101,7 +101,7 @@ impl Play {
         match self.attempt(command) {
             Err(rejection) => {
                 assert_eq!(self.state, before, "a refusal changes nothing");
-                rejection
+                *rejection
             }
             Ok(outcome) => panic!("not refused: {outcome:#?}"),
         }
@@ -158,8 +158,8 @@ impl Play {
     }
 
     fn late_report(&self, role: &str, handoff: Json) -> Command {
-        let closed = self.state.assignments.iter().filter(|(_, had)| had.role == role && had.closed.is_some());
-        let (id, assignment) = closed.last().map(|(id, had)| (*id, had.clone())).expect("a closed assignment");
+        let mut closed = self.state.assignments.iter().filter(|(_, had)| had.role == role && had.closed.is_some());
+        let (id, assignment) = closed.next_back().map(|(id, had)| (*id, had.clone())).expect("a closed assignment");
         let token = assignment.token.expect("it was claimed");
         let handoff = Arc::new(self.checked(&assignment, &completed(role, handoff)));
         Command::Report(Report { assignment: id, token, handoff })

@@ -15,19 +15,19 @@ fn check(handoff: &Json) -> crate::program::Checked {
 }
 
 /// Absent or of another type, it is named; as the document describes it, it is taken.
-fn required(field: &str, good: Json, wrong: Json) {
+fn required(field: &str, good: &Json, wrong: &Json) {
     check(&merged(least(), json!({ field: good }))).valid();
     check(&without(least(), field)).invalid("E0210", field);
     check(&merged(least(), json!({ field: wrong }))).invalid("E0211", field);
 }
 
 each! { required:
-    required_agent("agent", json!("integration-developer"), json!(1));
-    required_output_type("output_type", json!("implementation-log"), json!(["review"]));
-    required_timestamp("timestamp", json!("2026-01-14T14:30:22Z"), json!(1_768_400_000));
-    required_feature_directory("feature_directory", json!(".claude/.output/integrations/shodan/"), json!({}));
-    required_skills_invoked("skills_invoked", json!(["using-skills"]), json!("using-skills"));
-    required_status("status", json!("complete"), json!(true));
+    required_agent("agent", &json!("integration-developer"), &json!(1));
+    required_output_type("output_type", &json!("implementation-log"), &json!(["review"]));
+    required_timestamp("timestamp", &json!("2026-01-14T14:30:22Z"), &json!(1_768_400_000));
+    required_feature_directory("feature_directory", &json!(".claude/.output/integrations/shodan/"), &json!({}));
+    required_skills_invoked("skills_invoked", &json!(["using-skills"]), &json!("using-skills"));
+    required_status("status", &json!("complete"), &json!(true));
 }
 
 #[test]
@@ -66,16 +66,16 @@ fn required_status_is_one_of_the_four() {
 }
 
 /// Absent, it is not missed; of another type, it is named.
-fn optional(field: &str, good: Json, wrong: Json) {
+fn optional(field: &str, good: &Json, wrong: &Json) {
     check(&least()).valid();
     check(&merged(least(), json!({ field: good }))).valid();
     check(&merged(least(), json!({ field: wrong }))).invalid("E0211", field);
 }
 
 each! { optional:
-    optional_library_skills_read("library_skills_read", json!(["developing-integrations/SKILL.md"]), json!("one"));
-    optional_source_files_verified("source_files_verified", json!(["wiz/wiz.go:1-200"]), json!("wiz/wiz.go"));
-    optional_attempted("attempted", json!(["Read the documentation"]), json!("everything"));
+    optional_library_skills_read("library_skills_read", &json!(["developing-integrations/SKILL.md"]), &json!("one"));
+    optional_source_files_verified("source_files_verified", &json!(["wiz/wiz.go:1-200"]), &json!("wiz/wiz.go"));
+    optional_attempted("attempted", &json!(["Read the documentation"]), &json!("everything"));
 }
 
 fn source_file(reference: &str) {
