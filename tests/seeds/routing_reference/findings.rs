@@ -131,6 +131,15 @@ fn step_0_5_another_place_is_another_issue() {
 }
 
 #[test]
+fn step_0_5_within_one_review_the_id_tells_issues_apart() {
+    let mut play = in_review();
+    let alike =
+        json!({ "status": "CHANGES_REQUESTED", "issues": [finding("R1-1", "token"), finding("R1-2", "token")] });
+    play.report("tech_lead", alike);
+    assert_eq!(play.group("AUTH").blocking_findings(), 2);
+}
+
+#[test]
 fn step_0_5_only_blocking_issues_are_checked() {
     let mut play = accepted();
     let mut remark = finding("R3-1", "token");
