@@ -38,9 +38,9 @@ impl Session {
     fn claim(&mut self, role: &str, group: Option<&str>) -> AssignmentId {
         let group = group.map(Name::new);
         let open = self.state.open.iter().copied();
-        let found = open.into_iter().find(|id| {
-            self.state.assignments.get(id).is_some_and(|open| open.role == role && open.group == group)
-        });
+        let found = open
+            .into_iter()
+            .find(|id| self.state.assignments.get(id).is_some_and(|open| open.role == role && open.group == group));
         let assignment = found.unwrap_or_else(|| panic!("no assignment of {role} in {group:?}"));
         let token = Digest::of(b"token");
         self.apply(&Command::Claim(Claim { assignment, token, lease_until: None }));

@@ -141,7 +141,9 @@ impl Walker<'_, '_> {
                 fences.into_iter().for_each(|(_, fence)| self.emit(fence));
                 (everything, false)
             }
-            LastKind::Fence if last.at_top => (self.up_to_open_fence(fences, last.line, true).unwrap_or(everything), false),
+            LastKind::Fence if last.at_top => {
+                (self.up_to_open_fence(fences, last.line, true).unwrap_or(everything), false)
+            }
             LastKind::Fence | LastKind::Paragraph | LastKind::Done | LastKind::Container if begins > at => {
                 let before = fences.into_iter().filter(|(line, _)| *line < last.line);
                 before.for_each(|(_, fence)| self.emit(fence));
@@ -278,7 +280,9 @@ fn kind_of(event: &Event<'_>) -> Option<LastKind> {
     match event {
         Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(_))) => Some(LastKind::Fence),
         Event::Start(Tag::Paragraph) => Some(LastKind::Paragraph),
-        Event::Start(Tag::Heading { .. } | Tag::CodeBlock(CodeBlockKind::Indented)) | Event::Rule => Some(LastKind::Done),
+        Event::Start(Tag::Heading { .. } | Tag::CodeBlock(CodeBlockKind::Indented)) | Event::Rule => {
+            Some(LastKind::Done)
+        }
         Event::Start(Tag::BlockQuote(_) | Tag::List(_) | Tag::Item) => Some(LastKind::Container),
         _ => None,
     }
@@ -352,12 +356,16 @@ mod tests {
 
     /// Indentation is not compared, and no `>`: JSON does not care for the first and has no second.
     fn squeeze(text: &str) -> String {
-        text.split(|c: char| c.is_whitespace() || c == '>').filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+        text.split(|c: char| c.is_whitespace() || c == '>')
+            .filter(|word| !word.is_empty())
+            .collect::<Vec<_>>()
+            .join(" ")
     }
 
     #[test]
     fn fences_of_every_kind_are_found() {
-        let text = "```json\na\n```\n\n~~~ x y\nb\n~~~\n- item\n  ```\n  c\n  ```\n\n> ````md\n> ```\n> d\n> ````\n   ```\ne";
+        let text =
+            "```json\na\n```\n\n~~~ x y\nb\n~~~\n- item\n  ```\n  c\n  ```\n\n> ````md\n> ```\n> d\n> ````\n   ```\ne";
         let found: Vec<String> = in_parts(text, PART).into_iter().map(|(content, _)| content).collect();
         assert_eq!(found, ["json: a", "x y: b", ": c", "md: ``` d", ": e"]);
     }
@@ -381,7 +389,8 @@ mod tests {
         let text = format!("1. item\n{}\n   ```json\n   found\n   ```\n", "   - a\n\n   b\n".repeat(100));
         let found = in_parts(&text, 64);
         assert_eq!(found.last().map(|(content, _)| content.as_str()), Some("json: found"));
-        let text = format!("1. item\n   ```\n{}   ```\n\n   ```json\n   found\n   ```\n", "   log\n   - x\n".repeat(100));
+        let text =
+            format!("1. item\n   ```\n{}   ```\n\n   ```json\n   found\n   ```\n", "   log\n   - x\n".repeat(100));
         let found = in_parts(&text, 64);
         assert_eq!(found.len(), 2);
         assert_eq!(found[1].0, "json: found");

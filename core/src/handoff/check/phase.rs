@@ -66,7 +66,9 @@ mod tests {
         ] {
             assert!(!is_vague(good), "{good}");
         }
-        for bad in ["Completed schema discovery", "Wrote some architecture", "Added wrapper", "All of the work is now done"] {
+        for bad in
+            ["Completed schema discovery", "Wrote some architecture", "Added wrapper", "All of the work is now done"]
+        {
             assert!(is_vague(bad), "{bad}");
         }
     }

@@ -33,7 +33,12 @@ impl Reader<'_> {
             let word = |key: &str| object.get(key).and_then(Json::as_str).map(Name::new);
             if let Some(text) = text {
                 let options = options.unwrap_or_default();
-                asked.push(Asked { text: Name::new(text), category: word("category"), options, impact: word("impact") });
+                asked.push(Asked {
+                    text: Name::new(text),
+                    category: word("category"),
+                    options,
+                    impact: word("impact"),
+                });
             }
         }
         asked
@@ -67,7 +72,8 @@ impl Reader<'_> {
             let message = format!("a question has no options, or two to {MOST}; this has {}", texts.len());
             self.wrong(Code::BadQuestion, path, message);
         }
-        let twice = texts.iter().enumerate().find(|(index, text)| texts.iter().take(*index).any(|other| other == *text));
+        let twice =
+            texts.iter().enumerate().find(|(index, text)| texts.iter().take(*index).any(|other| other == *text));
         if let Some((_, text)) = twice {
             self.wrong(Code::BadQuestion, path, format!("the option \"{text}\" stands twice"));
         }
