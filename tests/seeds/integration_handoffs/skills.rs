@@ -68,6 +68,7 @@ each! { mandatory:
         "writing-plans", "persisting-agent-outputs", "verifying-before-completion",
     ]);
     prompt_of_the_test_lead_has_one_skill("test-lead", Some("test_planning"), &["persisting-agent-outputs"]);
+    prompt_of_security_has_two_skills("backend-security", None, &["using-skills", "persisting-agent-outputs"]);
 }
 
 #[test]

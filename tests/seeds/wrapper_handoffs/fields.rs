@@ -191,6 +191,12 @@ fn blockers_say_what_and_how_it_could_be_resolved() {
 }
 
 #[test]
+fn blockers_without_being_blocked_are_noted() {
+    check(&implemented(json!({ "handoff": { "blockers": [] } }))).not_warned("E0218");
+    check(&implemented(of("blockers"))).warned("E0218");
+}
+
+#[test]
 fn attempted_is_kept_as_it_was_given() {
     let fragment = merged(json!({ "status": "blocked" }), of("attempted"));
     let handoff = whole("claude", "schema_discovery", fragment);

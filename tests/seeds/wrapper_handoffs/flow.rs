@@ -172,3 +172,10 @@ fn receiving_a_blocked_handoff_passes_on_what_was_attempted() {
     }
     assert!(decision.absent.is_empty());
 }
+
+#[test]
+fn receiving_a_blocked_handoff_passes_on_the_blockers() {
+    let mut play = implementing();
+    let decision = play.report("tool-developer", of("blocked-test-failures"));
+    assert!(decision.context.iter().any(|passed| *passed == "handoff.blockers"), "{:?}", decision.context);
+}
