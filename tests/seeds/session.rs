@@ -109,7 +109,7 @@ impl Play {
 
     /// A person answers the open question with one of its options.
     pub(crate) fn choose(&mut self, option: &str) -> Decision {
-        self.answer(Choice::Option(Name::new(option)))
+        self.answer(Choice::Option { name: Name::new(option), text: None })
     }
 
     /// A person answers in their own words.
