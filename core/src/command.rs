@@ -84,7 +84,10 @@ pub struct Merged {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Choice {
     /// One of the options, perhaps with words of one's own: a rejection with its feedback.
-    Option { name: Name, text: Option<Name> },
+    Option {
+        name: Name,
+        text: Option<Name>,
+    },
     Text(Name),
 }
 

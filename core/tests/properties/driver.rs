@@ -330,7 +330,8 @@ impl<'w> Driver<'w> {
                 if picked.is_some_and(|option| ENDS.contains(&option.as_str())) && !dice.one_in(10) {
                     picked = options.first();
                 }
-                picked.map_or(Choice::Text(Name::new("go")), |option| Choice::Option { name: option.clone(), text: None })
+                picked
+                    .map_or(Choice::Text(Name::new("go")), |option| Choice::Option { name: option.clone(), text: None })
             }
         };
         Command::Answer(Answer { question, choice, by: Name::new("ada") })
