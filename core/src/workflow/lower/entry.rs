@@ -124,7 +124,18 @@ impl Lowering<'_> {
         match verbs.as_slice() {
             [(verb, target)] => {
                 self.verb_stands_here(frame.spot, verb, &target.place);
-                self.target(verb, target)
+                let written = self.target(verb, target);
+                let of_reporter = matches!(
+                    written,
+                    Some(Written::Verb(Verb::Respawn(Target::Reporter) | Verb::Escalate(Target::Reporter)))
+                );
+                if of_reporter && matches!(frame.spot, Spot::Gate | Spot::Option) {
+                    let message = format!("`{verb}: self` needs somebody who reported, and nobody did here");
+                    let problem =
+                        Problem::new(Code::VerbNotHere, message).help("an option of a question says `redo: work`");
+                    self.problems.push(problem.at(target.place.clone()));
+                }
+                written
             }
             [] if self.misspelt(entry) => None,
             [] => {
@@ -413,6 +424,11 @@ impl Lowering<'_> {
     /// `begin`, `groups.begin`, `groups.ended`: entries with `spawn` only.
     pub(super) fn openings(&mut self, id: &str, entries: &[EntryDoc], flags: bool) -> Vec<Opening> {
         let mut openings = Vec::new();
+        // Work would stand still where none of them holds.
+        if let Some(last) = entries.last().filter(|last| !last.when.is_empty()) {
+            let message = format!("the last entry of `{id}` must always hold: leave its `when` out");
+            self.report(Code::MissingKey, &last.place, message);
+        }
         for (index, entry) in entries.iter().enumerate() {
             let id = if entries.len() > 1 { format!("{id}.{}", index.saturating_add(1)) } else { id.to_owned() };
             let frame = Frame {
