@@ -98,7 +98,7 @@ codes! {
     E0235 ClaimDiffers          "what the author claims differs from what the ledger shows"
     E0236 ReRaised              "a settled finding was raised again"
     E0237 LateNitpick           "a new minor finding cannot block after the first review"
-    E0238 ContextAbsent         "a field to be passed on is not in the handoff"
+    E0238 NotAReview            "findings in a report that is no review are kept, not counted"
 
     E0301 NoSession             "the session has not been started"
     E0302 SessionExists         "the session has been started already"
@@ -130,12 +130,22 @@ codes! {
     E0330 NotForPeople          "the workflow does not let a person do this"
     E0331 NotAMerge             "only a merge assignment takes a merge result"
     E0332 WorkflowMismatch      "the session runs another workflow"
+    E0340 GroupUnfinished       "a group has not ended"
+    E0341 NoValidPath           "a group was completed without the evidence it needs"
+    E0342 BlockUnresolved       "a blocker has no recorded resolution"
+    E0343 DeferralNotNamed      "a deferred group has not been acknowledged by name"
+    E0344 NotConfirmed          "a group that was once blocked has not been accepted"
+    E0345 FindingsOpen          "blocking findings are open"
+    E0346 GateMissing           "a gate has not passed on the tree being completed"
+    E0347 NothingPlanned        "no group was ever planned"
+    E0348 NotSaid               "the role that may complete the session has not said so"
 
     E0401 FileUnreadable        "a file cannot be read"
     E0402 BadArgument           "an argument cannot be understood"
     E0403 UnknownCode           "there is no such code"
     E0404 ImportFailed          "the file cannot be imported"
     E0405 OutputFailed          "the result cannot be written"
+    E0406 Bug                   "Interlock itself is at fault"
 }
 
 impl Code {

@@ -170,7 +170,7 @@ impl Builder<'_> {
                 let place = self.place(marks);
                 self.open(Open::Map(place, Vec::new(), None))
             }
-            Event::SequenceEnd | Event::MappingEnd => self.close(),
+            Event::SequenceEnd | Event::MappingEnd => self.close(marks),
         }
     }
 
@@ -201,10 +201,18 @@ impl Builder<'_> {
         Ok(())
     }
 
-    fn close(&mut self) -> Result<(), Stop> {
+    fn close(&mut self, marks: Marks) -> Result<(), Stop> {
+        let end = self.place_at(&marks.end);
+        let whole = |mut place: Place| {
+            // A list or map on one line is underlined as a whole.
+            if place.line == end.line {
+                place.length = end.column.saturating_sub(place.column).max(1);
+            }
+            place
+        };
         match self.stack.pop() {
-            Some(Open::List(place, items)) => self.add(Node { place, value: Value::List(items) }),
-            Some(Open::Map(place, entries, _)) => self.add(Node { place, value: Value::Map(entries) }),
+            Some(Open::List(place, items)) => self.add(Node { place: whole(place), value: Value::List(items) }),
+            Some(Open::Map(place, entries, _)) => self.add(Node { place: whole(place), value: Value::Map(entries) }),
             None => Err(Stop),
         }
     }

@@ -6,6 +6,7 @@
 
 mod blocks;
 mod candidate;
+mod check;
 mod extract;
 #[cfg(test)]
 mod extract_tests;
@@ -14,14 +15,17 @@ mod fault;
 mod json;
 mod marks;
 mod outline;
+mod schema;
 
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
+pub use check::{Checked, Context, Expect, check, context_of_prompt};
 pub use extract::extract;
 pub use extracted::Extracted;
+pub use schema::schema;
 
 use crate::id::{Digest, Name};
 use crate::workflow::StatusIx;

@@ -19,7 +19,7 @@ record! {
         /// One sentence that says what the workflow is for.
         about: Option<String>,
         /// The workflow that this one is merged over.
-        extends: Option<At<Name>>,
+        _extends = "extends": Option<At<Name>>,
         /// May be extended, not run.
         is_abstract = "abstract": bool,
         /// Names with finite values, fixed when a session starts. The first value is the default.

@@ -85,7 +85,7 @@ fn is_entry(path: &[String]) -> bool {
 /// Writes out the short forms that merging looks into.
 fn expand(root: &Node) -> Node {
     let mut root = root.clone();
-    edit(&mut root, "loops", |value| loop_from_number(value));
+    edit(&mut root, "loops", loop_from_number);
     let row = |value: &Node| value.text().map(|_| wrap(value, "any"));
     if let Value::Map(entries) = &mut root.value {
         for (key, value) in entries {

@@ -1,10 +1,14 @@
 //! The workflow language: from a YAML file to one ordered list of rules.
 
 mod doc;
+mod example;
 pub(crate) mod fact;
+mod load;
+mod lower;
 mod merge;
 mod model;
 mod record;
 
 pub use doc::schema;
+pub use load::{BUILTINS, Builtin, Loaded, builtin, load, load_builtin, load_shipped};
 pub use model::*;

@@ -261,6 +261,8 @@ pub(crate) struct Pass {
     pub(crate) measured: Option<Measure>,
     /// The loop whose last measure is forgotten.
     pub(crate) forgets: Option<LoopIx>,
+    /// Stands in completion for a review: findings still open are settled by it.
+    pub(crate) settles: bool,
 }
 
 /// What an assignment is for.
@@ -367,6 +369,8 @@ pub struct Rule {
     pub(crate) model: Option<Name>,
     pub(crate) because: Option<Name>,
     pub(crate) blocks: bool,
+    /// Leaves the phase, or asks what can: the demands of the phase hold too.
+    pub(crate) leaves: bool,
     pub(crate) without_groups: bool,
 }
 
@@ -444,7 +448,6 @@ pub struct Workflow {
     pub(crate) rule_index: BTreeMap<Name, RuleIx>,
     pub(crate) stuck: QuestionIx,
     pub(crate) unfinished: QuestionIx,
-    pub(crate) settled: LoopIx,
     pub(crate) no_handoff: StatusIx,
     pub(crate) bad_handoff: StatusIx,
     pub(crate) domain_guard: Option<GuardIx>,
@@ -565,6 +568,19 @@ impl Workflow {
             let meant = self.aliases.get(normal.as_str())?;
             meant.iter().copied().find(|status| self.has_status(role, *status))
         })
+    }
+
+    /// The rules of a role's status, in order.
+    pub(crate) fn rules_of(&self, role: RoleIx, status: StatusIx) -> impl Iterator<Item = &Rule> {
+        self.by_report.get(&(role, status)).into_iter().flatten().map(|ix| self.rule(*ix))
+    }
+
+    /// Every claim under `verification` that some row or phase asks for.
+    pub fn claims(&self) -> Vec<&str> {
+        let rules = self.rules.iter().map(|rule| &rule.demands);
+        let phases = self.phases.iter().map(|phase| &phase.demands);
+        let every = rules.chain(phases).chain([&self.handoff.demands]);
+        every.flat_map(|demands| &demands.verify).map(Name::as_str).collect()
     }
 
     /// Statuses that agents of this role may report, by their declared names.

@@ -193,10 +193,6 @@ impl<T> Table<T> {
         self.0.get(name).map(|(_, value)| value)
     }
 
-    pub(crate) fn place(&self, name: &str) -> Option<&Place> {
-        self.0.get(name).map(|(place, _)| place)
-    }
-
     pub(crate) fn keys(&self) -> impl Iterator<Item = &Name> + Clone {
         self.0.keys()
     }
@@ -251,13 +247,10 @@ pub(crate) fn record_schema(about: &str, keys: Vec<KeySchema>) -> Json {
     let mut properties = Map::new();
     let mut required = Vec::new();
     for key in keys {
-        let schema = match key.schema {
-            Json::Object(mut object) => {
-                object.insert("description".to_owned(), Json::String(key.about.trim().to_owned()));
-                Json::Object(object)
-            }
-            other => other,
-        };
+        let mut schema = key.schema;
+        if let Some(object) = schema.as_object_mut() {
+            object.insert("description".to_owned(), Json::String(key.about.trim().to_owned()));
+        }
         if key.required {
             required.push(Json::String(key.key.to_owned()));
         }
@@ -302,6 +295,7 @@ macro_rules! record {
         $(#[doc = $about])+
         #[derive(Clone, Debug)]
         pub(crate) struct $name {
+            #[allow(dead_code, reason = "not every record has problems of its own")]
             pub(crate) place: crate::problem::Place,
             $($(#[doc = $key_about])+ pub(crate) $field: $type,)*
         }

@@ -1,0 +1,140 @@
+//! What can be asked of a session.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::handoff::{Handoff, PlannedGroup};
+use crate::id::{AssignmentId, Digest, GateRunId, Name, QuestionId, Timestamp};
+
+/// What deciding may know of the world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Inputs {
+    pub now: Timestamp,
+}
+
+#[derive(Clone, Debug)]
+pub enum Command {
+    Start(Start),
+    Plan(Plan),
+    Claim(Claim),
+    Report(Report),
+    /// The agent ended, and there is no handoff that could be taken.
+    Lost(Lost),
+    /// Interlock has tried the merge itself.
+    Merged(Merged),
+    Answer(Answer),
+    GateFinished(GateFinished),
+    Defer(Defer),
+    Acknowledge(Acknowledge),
+    Override(Override),
+    Complete(Complete),
+    Cancel(Cancel),
+    LeaseExpired(LeaseExpired),
+}
+
+#[derive(Clone, Debug)]
+pub struct Start {
+    pub session: Name,
+    pub title: Name,
+    pub settings: BTreeMap<Name, Name>,
+}
+
+/// A person adds groups to a running session.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    pub groups: Vec<PlannedGroup>,
+    pub by: Name,
+}
+
+#[derive(Clone, Debug)]
+pub struct Claim {
+    pub assignment: AssignmentId,
+    /// The hash of the secret that the holder gets.
+    pub token: Digest,
+    pub lease_until: Option<Timestamp>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Report {
+    pub assignment: AssignmentId,
+    /// The hash of the secret that came with the report.
+    pub token: Digest,
+    pub handoff: Arc<Handoff>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Loss {
+    NoHandoff,
+    BadHandoff,
+}
+
+#[derive(Clone, Debug)]
+pub struct Lost {
+    pub assignment: AssignmentId,
+    pub loss: Loss,
+}
+
+#[derive(Clone, Debug)]
+pub struct Merged {
+    pub assignment: AssignmentId,
+    /// Made by Interlock, checked like any other.
+    pub handoff: Arc<Handoff>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Choice {
+    Option(Name),
+    Text(Name),
+}
+
+#[derive(Clone, Debug)]
+pub struct Answer {
+    pub question: QuestionId,
+    pub choice: Choice,
+    pub by: Name,
+}
+
+#[derive(Clone, Debug)]
+pub struct GateFinished {
+    pub run: GateRunId,
+    pub passed: bool,
+    /// The tree that the commands ran on.
+    pub tree: Name,
+    pub output: Name,
+}
+
+#[derive(Clone, Debug)]
+pub struct Defer {
+    pub group: Name,
+    pub why: Name,
+    pub by: Name,
+}
+
+#[derive(Clone, Debug)]
+pub struct Acknowledge {
+    pub group: Name,
+    pub by: Name,
+}
+
+#[derive(Clone, Debug)]
+pub struct Override {
+    pub group: Name,
+    pub to: Name,
+    pub why: Name,
+    pub by: Name,
+}
+
+#[derive(Clone, Debug)]
+pub struct Complete {
+    pub by: Name,
+}
+
+#[derive(Clone, Debug)]
+pub struct Cancel {
+    pub by: Name,
+}
+
+#[derive(Clone, Debug)]
+pub struct LeaseExpired {
+    pub assignment: AssignmentId,
+}

@@ -1,0 +1,113 @@
+//! A person answers a question.
+
+use crate::code::Code;
+use crate::command::{Answer, Choice};
+use crate::decide::choose::choose;
+use crate::decide::draft::Draft;
+use crate::decide::ledger::Ledger;
+use crate::decide::report::Given;
+use crate::decide::situation::Situation;
+use crate::decide::validate::person;
+use crate::decide::{Cx, Outcome};
+use crate::event::{Cause, Change, Resolution};
+use crate::id::{Name, QuestionId};
+use crate::rejection::Rejection;
+use crate::state::Question;
+use crate::suggest;
+use crate::workflow::{QuestionIx, StatusIx, Task};
+
+pub(super) fn answer(cx: &Cx<'_>, answer: &Answer) -> Result<Outcome, Rejection> {
+    let Some(question) = cx.state.questions.get(&answer.question) else {
+        let allowed = cx.state.open_questions.iter().map(ToString::to_string).collect();
+        let message = format!("there is no question {}", answer.question);
+        return Err(Rejection::new(Code::NoQuestion, message).allowed(allowed));
+    };
+    if !question.open {
+        let message = format!("question {} has been answered, or is no longer needed", answer.question);
+        return Err(Rejection::new(Code::QuestionClosed, message));
+    }
+    let draft = route_answer(cx, (answer.question, question), &answer.choice, &answer.by, None)?;
+    let (option, text) = match &answer.choice {
+        Choice::Option(name) => (Some(name.clone()), None),
+        Choice::Text(text) => (None, Some(text.clone())),
+    };
+    Ok(draft.finish(Cause::Answered { question: answer.question, option, text, by: answer.by.clone() }))
+}
+
+pub(crate) fn route_answer<'a>(
+    cx: &Cx<'a>,
+    (id, question): (QuestionId, &'a Question),
+    choice: &Choice,
+    by: &Name,
+    given: Option<&'a Given>,
+) -> Result<Draft<'a>, Rejection> {
+    let (ix, status) = meaning(cx, question, choice)?;
+    let situation = Situation::of_question(cx, question, given);
+    let candidates = cx.workflow.by_answer.get(&(ix, status)).map_or(&[][..], Vec::as_slice);
+    let Some(chosen) = choose(&situation, candidates) else {
+        return Err(no_option(cx, question, "this option cannot be taken here"));
+    };
+    let mut draft = Draft::new(*cx, chosen.rule.id.clone());
+    draft.preview = given.is_some();
+    draft.answering = Some(question);
+    draft.push(Change::QuestionClosed { question: id });
+    if let Some(seat) = question.asker.as_ref().filter(|seat| seat.blocked) {
+        let (group, role) = (question.group.clone(), seat.role.clone());
+        draft.push(Change::Unblocked { group, role, by: Resolution::Person });
+    }
+    draft.carry(&situation, &chosen, &person(by))?;
+    Ok(draft)
+}
+
+/// The declared option, or the free answer, that a choice means.
+fn meaning(cx: &Cx<'_>, question: &Question, choice: &Choice) -> Result<(QuestionIx, StatusIx), Rejection> {
+    let Some(ix) = cx.workflow.question_named(&question.name) else {
+        return Err(no_option(cx, question, "the workflow no longer has this question"));
+    };
+    let declared = cx.workflow.question(ix);
+    let status = match choice {
+        Choice::Option(name) => {
+            let own = declared.options.iter().find(|(option, _)| option == name && question.options.contains(option));
+            let offered = question.options.contains(name);
+            own.map(|(_, status)| *status).or(declared.free.filter(|_| offered))
+        }
+        Choice::Text(text) => declared.free.filter(|_| !text.trim().is_empty()),
+    };
+    status.map(|status| (ix, status)).ok_or_else(|| match choice {
+        Choice::Option(name) => no_option(cx, question, &format!("`{name}` is not an option of this question")),
+        Choice::Text(_) => no_option(cx, question, "this question takes one of its options"),
+    })
+}
+
+fn no_option(cx: &Cx<'_>, question: &Question, message: &str) -> Rejection {
+    let free = cx.workflow.question_named(&question.name).and_then(|ix| cx.workflow.question(ix).free);
+    let mut rejection =
+        Rejection::new(Code::NoOption, message).allowed(question.options.iter().map(ToString::to_string).collect());
+    rejection.help = match free {
+        Some(_) => Some("it takes free text as well".to_owned()),
+        None => suggest::help("", question.options.iter().map(Name::as_str)),
+    };
+    rejection
+}
+
+impl<'a> Situation<'a> {
+    fn of_question(cx: &Cx<'a>, question: &'a Question, given: Option<&'a Given>) -> Self {
+        let group = question.group.as_ref().and_then(|name| cx.state.group(name));
+        let lane = group.map_or(&cx.state.lane, |group| &group.lane);
+        let phase = lane.part(question.part).and_then(|part| part.phase.as_ref());
+        let asker = question.asker.as_ref();
+        Self {
+            cx: *cx,
+            group,
+            lane,
+            part: question.part,
+            reporter: asker.and_then(|seat| cx.workflow.role_named(&seat.role)),
+            task: asker.map_or(Task::Work, |seat| seat.task),
+            phase: phase.and_then(|name| cx.workflow.phase_named(name)),
+            handoff: None,
+            reason: None,
+            ledger: Ledger::of(group),
+            given,
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! Questions: put to a person, and the subject taken up again with the answer.
+
+use crate::decide::carry::Voice;
+use crate::decide::choose::possible;
+use crate::decide::draft::Draft;
+use crate::decide::situation::Situation;
+use crate::decision::Action;
+use crate::event::Change;
+use crate::id::Name;
+use crate::rejection::Rejection;
+use crate::state::{GatePurpose, Stopped};
+use crate::workflow::*;
+
+impl Draft<'_> {
+    pub(crate) fn put_question(
+        &mut self,
+        situation: &Situation<'_>,
+        question: QuestionIx,
+        blocks: bool,
+        stopped: Option<Stopped>,
+    ) {
+        let asker = situation.seat(blocks);
+        if let (true, Some(seat)) = (blocks, &asker) {
+            let (group, reason) = (situation.group_name(), situation.reason.cloned());
+            self.push(Change::Blocked { group, role: seat.role.clone(), reason });
+        }
+        let text = self.question_text(situation, question);
+        let options = question_options(situation, question);
+        self.ask(situation.slot(), question, (text, options), asker, stopped);
+    }
+
+    fn question_text(&self, situation: &Situation<'_>, question: QuestionIx) -> Name {
+        let template = &self.cx.workflow.question(question).text;
+        let mut text = String::new();
+        let mut rest = template.as_str();
+        while let Some((before, after)) = rest.split_once('{') {
+            text.push_str(before);
+            let Some((field, tail)) = after.split_once('}') else {
+                text.push('{');
+                rest = after;
+                continue;
+            };
+            text.push_str(&self.question_field(situation, field));
+            rest = tail;
+        }
+        text.push_str(rest);
+        if text.trim().is_empty() {
+            let role = situation.reporter.map_or("Interlock", |role| self.cx.workflow.role(role).name.as_str());
+            text = format!("{role} needs an answer to go on");
+        }
+        Name::from(text)
+    }
+
+    fn question_field(&self, situation: &Situation<'_>, field: &str) -> String {
+        let workflow = self.cx.workflow;
+        match field {
+            "because" => {
+                let because: Vec<&str> = self.because.iter().map(Name::as_str).collect();
+                because.join("; ")
+            }
+            "role" => situation.reporter.map(|role| workflow.role(role).name.to_string()).unwrap_or_default(),
+            "phase" => situation.phase.map(|phase| workflow.phase(phase).name.to_string()).unwrap_or_default(),
+            "gate_output" => self.gate_output.as_deref().unwrap_or_default().to_owned(),
+            path => {
+                let Some(handoff) = situation.handoff else { return String::new() };
+                if path == "handoff.context" && !handoff.questions.is_empty() {
+                    let asked: Vec<&str> = handoff.questions.iter().map(|asked| asked.text.as_str()).collect();
+                    return asked.join("\n");
+                }
+                match handoff.field(path) {
+                    Some(serde_json::Value::String(text)) => text.clone(),
+                    Some(other) => other.to_string(),
+                    None => String::new(),
+                }
+            }
+        }
+    }
+
+    /// Starts the question's subject again: the move that was stopped, the asker, or the gate.
+    pub(crate) fn redo(&mut self, situation: &Situation<'_>, voice: &Voice) -> Result<(), Rejection> {
+        let stopped = self.answering.and_then(|question| question.stopped.clone());
+        if let Some(stopped) = stopped {
+            self.push(Change::CounterReset {
+                group: situation.group_name(),
+                counted: stopped.counted,
+                role: stopped.role,
+            });
+            if let Some(rule) = self.cx.workflow.rule_index.get(&stopped.rule) {
+                let rule = self.cx.workflow.rule(*rule);
+                self.because.push(Name::from(format!("a person lets the stopped move through: {}", rule.id)));
+                return self.verb(situation, rule, voice);
+            }
+        }
+        if let Some(role) = situation.reporter {
+            self.action = Action::Respawn;
+            self.assign(situation.slot(), role, situation.task, voice.resolution);
+            return Ok(());
+        }
+        let gate = situation.phase.and_then(|phase| match self.cx.workflow.phase(phase).performer {
+            Performer::Gate(gate) => Some(gate),
+            Performer::Role(_) | Performer::ByDomain(_) | Performer::Merge => None,
+        });
+        match (gate, situation.group) {
+            (Some(gate), _) => {
+                self.action = Action::Gate;
+                self.open_gate(situation.slot(), gate, GatePurpose::Phase);
+                Ok(())
+            }
+            // A gate of completion failed: completion is tried again.
+            (None, Some(_)) => self.complete_group(situation),
+            (None, None) => self.end_session(),
+        }
+    }
+}
+
+/// Declared options that can hold here; free answers add what the handoff offered.
+fn question_options(situation: &Situation<'_>, ix: QuestionIx) -> Vec<Name> {
+    let workflow = situation.workflow();
+    let question = workflow.question(ix);
+    let mut options: Vec<Name> = question
+        .options
+        .iter()
+        .filter(|(_, status)| {
+            let rules = workflow.by_answer.get(&(ix, *status)).map_or(&[][..], Vec::as_slice);
+            rules.iter().any(|rule| possible(situation, workflow.rule(*rule)))
+        })
+        .map(|(name, _)| name.clone())
+        .collect();
+    let asked = situation.handoff.filter(|_| question.free.is_some()).map(|handoff| handoff.questions.as_slice());
+    if let Some([only]) = asked {
+        options.extend(only.options.iter().cloned());
+    }
+    options
+}

@@ -1,0 +1,340 @@
+//! Carries a chosen rule out.
+
+use crate::code::Code;
+use crate::decide::choose::{Chosen, aim, free_role, overridden, reached};
+use crate::decide::draft::Draft;
+use crate::decide::situation::Situation;
+use crate::decision::{Action, Warning};
+use crate::event::{Change, Resolution};
+use crate::id::Name;
+use crate::rejection::Rejection;
+use crate::state::{End, SessionStatus, Stopped};
+use crate::workflow::*;
+
+/// What the person or agent behind a decision is called in the record.
+pub(crate) struct Voice {
+    pub(crate) name: Name,
+    /// Resolves blockers as a person, if one speaks.
+    pub(crate) resolution: Resolution,
+}
+
+impl Draft<'_> {
+    pub(crate) fn carry(
+        &mut self,
+        situation: &Situation<'_>,
+        chosen: &Chosen<'_>,
+        voice: &Voice,
+    ) -> Result<(), Rejection> {
+        self.cite(chosen);
+        self.pass(situation, chosen.rule, voice)?;
+        if let Some(counter) = &chosen.counter {
+            self.push(Change::Counted {
+                group: situation.group_name(),
+                counted: counter.counted.clone(),
+                role: counter.role.clone(),
+                iteration: counter.iteration,
+                no_progress: counter.no_progress,
+                measure: counter.measure,
+            });
+        }
+        if chosen.rule.climbs {
+            return self.climb(situation, chosen, voice);
+        }
+        self.warn(situation, chosen);
+        self.verb(situation, chosen.rule, voice)
+    }
+
+    /// The verb alone: also for a move that was stopped and is made after all.
+    pub(crate) fn verb(&mut self, situation: &Situation<'_>, rule: &Rule, voice: &Voice) -> Result<(), Rejection> {
+        let slot = situation.slot();
+        match rule.verb {
+            Verb::Spawn(target) => {
+                if let Some(role) = situation.resolve(target) {
+                    self.action = Action::Spawn;
+                    self.give(situation, role, voice);
+                }
+            }
+            Verb::Respawn(target) => {
+                if let Some(role) = situation.resolve(target) {
+                    self.action = Action::Respawn;
+                    let task = if target == Target::Reporter { situation.task } else { Task::Work };
+                    self.assign(slot, role, task, voice.resolution);
+                }
+            }
+            Verb::Consult(target) => {
+                if let Some(role) = situation.resolve(target) {
+                    self.consult(situation, role, rule.blocks);
+                }
+            }
+            Verb::Return => self.resume(situation, voice),
+            Verb::Escalate(target) => self.escalate(situation, rule, target, voice),
+            Verb::Merge => {
+                if let Some(author) = situation.author() {
+                    self.action = Action::Merge;
+                    self.end_waiting(slot, 0, voice.resolution);
+                    self.assign(slot, author, Task::Merge, voice.resolution);
+                }
+            }
+            Verb::Goto(phase) | Verb::Rework(phase) => {
+                self.back_to(situation, phase, None, voice);
+            }
+            Verb::Start => self.start(situation, voice)?,
+            Verb::Ask(question) => self.put_question(situation, question, rule.blocks, None),
+            Verb::Complete => self.complete_group(situation)?,
+            Verb::Defer => {
+                let why = situation.handoff.and_then(|handoff| handoff.field("defer_reason"));
+                let why = why.and_then(|value| value.as_str()).map_or_else(|| self.rule.clone(), Name::new);
+                self.drop_here(situation, End::Deferred { why, by: voice.name.clone(), acknowledged: None })?;
+            }
+            Verb::Validate(validator) => self.validate(situation, validator, rule, voice)?,
+            Verb::End => self.end_session()?,
+            Verb::CancelGroup => self.drop_here(situation, End::Cancelled { by: voice.name.clone() })?,
+            Verb::CancelSession => self.cancel_session(voice),
+            Verb::Redo => self.redo(situation, voice)?,
+            Verb::Acknowledge => self.acknowledge_all(voice)?,
+            Verb::Join => {
+                self.action = Action::Wait;
+                self.waits_for = Some(crate::decision::WaitsFor::Phase);
+                self.push(Change::PartDone { group: situation.group_name(), part: situation.part });
+            }
+            Verb::Leave => {
+                if self.answering.is_some() && reviews(situation) {
+                    self.settle(situation, voice);
+                }
+                self.leave(situation)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// An assignment; while somebody waits, it is to help them.
+    fn give(&mut self, situation: &Situation<'_>, role: RoleIx, voice: &Voice) {
+        let author = self.cx.workflow.role(overridden(situation, role).0).author;
+        let helps = !author && !situation.waiting().is_empty();
+        let task = if helps { Task::Consult } else { Task::Work };
+        self.assign(situation.slot(), role, task, voice.resolution);
+    }
+
+    fn consult(&mut self, situation: &Situation<'_>, role: RoleIx, blocks: bool) {
+        self.action = Action::Spawn;
+        let group = situation.group_name();
+        if let Some(seat) = situation.seat(blocks) {
+            if blocks {
+                let reason = situation.reason.cloned();
+                self.push(Change::Blocked { group: group.clone(), role: seat.role.clone(), reason });
+            }
+            self.push(Change::Waits { group, part: situation.part, seat });
+        }
+        self.assign(situation.slot(), role, Task::Consult, Resolution::Guidance);
+    }
+
+    /// The last that waits resumes its own task.
+    pub(crate) fn resume(&mut self, situation: &Situation<'_>, voice: &Voice) {
+        let waiting = situation.waiting();
+        let Some(seat) = waiting.last() else { return };
+        let Some(role) = self.cx.workflow.role_named(&seat.role) else { return };
+        self.action = Action::Return;
+        self.end_waiting(situation.slot(), waiting.len().saturating_sub(1), voice.resolution);
+        self.assign(situation.slot(), role, seat.task, voice.resolution);
+    }
+
+    fn escalate(&mut self, situation: &Situation<'_>, rule: &Rule, target: Target, voice: &Voice) {
+        self.escalated = true;
+        let rung = situation.resolve(target).and_then(|role| self.cx.workflow.role(role).escalates_to);
+        match rung {
+            Some(role) => {
+                self.action = Action::Spawn;
+                self.give(situation, role, voice);
+            }
+            None => self.stuck(situation, rule, None),
+        }
+    }
+
+    /// One rung up instead: the limit is reached.
+    fn climb(&mut self, situation: &Situation<'_>, chosen: &Chosen<'_>, voice: &Voice) -> Result<(), Rejection> {
+        let rule = chosen.rule;
+        self.escalated = true;
+        if rule.verb == Verb::Start {
+            self.take_plan(situation)?;
+        }
+        let limit = rule.counted.map(|counted| self.cx.workflow.loop_at(counted));
+        if let (Some(item), Some(counter)) = (limit, &chosen.counter) {
+            self.because.push(Name::from(format!(
+                "loop `{}` is at its limit for {}: passage {} of {}, {} without progress",
+                item.name, counter.role, counter.iteration, item.limit.iteration, counter.no_progress
+            )));
+        }
+        let rung = situation
+            .resolve(aim(rule.verb))
+            .or(situation.reporter)
+            .and_then(|target| rung_above(self.cx.workflow, target, situation.reporter));
+        match (rung, rule.verb) {
+            (Some(role), Verb::Consult(_)) if free_role(situation, overridden(situation, role).0) => {
+                self.consult(situation, role, rule.blocks);
+            }
+            (None, _) | (Some(_), Verb::Consult(_)) => {
+                let stopped = chosen.counter.as_ref().map(|counter| Stopped {
+                    rule: Name::new(rule.id.strip_suffix("/limit").unwrap_or(&rule.id)),
+                    counted: counter.counted.clone(),
+                    role: counter.role.clone(),
+                });
+                self.stuck(situation, rule, stopped);
+            }
+            (Some(role), Verb::Goto(phase) | Verb::Rework(phase)) => {
+                self.back_to(situation, phase, Some(role), voice);
+                self.action = Action::Spawn;
+            }
+            (Some(role), _) => {
+                self.action = Action::Spawn;
+                self.give(situation, role, voice);
+            }
+        }
+        Ok(())
+    }
+
+    /// Nobody above: a person decides.
+    pub(crate) fn stuck(&mut self, situation: &Situation<'_>, rule: &Rule, stopped: Option<Stopped>) {
+        self.put_question(situation, self.cx.workflow.stuck, rule.blocks, stopped);
+    }
+
+    /// Evidence that the rule records.
+    fn pass(&mut self, situation: &Situation<'_>, rule: &Rule, voice: &Voice) -> Result<(), Rejection> {
+        let Some(group) = situation.group else { return Ok(()) };
+        for ix in &rule.passes {
+            let pass = self.cx.workflow.pass(*ix);
+            let open = pass.measured.map_or(0, |measure| situation.ledger.open(measure));
+            if open > 0 {
+                return Err(still_open(situation, pass, open));
+            }
+            if pass.settles {
+                self.settle(situation, voice);
+            }
+            self.end_waiting(situation.slot(), 0, Resolution::Approval);
+            self.push(Change::Passed { group: group.id.clone(), name: pass.name.clone() });
+            if let Some(forgets) = pass.forgets {
+                let counted = self.cx.workflow.loop_at(forgets).name.clone();
+                if group.lane.counters.iter().any(|counter| counter.counted == counted) {
+                    self.push(Change::MeasureForgotten { group: group.id.clone(), counted });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Accepted in place of the reviewer: what is still open is settled by that.
+    fn settle(&mut self, situation: &Situation<'_>, voice: &Voice) {
+        let Some(group) = situation.group else { return };
+        let open = group.findings.iter().enumerate().filter(|(_, finding)| finding.is_blocking());
+        let moves: Vec<_> = open
+            .map(|(index, finding)| {
+                let mut finding = finding.clone();
+                finding.status = crate::state::FindingStatus::Accepted;
+                (u32::try_from(index).unwrap_or(u32::MAX), finding)
+            })
+            .collect();
+        if moves.is_empty() {
+            return;
+        }
+        let note = format!("{} accepted the group with {} findings open", voice.name, moves.len());
+        self.push(Change::Noted { group: group.id.clone(), note: Name::from(note.clone()) });
+        self.warnings.push(Warning::plain(note));
+        self.push(Change::Reviewed { group: group.id.clone(), findings: moves });
+    }
+
+    /// Respawns come with a warning one step before the limit.
+    fn warn(&mut self, situation: &Situation<'_>, chosen: &Chosen<'_>) {
+        let (Some(ix), Some(counter)) = (chosen.rule.counted, &chosen.counter) else { return };
+        let again = matches!(chosen.rule.verb, Verb::Respawn(_) | Verb::Rework(_) | Verb::Goto(_) | Verb::Spawn(_));
+        let item = situation.workflow().loop_at(ix);
+        if !again {
+            return;
+        }
+        let above = situation
+            .workflow()
+            .role_named(&counter.role)
+            .and_then(|role| rung_above(situation.workflow(), role, situation.reporter))
+            .map_or_else(|| Name::new("a person"), |role| situation.workflow().role(role).name.clone());
+        if item.warn.no_progress.is_some_and(|count| counter.no_progress >= count) {
+            let text = format!("HIGH RISK: the next {} iteration without progress escalates to {above}", item.name);
+            self.warnings.push(Warning::plain(text));
+        }
+        if counter.iteration >= item.warn.iteration {
+            let left = item.limit.iteration.saturating_sub(counter.iteration);
+            let text = if left <= 1 {
+                format!("FINAL ITERATION of {}: resolve everything that blocks, or it escalates to {above}", item.name)
+            } else {
+                format!("{} iteration {}: {left} more and it escalates to {above}", item.name, counter.iteration)
+            };
+            self.warnings.push(Warning::plain(text));
+        }
+        debug_assert!(!reached(item.limit, counter), "a limit has a rule of its own");
+    }
+
+    fn drop_here(&mut self, situation: &Situation<'_>, end: End) -> Result<(), Rejection> {
+        match situation.group {
+            Some(group) => self.drop_group(group, Some(situation.part), end),
+            None => Ok(()),
+        }
+    }
+
+    pub(crate) fn cancel_session(&mut self, voice: &Voice) {
+        let state = self.cx.state;
+        self.action = Action::End;
+        for group in state.groups.iter().filter(|group| !group.ended()) {
+            self.void_lane(Some(group), &group.lane, None);
+            let end = End::Cancelled { by: voice.name.clone() };
+            self.push(Change::GroupEnded { group: group.id.clone(), end });
+        }
+        self.void_lane(None, &state.lane, None);
+        self.push(Change::Session { status: SessionStatus::Cancelled });
+    }
+}
+
+/// Is this a stage whose findings hold work back? A person who approves it settles them.
+fn reviews(situation: &Situation<'_>) -> bool {
+    let workflow = situation.workflow();
+    let stage = situation.phase.and_then(|phase| workflow.stages.get(workflow.phase(phase).stage));
+    let rework = stage.and_then(|stage| stage.rework.as_ref());
+    rework.is_some_and(|rework| workflow.loop_at(rework.counted).measure == Some(Measure::BlockingFindings))
+}
+
+/// One rung above the target, or above the reporter where it stands on that ladder already.
+fn rung_above(workflow: &Workflow, target: RoleIx, reporter: Option<RoleIx>) -> Option<RoleIx> {
+    let mut rung = Some(target);
+    let mut start = target;
+    for _ in 0..workflow.roles.len() {
+        let Some(role) = rung else { break };
+        if Some(role) == reporter {
+            start = role;
+            break;
+        }
+        rung = workflow.role(role).escalates_to;
+    }
+    workflow.role(start).escalates_to
+}
+
+fn still_open(situation: &Situation<'_>, pass: &Pass, open: u32) -> Rejection {
+    let what = match pass.measured {
+        Some(Measure::FailingTests) => "failing tests",
+        Some(Measure::BlockingFindings) | None => "blocking findings",
+    };
+    let mut list: Vec<String> = Vec::new();
+    if let Some(group) = situation.group.filter(|_| pass.measured == Some(Measure::BlockingFindings)) {
+        let mut findings = group.findings.clone();
+        for (index, finding) in &situation.ledger.moves {
+            match findings.get_mut(usize::try_from(*index).unwrap_or(usize::MAX)) {
+                Some(old) => *old = finding.clone(),
+                None => findings.push(finding.clone()),
+            }
+        }
+        let blocking = findings.iter().filter(|finding| finding.is_blocking());
+        list.extend(blocking.map(|finding| format!("{} {} ({})", finding.id, finding.title, finding.location)));
+    }
+    let message = format!("`{}` cannot pass: {open} {what} are open{}", pass.name, joined(&list));
+    Rejection::new(Code::StillOpen, message)
+        .help("report them as open, or leave them out once they are mended or their rejection is accepted")
+}
+
+fn joined(list: &[String]) -> String {
+    if list.is_empty() { String::new() } else { format!(": {}", list.join("; ")) }
+}

@@ -1,0 +1,182 @@
+//! The first rule that matches.
+
+use crate::decide::situation::Situation;
+use crate::decision::{Applied, FactValue};
+use crate::id::Name;
+use crate::state::Counter;
+use crate::workflow::*;
+
+/// The rule that decides, and what was found out on the way to it.
+pub(crate) struct Chosen<'a> {
+    pub(crate) rule: &'a Rule,
+    /// The counter of the rule's loop, with this passage counted.
+    pub(crate) counter: Option<Counter>,
+    pub(crate) facts: Vec<(Name, FactValue)>,
+}
+
+pub(crate) fn choose<'a>(situation: &Situation<'a>, candidates: &[RuleIx]) -> Option<Chosen<'a>> {
+    let workflow = situation.workflow();
+    let mut facts = Vec::new();
+    for ix in candidates {
+        let rule = workflow.rule(*ix);
+        if matches(situation, rule, &mut facts) {
+            let counter = rule.counted.and_then(|counted| counter_of(situation, rule, counted));
+            if let Some(counter) = &counter {
+                note(&mut facts, "iteration", &counter.counted, FactValue::Number(counter.iteration));
+                note(&mut facts, "no_progress", &counter.counted, FactValue::Number(counter.no_progress));
+            }
+            return Some(Chosen { rule, counter, facts });
+        }
+    }
+    None
+}
+
+/// Statuses that this situation would accept, for a refusal that helps.
+pub(crate) fn accepted(situation: &Situation<'_>) -> Vec<String> {
+    let workflow = situation.workflow();
+    let Some(role) = situation.reporter else { return Vec::new() };
+    workflow
+        .by_report
+        .range((role, StatusIx(0))..=(role, StatusIx(u16::MAX)))
+        .filter(|((_, status), rules)| {
+            let said_by_interlock = *status == workflow.no_handoff || *status == workflow.bad_handoff;
+            !said_by_interlock && rules.iter().any(|ix| possible(situation, workflow.rule(*ix)))
+        })
+        .map(|((_, status), _)| workflow.status_name(*status).to_string())
+        .collect()
+}
+
+/// Could this rule hold with some handoff?
+pub(crate) fn possible(situation: &Situation<'_>, rule: &Rule) -> bool {
+    if !rule.speaks_of(situation.task) || rule.phase.is_some_and(|phase| situation.phase != Some(phase)) {
+        return false;
+    }
+    rule.conditions.iter().all(|condition| match condition {
+        Condition::When(test) => {
+            situation.workflow().guard(test.guard).source == GuardSource::Fact || situation.holds(*test)
+        }
+        Condition::Limit | Condition::Open(_) | Condition::Settled | Condition::Completes => true,
+        Condition::InGroup
+        | Condition::InSession
+        | Condition::HasAuthor
+        | Condition::Free(_)
+        | Condition::SomebodyWaits
+        | Condition::Outstanding
+        | Condition::Task(_) => holds(situation, rule, condition, &mut Vec::new()),
+    })
+}
+
+fn matches(situation: &Situation<'_>, rule: &Rule, facts: &mut Vec<(Name, FactValue)>) -> bool {
+    let fits = rule.speaks_of(situation.task)
+        && rule.phase.is_none_or(|phase| situation.phase == Some(phase))
+        && rule.reason.as_ref().is_none_or(|reason| situation.reason == Some(reason));
+    fits && rule.conditions.iter().all(|condition| holds(situation, rule, condition, facts))
+}
+
+fn holds(situation: &Situation<'_>, rule: &Rule, condition: &Condition, facts: &mut Vec<(Name, FactValue)>) -> bool {
+    match condition {
+        Condition::When(test) => {
+            let guard = situation.workflow().guard(test.guard);
+            let value = situation.value(test.guard);
+            if let Some(text) = guard.values.get(value) {
+                record(facts, guard.name.clone(), FactValue::Text(text.clone()));
+            }
+            situation.holds(*test)
+        }
+        Condition::InGroup => situation.group.is_some(),
+        Condition::InSession => situation.group.is_none(),
+        Condition::HasAuthor => situation.author().is_some(),
+        Condition::Free(target) => is_free(situation, *target),
+        Condition::SomebodyWaits => !situation.waiting().is_empty(),
+        Condition::Limit => {
+            let Some(ix) = rule.counted else { return false };
+            let limit = situation.workflow().loop_at(ix).limit;
+            counter_of(situation, rule, ix).is_some_and(|counter| reached(limit, &counter))
+        }
+        Condition::Open(ix) => {
+            let open = situation.open(*ix);
+            note(facts, "open", &situation.workflow().loop_at(*ix).name, FactValue::Number(open));
+            open > 0
+        }
+        Condition::Outstanding => {
+            let outstanding = situation.outstanding();
+            record(facts, Name::new("outstanding"), FactValue::Flag(outstanding));
+            outstanding
+        }
+        Condition::Task(task) => situation.task == *task,
+        Condition::Settled => situation.ledger.settled,
+        Condition::Completes => completes(situation, rule),
+    }
+}
+
+pub(crate) fn reached(limit: Limits, counter: &Counter) -> bool {
+    counter.iteration >= limit.iteration || limit.no_progress.is_some_and(|count| counter.no_progress >= count)
+}
+
+fn is_free(situation: &Situation<'_>, target: Target) -> bool {
+    let Some(role) = situation.resolve(target) else { return false };
+    let (role, _) = overridden(situation, role);
+    free_role(situation, role)
+}
+
+/// Neither the reporter nor somebody who waits.
+pub(crate) fn free_role(situation: &Situation<'_>, role: RoleIx) -> bool {
+    let name = &situation.workflow().role(role).name;
+    Some(role) != situation.reporter && situation.waiting().iter().all(|seat| seat.role != *name)
+}
+
+/// With what the rule passes, nothing is missing but gates and confirmation.
+fn completes(situation: &Situation<'_>, rule: &Rule) -> bool {
+    let Some(group) = situation.group else { return false };
+    let workflow = situation.workflow();
+    let has = |ix: &PassIx| rule.passes.contains(ix) || group.passed.contains(&workflow.pass(*ix).name);
+    let needs = &workflow.completion.needs;
+    !needs.is_empty()
+        && needs.iter().all(|need| match need {
+            Need::One(ix) => has(ix),
+            Need::AnyOf(options) => options.iter().any(has),
+        })
+}
+
+/// The counter that a rule's passage moves, by loop and target role before overrides.
+pub(crate) fn counter_of(situation: &Situation<'_>, rule: &Rule, counted: LoopIx) -> Option<Counter> {
+    let role = situation.resolve(aim(rule.verb)).or(situation.reporter)?;
+    Some(situation.counter(counted, &situation.workflow().role(role).name))
+}
+
+/// Who a verb is aimed at.
+pub(crate) fn aim(verb: Verb) -> Target {
+    match verb {
+        Verb::Spawn(target) | Verb::Respawn(target) | Verb::Consult(target) | Verb::Escalate(target) => target,
+        Verb::Return => Target::Waiting,
+        Verb::Merge => Target::Author,
+        Verb::Goto(phase) | Verb::Rework(phase) => Target::Phase(phase),
+        Verb::Start
+        | Verb::Ask(_)
+        | Verb::Complete
+        | Verb::Defer
+        | Verb::Validate(_)
+        | Verb::End
+        | Verb::CancelGroup
+        | Verb::CancelSession
+        | Verb::Redo
+        | Verb::Acknowledge
+        | Verb::Join
+        | Verb::Leave => Target::Reporter,
+    }
+}
+
+/// Whatever role a decision arrives at goes through the overrides once, in order.
+pub(crate) fn overridden(situation: &Situation<'_>, role: RoleIx) -> (RoleIx, Vec<Applied>) {
+    crate::decide::draft::overridden(&situation.cx, situation.group, role)
+}
+
+fn record(facts: &mut Vec<(Name, FactValue)>, name: Name, value: FactValue) {
+    if facts.iter().all(|(known, _)| *known != name) {
+        facts.push((name, value));
+    }
+}
+
+fn note(facts: &mut Vec<(Name, FactValue)>, what: &str, counted: &Name, value: FactValue) {
+    record(facts, Name::from(format!("loop.{counted}.{what}")), value);
+}

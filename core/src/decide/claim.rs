@@ -1,0 +1,28 @@
+//! Whatever starts agents takes an assignment, and its holder gets a secret.
+
+use crate::code::Code;
+use crate::command::Claim;
+use crate::decide::draft::Draft;
+use crate::decide::{Cx, Outcome};
+use crate::event::{Cause, Change};
+use crate::id::Name;
+use crate::rejection::Rejection;
+
+pub(super) fn claim(cx: &Cx<'_>, claim: &Claim) -> Result<Outcome, Rejection> {
+    let assignment = cx.open_assignment(claim.assignment)?;
+    let role = cx.workflow.role_named(&assignment.role).map(|ix| cx.workflow.role(ix));
+    if let Some((role, most)) = role.and_then(|role| role.at_most.map(|most| (role, most))) {
+        // The oldest go first, so nobody is overtaken for ever.
+        let earlier = cx.state.open.range(..claim.assignment);
+        let ahead = earlier.filter(|id| cx.state.assignments.get(id).is_some_and(|other| other.role == role.name));
+        if ahead.count() >= usize::try_from(most).unwrap_or(usize::MAX) {
+            let message = format!("{most} of {} may be at work at once, and as many are", role.name);
+            let help = "claim it when an earlier assignment of this role has reported";
+            return Err(Rejection::new(Code::RoleBusy, message).help(help));
+        }
+    }
+    let mut draft = Draft::new(*cx, Name::new("claim"));
+    let (assignment, token, lease_until) = (claim.assignment, claim.token, claim.lease_until);
+    draft.push(Change::Claimed { assignment, token, lease_until });
+    Ok(draft.record(Cause::Claimed { assignment }))
+}

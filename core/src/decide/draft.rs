@@ -1,0 +1,293 @@
+//! The changes of one decision, as they come together.
+
+use std::sync::Arc;
+
+use crate::decide::Cx;
+use crate::decide::situation::{Situation, applies};
+use crate::decide::{Outcome, choose::Chosen};
+use crate::decision::*;
+use crate::event::{Cause, Change, Closing, Event, Resolution};
+use crate::id::{AssignmentId, GateRunId, Name, QuestionId};
+use crate::state::{GatePurpose, Group, Holder, Lane, Question, Seat, Stopped};
+use crate::workflow::*;
+
+/// Whatever role a decision arrives at goes through the overrides once, in order.
+pub(crate) fn overridden(cx: &Cx<'_>, group: Option<&Group>, role: RoleIx) -> (RoleIx, Vec<Applied>) {
+    let mut role = role;
+    let mut applied = Vec::new();
+    for item in &cx.workflow.overrides {
+        if item.instead_of == role && applies(cx, group, &item.when) {
+            applied.push(Applied {
+                instead_of: cx.workflow.role(role).name.clone(),
+                used: cx.workflow.role(item.takes).name.clone(),
+                because: item.because.clone(),
+            });
+            role = item.takes;
+        }
+    }
+    (role, applied)
+}
+
+/// Where an assignment goes.
+#[derive(Clone, Copy)]
+pub(crate) struct Slot<'a> {
+    pub(crate) group: Option<&'a Group>,
+    pub(crate) lane: &'a Lane,
+    pub(crate) part: u8,
+    pub(crate) phase: Option<PhaseIx>,
+    /// The lane was just entered anew: nobody waits in it.
+    pub(crate) fresh: bool,
+}
+
+impl Slot<'_> {
+    fn name(&self) -> Option<Name> {
+        self.group.map(|group| group.id.clone())
+    }
+}
+
+pub(crate) struct Draft<'a> {
+    pub(crate) cx: Cx<'a>,
+    pub(crate) changes: Vec<Change>,
+    pub(crate) action: Action,
+    pub(crate) rule: Name,
+    pub(crate) next: Vec<Next>,
+    pub(crate) question: Option<Put>,
+    pub(crate) gate: Option<Run>,
+    pub(crate) waits_for: Option<WaitsFor>,
+    pub(crate) judgement: Option<Judgement>,
+    pub(crate) context: Arc<[Name]>,
+    pub(crate) absent: Vec<Name>,
+    pub(crate) because: Vec<Name>,
+    pub(crate) overrides: Vec<Applied>,
+    pub(crate) facts: Vec<(Name, FactValue)>,
+    pub(crate) warnings: Vec<Warning>,
+    pub(crate) escalated: bool,
+    pub(crate) model: Option<Name>,
+    /// Groups that this decision plans: the state does not have them yet.
+    pub(crate) planned: Vec<Group>,
+    /// The question that is being answered.
+    pub(crate) answering: Option<&'a Question>,
+    pub(crate) gate_output: Option<Name>,
+    /// Nobody acts on this one: evidence is taken for granted.
+    pub(crate) preview: bool,
+    last_assignment: AssignmentId,
+    last_question: QuestionId,
+    last_gate_run: GateRunId,
+}
+
+impl<'a> Draft<'a> {
+    pub(crate) fn new(cx: Cx<'a>, rule: Name) -> Self {
+        Self {
+            cx,
+            changes: Vec::with_capacity(4),
+            action: Action::Wait,
+            rule,
+            next: Vec::new(),
+            question: None,
+            gate: None,
+            waits_for: None,
+            judgement: None,
+            context: Arc::default(),
+            absent: Vec::new(),
+            because: Vec::new(),
+            overrides: Vec::new(),
+            facts: Vec::new(),
+            warnings: Vec::new(),
+            escalated: false,
+            model: None,
+            planned: Vec::new(),
+            answering: None,
+            gate_output: None,
+            preview: false,
+            last_assignment: cx.state.last_assignment,
+            last_question: cx.state.last_question,
+            last_gate_run: cx.state.last_gate_run,
+        }
+    }
+
+    /// Takes over what a rule says of itself.
+    pub(crate) fn cite(&mut self, chosen: &Chosen<'_>) {
+        self.rule = chosen.rule.id.clone();
+        self.context = chosen.rule.with.clone();
+        self.model.clone_from(&chosen.rule.model);
+        self.because.extend(chosen.rule.because.clone());
+        self.facts.extend(chosen.facts.iter().cloned());
+    }
+
+    pub(crate) fn push(&mut self, change: Change) {
+        self.changes.push(change);
+    }
+
+    /// An event without a decision.
+    pub(crate) fn record(self, cause: Cause) -> Outcome {
+        let at = self.cx.inputs.now;
+        Outcome::Decided(Box::new(Event { at, cause, decision: None, changes: self.changes }))
+    }
+
+    pub(crate) fn finish(self, cause: Cause) -> Outcome {
+        let decision = Decision {
+            id: self.cx.state.last_decision.next(),
+            action: self.action,
+            rule: self.rule,
+            next: self.next,
+            question: self.question,
+            gate: self.gate,
+            waits_for: self.waits_for,
+            judgement: self.judgement,
+            context: self.context,
+            absent: self.absent,
+            because: self.because,
+            overrides: self.overrides,
+            facts: self.facts,
+            warnings: self.warnings,
+            escalated: self.escalated,
+        };
+        let at = self.cx.inputs.now;
+        Outcome::Decided(Box::new(Event { at, cause, decision: Some(decision), changes: self.changes }))
+    }
+
+    /// Gives an assignment to a role, after overrides.
+    pub(crate) fn assign(&mut self, slot: Slot<'_>, role: RoleIx, task: Task, why: Resolution) {
+        let (role, applied) = overridden(&self.cx, slot.group, role);
+        self.because.extend(applied.iter().map(|applied| applied.because.clone()));
+        self.overrides.extend(applied);
+        let workflow = self.cx.workflow;
+        let holder = workflow.role(role);
+        let group = slot.name();
+        if task == Task::Work && holder.author {
+            self.author_works(slot, role);
+        } else if let Some(from) = self.waits_at(slot, &holder.name) {
+            self.end_waiting(slot, from, why);
+        }
+        let assignment = self.last_assignment.next();
+        self.last_assignment = assignment;
+        let given = self.next.iter().rev().find(|next| next.group == group && next.role == holder.name);
+        let before = given.map_or_else(|| slot.lane.attempts_of(&holder.name), |next| next.attempt);
+        let attempt = before.saturating_add(1);
+        self.next.push(Next {
+            assignment,
+            role: holder.name.clone(),
+            group: group.clone(),
+            attempt,
+            model: self.model.clone().or_else(|| holder.model.clone()),
+        });
+        let phase = slot.phase.map(|phase| workflow.phase(phase).name.clone());
+        self.push(Change::Assigned {
+            assignment,
+            group,
+            part: slot.part,
+            phase,
+            role: holder.name.clone(),
+            task,
+            attempt,
+        });
+    }
+
+    /// Work for an author: it is the author now, nobody waits, and what was passed lapses.
+    fn author_works(&mut self, slot: Slot<'_>, role: RoleIx) {
+        self.end_waiting(slot, 0, Resolution::Rework);
+        let Some(group) = slot.group else { return };
+        let name = &self.cx.workflow.role(role).name;
+        if group.author.as_ref() != Some(name) {
+            self.push(Change::Author { group: group.id.clone(), role: name.clone() });
+        }
+        if !group.passed.is_empty() || !group.gates_passed.is_empty() || self.passes_in_draft() {
+            self.push(Change::PassesLapsed { group: group.id.clone() });
+        }
+    }
+
+    fn passes_in_draft(&self) -> bool {
+        self.changes.iter().any(|change| matches!(change, Change::Passed { .. } | Change::GatePassed { .. }))
+    }
+
+    fn waits_at(&self, slot: Slot<'_>, role: &Name) -> Option<usize> {
+        if slot.fresh {
+            return None;
+        }
+        slot.lane.part(slot.part)?.waiting.iter().position(|seat| seat.role == *role)
+    }
+
+    /// Ends the waiting of everyone from this place on; each blocker is thereby resolved.
+    pub(crate) fn end_waiting(&mut self, slot: Slot<'_>, from: usize, by: Resolution) {
+        let waiting = match slot.lane.part(slot.part) {
+            Some(part) if !slot.fresh => part.waiting.as_slice(),
+            Some(_) | None => return,
+        };
+        let ending = waiting.get(from..).unwrap_or_default();
+        if ending.is_empty() || self.already_ended(slot, from) {
+            return;
+        }
+        let group = slot.name();
+        for seat in ending.iter().filter(|seat| seat.blocked) {
+            self.push(Change::Unblocked { group: group.clone(), role: seat.role.clone(), by });
+        }
+        self.push(Change::WaitEnded { group, part: slot.part, from: u8::try_from(from).unwrap_or(u8::MAX) });
+    }
+
+    /// The draft has ended this waiting before.
+    fn already_ended(&self, slot: Slot<'_>, from: usize) -> bool {
+        let name = slot.name();
+        self.changes.iter().any(|change| {
+            matches!(change, Change::WaitEnded { group, part, from: earlier }
+                if *group == name && *part == slot.part && usize::from(*earlier) <= from)
+        })
+    }
+
+    pub(crate) fn open_gate(&mut self, slot: Slot<'_>, gate: GateIx, purpose: GatePurpose) {
+        let run = self.last_gate_run.next();
+        self.last_gate_run = run;
+        let gate = self.cx.workflow.gate(gate).name.clone();
+        self.gate = Some(Run { run, gate: gate.clone() });
+        self.push(Change::GateOpened { run, gate, group: slot.name(), part: slot.part, purpose });
+    }
+
+    pub(crate) fn ask(
+        &mut self,
+        slot: Slot<'_>,
+        question: QuestionIx,
+        (text, options): (Name, Vec<Name>),
+        asker: Option<Seat>,
+        stopped: Option<Stopped>,
+    ) {
+        let id = self.last_question.next();
+        self.last_question = id;
+        let name = self.cx.workflow.question(question).name.clone();
+        self.action = Action::Ask;
+        self.question = Some(Put { question: id, name: name.clone(), text: text.clone(), options: options.clone() });
+        let (group, part) = (slot.name(), slot.part);
+        self.push(Change::Asked { question: id, name, group, part, text, options, asker, stopped });
+    }
+
+    /// Takes away whatever is open in a lane, but for one part if that is told.
+    pub(crate) fn void_lane(&mut self, group: Option<&Group>, lane: &Lane, except: Option<u8>) {
+        for (index, part) in lane.parts.iter().enumerate() {
+            if except.is_some_and(|part| usize::from(part) == index) {
+                continue;
+            }
+            match &part.holder {
+                Holder::Nobody | Holder::Done => {}
+                Holder::Assignment(assignment) => {
+                    self.push(Change::Closed { assignment: *assignment, how: Closing::Voided, digest: None });
+                }
+                Holder::Question(question) => self.push(Change::QuestionClosed { question: *question }),
+                Holder::Gate(run) => self.push(Change::GateClosed { run: *run }),
+            }
+            if !part.waiting.is_empty() {
+                let group = group.map(|group| group.id.clone());
+                let part = u8::try_from(index).unwrap_or(u8::MAX);
+                self.push(Change::WaitEnded { group, part, from: 0 });
+            }
+        }
+    }
+}
+
+impl<'a> Situation<'a> {
+    pub(crate) fn slot(&self) -> Slot<'a> {
+        Slot { group: self.group, lane: self.lane, part: self.part, phase: self.phase, fresh: false }
+    }
+
+    pub(crate) fn seat(&self, blocked: bool) -> Option<Seat> {
+        let role = self.reporter?;
+        Some(Seat { role: self.workflow().role(role).name.clone(), task: self.task, blocked })
+    }
+}

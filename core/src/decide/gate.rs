@@ -1,0 +1,111 @@
+//! A gate's commands have run.
+
+use crate::code::Code;
+use crate::command::GateFinished;
+use crate::decide::choose::choose;
+use crate::decide::draft::Draft;
+use crate::decide::ledger::Ledger;
+use crate::decide::report::{Given, interlock};
+use crate::decide::situation::Situation;
+use crate::decide::{Cx, Outcome};
+use crate::decision::Reason;
+use crate::event::{Cause, Change};
+use crate::id::{GateRunId, Name};
+use crate::rejection::Rejection;
+use crate::state::{GatePurpose, GateRun};
+use crate::workflow::{RuleIx, Task};
+
+pub(super) fn finished(cx: &Cx<'_>, result: &GateFinished) -> Result<Outcome, Rejection> {
+    let Some(run) = cx.state.gate_runs.get(&result.run) else {
+        let allowed = cx.state.gate_runs.keys().map(ToString::to_string).collect();
+        let message = format!("no gate run {} waits for a result", result.run);
+        return Err(Rejection::new(Code::NoGateRun, message).allowed(allowed));
+    };
+    let draft = route_gate(cx, (result.run, run), result.passed, &result.output, None)?;
+    Ok(draft.finish(Cause::GateFinished {
+        run: result.run,
+        gate: run.gate.clone(),
+        passed: result.passed,
+        tree: result.tree.clone(),
+        output: result.output.clone(),
+    }))
+}
+
+pub(crate) fn route_gate<'a>(
+    cx: &Cx<'a>,
+    (id, run): (GateRunId, &'a GateRun),
+    passed: bool,
+    output: &Name,
+    given: Option<&'a Given>,
+) -> Result<Draft<'a>, Rejection> {
+    let situation = Situation::of_gate(cx, run, given);
+    let mut draft = Draft::new(*cx, Name::from(format!("gates.{}", run.gate)));
+    draft.gate_output = Some(output.clone());
+    draft.preview = given.is_some();
+    draft.push(Change::GateClosed { run: id });
+    if passed {
+        draft.push(Change::GatePassed { group: run.group.clone(), gate: run.gate.clone() });
+    }
+    if let GatePurpose::Validation(validator) = &run.purpose {
+        draft.after_validation_gate(&situation, validator, &run.gate, passed)?;
+        return Ok(draft);
+    }
+    let word = if passed { "PASS" } else { "FAIL" };
+    let rules = cx.workflow.gate_named(&run.gate).and_then(|gate| cx.workflow.by_gate.get(&gate));
+    let candidates: Vec<RuleIx> = rules
+        .into_iter()
+        .flatten()
+        .copied()
+        .filter(|ix| cx.workflow.rule(*ix).status == cx.workflow.status_index.get(word).copied())
+        .filter(|ix| cx.workflow.rule(*ix).phase.is_some() == (passed && situation.phase.is_some()))
+        .collect();
+    match choose(&situation, &candidates) {
+        Some(chosen) => draft.carry(&situation, &chosen, &interlock())?,
+        None => {
+            draft.because.push(Name::from(format!("gate `{}` failed and no entry of its `fail` holds here", run.gate)));
+            draft.put_question(&situation, cx.workflow.stuck, false, None);
+        }
+    }
+    Ok(draft)
+}
+
+impl<'a> Situation<'a> {
+    fn of_gate(cx: &Cx<'a>, run: &'a GateRun, given: Option<&'a Given>) -> Self {
+        let group = run.group.as_ref().and_then(|name| cx.state.group(name));
+        let lane = group.map_or(&cx.state.lane, |group| &group.lane);
+        let phase = lane.part(run.part).and_then(|part| part.phase.as_ref());
+        let phase = phase.filter(|_| run.purpose == GatePurpose::Phase);
+        Self {
+            cx: *cx,
+            group,
+            lane,
+            part: run.part,
+            reporter: None,
+            task: Task::Work,
+            phase: phase.and_then(|name| cx.workflow.phase_named(name)),
+            handoff: None,
+            reason: None,
+            ledger: Ledger::of(group),
+            given,
+        }
+    }
+}
+
+impl Draft<'_> {
+    fn after_validation_gate(
+        &mut self,
+        situation: &Situation<'_>,
+        validator: &Name,
+        gate: &Name,
+        passed: bool,
+    ) -> Result<(), Rejection> {
+        let Some(role) = self.cx.workflow.role_named(validator) else {
+            return Err(Rejection::new(Code::NoRole, format!("the workflow has no role `{validator}`")));
+        };
+        if passed {
+            return self.judge_again(situation, role, &interlock());
+        }
+        let text = format!("gate `{gate}` failed on the session's tree");
+        self.verdict(situation, role, vec![Reason::new(Code::GateMissing, None, text)], &interlock())
+    }
+}

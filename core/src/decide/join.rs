@@ -1,0 +1,355 @@
+//! Stages entered and left, groups started and ended, and what follows for the rest.
+
+use crate::code::Code;
+use crate::decide::carry::Voice;
+use crate::decide::draft::{Draft, Slot};
+use crate::decide::situation::{Situation, applies, phase_role};
+use crate::decision::{Action, WaitsFor};
+use crate::event::{Change, Resolution};
+use crate::id::{AssignmentId, Name, QuestionId};
+use crate::rejection::Rejection;
+use crate::state::{End, GatePurpose, Group, Lane, Progress};
+use crate::workflow::*;
+
+/// Where a group stands after it was moved.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Where {
+    /// At work: an assignment, a gate or a question is open.
+    Busy,
+    /// It waits before this stage of the session.
+    Arrived(usize),
+    Completed,
+    /// Merged, but a manager has to accept it.
+    AwaitsConfirmation,
+    /// Deferred or cancelled.
+    Dropped,
+}
+
+/// Groups that this decision has moved, which the state still shows as they were.
+#[derive(Default)]
+pub(crate) struct Moves(Vec<(Name, Where)>);
+
+impl Moves {
+    pub(crate) fn one(group: &Group, place: Where) -> Self {
+        Self(vec![(group.id.clone(), place)])
+    }
+
+    fn of(&self, group: &str) -> Option<Where> {
+        self.0.iter().rev().find(|(name, _)| name == group).map(|(_, place)| *place)
+    }
+
+    /// As the state has it, unless it was moved. `staged`: all open groups start anew.
+    fn place(&self, group: &Group, staged: bool) -> Option<Where> {
+        self.of(&group.id).or(match &group.progress {
+            Progress::Pending => None,
+            Progress::Working | Progress::Arrived if staged => None,
+            Progress::Working => Some(Where::Busy),
+            Progress::Arrived => Some(Where::Arrived(usize::from(group.lane.stage.unwrap_or(0)))),
+            Progress::AwaitingConfirmation => Some(Where::AwaitsConfirmation),
+            Progress::Ended(End::Completed) => Some(Where::Completed),
+            Progress::Ended(End::Deferred { .. } | End::Cancelled { .. }) => Some(Where::Dropped),
+        })
+    }
+}
+
+fn fresh_slot<'a>(group: Option<&'a Group>, lane: &'a Lane, part: usize, phase: Option<PhaseIx>) -> Slot<'a> {
+    Slot { group, lane, part: u8::try_from(part).unwrap_or(u8::MAX), phase, fresh: true }
+}
+
+impl Draft<'_> {
+    /// The stage is done: on to the next.
+    pub(crate) fn leave(&mut self, situation: &Situation<'_>) -> Result<(), Rejection> {
+        let Some(phase) = situation.phase else { return Ok(()) };
+        let phase = self.cx.workflow.phase(phase);
+        let next = phase.stage.saturating_add(1);
+        match situation.group {
+            Some(group) => {
+                self.action = Action::Spawn;
+                let place = self.enter_group(group, next)?;
+                self.join(group, place)
+            }
+            None => {
+                if phase.plans {
+                    self.take_plan(situation)?;
+                }
+                self.enter_session(next)
+            }
+        }
+    }
+
+    /// Back to an earlier phase; whatever else is open in the lane is closed.
+    pub(crate) fn back_to(&mut self, situation: &Situation<'_>, phase: PhaseIx, role: Option<RoleIx>, voice: &Voice) {
+        let stage = self.cx.workflow.phase(phase).stage;
+        self.void_lane(situation.group, situation.lane, Some(situation.part));
+        self.end_waiting(situation.slot(), 0, voice.resolution);
+        self.action = Action::Respawn;
+        self.enter_stage(situation.group, situation.lane, stage, role);
+    }
+
+    /// Begins a group's work at a stage, or at the next that applies to it.
+    pub(crate) fn enter_group(&mut self, group: &Group, from: usize) -> Result<Where, Rejection> {
+        let workflow = self.cx.workflow;
+        for (index, stage) in workflow.stages.iter().enumerate().skip(from) {
+            if stage.per_session {
+                let number = u16::try_from(index).unwrap_or(u16::MAX);
+                self.push(Change::Arrived { group: group.id.clone(), stage: number });
+                return Ok(Where::Arrived(index));
+            }
+            if self.any_applies(Some(group), stage) {
+                self.enter_stage(Some(group), &group.lane, index, None);
+                return Ok(Where::Busy);
+            }
+        }
+        self.finish_group(group)
+    }
+
+    fn any_applies(&self, group: Option<&Group>, stage: &Stage) -> bool {
+        stage.phases.iter().any(|phase| applies(&self.cx, group, &self.cx.workflow.phase(*phase).when))
+    }
+
+    /// Assignments, gates or merge tasks of the phases that apply.
+    pub(crate) fn enter_stage(&mut self, group: Option<&Group>, lane: &Lane, index: usize, role: Option<RoleIx>) {
+        let workflow = self.cx.workflow;
+        let Some(stage) = workflow.stages.get(index) else { return };
+        let cx = self.cx;
+        let applying = |phase: &PhaseIx| applies(&cx, group, &workflow.phase(*phase).when);
+        let phases: Vec<PhaseIx> = stage.phases.iter().copied().filter(applying).collect();
+        self.push(Change::Entered {
+            group: group.map(|group| group.id.clone()),
+            stage: u16::try_from(index).ok(),
+            phases: phases.iter().map(|phase| workflow.phase(*phase).name.clone()).collect(),
+        });
+        for (part, phase) in phases.into_iter().enumerate() {
+            let slot = fresh_slot(group, lane, part, Some(phase));
+            match &workflow.phase(phase).performer {
+                Performer::Role(_) | Performer::ByDomain(_) => {
+                    if let Some(role) = role.or_else(|| phase_role(&cx, group, phase)) {
+                        self.assign(slot, role, Task::Work, Resolution::Rework);
+                    }
+                }
+                Performer::Gate(gate) => {
+                    self.action = Action::Gate;
+                    self.open_gate(slot, *gate, GatePurpose::Phase);
+                }
+                Performer::Merge => {
+                    let author = group.and_then(|group| group.author.as_ref());
+                    if let Some(author) = author.and_then(|author| workflow.role_named(author)) {
+                        self.action = Action::Merge;
+                        self.assign(slot, author, Task::Merge, Resolution::Approval);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The session's own next stage, or the groups' turn, or the end.
+    pub(crate) fn enter_session(&mut self, from: usize) -> Result<(), Rejection> {
+        let workflow = self.cx.workflow;
+        for (index, stage) in workflow.stages.iter().enumerate().skip(from) {
+            if !stage.per_session {
+                self.push(Change::Staged { stage: u16::try_from(index).unwrap_or(u16::MAX) });
+                return self.start_groups(Moves::default(), Some(index));
+            }
+            if self.any_applies(None, stage) {
+                self.action = Action::Spawn;
+                self.enter_stage(None, &self.cx.state.lane, index, None);
+                return Ok(());
+            }
+        }
+        self.finish_session()
+    }
+
+    /// A group was moved: if it is out of the way, others start, or are waited for, or all are done.
+    pub(crate) fn join(&mut self, group: &Group, place: Where) -> Result<(), Rejection> {
+        if place == Where::Busy { Ok(()) } else { self.start_groups(Moves::one(group, place), None) }
+    }
+
+    /// Starts what can start. `staged`: the stage at which every open group has just been set.
+    pub(crate) fn start_groups(&mut self, mut moves: Moves, staged: Option<usize>) -> Result<(), Rejection> {
+        let planned = self.planned.clone();
+        let state = self.cx.state;
+        let all: Vec<&Group> = state.groups.iter().chain(&planned).collect();
+        let action = self.action;
+        loop {
+            let startable = self.startable(&all, &mut moves, staged.is_some());
+            let mut busy = false;
+            let mut moved = false;
+            for group in startable {
+                let place = self.begin_group(group, staged)?;
+                busy |= place == Where::Busy;
+                moved |= place != Where::Busy;
+                moves.0.push((group.id.clone(), place));
+            }
+            if busy {
+                self.action = Action::Batch;
+                return Ok(());
+            }
+            if !moved {
+                break;
+            }
+        }
+        self.action = action;
+        if all.iter().any(|group| moves.place(group, staged.is_some()) == Some(Where::Busy)) {
+            self.action = Action::Wait;
+            self.waits_for = Some(WaitsFor::Groups);
+            return Ok(());
+        }
+        let arrived = all.iter().find_map(|group| match moves.place(group, staged.is_some()) {
+            Some(Where::Arrived(stage)) => Some(stage),
+            Some(Where::Busy | Where::Completed | Where::AwaitsConfirmation | Where::Dropped) | None => None,
+        });
+        self.all_groups_done(arrived)
+    }
+
+    /// Pending groups with their dependencies met, as many as there are slots. Those
+    /// whose dependencies will never be met are deferred, so that nothing waits for ever.
+    fn startable<'g>(&mut self, all: &[&'g Group], moves: &mut Moves, staged: bool) -> Vec<&'g Group> {
+        let find = |name: &Name| all.iter().find(|group| group.id == *name);
+        loop {
+            let dead = all.iter().find_map(|group| {
+                let pending = moves.place(group, staged).is_none();
+                let lost =
+                    |name: &&Name| find(name).is_none_or(|other| moves.place(other, staged) == Some(Where::Dropped));
+                group.depends_on.iter().find(lost).filter(|_| pending).map(|name| (*group, name.clone()))
+            });
+            let Some((group, name)) = dead else { break };
+            let why = Name::from(format!("it depends on {name}, which was not completed"));
+            let end = End::Deferred { why, by: Name::new("interlock"), acknowledged: None };
+            self.push(Change::GroupEnded { group: group.id.clone(), end });
+            moves.0.push((group.id.clone(), Where::Dropped));
+        }
+        let busy = all.iter().filter(|group| moves.place(group, staged) == Some(Where::Busy)).count();
+        let slots = usize::try_from(self.cx.workflow.groups_at_most).unwrap_or(usize::MAX).saturating_sub(busy);
+        let met = |name: &Name| {
+            let place = find(name).and_then(|other| moves.place(other, staged));
+            matches!(place, Some(Where::Completed | Where::Arrived(_)))
+        };
+        let ready = |group: &&&Group| moves.place(group, staged).is_none() && group.depends_on.iter().all(met);
+        all.iter().filter(ready).take(slots).copied().collect()
+    }
+
+    fn begin_group(&mut self, group: &Group, staged: Option<usize>) -> Result<Where, Rejection> {
+        if self.cx.workflow.has_phases() {
+            let stage = staged.or(self.cx.state.lane.stage.map(usize::from)).unwrap_or(0);
+            return self.enter_group(group, stage);
+        }
+        let workflow = self.cx.workflow;
+        let cx = self.cx;
+        let Some(opening) = workflow.group_begin.iter().find(|opening| applies(&cx, Some(group), &opening.when)) else {
+            let message = format!("no entry of `groups.begin` holds for group `{}`", group.id);
+            return Err(Rejection::new(Code::PlanRefused, message));
+        };
+        self.push(Change::Entered { group: Some(group.id.clone()), stage: None, phases: Vec::new() });
+        self.opened(opening, fresh_slot(Some(group), &group.lane, 0, None));
+        Ok(Where::Busy)
+    }
+
+    pub(crate) fn opened(&mut self, opening: &Opening, slot: Slot<'_>) {
+        self.because.extend(opening.because.clone());
+        let model = std::mem::replace(&mut self.model, opening.model.clone());
+        self.assign(slot, opening.role, Task::Work, Resolution::Rework);
+        self.model = model;
+    }
+
+    /// No group is left to start or running.
+    fn all_groups_done(&mut self, arrived: Option<usize>) -> Result<(), Rejection> {
+        let (workflow, state, cx) = (self.cx.workflow, self.cx.state, self.cx);
+        if state.lane.is_open() && !self.closes_session_lane() {
+            self.action = Action::Wait;
+            self.waits_for = Some(WaitsFor::Groups);
+            return Ok(());
+        }
+        if workflow.has_phases() {
+            return match arrived {
+                Some(stage) => self.enter_session(stage),
+                None => self.finish_session(),
+            };
+        }
+        if let Some(opening) = workflow.groups_ended.iter().find(|opening| applies(&cx, None, &opening.when)) {
+            self.action = Action::Spawn;
+            self.context = opening.with.clone();
+            self.opened(opening, fresh_slot(None, &state.lane, 0, None));
+        }
+        Ok(())
+    }
+
+    /// The session's own holder is the one whose report is being decided.
+    fn closes_session_lane(&self) -> bool {
+        let state = self.cx.state;
+        let own = |id: &AssignmentId| state.assignments.get(id).is_some_and(|it| it.group.is_none());
+        let asked = |id: &QuestionId| state.questions.get(id).is_some_and(|it| it.group.is_none());
+        self.changes.iter().any(|change| {
+            matches!(change, Change::Closed { assignment, .. } if own(assignment))
+                || matches!(change, Change::QuestionClosed { question } if asked(question))
+        })
+    }
+
+    /// Completes a group if the evidence is there; else a gate is run, or a manager asked.
+    pub(crate) fn finish_group(&mut self, group: &Group) -> Result<Where, Rejection> {
+        let workflow = self.cx.workflow;
+        let missing = self.missing_needs(group);
+        if !missing.is_empty() {
+            let message = format!("group `{}` cannot be completed without: {}", group.id, missing.join(", "));
+            return Err(Rejection::new(Code::NoValidPath, message));
+        }
+        for gate in &workflow.completion.gates {
+            let done = self.gate_done(group, *gate);
+            if !done {
+                self.action = Action::Gate;
+                self.open_gate(fresh_slot(Some(group), &group.lane, 0, None), *gate, GatePurpose::Completion);
+                return Ok(Where::Busy);
+            }
+        }
+        let unconfirmed = |ix: &&PassIx| !self.has_passed(group, &workflow.pass(**ix).name);
+        if group.lane.ever_blocked && workflow.completion.once_blocked.iter().any(|ix| unconfirmed(&ix)) {
+            self.push(Change::AwaitsConfirmation { group: group.id.clone() });
+            return Ok(Where::AwaitsConfirmation);
+        }
+        self.push(Change::GroupEnded { group: group.id.clone(), end: End::Completed });
+        Ok(Where::Completed)
+    }
+
+    /// Needs of completion that have not been passed.
+    pub(crate) fn missing_needs(&self, group: &Group) -> Vec<String> {
+        let workflow = self.cx.workflow;
+        let name = |ix: &PassIx| workflow.pass(*ix).name.to_string();
+        let has = |ix: &PassIx| self.has_passed(group, &workflow.pass(*ix).name);
+        let needs = workflow.completion.needs.iter();
+        needs
+            .filter_map(|need| match need {
+                Need::One(ix) => (!has(ix)).then(|| name(ix)),
+                Need::AnyOf(options) => {
+                    (!options.iter().any(has)).then(|| options.iter().map(name).collect::<Vec<_>>().join(" or "))
+                }
+            })
+            .collect()
+    }
+
+    pub(crate) fn has_passed(&self, group: &Group, name: &Name) -> bool {
+        let lapsed =
+            self.changes.iter().any(|change| matches!(change, Change::PassesLapsed { group: g } if *g == group.id));
+        let now =
+            |change: &Change| matches!(change, Change::Passed { group: g, name: n } if *g == group.id && n == name);
+        self.changes.iter().any(now) || !lapsed && group.passed.contains(name)
+    }
+
+    pub(crate) fn gate_done(&self, group: &Group, gate: GateIx) -> bool {
+        let gate = self.cx.workflow.gate(gate);
+        let nothing_to_run = matches!(gate.run, GateRun::Plan) && group.checks.is_empty();
+        let now = |change: &Change| matches!(change, Change::GatePassed { group: Some(g), gate: n } if *g == group.id && *n == gate.name);
+        nothing_to_run || group.gates_passed.contains(&gate.name) || self.changes.iter().any(now)
+    }
+
+    pub(crate) fn complete_group(&mut self, situation: &Situation<'_>) -> Result<(), Rejection> {
+        let Some(group) = situation.group else { return Ok(()) };
+        let place = self.finish_group(group)?;
+        self.join(group, place)
+    }
+
+    /// Ends a group without completing it.
+    pub(crate) fn drop_group(&mut self, group: &Group, except: Option<u8>, end: End) -> Result<(), Rejection> {
+        self.void_lane(Some(group), &group.lane, except);
+        self.push(Change::GroupEnded { group: group.id.clone(), end });
+        self.start_groups(Moves::one(group, Where::Dropped), None)
+    }
+}

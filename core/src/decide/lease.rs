@@ -1,0 +1,26 @@
+//! The holder's lease ran out: the assignment is free again, and its token void.
+//!
+//! Whoever ran the agent is gone. That is nobody's failure and counts in no loop.
+
+use crate::code::Code;
+use crate::command::LeaseExpired;
+use crate::decide::draft::Draft;
+use crate::decide::{Cx, Outcome};
+use crate::event::{Cause, Change};
+use crate::id::Name;
+use crate::rejection::Rejection;
+
+pub(super) fn expired(cx: &Cx<'_>, expired: &LeaseExpired) -> Result<Outcome, Rejection> {
+    let assignment = cx.open_assignment(expired.assignment)?;
+    if assignment.token.is_none() {
+        let message = format!("assignment {} is not claimed", expired.assignment);
+        return Err(Rejection::new(Code::NotClaimed, message));
+    }
+    if assignment.lease_until.is_none_or(|until| until > cx.inputs.now) {
+        let message = format!("the lease of assignment {} has not run out", expired.assignment);
+        return Err(Rejection::new(Code::LeaseHolds, message));
+    }
+    let mut draft = Draft::new(*cx, Name::new("lease"));
+    draft.push(Change::Unclaimed { assignment: expired.assignment });
+    Ok(draft.record(Cause::LeaseExpired { assignment: expired.assignment }))
+}

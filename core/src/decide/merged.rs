@@ -1,0 +1,20 @@
+//! Interlock has merged, or tried to, in the author's name.
+
+use crate::code::Code;
+use crate::command::Merged;
+use crate::decide::report::route_report;
+use crate::decide::{Cx, Outcome};
+use crate::event::Cause;
+use crate::rejection::Rejection;
+use crate::workflow::Task;
+
+pub(super) fn merged(cx: &Cx<'_>, merged: &Merged) -> Result<Outcome, Rejection> {
+    let assignment = cx.open_assignment(merged.assignment)?;
+    if assignment.task != Task::Merge {
+        let message = format!("assignment {} is not a merge", merged.assignment);
+        return Err(Rejection::new(Code::NotAMerge, message));
+    }
+    let draft = route_report(cx, (merged.assignment, assignment), &merged.handoff, None)?;
+    let (status, handoff) = (merged.handoff.said.clone(), merged.handoff.json.clone());
+    Ok(draft.finish(Cause::Merged { assignment: merged.assignment, status, handoff }))
+}

@@ -1,0 +1,106 @@
+//! `decide`: what follows a command. Pure, total, deterministic.
+//!
+//! One file a command; this one only dispatches. `situation` is what rules may
+//! read, `choose` finds the rule, `carry` carries it out into a `Draft` of changes.
+
+mod acknowledge;
+mod answer;
+mod ask;
+mod cancel;
+mod carry;
+mod choose;
+mod claim;
+mod complete;
+mod defer;
+mod draft;
+mod gate;
+mod join;
+mod lease;
+mod ledger;
+mod lost;
+mod merged;
+mod overrule;
+mod plan;
+mod refuse;
+mod report;
+mod situation;
+mod start;
+mod validate;
+
+use crate::code::Code;
+use crate::command::{Command, Inputs};
+use crate::event::Event;
+use crate::id::DecisionId;
+use crate::rejection::Rejection;
+use crate::state::{Group, State};
+use crate::workflow::{PhaseIx, RoleIx, Test, Workflow};
+
+pub(crate) use report::{Given, GivenLoop, route_report};
+pub(crate) use {answer::route_answer, gate::route_gate};
+
+/// Do settings and flags of a described group let this through?
+pub(crate) fn guards_hold(cx: &Cx<'_>, group: &Group, when: &[Test]) -> bool {
+    situation::applies(cx, Some(group), when)
+}
+
+pub(crate) fn role_of_phase(cx: &Cx<'_>, group: &Group, phase: PhaseIx) -> Option<RoleIx> {
+    situation::phase_role(cx, Some(group), phase)
+}
+
+/// What a command comes to.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// To be appended.
+    Decided(Box<Event>),
+    /// The same report again: this was decided then, and nothing changes.
+    Repeated(DecisionId),
+}
+
+pub fn decide(workflow: &Workflow, state: &State, command: &Command, inputs: &Inputs) -> Result<Outcome, Rejection> {
+    let cx = Cx { workflow, state, inputs };
+    if let Command::Start(start) = command {
+        return start::start(&cx, start);
+    }
+    cx.is_active()?;
+    match command {
+        Command::Start(start) => start::start(&cx, start),
+        Command::Plan(plan) => plan::plan(&cx, plan),
+        Command::Claim(claim) => claim::claim(&cx, claim),
+        Command::Report(report) => report::report(&cx, report),
+        Command::Lost(lost) => lost::lost(&cx, lost),
+        Command::Merged(merged) => merged::merged(&cx, merged),
+        Command::Answer(answer) => answer::answer(&cx, answer),
+        Command::GateFinished(result) => gate::finished(&cx, result),
+        Command::Defer(defer) => defer::defer(&cx, defer),
+        Command::Acknowledge(acknowledge) => acknowledge::acknowledge(&cx, acknowledge),
+        Command::Override(by_person) => overrule::overrule(&cx, by_person),
+        Command::Complete(complete) => complete::complete(&cx, complete),
+        Command::Cancel(cancel) => cancel::cancel(&cx, cancel),
+        Command::LeaseExpired(expired) => lease::expired(&cx, expired),
+    }
+}
+
+/// Everything that deciding may look at.
+#[derive(Clone, Copy)]
+pub(crate) struct Cx<'a> {
+    pub(crate) workflow: &'a Workflow,
+    pub(crate) state: &'a State,
+    pub(crate) inputs: &'a Inputs,
+}
+
+impl Cx<'_> {
+    fn is_active(&self) -> Result<(), Rejection> {
+        let Some(session) = &self.state.session else {
+            return Err(Rejection::new(Code::NoSession, "the session has not been started"));
+        };
+        if session.workflow_hash != self.workflow.hash {
+            let message = format!("the session is pinned to `{}` {}", session.workflow, session.workflow_hash);
+            return Err(Rejection::new(Code::WorkflowMismatch, message));
+        }
+        if self.state.ended() {
+            let message = format!("the session is {}: nothing can change in it", self.state.status.name());
+            return Err(Rejection::new(Code::SessionEnded, message));
+        }
+        Ok(())
+    }
+}

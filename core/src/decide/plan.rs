@@ -1,0 +1,128 @@
+//! Groups taken in: from a handoff, or by a person.
+
+use crate::code::Code;
+use crate::command::Plan;
+use crate::decide::draft::Draft;
+use crate::decide::join::Moves;
+use crate::decide::situation::{Situation, applies};
+use crate::decide::{Cx, Outcome};
+use crate::event::{Cause, Change};
+use crate::handoff::PlannedGroup;
+use crate::id::Name;
+use crate::problem::Problem;
+use crate::rejection::Rejection;
+use crate::state::Group;
+use crate::workflow::GuardSource;
+
+pub(super) fn plan(cx: &Cx<'_>, plan: &Plan) -> Result<Outcome, Rejection> {
+    if cx.workflow.has_phases() {
+        let planned = cx.workflow.phases.iter().any(|phase| phase.plans);
+        let stage = cx.state.lane.stage.and_then(|stage| cx.workflow.stages.get(usize::from(stage)));
+        let first = cx.workflow.stages.iter().position(|stage| !stage.per_session);
+        let at_first = cx.state.lane.stage.map(usize::from) == first;
+        if !planned || stage.is_none_or(|stage| stage.per_session) || !at_first {
+            let help = "with phases, groups are added after planning and before the next phase of the session";
+            return Err(Rejection::new(Code::PlanRefused, "no group can be added now").help(help));
+        }
+    }
+    let mut draft = Draft::new(*cx, Name::new("plan"));
+    if cx.workflow.has_phases() {
+        // The question about unfinished work is about another plan now.
+        draft.void_lane(None, &cx.state.lane, None);
+    }
+    draft.take_groups(&plan.groups)?;
+    draft.start_groups(Moves::default(), None)?;
+    Ok(draft.finish(Cause::Planned { by: plan.by.clone() }))
+}
+
+impl Draft<'_> {
+    /// The plan that a report brings, if it brings one.
+    pub(crate) fn take_plan(&mut self, situation: &Situation<'_>) -> Result<(), Rejection> {
+        let Some(handoff) = situation.handoff else { return Ok(()) };
+        let must = situation.phase.is_some_and(|phase| self.cx.workflow.phase(phase).plans);
+        match &handoff.groups {
+            Some(groups) => self.take_groups(groups),
+            None if must && situation.given.is_none() => {
+                let message = "this phase plans the groups, and `groups` is not in the handoff";
+                Err(Rejection::new(Code::PlanRefused, message))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn take_groups(&mut self, groups: &[PlannedGroup]) -> Result<(), Rejection> {
+        let problems = self.plan_problems(groups);
+        if !problems.is_empty() {
+            let count = problems.len();
+            let message = format!("the plan cannot be taken in: {count} problem{}", if count == 1 { "" } else { "s" });
+            return Err(Rejection::new(Code::PlanRefused, message).problems(problems));
+        }
+        for group in groups {
+            self.planned.push(Group::planned(group));
+            self.push(Change::GroupPlanned { group: group.clone() });
+        }
+        Ok(())
+    }
+
+    fn plan_problems(&self, groups: &[PlannedGroup]) -> Vec<Problem> {
+        let state = self.cx.state;
+        let mut problems = Vec::new();
+        if groups.is_empty() {
+            problems.push(Problem::new(Code::BadPlan, "a plan has at least one group").field("groups"));
+        }
+        let mut placed: Vec<&Name> = Vec::new();
+        for (index, group) in groups.iter().enumerate() {
+            let field = format!("groups[{index}]");
+            let mut wrong = |message: String| {
+                problems.push(Problem::new(Code::BadPlan, message).field(field.clone()));
+            };
+            if state.group(&group.id).is_some() || placed.contains(&&group.id) {
+                wrong(format!("there is a group `{}` already", group.id));
+            }
+            for dependency in &group.depends_on {
+                let known = state.group(dependency).is_some() || groups.iter().any(|other| other.id == *dependency);
+                if !known || *dependency == group.id {
+                    wrong(format!("`{}` cannot depend on `{dependency}`", group.id));
+                }
+            }
+            for guard in &self.cx.workflow.guards {
+                let value = group.flags.get(&guard.name);
+                let fits = value.is_none_or(|value| guard.values.contains(value));
+                if guard.source == GuardSource::Flag && (!fits || guard.required && value.is_none()) {
+                    let values: Vec<&str> = guard.values.iter().map(Name::as_str).collect();
+                    wrong(format!("`{}` of `{}` is one of {}", guard.name, group.id, values.join(", ")));
+                }
+            }
+            let opens = |draft: &Self| {
+                let openings = &draft.cx.workflow.group_begin;
+                let planned = Group::planned(group);
+                openings.is_empty() || openings.iter().any(|o| applies(&draft.cx, Some(&planned), &o.when))
+            };
+            if !opens(self) {
+                wrong(format!("no entry of `groups.begin` holds for `{}`", group.id));
+            }
+            placed.push(&group.id);
+        }
+        problems.extend(circle(groups));
+        problems
+    }
+}
+
+/// Groups that wait for each other would never start.
+fn circle(groups: &[PlannedGroup]) -> Option<Problem> {
+    let mut open: Vec<&PlannedGroup> = groups.iter().collect();
+    loop {
+        let before = open.len();
+        let names: Vec<&Name> = open.iter().map(|group| &group.id).collect();
+        let waits = |group: &&PlannedGroup| group.depends_on.iter().any(|name| names.contains(&name));
+        open.retain(waits);
+        if open.is_empty() {
+            return None;
+        }
+        if open.len() == before {
+            let names: Vec<&str> = open.iter().map(|group| group.id.as_str()).collect();
+            let message = format!("these groups depend on each other in a circle: {}", names.join(", "));
+            return Some(Problem::new(Code::BadPlan, message).field("groups"));
+        }
+    }
+}

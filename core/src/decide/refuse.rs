@@ -1,0 +1,77 @@
+//! Refusals that say what is allowed now.
+
+use crate::code::Code;
+use crate::decide::Cx;
+use crate::decide::choose::accepted;
+use crate::decide::situation::Situation;
+use crate::handoff::Handoff;
+use crate::id::AssignmentId;
+use crate::problem::Problem;
+use crate::rejection::Rejection;
+use crate::state::Assignment;
+use crate::suggest;
+use crate::workflow::{Demands, Rule, Task};
+
+/// A known status for which no alternative holds.
+pub(crate) fn not_now(situation: &Situation<'_>, status: &str) -> Rejection {
+    let allowed = accepted(situation);
+    let role = situation.reporter.map_or("nobody", |role| situation.workflow().role(role).name.as_str());
+    let place = match situation.group {
+        Some(group) => format!("group `{}`", group.id),
+        None => "the session".to_owned(),
+    };
+    let message = format!("`{status}` of {role} is not accepted now for {place}");
+    Rejection::new(Code::NotNow, message).help("report one of the statuses that are").allowed(allowed)
+}
+
+/// A status that the role does not have, where nothing routes those.
+pub(crate) fn unknown_status(situation: &Situation<'_>, status: &str) -> Rejection {
+    let allowed = accepted(situation);
+    let role = situation.reporter.map_or("nobody", |role| situation.workflow().role(role).name.as_str());
+    let help = suggest::help(status, allowed.iter().map(String::as_str));
+    let mut rejection = Rejection::new(Code::NoSuchStatus, format!("{role} has no status `{status}`")).allowed(allowed);
+    rejection.help = help;
+    rejection
+}
+
+/// What the rule, and the phase it leaves, ask of the handoff.
+pub(crate) fn demands(situation: &Situation<'_>, rule: &Rule) -> Result<(), Rejection> {
+    let Some(handoff) = situation.handoff.filter(|_| situation.given.is_none()) else { return Ok(()) };
+    let mut problems = missing(handoff, &rule.demands);
+    if let Some(phase) = situation.phase.filter(|_| rule.leaves && situation.task != Task::Consult) {
+        problems.extend(missing(handoff, &situation.workflow().phase(phase).demands));
+    }
+    if problems.is_empty() {
+        return Ok(());
+    }
+    let message = format!("`{}` asks for more than the handoff has", rule.id);
+    Err(Rejection::new(Code::FieldMissing, message).problems(problems))
+}
+
+fn missing(handoff: &Handoff, demands: &Demands) -> Vec<Problem> {
+    let fields = demands.require.iter().filter(|field| !handoff.has(field)).map(|field| {
+        Problem::new(Code::FieldMissing, format!("`{field}` is missing or empty")).field(field.to_string())
+    });
+    let claims = demands.verify.iter().filter(|claim| !handoff.claims(claim)).map(|claim| {
+        let field = format!("verification.{claim}");
+        Problem::new(Code::ClaimNotMade, format!("`{field}` must be true")).field(field)
+    });
+    fields.chain(claims).collect()
+}
+
+impl<'a> Cx<'a> {
+    pub(crate) fn assignment(&self, id: AssignmentId) -> Result<&'a Assignment, Rejection> {
+        self.state.assignments.get(&id).ok_or_else(|| {
+            let allowed = self.state.open.iter().map(ToString::to_string).collect();
+            Rejection::new(Code::NoAssignment, format!("there is no assignment {id}")).allowed(allowed)
+        })
+    }
+
+    pub(crate) fn open_assignment(&self, id: AssignmentId) -> Result<&'a Assignment, Rejection> {
+        let assignment = self.assignment(id)?;
+        if assignment.closed.is_some() {
+            return Err(Rejection::new(Code::AssignmentClosed, format!("assignment {id} is closed")));
+        }
+        Ok(assignment)
+    }
+}

@@ -1,0 +1,223 @@
+//! An agent gives in its handoff.
+
+use std::collections::BTreeMap;
+
+use crate::code::Code;
+use crate::command::Report;
+use crate::decide::carry::Voice;
+use crate::decide::choose::choose;
+use crate::decide::draft::Draft;
+use crate::decide::ledger::{Bearing, Bearings, Ledger};
+use crate::decide::situation::Situation;
+use crate::decide::{Cx, Outcome, refuse};
+use crate::decision::Warning;
+use crate::event::{Cause, Change, Closing, Resolution};
+use crate::handoff::Handoff;
+use crate::id::{AssignmentId, Name};
+use crate::rejection::Rejection;
+use crate::state::Assignment;
+use crate::workflow::*;
+
+/// Counters as somebody asks about them: already counted.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct GivenLoop {
+    pub(crate) iteration: u32,
+    pub(crate) no_progress: u32,
+    pub(crate) open: Option<u32>,
+}
+
+/// What `route` and examples say of a state that never was.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Given {
+    pub(crate) loops: BTreeMap<LoopIx, GivenLoop>,
+}
+
+impl Given {
+    pub(crate) fn of(&self, ix: LoopIx) -> Option<GivenLoop> {
+        Some(self.loops.get(&ix).copied().unwrap_or_default())
+    }
+}
+
+pub(super) fn report(cx: &Cx<'_>, report: &Report) -> Result<Outcome, Rejection> {
+    let id = report.assignment;
+    let assignment = cx.assignment(id)?;
+    match assignment.token {
+        None if assignment.closed.is_none() => {
+            let message = format!("assignment {id} has not been claimed: nobody holds it");
+            return Err(Rejection::new(Code::NotClaimed, message));
+        }
+        Some(token) if token == report.token => {}
+        Some(_) | None => {
+            let message = format!("the token is not the one of assignment {id}");
+            let help = "only the holder may report; a later claim voids earlier tokens";
+            return Err(Rejection::new(Code::WrongToken, message).help(help));
+        }
+    }
+    if let Some(closed) = assignment.closed {
+        return match (closed.how, closed.digest) {
+            (Closing::Reported, Some(digest)) if digest == report.handoff.digest => {
+                Ok(Outcome::Repeated(closed.decision))
+            }
+            (Closing::Reported, _) => {
+                let message = format!("assignment {id} has reported something else ({})", closed.decision);
+                Err(Rejection::new(Code::ReportDiffers, message))
+            }
+            (Closing::Voided, _) => {
+                let message = format!("assignment {id} was taken away ({})", closed.decision);
+                Err(Rejection::new(Code::AssignmentClosed, message))
+            }
+        };
+    }
+    let draft = route_report(cx, (id, assignment), &report.handoff, None)?;
+    let status = report.handoff.said.clone();
+    Ok(draft.finish(Cause::Reported { assignment: id, status, handoff: report.handoff.json.clone() }))
+}
+
+/// From a checked handoff to the changes that follow.
+pub(crate) fn route_report<'a>(
+    cx: &Cx<'a>,
+    (id, assignment): (AssignmentId, &'a Assignment),
+    handoff: &'a Handoff,
+    given: Option<&'a Given>,
+) -> Result<Draft<'a>, Rejection> {
+    if handoff.role != assignment.role || handoff.phase != assignment.phase {
+        let message =
+            format!("assignment {id} is {}'s, and the handoff was checked for {}", assignment.role, handoff.role);
+        return Err(Rejection::new(Code::HandoffOfAnother, message));
+    }
+    let mut situation = Situation::of_assignment(cx, assignment, Some(handoff), given)?;
+    let candidates = candidates(&situation, handoff.status);
+    if let Some(group) = situation.group {
+        situation.ledger = Ledger::after(group, handoff, bearings(&situation, candidates));
+    }
+    let Some(chosen) = choose(&situation, candidates) else {
+        return Err(match handoff.status {
+            Some(_) => refuse::not_now(&situation, &handoff.said),
+            None => refuse::unknown_status(&situation, &handoff.said),
+        });
+    };
+    refuse::demands(&situation, chosen.rule)?;
+    let mut draft = Draft::new(*cx, chosen.rule.id.clone());
+    draft.preview = given.is_some();
+    draft.push(Change::Closed { assignment: id, how: Closing::Reported, digest: Some(handoff.digest) });
+    draft.take_ledger(&mut situation, handoff);
+    draft.note_status(cx.workflow, handoff);
+    let voice = Voice { name: assignment.role.clone(), resolution: Resolution::Guidance };
+    draft.carry(&situation, &chosen, &voice)?;
+    draft.note_handoff(handoff);
+    Ok(draft)
+}
+
+fn candidates<'a>(situation: &Situation<'a>, status: Option<StatusIx>) -> &'a [RuleIx] {
+    let workflow = situation.workflow();
+    match (status, situation.reporter) {
+        (Some(status), Some(role)) => workflow.by_report.get(&(role, status)).map_or(&[], Vec::as_slice),
+        (None, _) | (_, None) => &workflow.unknown,
+    }
+}
+
+/// What a report of this status has to do with findings and tests.
+fn bearings(situation: &Situation<'_>, candidates: &[RuleIx]) -> Bearings {
+    let workflow = situation.workflow();
+    let mut bearings = Bearings::default();
+    let mut take = |measure: Option<Measure>, bearing: Bearing| match measure {
+        Some(Measure::BlockingFindings) => bearings.findings = bearings.findings.max(bearing),
+        Some(Measure::FailingTests) => bearings.tests = bearings.tests.max(bearing),
+        None => {}
+    };
+    let measure_of = |ix: LoopIx| workflow.loop_at(ix).measure;
+    let concerns =
+        |rule: &&Rule| rule.speaks_of(situation.task) && rule.phase.is_none_or(|p| situation.phase == Some(p));
+    for rule in candidates.iter().map(|ix| workflow.rule(*ix)).filter(concerns) {
+        rule.passes.iter().for_each(|pass| take(workflow.pass(*pass).measured, Bearing::Restates));
+        take(rule.counted.and_then(measure_of), Bearing::Counts);
+        let leaving = rule.leaves && rule.phase.is_some() && rule.phase == situation.phase;
+        if leaving && situation.task == Task::Work {
+            let stage = situation.phase.and_then(|phase| workflow.stages.get(workflow.phase(phase).stage));
+            let rework = stage.and_then(|stage| stage.rework.as_ref());
+            take(rework.and_then(|rework| measure_of(rework.counted)), Bearing::Restates);
+        }
+    }
+    bearings
+}
+
+impl<'a> Situation<'a> {
+    pub(crate) fn of_assignment(
+        cx: &Cx<'a>,
+        assignment: &'a Assignment,
+        handoff: Option<&'a Handoff>,
+        given: Option<&'a Given>,
+    ) -> Result<Self, Rejection> {
+        let Some(role) = cx.workflow.role_named(&assignment.role) else {
+            return Err(Rejection::new(Code::NoRole, format!("the workflow has no role `{}`", assignment.role)));
+        };
+        let group = assignment.group.as_ref().and_then(|name| cx.state.group(name));
+        Ok(Self {
+            cx: *cx,
+            group,
+            lane: group.map_or(&cx.state.lane, |group| &group.lane),
+            part: assignment.part,
+            reporter: Some(role),
+            task: assignment.task,
+            phase: assignment.phase.as_ref().and_then(|name| cx.workflow.phase_named(name)),
+            handoff,
+            reason: handoff.and_then(|handoff| handoff.reason.as_ref()),
+            ledger: Ledger::of(group),
+            given,
+        })
+    }
+}
+
+impl Draft<'_> {
+    fn take_ledger(&mut self, situation: &mut Situation<'_>, handoff: &Handoff) {
+        let Some(group) = situation.group else { return };
+        let ledger = &mut situation.ledger;
+        if ledger.measured(Measure::BlockingFindings).is_some() {
+            self.push(Change::Reviewed { group: group.id.clone(), findings: ledger.moves.clone() });
+        }
+        if !handoff.responses.is_empty() {
+            self.push(Change::Responded { group: group.id.clone(), responses: handoff.responses.clone() });
+        }
+        if let Some(tests) = ledger.tests.take() {
+            self.push(Change::TestsFailing { group: group.id.clone(), tests });
+        }
+        for note in ledger.notes.drain(..) {
+            self.push(Change::Noted { group: group.id.clone(), note });
+        }
+        self.warnings.append(&mut ledger.warnings);
+    }
+
+    fn note_status(&mut self, workflow: &Workflow, handoff: &Handoff) {
+        match handoff.status.map(|status| workflow.status_name(status)) {
+            None => {
+                let text = format!("{} has no status `{}`", handoff.role, handoff.said);
+                self.warnings.push(Warning::coded(Code::UnknownStatus, text));
+            }
+            Some(name) if *name != handoff.said => {
+                let text = format!("`{}` was read as `{name}`", handoff.said);
+                self.warnings.push(Warning::coded(Code::StatusSpelling, text));
+            }
+            Some(_) => {}
+        }
+    }
+
+    /// What the next role will not get, and what the agent would have done.
+    fn note_handoff(&mut self, handoff: &Handoff) {
+        let engine = ["answer", "gate_output", "group_summaries", "deferred_groups"];
+        let context = self.context.clone();
+        let absent = context.iter().filter(|field| !engine.contains(&field.as_str()) && !handoff.has(field));
+        self.absent.extend(absent.cloned());
+        let suggested = handoff.field("handoff.next_agent").and_then(|value| value.as_str());
+        if let Some(name) = suggested.filter(|name| self.next.iter().all(|next| next.role != **name)) {
+            let decided: Vec<&str> = self.next.iter().map(|next| next.role.as_str()).collect();
+            let decided = if decided.is_empty() { self.action.name().to_owned() } else { decided.join(", ") };
+            let text = format!("the agent suggested {name}; the workflow decides: {decided}");
+            self.warnings.push(Warning::coded(Code::SuggestionDiffers, text));
+        }
+    }
+}
+
+/// The name of a role, for the record.
+pub(crate) fn interlock() -> Voice {
+    Voice { name: Name::new("interlock"), resolution: Resolution::Rework }
+}

@@ -1,0 +1,137 @@
+//! A session begins.
+
+use crate::code::Code;
+use crate::command::Start;
+use crate::decide::carry::Voice;
+use crate::decide::draft::Draft;
+use crate::decide::situation::Situation;
+use crate::decide::{Cx, Outcome};
+use crate::decision::Action;
+use crate::event::{Cause, Change};
+use crate::handoff::PlannedGroup;
+use crate::id::Name;
+use crate::problem::Problem;
+use crate::rejection::Rejection;
+use crate::state::{Group, Session, State};
+use crate::suggest;
+use crate::workflow::{GuardSource, Workflow};
+
+pub(super) fn start(cx: &Cx<'_>, start: &Start) -> Result<Outcome, Rejection> {
+    if cx.state.session.is_some() {
+        return Err(Rejection::new(Code::SessionExists, format!("session `{}` has been started", start.session)));
+    }
+    let problems = setting_problems(cx.workflow, start);
+    if !problems.is_empty() {
+        return Err(Rejection::new(Code::BadSetting, "the settings do not fit the workflow").problems(problems));
+    }
+    // Guards read settings from the state, which has none yet.
+    let state = State::begun(Session {
+        id: start.session.clone(),
+        title: start.title.clone(),
+        workflow: cx.workflow.name.clone(),
+        workflow_hash: cx.workflow.hash,
+        settings: start.settings.clone(),
+    });
+    let cx = Cx { state: &state, ..*cx };
+    let mut draft = Draft::new(cx, Name::new("begin"));
+    begin(&mut draft, start)?;
+    Ok(draft.finish(Cause::Started {
+        session: start.session.clone(),
+        title: start.title.clone(),
+        workflow: cx.workflow.name.clone(),
+        workflow_hash: cx.workflow.hash,
+        settings: start.settings.clone(),
+    }))
+}
+
+fn begin(draft: &mut Draft<'_>, start: &Start) -> Result<(), Rejection> {
+    let cx = draft.cx;
+    if cx.workflow.has_phases() {
+        if !cx.workflow.phases.iter().any(|phase| phase.plans) {
+            draft.plan_one_group(&start.title)?;
+        }
+        return draft.enter_session(0);
+    }
+    let applies = |when: &Vec<_>| super::situation::applies(&cx, None, when);
+    let Some(opening) = cx.workflow.begin.iter().find(|opening| applies(&opening.when)) else {
+        return Err(Rejection::new(Code::BadSetting, "no entry of `begin` holds with these settings"));
+    };
+    draft.action = Action::Spawn;
+    draft.rule = opening.id.clone();
+    draft.context = opening.with.clone();
+    draft.opened(opening, draft.session_slot());
+    Ok(())
+}
+
+fn setting_problems(workflow: &Workflow, start: &Start) -> Vec<Problem> {
+    let settings = || workflow.guards.iter().filter(|guard| guard.source == GuardSource::Setting);
+    let mut problems = Vec::new();
+    for (name, value) in &start.settings {
+        match settings().find(|guard| guard.name == *name) {
+            None => {
+                let known: Vec<&str> = settings().map(|guard| guard.name.as_str()).collect();
+                let help = suggest::help(name, known);
+                let message = format!("there is no setting `{name}`");
+                problems.push(Problem::new(Code::BadSetting, message).maybe_help(help).field(name.to_string()));
+            }
+            Some(guard) if !guard.values.contains(value) => {
+                let help = suggest::help(value, guard.values.iter().map(Name::as_str));
+                let message = format!("`{name}` is never `{value}`");
+                problems.push(Problem::new(Code::BadSetting, message).maybe_help(help).field(name.to_string()));
+            }
+            Some(_) => {}
+        }
+    }
+    problems
+}
+
+impl Draft<'_> {
+    /// Without a planning phase the session has one group, `main`.
+    fn plan_one_group(&mut self, title: &Name) -> Result<(), Rejection> {
+        let required = self.cx.workflow.guards.iter().find(|guard| guard.required);
+        if let Some(guard) = required {
+            let message = format!("`{}` must be planned, and no phase plans groups", guard.name);
+            return Err(Rejection::new(Code::PlanRefused, message));
+        }
+        let group = PlannedGroup {
+            id: Name::new("main"),
+            title: title.clone(),
+            flags: std::collections::BTreeMap::new(),
+            depends_on: Vec::new(),
+            checks: Vec::new(),
+        };
+        self.planned.push(Group::planned(&group));
+        self.push(Change::GroupPlanned { group });
+        Ok(())
+    }
+
+    /// `start: groups`: in the session what can start; in a group who waits, else its author.
+    pub(crate) fn start(&mut self, situation: &Situation<'_>, voice: &Voice) -> Result<(), Rejection> {
+        let Some(group) = situation.group else {
+            self.take_plan(situation)?;
+            if self.preview && self.cx.state.groups.is_empty() {
+                // Whoever asks has described no groups: which start is up to a plan that nobody has told.
+                self.because.push(Name::new("no groups are described, so none can be said to start"));
+                self.waits_for = Some(crate::decision::WaitsFor::Groups);
+                return Ok(());
+            }
+            return self.start_groups(super::join::Moves::default(), None);
+        };
+        if !situation.waiting().is_empty() {
+            self.resume(situation, voice);
+            return Ok(());
+        }
+        if let Some(author) = situation.author() {
+            self.action = Action::Respawn;
+            self.assign(situation.slot(), author, crate::workflow::Task::Work, voice.resolution);
+            return Ok(());
+        }
+        let cx = self.cx;
+        let openings = &cx.workflow.group_begin;
+        if let Some(opening) = openings.iter().find(|o| super::situation::applies(&cx, Some(group), &o.when)) {
+            self.action = Action::Spawn;
+            self.opened(opening, situation.slot());
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,294 @@
+//! Whether the session may complete: every reason against it, or none.
+
+use crate::code::Code;
+use crate::decide::carry::Voice;
+use crate::decide::choose::choose;
+use crate::decide::draft::{Draft, Slot};
+use crate::decide::ledger::Ledger;
+use crate::decide::situation::Situation;
+use crate::decision::{Action, Judgement, Reason, Verdict, Warning};
+use crate::event::{Change, Resolution};
+use crate::id::Name;
+use crate::rejection::Rejection;
+use crate::state::{End, GatePurpose, Group, Progress, SessionStatus};
+use crate::workflow::*;
+
+impl Draft<'_> {
+    /// The validator judges, and its verdict takes its own row at once.
+    pub(crate) fn validate(
+        &mut self,
+        situation: &Situation<'_>,
+        validator: RoleIx,
+        rule: &Rule,
+        voice: &Voice,
+    ) -> Result<(), Rejection> {
+        if self.preview {
+            self.action = Action::Validate;
+            return Ok(());
+        }
+        self.confirmations(situation, voice)?;
+        let mut reasons = self.judge_groups(rule.without_groups);
+        let gates = self.open_session_gates();
+        if let (Some(gate), true) = (gates.first(), reasons.is_empty()) {
+            let purpose = GatePurpose::Validation(self.cx.workflow.role(validator).name.clone());
+            return self.session_gate(*gate, purpose);
+        }
+        reasons.extend(gates.iter().map(|gate| self.gate_reason(*gate)));
+        self.verdict(situation, validator, reasons, voice)
+    }
+
+    /// After a gate of the session has passed: the next gate, or the verdict.
+    pub(crate) fn judge_again(
+        &mut self,
+        situation: &Situation<'_>,
+        validator: RoleIx,
+        voice: &Voice,
+    ) -> Result<(), Rejection> {
+        let reasons = self.judge_groups(true);
+        match (self.open_session_gates().first(), reasons.is_empty()) {
+            (Some(gate), true) => {
+                let purpose = GatePurpose::Validation(self.cx.workflow.role(validator).name.clone());
+                self.session_gate(*gate, purpose)
+            }
+            (Some(_) | None, _) => self.verdict(situation, validator, reasons, voice),
+        }
+    }
+
+    pub(crate) fn verdict(
+        &mut self,
+        situation: &Situation<'_>,
+        validator: RoleIx,
+        reasons: Vec<Reason>,
+        voice: &Voice,
+    ) -> Result<(), Rejection> {
+        let workflow = self.cx.workflow;
+        let verdict = if reasons.is_empty() { Verdict::Accept } else { Verdict::Reject };
+        let word = match verdict {
+            Verdict::Accept => "ACCEPT",
+            Verdict::Reject => "REJECT",
+        };
+        self.judgement = Some(Judgement { verdict, reasons });
+        let judged = Situation {
+            cx: self.cx,
+            group: None,
+            lane: &self.cx.state.lane,
+            part: situation.part,
+            reporter: Some(validator),
+            task: Task::Work,
+            phase: None,
+            handoff: situation.handoff,
+            reason: None,
+            ledger: Ledger::default(),
+            given: None,
+        };
+        let status = workflow.status_of(validator, word);
+        let candidates = status.and_then(|status| workflow.by_report.get(&(validator, status)));
+        let chosen = candidates.and_then(|candidates| choose(&judged, candidates));
+        let Some(chosen) = chosen else {
+            let message = format!("the validator says {word}, and no row of it holds now");
+            return Err(Rejection::new(Code::NotNow, message));
+        };
+        let (rule, context) = (self.rule.clone(), self.context.clone());
+        self.carry(&judged, &chosen, voice)?;
+        self.because.push(Name::from(format!("validator: {word}, by {}", chosen.rule.id)));
+        self.rule = rule;
+        if verdict == Verdict::Accept {
+            self.context = context;
+        }
+        self.action = Action::Validate;
+        Ok(())
+    }
+
+    /// `accept` and `acknowledge` of the report: each group by its name.
+    fn confirmations(&mut self, situation: &Situation<'_>, voice: &Voice) -> Result<(), Rejection> {
+        let Some(handoff) = situation.handoff else { return Ok(()) };
+        let state = self.cx.state;
+        let unknown = handoff.accept.iter().chain(&handoff.acknowledge).find(|name| state.group(name).is_none());
+        if let Some(name) = unknown {
+            let known = state.groups.iter().map(|group| group.id.to_string()).collect();
+            return Err(Rejection::new(Code::NoGroup, format!("there is no group `{name}`")).allowed(known));
+        }
+        for group in handoff.accept.iter().filter_map(|name| state.group(name)) {
+            if group.progress == Progress::AwaitingConfirmation {
+                self.accept(group);
+            } else {
+                let text = format!("`accept` names {}, which is {}", group.id, group.status().name());
+                self.warnings.push(Warning::plain(text));
+            }
+        }
+        for group in handoff.acknowledge.iter().filter_map(|name| state.group(name)) {
+            if matches!(&group.progress, Progress::Ended(End::Deferred { acknowledged: None, .. })) {
+                self.push(Change::DeferralNamed { group: group.id.clone(), by: voice.name.clone() });
+            } else {
+                let text = format!("`acknowledge` names {}, which has no deferral to acknowledge", group.id);
+                self.warnings.push(Warning::plain(text));
+            }
+        }
+        Ok(())
+    }
+
+    /// Everything but the confirmation was there when the group began to await it.
+    fn accept(&mut self, group: &Group) {
+        let workflow = self.cx.workflow;
+        for ix in &workflow.completion.once_blocked {
+            self.push(Change::Passed { group: group.id.clone(), name: workflow.pass(*ix).name.clone() });
+        }
+        self.push(Change::GroupEnded { group: group.id.clone(), end: End::Completed });
+    }
+
+    /// Every reason against completion that a group gives.
+    pub(crate) fn judge_groups(&self, without_groups: bool) -> Vec<Reason> {
+        let state = self.cx.state;
+        let mut reasons = Vec::new();
+        if state.groups.is_empty() && self.planned.is_empty() && !without_groups {
+            reasons.push(Reason::new(Code::NothingPlanned, None, "no group was ever planned"));
+        }
+        for group in state.groups.iter().chain(&self.planned) {
+            self.judge_group(group, &mut reasons);
+        }
+        reasons
+    }
+
+    fn judge_group(&self, group: &Group, reasons: &mut Vec<Reason>) {
+        let name = Some(&group.id);
+        let ended_now = self.changes.iter().rev().find_map(|change| {
+            let Change::GroupEnded { group: other, end } = change else { return None };
+            (*other == group.id).then_some(end)
+        });
+        let named_now = |change: &Change| matches!(change, Change::DeferralNamed { group: g, .. } if *g == group.id);
+        let end = match (&group.progress, ended_now) {
+            (_, Some(end)) | (Progress::Ended(end), None) => Some(end),
+            (Progress::Pending | Progress::Working | Progress::Arrived | Progress::AwaitingConfirmation, None) => None,
+        };
+        match end {
+            Some(End::Cancelled { .. }) => return,
+            Some(End::Deferred { why, acknowledged, .. }) => {
+                if acknowledged.is_none() && !self.changes.iter().any(named_now) {
+                    let text = format!("{} is deferred ({why}) and has not been acknowledged by name", group.id);
+                    reasons.push(Reason::new(Code::DeferralNotNamed, name, text));
+                }
+                return;
+            }
+            Some(End::Completed) => {}
+            None if group.progress == Progress::AwaitingConfirmation => {
+                let text = format!("{} was once blocked and is merged; nobody has accepted it", group.id);
+                reasons.push(Reason::new(Code::NotConfirmed, name, text));
+            }
+            None => {
+                let text = format!("{} is {}", group.id, group.status().name());
+                reasons.push(Reason::new(Code::GroupUnfinished, name, text));
+            }
+        }
+        self.judge_evidence(group, end.is_some(), reasons);
+    }
+
+    fn judge_evidence(&self, group: &Group, completed: bool, reasons: &mut Vec<Reason>) {
+        let name = Some(&group.id);
+        let missing = self.missing_needs(group);
+        if !missing.is_empty() {
+            let text = format!("{} has not passed: {}", group.id, missing.join(", "));
+            reasons.push(Reason::new(Code::NoValidPath, name, text));
+        }
+        let confirmed = |ix: &PassIx| self.has_passed(group, &self.cx.workflow.pass(*ix).name);
+        if completed && group.lane.ever_blocked && !self.cx.workflow.completion.once_blocked.iter().all(confirmed) {
+            let text = format!("{} was once blocked and completed without being accepted", group.id);
+            reasons.push(Reason::new(Code::NotConfirmed, name, text));
+        }
+        for block in &group.lane.blocks {
+            let reason = block.reason.as_ref().map_or("no reason given", Name::as_str);
+            let text = format!("{}: {} was blocked ({reason}) and nothing resolved it", group.id, block.role);
+            reasons.push(Reason::new(Code::BlockUnresolved, name, text));
+        }
+        let open = group.blocking_findings();
+        if open > 0 {
+            let text = format!("{} has {open} blocking findings open", group.id);
+            reasons.push(Reason::new(Code::FindingsOpen, name, text));
+        }
+        for gate in self.cx.workflow.completion.gates.iter().filter(|gate| !self.gate_done(group, **gate)) {
+            let gate = &self.cx.workflow.gate(*gate).name;
+            let text = format!("{}: gate `{gate}` has not passed on this tree", group.id);
+            reasons.push(Reason::new(Code::GateMissing, name, text));
+        }
+    }
+
+    fn open_session_gates(&self) -> Vec<GateIx> {
+        let workflow = self.cx.workflow;
+        let passed = |gate: &Name| {
+            let now = |change: &Change| matches!(change, Change::GatePassed { group: None, gate: n } if n == gate);
+            self.cx.state.gates_passed.contains(gate) || self.changes.iter().any(now)
+        };
+        let gates = workflow.completion.session_gates.iter().copied();
+        gates
+            .filter(|ix| {
+                let gate = workflow.gate(*ix);
+                !matches!(gate.run, GateRun::Plan) && !passed(&gate.name)
+            })
+            .collect()
+    }
+
+    fn gate_reason(&self, gate: GateIx) -> Reason {
+        let text = format!("gate `{}` has not passed on the session's tree", self.cx.workflow.gate(gate).name);
+        Reason::new(Code::GateMissing, None, text)
+    }
+
+    fn session_gate(&mut self, gate: GateIx, purpose: GatePurpose) -> Result<(), Rejection> {
+        self.action = Action::Gate;
+        self.push(Change::Session { status: SessionStatus::Validating });
+        self.open_gate(self.session_slot(), gate, purpose);
+        Ok(())
+    }
+
+    pub(crate) fn session_slot(&self) -> Slot<'static> {
+        static EMPTY: std::sync::LazyLock<crate::state::Lane> = std::sync::LazyLock::new(Default::default);
+        Slot { group: None, lane: &EMPTY, part: 0, phase: None, fresh: true }
+    }
+
+    /// `end: session`, under the same condition as any end.
+    pub(crate) fn end_session(&mut self) -> Result<(), Rejection> {
+        let mut reasons = if self.preview { Vec::new() } else { self.judge_groups(true) };
+        let gates = if self.preview { Vec::new() } else { self.open_session_gates() };
+        if let (Some(gate), true) = (gates.first(), reasons.is_empty()) {
+            return self.session_gate(*gate, GatePurpose::Completion);
+        }
+        reasons.extend(gates.iter().map(|gate| self.gate_reason(*gate)));
+        if reasons.is_empty() {
+            self.action = Action::End;
+            self.push(Change::Session { status: SessionStatus::Completed });
+            return Ok(());
+        }
+        let mut rejection = Rejection::new(Code::CompletionRejected, "the session cannot complete yet");
+        rejection.reasons = reasons;
+        Err(rejection)
+    }
+
+    /// With phases the session ends with its last group; deferred ones are put to a person first.
+    pub(crate) fn finish_session(&mut self) -> Result<(), Rejection> {
+        let reasons = self.judge_groups(true);
+        if reasons.is_empty() {
+            return self.end_session();
+        }
+        let list: Vec<&str> = reasons.iter().map(|reason| reason.text.as_str()).collect();
+        let text = Name::from(format!("The session is done but for: {}", list.join("; ")));
+        let workflow = self.cx.workflow;
+        let question = workflow.question(workflow.unfinished);
+        let options = question.options.iter().map(|(name, _)| name.clone()).collect();
+        self.because.push(text.clone());
+        self.ask(self.session_slot(), workflow.unfinished, (text, options), None, None);
+        Ok(())
+    }
+
+    /// A person has seen every deferred group; the end is asked for again.
+    pub(crate) fn acknowledge_all(&mut self, voice: &Voice) -> Result<(), Rejection> {
+        for group in &self.cx.state.groups {
+            if matches!(&group.progress, Progress::Ended(End::Deferred { acknowledged: None, .. })) {
+                self.push(Change::DeferralNamed { group: group.id.clone(), by: voice.name.clone() });
+            }
+        }
+        self.finish_session()
+    }
+}
+
+/// A person speaks.
+pub(crate) fn person(name: &Name) -> Voice {
+    Voice { name: name.clone(), resolution: Resolution::Person }
+}

@@ -1,0 +1,161 @@
+//! What follows a command, and why.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::code::Code;
+use crate::id::{AssignmentId, DecisionId, GateRunId, Name, QuestionId};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Action {
+    Spawn,
+    Respawn,
+    Return,
+    Batch,
+    Merge,
+    Gate,
+    Ask,
+    Validate,
+    End,
+    Wait,
+}
+
+impl Action {
+    pub const fn name(self) -> &'static str {
+        match self {
+            Action::Spawn => "spawn",
+            Action::Respawn => "respawn",
+            Action::Return => "return",
+            Action::Batch => "batch",
+            Action::Merge => "merge",
+            Action::Gate => "gate",
+            Action::Ask => "ask",
+            Action::Validate => "validate",
+            Action::End => "end",
+            Action::Wait => "wait",
+        }
+    }
+}
+
+/// An assignment that follows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Next {
+    pub assignment: AssignmentId,
+    pub role: Name,
+    pub group: Option<Name>,
+    pub attempt: u32,
+    pub model: Option<Name>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Put {
+    pub question: QuestionId,
+    pub name: Name,
+    pub text: Name,
+    pub options: Vec<Name>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Run {
+    pub run: GateRunId,
+    pub gate: Name,
+}
+
+/// An override that was applied.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Applied {
+    pub instead_of: Name,
+    pub used: Name,
+    pub because: Name,
+}
+
+/// A value that the decision read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum FactValue {
+    Flag(bool),
+    Number(u32),
+    Text(Name),
+}
+
+/// What waits: the stage's other phases, or other groups.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum WaitsFor {
+    Phase,
+    Groups,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum Verdict {
+    Accept,
+    Reject,
+}
+
+/// Why the session cannot complete.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reason {
+    pub code: Name,
+    pub group: Option<Name>,
+    pub text: Name,
+}
+
+impl Reason {
+    pub(crate) fn new(code: Code, group: Option<&Name>, text: impl Into<Name>) -> Self {
+        Self { code: Name::new(code.number()), group: group.cloned(), text: text.into() }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Judgement {
+    pub verdict: Verdict,
+    pub reasons: Vec<Reason>,
+}
+
+/// Something worth telling that does not stop the decision.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Warning {
+    pub code: Option<Name>,
+    pub text: Name,
+}
+
+impl Warning {
+    pub(crate) fn coded(code: Code, text: impl Into<Name>) -> Self {
+        Self { code: Some(Name::new(code.number())), text: text.into() }
+    }
+
+    pub(crate) fn plain(text: impl Into<Name>) -> Self {
+        Self { code: None, text: text.into() }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Decision {
+    pub id: DecisionId,
+    pub action: Action,
+    /// The rule that decided: its path in the workflow file.
+    pub rule: Name,
+    pub next: Vec<Next>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub question: Option<Put>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub gate: Option<Run>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub waits_for: Option<WaitsFor>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub judgement: Option<Judgement>,
+    /// Fields of the handoff that are passed on.
+    pub context: Arc<[Name]>,
+    /// Those of them that the handoff does not have.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub absent: Vec<Name>,
+    /// The reasons given in the workflow, and those of the engine.
+    pub because: Vec<Name>,
+    pub overrides: Vec<Applied>,
+    pub facts: Vec<(Name, FactValue)>,
+    pub warnings: Vec<Warning>,
+    pub escalated: bool,
+}

@@ -1,0 +1,265 @@
+//! Facts: appended once, never changed.
+//!
+//! One event a command: its cause, the decision, and the changes that follow.
+//! Folding the changes gives the state; nothing is decided again in replay.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+
+use crate::decision::Decision;
+use crate::handoff::{PlannedGroup, Response};
+use crate::id::{AssignmentId, Digest, GateRunId, Name, QuestionId, Timestamp};
+use crate::state::{End, Finding, GatePurpose, Seat, SessionStatus, Stopped};
+use crate::workflow::Task;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Event {
+    pub at: Timestamp,
+    #[serde(flatten)]
+    pub cause: Cause,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub decision: Option<Decision>,
+    pub changes: Vec<Change>,
+}
+
+/// What happened, as it was said.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Cause {
+    Started { session: Name, title: Name, workflow: Name, workflow_hash: Digest, settings: BTreeMap<Name, Name> },
+    Planned { by: Name },
+    Claimed { assignment: AssignmentId },
+    Reported { assignment: AssignmentId, status: Name, handoff: Arc<Json> },
+    Lost { assignment: AssignmentId, status: Name },
+    Merged { assignment: AssignmentId, status: Name, handoff: Arc<Json> },
+    Answered { question: QuestionId, option: Option<Name>, text: Option<Name>, by: Name },
+    GateFinished { run: GateRunId, gate: Name, passed: bool, tree: Name, output: Name },
+    Deferred { group: Name, why: Name, by: Name },
+    Acknowledged { group: Name, by: Name },
+    Overridden { group: Name, to: Name, why: Name, by: Name },
+    CompletionAsked { by: Name },
+    Cancelled { by: Name },
+    LeaseExpired { assignment: AssignmentId },
+}
+
+impl Cause {
+    /// The kinds, in the order of the variants.
+    pub const KINDS: &'static [&'static str] = &[
+        "started",
+        "planned",
+        "claimed",
+        "reported",
+        "lost",
+        "merged",
+        "answered",
+        "gate_finished",
+        "deferred",
+        "acknowledged",
+        "overridden",
+        "completion_asked",
+        "cancelled",
+        "lease_expired",
+    ];
+
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Cause::Started { .. } => "started",
+            Cause::Planned { .. } => "planned",
+            Cause::Claimed { .. } => "claimed",
+            Cause::Reported { .. } => "reported",
+            Cause::Lost { .. } => "lost",
+            Cause::Merged { .. } => "merged",
+            Cause::Answered { .. } => "answered",
+            Cause::GateFinished { .. } => "gate_finished",
+            Cause::Deferred { .. } => "deferred",
+            Cause::Acknowledged { .. } => "acknowledged",
+            Cause::Overridden { .. } => "overridden",
+            Cause::CompletionAsked { .. } => "completion_asked",
+            Cause::Cancelled { .. } => "cancelled",
+            Cause::LeaseExpired { .. } => "lease_expired",
+        }
+    }
+}
+
+/// Why a blocker no longer holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Resolution {
+    /// The agent that was blocked goes on with what it was told.
+    Guidance,
+    /// A role that may approve has approved.
+    Approval,
+    /// The work itself was given out anew.
+    Rework,
+    /// A person has answered.
+    Person,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Closing {
+    Reported,
+    /// Taken away: another decision made it pointless.
+    Voided,
+}
+
+/// One step of the state. `group: None` is the session itself.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "change", rename_all = "snake_case")]
+pub enum Change {
+    GroupPlanned {
+        group: PlannedGroup,
+    },
+    /// The groups wait for their turn at this stage.
+    Staged {
+        stage: u16,
+    },
+    /// Work begins at a stage: one part for each phase, or a single one without phases.
+    Entered {
+        group: Option<Name>,
+        stage: Option<u16>,
+        phases: Vec<Name>,
+    },
+    Assigned {
+        assignment: AssignmentId,
+        group: Option<Name>,
+        part: u8,
+        phase: Option<Name>,
+        role: Name,
+        task: Task,
+        attempt: u32,
+    },
+    Claimed {
+        assignment: AssignmentId,
+        token: Digest,
+        lease_until: Option<Timestamp>,
+    },
+    Unclaimed {
+        assignment: AssignmentId,
+    },
+    Closed {
+        assignment: AssignmentId,
+        how: Closing,
+        digest: Option<Digest>,
+    },
+    Waits {
+        group: Option<Name>,
+        part: u8,
+        seat: Seat,
+    },
+    /// Who waits from this place on, waits no longer.
+    WaitEnded {
+        group: Option<Name>,
+        part: u8,
+        from: u8,
+    },
+    Blocked {
+        group: Option<Name>,
+        role: Name,
+        reason: Option<Name>,
+    },
+    Unblocked {
+        group: Option<Name>,
+        role: Name,
+        by: Resolution,
+    },
+    Author {
+        group: Name,
+        role: Name,
+    },
+    Passed {
+        group: Name,
+        name: Name,
+    },
+    PassesLapsed {
+        group: Name,
+    },
+    Counted {
+        group: Option<Name>,
+        #[serde(rename = "loop")]
+        counted: Name,
+        role: Name,
+        iteration: u32,
+        no_progress: u32,
+        measure: Option<u32>,
+    },
+    MeasureForgotten {
+        group: Name,
+        #[serde(rename = "loop")]
+        counted: Name,
+    },
+    CounterReset {
+        group: Option<Name>,
+        #[serde(rename = "loop")]
+        counted: Name,
+        role: Name,
+    },
+    Reviewed {
+        group: Name,
+        findings: Vec<(u32, Finding)>,
+    },
+    Responded {
+        group: Name,
+        responses: Vec<Response>,
+    },
+    TestsFailing {
+        group: Name,
+        tests: Vec<Name>,
+    },
+    Asked {
+        question: QuestionId,
+        name: Name,
+        group: Option<Name>,
+        part: u8,
+        text: Name,
+        options: Vec<Name>,
+        asker: Option<Seat>,
+        stopped: Option<Stopped>,
+    },
+    QuestionClosed {
+        question: QuestionId,
+    },
+    GateOpened {
+        run: GateRunId,
+        gate: Name,
+        group: Option<Name>,
+        part: u8,
+        purpose: GatePurpose,
+    },
+    GateClosed {
+        run: GateRunId,
+    },
+    GatePassed {
+        group: Option<Name>,
+        gate: Name,
+    },
+    PartDone {
+        group: Option<Name>,
+        part: u8,
+    },
+    Arrived {
+        group: Name,
+        stage: u16,
+    },
+    AwaitsConfirmation {
+        group: Name,
+    },
+    GroupEnded {
+        group: Name,
+        end: End,
+    },
+    DeferralNamed {
+        group: Name,
+        by: Name,
+    },
+    Noted {
+        group: Name,
+        note: Name,
+    },
+    Session {
+        status: SessionStatus,
+    },
+}

@@ -1,0 +1,74 @@
+//! What every handoff has: who, when, where, and what the next one must know.
+
+use crate::code::Code;
+use crate::handoff::check::reader::Reader;
+use crate::handoff::check::{Expect, Holder};
+use crate::id::Name;
+use crate::problem::Problem;
+use crate::workflow::Workflow;
+
+impl Reader<'_> {
+    pub(super) fn common(&mut self) {
+        self.required_text("output_type");
+        self.required_text("feature_directory");
+        if let Some(text) = self.required_text("timestamp") {
+            // An RFC 3339 instant; a civil time without its offset says nothing.
+            let parsed = text.parse::<jiff::Timestamp>();
+            if let Err(error) = parsed {
+                let help = "such as 2026-01-18T15:42:00Z";
+                let message = format!("`timestamp` is not an RFC 3339 time with its offset: {error}");
+                self.problem(Problem::new(Code::BadTimestamp, message).help(help), "timestamp");
+            }
+        }
+        if self.get("skills_invoked").is_none() {
+            self.wrong(Code::FieldMissing, "skills_invoked", "`skills_invoked` is missing; an empty list is fine");
+        }
+        self.texts("skills_invoked");
+        self.texts("library_skills_read");
+        if self.get("handoff").is_none() {
+            self.wrong(Code::FieldMissing, "handoff", "`handoff` is missing");
+        }
+        self.is_object("handoff");
+        self.is_object("verification");
+        self.text("handoff.next_agent");
+    }
+
+    /// The next one needs to be told something, unless nobody comes next.
+    pub(super) fn context_present(&mut self) {
+        let is_final = self.get("handoff.next_phase").is_some_and(|next| next == "complete");
+        let context = self.text("handoff.context");
+        if context.is_none_or(|text| text.trim().is_empty()) && !is_final {
+            let help = "say what the next one has to know to go on";
+            let message = "`handoff.context` is missing or empty";
+            self.problem(Problem::new(Code::NoContext, message).help(help), "handoff.context");
+        }
+    }
+
+    /// Mandatory skills against those that were invoked.
+    pub(super) fn skills(&mut self, workflow: Option<&Workflow>, expect: &Expect<'_>, holder: Option<&Holder>) {
+        let Some(workflow) = workflow else { return };
+        let role = holder.and_then(|holder| holder.ix).map(|ix| workflow.role(ix));
+        let phase = expect.phase.and_then(|name| workflow.phase_named(name)).map(|ix| workflow.phase(ix));
+        let mut mandatory: Vec<&Name> = workflow.handoff.skills.iter().collect();
+        mandatory.extend(role.iter().flat_map(|role| &role.skills));
+        mandatory.extend(phase.iter().flat_map(|phase| &phase.skills));
+        let invoked: Vec<String> = self
+            .get("skills_invoked")
+            .and_then(|value| value.as_array())
+            .map(|items| items.iter().filter_map(|item| item.as_str().map(str::to_owned)).collect())
+            .unwrap_or_default();
+        let mut seen: Vec<&Name> = Vec::new();
+        for skill in mandatory {
+            if seen.contains(&skill) || invoked.iter().any(|name| name == skill.as_str()) {
+                continue;
+            }
+            seen.push(skill);
+            let message = format!("the mandatory skill `{skill}` is not among `skills_invoked`");
+            if workflow.handoff.refuse_missing_skills {
+                self.wrong(Code::SkillMissing, "skills_invoked", message);
+            } else {
+                self.warn(Code::SkillMissing, "skills_invoked", message);
+            }
+        }
+    }
+}

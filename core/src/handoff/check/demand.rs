@@ -1,0 +1,59 @@
+//! What the workflow asks for beyond what all handoffs have.
+
+use crate::code::Code;
+use crate::handoff::check::reader::Reader;
+use crate::handoff::check::status::Said;
+use crate::handoff::check::{Expect, Holder};
+use crate::problem::Problem;
+use crate::workflow::{Condition, Demands, Rule, Task, Workflow};
+
+impl Reader<'_> {
+    pub(super) fn demands(
+        &mut self,
+        workflow: Option<&Workflow>,
+        expect: &Expect<'_>,
+        holder: Option<&Holder>,
+        status: &Said,
+    ) {
+        let Some(workflow) = workflow else { return };
+        self.demand(&workflow.handoff.demands);
+        if let Some(blocked) = workflow.blocked.as_ref().filter(|_| status.blocked) {
+            self.demand(&blocked.demands);
+        }
+        let (Some(role), Some(status)) = (holder.and_then(|holder| holder.ix), status.ix) else { return };
+        let phase = expect.phase.and_then(|name| workflow.phase_named(name));
+        let mut rules: Vec<&Rule> = workflow.rules_of(role, status).collect();
+        rules.retain(|rule| {
+            let of_task = |condition: &Condition| !matches!(condition, Condition::Task(task) if *task != expect.task);
+            let of_phase = rule.phase.is_none_or(|own| phase == Some(own));
+            rule.speaks_of(expect.task) && of_phase && rule.conditions.iter().all(of_task)
+        });
+        // Only what every way on asks for: the decision itself checks the rest.
+        let Some(first) = rules.first() else { return };
+        let every = |pick: fn(&Demands) -> &Vec<crate::id::Name>| {
+            let own = pick(&first.demands).iter();
+            own.filter(|name| rules.iter().all(|rule| pick(&rule.demands).contains(name))).cloned().collect()
+        };
+        let shared = Demands { require: every(|demands| &demands.require), verify: every(|demands| &demands.verify) };
+        self.demand(&shared);
+        if let Some(phase) = phase.filter(|_| expect.task != Task::Consult && rules.iter().all(|rule| rule.leaves)) {
+            self.demand(&workflow.phase(phase).demands);
+        }
+    }
+
+    fn demand(&mut self, demands: &Demands) {
+        for field in &demands.require {
+            let known = self.problems.iter().any(|problem| problem.field.as_deref() == Some(field.as_str()));
+            if !self.has(field) && !known {
+                let code = if *field == "handoff.blockers" { Code::NoBlockers } else { Code::FieldMissing };
+                self.problem(Problem::new(code, format!("`{field}` is missing or empty")), field);
+            }
+        }
+        for claim in &demands.verify {
+            let path = format!("verification.{claim}");
+            if self.get(&path) != Some(&serde_json::Value::Bool(true)) {
+                self.wrong(Code::ClaimNotMade, &path, format!("`{path}` must be true here"));
+            }
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! Holds a metadata block against a workflow. Every problem is listed, each with its place.
+
+mod blocked;
+mod common;
+mod demand;
+mod fact;
+mod paths;
+mod phase;
+mod plan;
+mod question;
+mod reader;
+mod review;
+mod status;
+
+use serde_json::Value as Json;
+
+use crate::code::Code;
+use crate::handoff::{Extracted, Handoff};
+use crate::id::{Digest, Name};
+use crate::problem::Problem;
+use crate::suggest;
+use crate::workflow::{RoleIx, Task, Workflow};
+
+use reader::Reader;
+
+/// How the agent was started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Context {
+    /// By an orchestrator, which decides who comes next.
+    Orchestrated,
+    /// By hand: a blocked agent names who should help.
+    Direct,
+}
+
+/// An agent is orchestrated if its prompt gives it an output directory or names an orchestrator.
+pub fn context_of_prompt(prompt: &str) -> Context {
+    let orchestrated = prompt.contains("OUTPUT_DIRECTORY") || prompt.contains("orchestrating-");
+    if orchestrated { Context::Orchestrated } else { Context::Direct }
+}
+
+/// What the handoff must fit.
+#[derive(Clone, Copy, Debug)]
+pub struct Expect<'a> {
+    /// The role of the assignment; as `agent` says if absent.
+    pub role: Option<&'a str>,
+    pub phase: Option<&'a str>,
+    pub task: Task,
+    pub context: Context,
+    /// Groups that a plan may depend on beside its own.
+    pub groups: &'a [Name],
+}
+
+/// What came of it.
+#[derive(Clone, Debug)]
+pub struct Checked {
+    /// There, if there is a workflow and no problem.
+    pub handoff: Option<Handoff>,
+    /// The status it means, by its declared name.
+    pub status: Option<Name>,
+    pub problems: Vec<Problem>,
+    pub warnings: Vec<Problem>,
+}
+
+impl Checked {
+    pub fn is_valid(&self) -> bool {
+        self.problems.is_empty()
+    }
+}
+
+/// Checks a block. Without a workflow only what all handoffs have in common is checked.
+pub fn check(workflow: Option<&Workflow>, expect: &Expect<'_>, extracted: &Extracted) -> Checked {
+    let mut reader = Reader::new(extracted);
+    let role = reader.role(workflow, expect);
+    reader.common();
+    let status = reader.status(workflow, role.as_ref());
+    reader.blocked(workflow, expect, role.as_ref(), &status);
+    reader.context_present();
+    reader.paths();
+    let phase = reader.phase(workflow, expect);
+    let asked = reader.questions();
+    let review = reader.review();
+    let failing_tests = reader.failing_tests();
+    let groups = reader.plan(workflow, expect);
+    let (acknowledge, accept) = (reader.names("acknowledge"), reader.names("accept"));
+    let facts = reader.facts(workflow);
+    reader.demands(workflow, expect, role.as_ref(), &status);
+    reader.skills(workflow, expect, role.as_ref());
+    let Reader { mut problems, mut warnings, .. } = reader;
+    let by_place = |problem: &Problem| problem.at.clone();
+    problems.sort_by_key(by_place);
+    warnings.sort_by_key(by_place);
+    let handoff = match (&role, workflow, problems.is_empty()) {
+        (Some(Holder { name, ix: Some(_) }), Some(_), true) => Some(Handoff {
+            role: name.clone(),
+            phase,
+            said: status.said.clone(),
+            status: status.ix,
+            reason: status.reason.clone(),
+            facts,
+            issues: review.issues,
+            tracking: review.tracking,
+            responses: review.responses,
+            blocking_summary: review.summary,
+            failing_tests,
+            groups,
+            questions: asked,
+            acknowledge: acknowledge.unwrap_or_default(),
+            accept: accept.unwrap_or_default(),
+            digest: Digest::of(canonical(&extracted.json).as_bytes()),
+            json: extracted.json.clone(),
+        }),
+        (Some(_) | None, _, _) => None,
+    };
+    Checked { handoff, status: status.meant, problems, warnings }
+}
+
+/// Who hands off. A role that is not declared can still be blocked, outside of a session.
+#[derive(Clone, Debug)]
+struct Holder {
+    name: Name,
+    ix: Option<RoleIx>,
+}
+
+impl Reader<'_> {
+    /// The role that hands off: `agent` must be the one that was asked.
+    fn role(&mut self, workflow: Option<&Workflow>, expect: &Expect<'_>) -> Option<Holder> {
+        let agent = self.required_text("agent").map(Name::new);
+        if let (Some(agent), Some(role)) = (&agent, expect.role) {
+            if *agent != role {
+                let message = format!("`agent` is `{agent}`, and the assignment is {role}'s");
+                self.wrong(Code::WrongAgent, "agent", message);
+            }
+        }
+        let name = expect.role.map(Name::new).or(agent)?;
+        let Some(workflow) = workflow else { return Some(Holder { name, ix: None }) };
+        let ix = workflow.role_named(&name).filter(|ix| !workflow.role(*ix).by_interlock);
+        let outside = expect.context == Context::Direct && workflow.domain_of(&name).is_some();
+        if ix.is_none() && !outside {
+            let help = suggest::help(&name, workflow.roles.iter().map(|role| role.name.as_str()).collect::<Vec<_>>());
+            let message = format!("`{}` has no role `{name}`", workflow.name);
+            self.problem(Problem::new(Code::WrongAgent, message).maybe_help(help), "agent");
+            return None;
+        }
+        Some(Holder { name, ix })
+    }
+}
+
+/// The same content in the same bytes, whatever the order of its keys.
+fn canonical(value: &Json) -> String {
+    match value {
+        Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => value.to_string(),
+        Json::Array(items) => {
+            let items: Vec<String> = items.iter().map(canonical).collect();
+            format!("[{}]", items.join(","))
+        }
+        Json::Object(members) => {
+            let mut sorted: Vec<(&String, &Json)> = members.iter().collect();
+            sorted.sort_by_key(|(key, _)| *key);
+            let members: Vec<String> = sorted
+                .into_iter()
+                .map(|(key, value)| format!("{}:{}", Json::String(key.clone()), canonical(value)))
+                .collect();
+            format!("{{{}}}", members.join(","))
+        }
+    }
+}

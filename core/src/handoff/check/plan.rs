@@ -1,0 +1,130 @@
+//! The groups that a plan brings.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value as Json;
+
+use crate::code::Code;
+use crate::handoff::PlannedGroup;
+use crate::handoff::check::Expect;
+use crate::handoff::check::reader::{Reader, scalar};
+use crate::id::Name;
+use crate::problem::Problem;
+use crate::workflow::{GuardSource, Workflow};
+
+const LONGEST_ID: usize = 64;
+const MOST_GROUPS: usize = 1000;
+/// What only a shell would understand.
+const SHELL: &[char] = &['"', '\'', '`', '$', '|', '&', ';', '<', '>', '(', ')', '*', '?', '\\', '#', '~'];
+
+impl Reader<'_> {
+    pub(super) fn plan(&mut self, workflow: Option<&Workflow>, expect: &Expect<'_>) -> Option<Vec<PlannedGroup>> {
+        let objects = self.objects("groups")?;
+        if objects.len() > MOST_GROUPS {
+            let message = format!("{} groups are more than the {MOST_GROUPS} that a plan can have", objects.len());
+            self.wrong(Code::BadPlan, "groups", message);
+            return None;
+        }
+        let mut groups: Vec<PlannedGroup> = Vec::new();
+        for (path, object) in objects {
+            let id = self.member(Code::BadPlan, object, &path, "id").map(str::trim);
+            let title = self.member(Code::BadPlan, object, &path, "title");
+            if let Some(id) = id {
+                self.group_id(id, &path, &groups);
+            }
+            let flags = self.flags(workflow, object, &path);
+            let depends_on = self.dependencies(object, &path);
+            let checks = self.checks(object, &path);
+            if let (Some(id), Some(title)) = (id, title) {
+                groups.push(PlannedGroup { id: Name::new(id), title: Name::new(title), flags, depends_on, checks });
+            }
+        }
+        for (index, group) in groups.iter().enumerate() {
+            for dependency in &group.depends_on {
+                let known = groups.iter().any(|other| other.id == *dependency) || expect.groups.contains(dependency);
+                if !known || *dependency == group.id {
+                    let message = format!("`{}` depends on `{dependency}`, which is no other group", group.id);
+                    self.wrong(Code::BadPlan, &format!("groups[{index}].depends_on"), message);
+                }
+            }
+        }
+        Some(groups)
+    }
+
+    fn group_id(&mut self, id: &str, path: &str, groups: &[PlannedGroup]) {
+        let plain = id.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-'));
+        if !plain || id.len() > LONGEST_ID || id.starts_with(['.', '-']) {
+            let message = format!("`{id}` cannot be an id: letters, digits, `.`, `_`, `-`, at most {LONGEST_ID}");
+            self.wrong(Code::BadPlan, path, message);
+        }
+        if groups.iter().any(|group| group.id == *id) {
+            self.wrong(Code::RepeatedId, path, format!("`{id}` is the id of another group"));
+        }
+    }
+
+    fn flags(&mut self, workflow: Option<&Workflow>, object: &Json, path: &str) -> BTreeMap<Name, Name> {
+        let mut flags = BTreeMap::new();
+        let guards = workflow.map_or(&[][..], |workflow| workflow.guards.as_slice());
+        for guard in guards.iter().filter(|guard| guard.source == GuardSource::Flag) {
+            let field = format!("{path}.{}", guard.name);
+            let value = object.get(guard.name.as_str()).filter(|value| !value.is_null());
+            let known = value.and_then(scalar).filter(|text| guard.values.iter().any(|known| known == text.as_str()));
+            match (value, known) {
+                (_, Some(text)) => {
+                    flags.insert(guard.name.clone(), Name::from(text));
+                }
+                (None, None) if !guard.required => {}
+                (Some(_) | None, None) => {
+                    let values: Vec<&str> = guard.values.iter().map(Name::as_str).collect();
+                    let message = format!("`{}` is one of {}", guard.name, values.join(", "));
+                    self.problem(Problem::new(Code::BadPlan, message), &field);
+                }
+            }
+        }
+        flags
+    }
+
+    fn dependencies(&mut self, object: &Json, path: &str) -> Vec<Name> {
+        let Some(value) = object.get("depends_on").filter(|value| !value.is_null()) else { return Vec::new() };
+        let texts: Option<Vec<Name>> =
+            value.as_array().and_then(|items| items.iter().map(|item| item.as_str().map(Name::new)).collect());
+        texts.unwrap_or_else(|| {
+            self.wrong(Code::BadPlan, &format!("{path}.depends_on"), "`depends_on` is a list of group ids");
+            Vec::new()
+        })
+    }
+
+    /// Commands: a list of words, or one text without anything that only a shell understands.
+    fn checks(&mut self, object: &Json, path: &str) -> Vec<Vec<Name>> {
+        let Some(value) = object.get("checks").filter(|value| !value.is_null()) else { return Vec::new() };
+        let path = format!("{path}.checks");
+        let Some(items) = value.as_array() else {
+            self.wrong(Code::BadPlan, &path, "`checks` is a list of commands");
+            return Vec::new();
+        };
+        let mut commands = Vec::new();
+        for (index, item) in items.iter().enumerate() {
+            match command(item) {
+                Some(words) => commands.push(words),
+                None => {
+                    let help = "write it as a list: [\"sh\", \"-c\", \"…\"] if a shell is meant";
+                    let message = "a check is a program and its arguments; it is not run by a shell";
+                    let problem = Problem::new(Code::BadPlan, message).help(help);
+                    self.problem(problem, &format!("{path}[{index}]"));
+                }
+            }
+        }
+        commands
+    }
+}
+
+fn command(item: &Json) -> Option<Vec<Name>> {
+    let words: Vec<Name> = match item {
+        Json::String(text) if text.contains(SHELL) => return None,
+        Json::String(text) => text.split_whitespace().map(Name::new).collect(),
+        Json::Array(words) => words.iter().map(|word| word.as_str().map(Name::new)).collect::<Option<_>>()?,
+        Json::Null | Json::Bool(_) | Json::Number(_) | Json::Object(_) => return None,
+    };
+    let program = words.first().is_some_and(|program| !program.trim().is_empty());
+    (program && words.iter().all(|word| !word.contains('\0'))).then_some(words)
+}

@@ -1,0 +1,75 @@
+//! Questions that an agent has for a person.
+
+use serde_json::Value as Json;
+
+use crate::code::Code;
+use crate::handoff::Asked;
+use crate::handoff::check::reader::Reader;
+use crate::id::Name;
+
+/// More than a person can be asked at once.
+const MOST: usize = 10;
+
+impl Reader<'_> {
+    pub(super) fn questions(&mut self) -> Vec<Asked> {
+        let offered = self.options("handoff.options");
+        let Some(objects) = self.objects("questions") else {
+            let context = self.get("handoff.context").and_then(Json::as_str).unwrap_or_default();
+            return match offered {
+                Some(options) if !options.is_empty() => {
+                    vec![Asked { text: Name::new(context), category: None, options, impact: None }]
+                }
+                Some(_) | None => Vec::new(),
+            };
+        };
+        if objects.is_empty() || objects.len() > MOST {
+            let message = format!("a handoff asks one to {MOST} questions, this {}", objects.len());
+            self.wrong(Code::BadQuestion, "questions", message);
+        }
+        let mut asked = Vec::new();
+        for (path, object) in objects {
+            let text = self.member(Code::BadQuestion, object, &path, "text");
+            let options = self.options(&format!("{path}.options")).or_else(|| self.own_options(object, &path));
+            let word = |key: &str| object.get(key).and_then(Json::as_str).map(Name::new);
+            if let Some(text) = text {
+                let options = options.unwrap_or_default();
+                asked.push(Asked { text: Name::new(text), category: word("category"), options, impact: word("impact") });
+            }
+        }
+        asked
+    }
+
+    /// The options of one question: none, or a real choice.
+    fn own_options(&mut self, object: &Json, path: &str) -> Option<Vec<Name>> {
+        let items = object.get("options")?.as_array();
+        let path = format!("{path}.options");
+        let Some(items) = items else {
+            self.wrong(Code::BadQuestion, &path, "`options` is a list of texts");
+            return None;
+        };
+        let texts: Vec<&str> = items.iter().filter_map(Json::as_str).filter(|text| !text.trim().is_empty()).collect();
+        if texts.len() != items.len() {
+            self.wrong(Code::BadQuestion, &path, "every option is a text that says something");
+        }
+        self.choice(&texts, &path);
+        Some(texts.into_iter().map(Name::new).collect())
+    }
+
+    fn options(&mut self, path: &str) -> Option<Vec<Name>> {
+        self.get(path)?;
+        let texts = self.texts(path)?;
+        self.choice(&texts, path);
+        Some(texts.into_iter().map(Name::new).collect())
+    }
+
+    fn choice(&mut self, texts: &[&str], path: &str) {
+        if texts.len() == 1 || texts.len() > MOST {
+            let message = format!("a question has no options, or two to {MOST}; this has {}", texts.len());
+            self.wrong(Code::BadQuestion, path, message);
+        }
+        let twice = texts.iter().enumerate().find(|(index, text)| texts.iter().take(*index).any(|other| other == *text));
+        if let Some((_, text)) = twice {
+            self.wrong(Code::BadQuestion, path, format!("the option \"{text}\" stands twice"));
+        }
+    }
+}

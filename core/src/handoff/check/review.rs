@@ -1,0 +1,159 @@
+//! Findings, answers to them, and the tests that fail.
+
+use serde_json::Value as Json;
+
+use crate::code::Code;
+use crate::handoff::check::reader::Reader;
+use crate::handoff::{Answer, BlockingSummary, Grade, Issue, Response, Tracking};
+use crate::id::Name;
+use crate::problem::Problem;
+
+#[derive(Default)]
+pub(super) struct Review {
+    pub(super) issues: Option<Vec<Issue>>,
+    pub(super) tracking: Tracking,
+    pub(super) responses: Vec<Response>,
+    pub(super) summary: Option<BlockingSummary>,
+}
+
+impl Reader<'_> {
+    pub(super) fn review(&mut self) -> Review {
+        Review {
+            issues: self.issues(),
+            tracking: self.tracking(),
+            responses: self.responses(),
+            summary: self.blocking_summary(),
+        }
+    }
+
+    fn issues(&mut self) -> Option<Vec<Issue>> {
+        let objects = self.objects("issues")?;
+        let mut issues: Vec<Issue> = Vec::new();
+        for (path, object) in objects {
+            let id = self.member(Code::BadFinding, object, &path, "id");
+            let title = self.member(Code::BadFinding, object, &path, "title");
+            let location = self.member(Code::BadFinding, object, &path, "location");
+            let severity = self.severity(object, &path);
+            let blocking = object.get("blocking").and_then(Json::as_bool);
+            if blocking.is_none() {
+                self.wrong(Code::BadFinding, &path, "`blocking` is true or false");
+            }
+            if let Some(id) = id.filter(|id| issues.iter().any(|issue| issue.id == *id)) {
+                self.wrong(Code::RepeatedId, &path, format!("`{id}` is the id of another issue of this review"));
+            }
+            if let (Some(id), Some(title), Some(location), Some(severity), Some(blocking)) =
+                (id, title, location, severity, blocking)
+            {
+                let (id, title, location) = (Name::new(id), Name::new(title), Name::new(location));
+                issues.push(Issue { id, title, location, severity, blocking });
+            }
+        }
+        Some(issues)
+    }
+
+    fn severity(&mut self, object: &Json, path: &str) -> Option<Grade> {
+        let text = object.get("severity").and_then(Json::as_str).unwrap_or_default();
+        let grade = match text.to_ascii_uppercase().as_str() {
+            "CRITICAL" => Some(Grade::Critical),
+            "HIGH" => Some(Grade::High),
+            "MEDIUM" => Some(Grade::Medium),
+            "LOW" => Some(Grade::Low),
+            _ => None,
+        };
+        if grade.is_none() {
+            self.wrong(Code::BadFinding, path, "`severity` is CRITICAL, HIGH, MEDIUM or LOW");
+        }
+        grade
+    }
+
+    fn tracking(&mut self) -> Tracking {
+        self.is_object("iteration_tracking");
+        let path = "iteration_tracking.iteration";
+        if self.get(path).is_some_and(|value| value.as_u64().is_none_or(|number| number == 0)) {
+            self.wrong(Code::BadFinding, path, "`iteration` is a whole number from 1");
+        }
+        let accepted = self.names("iteration_tracking.rejections_accepted").unwrap_or_default();
+        let overruled = self.names("iteration_tracking.rejections_overruled").unwrap_or_default();
+        if let Some(both) = accepted.iter().find(|id| overruled.contains(id)) {
+            let message = format!("the rejection of `{both}` is both accepted and overruled");
+            self.wrong(Code::BadFinding, "iteration_tracking", message);
+        }
+        Tracking { rejections_accepted: accepted, rejections_overruled: overruled }
+    }
+
+    fn responses(&mut self) -> Vec<Response> {
+        let mut responses: Vec<Response> = Vec::new();
+        for (path, object) in self.objects("issue_responses").unwrap_or_default() {
+            let id = self.member(Code::BadFinding, object, &path, "id");
+            let word = object.get("response").and_then(Json::as_str).unwrap_or_default().to_ascii_lowercase();
+            let response = match word.as_str() {
+                "fixed" => Some(Answer::Fixed),
+                "rejected" => Some(Answer::Rejected),
+                "deferred" => Some(Answer::Deferred),
+                _ => None,
+            };
+            if response.is_none() {
+                self.wrong(Code::BadFinding, &path, "`response` is fixed, rejected or deferred");
+            }
+            let reason = object.get("reason").and_then(Json::as_str).filter(|text| !text.trim().is_empty());
+            if response == Some(Answer::Rejected) && reason.is_none() {
+                let help = "say why the finding does not hold, or fix it";
+                self.problem(Problem::new(Code::BadFinding, "a rejection needs its `reason`").help(help), &path);
+            }
+            if let Some(id) = id.filter(|id| responses.iter().any(|response| response.id == *id)) {
+                self.wrong(Code::RepeatedId, &path, format!("`{id}` is answered twice"));
+            }
+            if let (Some(id), Some(response)) = (id, response) {
+                responses.push(Response { id: Name::new(id), response, reason: reason.map(Name::new) });
+            }
+        }
+        responses
+    }
+
+    fn blocking_summary(&mut self) -> Option<BlockingSummary> {
+        self.get("blocking_summary")?;
+        self.is_object("blocking_summary");
+        let mut number = |key: &str| {
+            let path = format!("blocking_summary.{key}");
+            let value = self.get(&path)?;
+            let number = value.as_u64().and_then(|number| u32::try_from(number).ok());
+            if number.is_none() {
+                self.wrong(Code::BadFinding, &path, format!("`{key}` is a whole number from 0"));
+            }
+            number
+        };
+        let summary = BlockingSummary {
+            total_blocking: number("total_blocking").unwrap_or(0),
+            fixed: number("fixed").unwrap_or(0),
+            rejected_with_reason: number("rejected_with_reason").unwrap_or(0),
+            unaddressed: number("unaddressed").unwrap_or(0),
+        };
+        let parts = [summary.fixed, summary.rejected_with_reason, summary.unaddressed];
+        let sum: u64 = parts.into_iter().map(u64::from).sum();
+        if sum > u64::from(summary.total_blocking) {
+            let message = format!("{sum} are accounted for, and `total_blocking` is {}", summary.total_blocking);
+            self.wrong(Code::BadFinding, "blocking_summary", message);
+        }
+        Some(summary)
+    }
+
+    /// Tests that still fail, or fail anew, each once.
+    pub(super) fn failing_tests(&mut self) -> Option<Vec<Name>> {
+        self.get("test_progression")?;
+        self.is_object("test_progression");
+        let still = self.names("test_progression.still_failing");
+        let new = self.names("test_progression.new");
+        self.names("test_progression.fixed");
+        if still.is_none() {
+            let path = "test_progression.still_failing";
+            self.wrong(Code::FieldMissing, path, "`test_progression.still_failing` is missing; an empty list is fine");
+        }
+        let mut tests: Vec<Name> = Vec::new();
+        for test in still.into_iter().flatten().chain(new.into_iter().flatten()) {
+            if !tests.contains(&test) {
+                tests.push(test);
+            }
+        }
+        Some(tests)
+    }
+}

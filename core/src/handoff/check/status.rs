@@ -1,0 +1,71 @@
+//! The status, read without regard to case, spaces and hyphens.
+
+use crate::code::Code;
+use crate::handoff::check::Holder;
+use crate::handoff::check::reader::Reader;
+use crate::id::Name;
+use crate::problem::Problem;
+use crate::suggest;
+use crate::workflow::{StatusIx, Workflow, normalise_status};
+
+/// What the handoff says of how it went.
+pub(super) struct Said {
+    pub(super) said: Name,
+    pub(super) ix: Option<StatusIx>,
+    /// By its declared name.
+    pub(super) meant: Option<Name>,
+    pub(super) blocked: bool,
+    pub(super) reason: Option<Name>,
+}
+
+impl Reader<'_> {
+    pub(super) fn status(&mut self, workflow: Option<&Workflow>, holder: Option<&Holder>) -> Said {
+        let text = self.required_text("status").unwrap_or_default();
+        let normal = normalise_status(text);
+        let reason = self.text("blocked_reason").map(Name::new);
+        let mut said = Said { said: Name::new(text), ix: None, meant: None, blocked: false, reason };
+        if text.is_empty() {
+            return said;
+        }
+        let Some(workflow) = workflow else {
+            said.blocked = normal == "BLOCKED";
+            said.meant = Some(said.said.clone());
+            return said;
+        };
+        said.ix = match holder.and_then(|holder| holder.ix) {
+            Some(role) => workflow.status_of(role, text),
+            None => workflow.status_index.get(normal.as_str()).copied(),
+        };
+        let by_interlock = said.ix == Some(workflow.no_handoff) || said.ix == Some(workflow.bad_handoff);
+        if by_interlock {
+            said.ix = None;
+        }
+        let declared = said.ix.map(|ix| workflow.status_name(ix).clone());
+        said.blocked = workflow.blocked.as_ref().is_some_and(|blocked| said.ix == Some(blocked.status));
+        match &declared {
+            Some(name) if *name != text => {
+                self.warn(Code::StatusSpelling, "status", format!("`{text}` was read as `{name}`"));
+            }
+            Some(_) => {}
+            None => self.unknown_status(workflow, holder, text, by_interlock),
+        }
+        said.meant = declared;
+        said
+    }
+
+    fn unknown_status(&mut self, workflow: &Workflow, holder: Option<&Holder>, text: &str, by_interlock: bool) {
+        let Some(holder) = holder else { return };
+        let known = holder.ix.map(|ix| workflow.statuses_of(ix)).unwrap_or_default();
+        let help = suggest::help(text, known.iter().map(Name::as_str));
+        let message = format!("{} has no status `{text}`", holder.name);
+        if workflow.unknown.is_empty() || by_interlock {
+            self.problem(Problem::new(Code::UnknownStatus, message).maybe_help(help), "status");
+        } else {
+            let message = match help {
+                Some(help) => format!("{message}; {help}"),
+                None => message,
+            };
+            self.warn(Code::UnknownStatus, "status", message);
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! Facts as people and examples write them.
+
+use std::collections::BTreeMap;
+
+use crate::code::Code;
+use crate::decide::{Given, GivenLoop};
+use crate::id::Name;
+use crate::problem::Problem;
+use crate::route::Query;
+use crate::state::GroupStatus;
+use crate::suggest;
+use crate::workflow::*;
+
+/// What BAZINGA calls groups that have not ended, so that its records can be asked about as they are.
+const OTHER_STATUSES: &[(&str, GroupStatus)] =
+    &[("approved_pending_merge", GroupStatus::Merging), ("failed", GroupStatus::InProgress)];
+
+/// What was given, understood.
+#[derive(Clone, Debug, Default)]
+pub struct Facts {
+    pub(crate) settings: BTreeMap<Name, Name>,
+    pub(crate) flags: BTreeMap<Name, Name>,
+    pub(crate) facts: Vec<u8>,
+    pub(crate) author: Option<Name>,
+    pub(crate) blocked_agent: Option<Name>,
+    pub(crate) asker: Option<Name>,
+    pub(crate) reason: Option<Name>,
+    pub(crate) outstanding: bool,
+    pub(crate) pending: u32,
+    pub(crate) in_progress: u32,
+    pub(crate) ended: bool,
+    pub(crate) loops: Given,
+}
+
+impl Facts {
+    pub(crate) fn read(workflow: &Workflow, query: &Query) -> Result<Self, Vec<Problem>> {
+        let mut facts = Self { facts: vec![0; workflow.guards.len()], ..Self::default() };
+        facts.reason.clone_from(&query.reason);
+        let mut problems = Vec::new();
+        for (name, value) in &query.given {
+            if let Err(problem) = facts.take(workflow, name, value) {
+                problems.push(problem.field(name.to_string()));
+            }
+        }
+        let reasons = workflow.blocked.as_ref().map_or(&[][..], |blocked| blocked.reasons.as_slice());
+        if let Some(reason) = facts.reason.as_ref().filter(|reason| !reasons.contains(reason)) {
+            let help = suggest::help(reason, reasons.iter().map(Name::as_str));
+            let message = format!("`{reason}` is not a reason of this workflow");
+            problems.push(Problem::new(Code::FieldValue, message).maybe_help(help).field("reason"));
+        }
+        if problems.is_empty() { Ok(facts) } else { Err(problems) }
+    }
+
+    fn take(&mut self, workflow: &Workflow, name: &Name, value: &Name) -> Result<(), Problem> {
+        match name.as_str() {
+            "author" => self.author = Some(role(workflow, value)?),
+            "blocked_agent" => self.blocked_agent = Some(role(workflow, value)?),
+            "asker" => self.asker = Some(role(workflow, value)?),
+            "reason" => self.reason = Some(value.clone()),
+            "outstanding" => self.outstanding = flag(value)?,
+            "groups.pending" => self.pending = number(value)?,
+            "groups.in_progress" => self.in_progress = number(value)?,
+            "group.status" => self.group_status(value)?,
+            other => match other.strip_prefix("loop.") {
+                Some(path) => self.loop_fact(workflow, path, value)?,
+                None => self.declared(workflow, name, value)?,
+            },
+        }
+        Ok(())
+    }
+
+    fn group_status(&mut self, value: &Name) -> Result<(), Problem> {
+        let own = GroupStatus::ALL.iter().find(|status| status.name() == value.as_str());
+        let other = || OTHER_STATUSES.iter().find(|(name, _)| *name == value.as_str()).map(|(_, status)| status);
+        let Some(status) = own.or_else(other) else {
+            let help = suggest::help(value, GroupStatus::ALL.iter().map(|status| status.name()));
+            return Err(Problem::new(Code::UnknownValue, format!("no group is ever `{value}`")).maybe_help(help));
+        };
+        self.ended = matches!(status, GroupStatus::Completed | GroupStatus::DeferredExternal | GroupStatus::Cancelled);
+        Ok(())
+    }
+
+    fn loop_fact(&mut self, workflow: &Workflow, path: &str, value: &Name) -> Result<(), Problem> {
+        let (name, what) = path.rsplit_once('.').unwrap_or((path, ""));
+        let Some(ix) = workflow.loop_named(name) else {
+            let help = suggest::help(name, workflow.loops.iter().map(|item| item.name.as_str()));
+            return Err(Problem::new(Code::UnknownLoop, format!("there is no loop `{name}`")).maybe_help(help));
+        };
+        let entry: &mut GivenLoop = self.loops.loops.entry(ix).or_default();
+        match what {
+            "iteration" => entry.iteration = number(value)?,
+            "no_progress" => entry.no_progress = number(value)?,
+            "open" => entry.open = Some(number(value)?),
+            _ => {
+                let help = format!("ask for loop.{name}.iteration, .no_progress or .open");
+                return Err(Problem::new(Code::BadArgument, "a loop has no such number").help(help));
+            }
+        }
+        Ok(())
+    }
+
+    fn declared(&mut self, workflow: &Workflow, name: &Name, value: &Name) -> Result<(), Problem> {
+        let Some(index) = workflow.guards.iter().position(|guard| guard.name == *name) else {
+            // The domain can be told even where the name of the role tells it too.
+            if *name == "domain" && workflow.domains.iter().any(|domain| domain.name == *value) {
+                return Ok(());
+            }
+            let known = workflow.guards.iter().map(|guard| guard.name.as_str());
+            let state = ["author", "blocked_agent", "asker", "outstanding", "groups.pending", "groups.in_progress"];
+            let all: Vec<&str> = known.chain(state).chain(["group.status"]).collect();
+            let help = suggest::help(name, all);
+            let message = format!("there is no setting, flag or fact `{name}`");
+            return Err(Problem::new(Code::UnknownGuard, message).maybe_help(help));
+        };
+        let Some(guard) = workflow.guards.get(index) else { return Ok(()) };
+        let Some(position) = guard.values.iter().position(|known| known == value) else {
+            let help = suggest::help(value, guard.values.iter().map(Name::as_str));
+            return Err(Problem::new(Code::UnknownValue, format!("`{name}` is never `{value}`")).maybe_help(help));
+        };
+        match guard.source {
+            GuardSource::Setting => {
+                self.settings.insert(name.clone(), value.clone());
+            }
+            GuardSource::Flag => {
+                self.flags.insert(name.clone(), value.clone());
+            }
+            GuardSource::Fact => {
+                if let Some(slot) = self.facts.get_mut(index) {
+                    *slot = u8::try_from(position).unwrap_or(0);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+pub(crate) fn role(workflow: &Workflow, value: &Name) -> Result<Name, Problem> {
+    if workflow.role_named(value).is_some() {
+        return Ok(value.clone());
+    }
+    let help = suggest::help(value, workflow.roles.iter().map(|role| role.name.as_str()));
+    Err(Problem::new(Code::UnknownRole, format!("the workflow has no role `{value}`")).maybe_help(help))
+}
+
+fn number(value: &Name) -> Result<u32, Problem> {
+    value.parse().map_err(|_| Problem::new(Code::BadArgument, format!("`{value}` is not a whole number")))
+}
+
+fn flag(value: &Name) -> Result<bool, Problem> {
+    match value.as_str() {
+        "true" => Ok(true),
+        "false" => Ok(false),
+        _ => Err(Problem::new(Code::BadArgument, format!("`{value}` is neither true nor false"))),
+    }
+}

@@ -1,0 +1,335 @@
+//! The fold: one total match over what can change, live and in replay.
+
+use crate::event::{Cause, Change, Closing, Event};
+use crate::handoff::Response;
+use crate::id::{AssignmentId, DecisionId, Name};
+use crate::state::group::{End, Finding, Group, Progress};
+use crate::state::lane::{Block, Counter, Holder, Lane, Part};
+use crate::state::{Assignment, Closed, GateRun, Question, Session, SessionStatus, State};
+use crate::workflow::Task;
+
+impl State {
+    /// Applies an event. Whatever does not fit is passed over: replay never fails.
+    pub fn apply(&mut self, event: &Event) {
+        self.seq = self.seq.saturating_add(1);
+        if let Cause::Started { session, title, workflow, workflow_hash, settings } = &event.cause {
+            self.session = Some(Session {
+                id: session.clone(),
+                title: title.clone(),
+                workflow: workflow.clone(),
+                workflow_hash: *workflow_hash,
+                settings: settings.clone(),
+            });
+        }
+        if let Some(decision) = &event.decision {
+            self.last_decision = decision.id;
+        }
+        let decision = self.last_decision;
+        for change in &event.changes {
+            self.change(change, decision);
+        }
+    }
+
+    fn change(&mut self, change: &Change, decision: DecisionId) {
+        match change {
+            Change::GroupPlanned { group } => {
+                self.group_index.insert(group.id.clone(), self.groups.len());
+                self.groups.push(Group::planned(group));
+            }
+            Change::Staged { stage } => self.staged(*stage),
+            Change::Entered { group, stage, phases } => self.entered(group.as_ref(), *stage, phases),
+            Change::Assigned { .. } => self.assigned(change),
+            Change::Claimed { assignment, token, lease_until } => {
+                if let Some(assignment) = self.assignments.get_mut(assignment) {
+                    assignment.token = Some(*token);
+                    assignment.lease_until = *lease_until;
+                }
+            }
+            Change::Unclaimed { assignment } => self.unclaimed(*assignment),
+            Change::Closed { assignment, how, digest } => self.closed(*assignment, *how, *digest, decision),
+            Change::Asked { question, name, group, part, text, options, asker, stopped } => {
+                self.hold(group.as_ref(), *part, Holder::Question(*question));
+                self.last_question = *question;
+                self.open_questions.insert(*question);
+                let asked = Question {
+                    name: name.clone(),
+                    group: group.clone(),
+                    part: *part,
+                    text: text.clone(),
+                    options: options.clone(),
+                    asker: asker.clone(),
+                    stopped: stopped.clone(),
+                    open: true,
+                };
+                self.questions.insert(*question, asked);
+            }
+            Change::QuestionClosed { question } => {
+                self.open_questions.remove(question);
+                let closed = self.questions.get_mut(question).map(|asked| {
+                    asked.open = false;
+                    (asked.group.clone(), asked.part)
+                });
+                if let Some((group, part)) = closed {
+                    self.release(group.as_ref(), part, &Holder::Question(*question));
+                }
+            }
+            Change::GateOpened { run, gate, group, part, purpose } => {
+                self.hold(group.as_ref(), *part, Holder::Gate(*run));
+                self.last_gate_run = *run;
+                let opened =
+                    GateRun { gate: gate.clone(), group: group.clone(), part: *part, purpose: purpose.clone() };
+                self.gate_runs.insert(*run, opened);
+                self.merging(group.as_ref(), true);
+            }
+            Change::GateClosed { run } => {
+                if let Some(closed) = self.gate_runs.remove(run) {
+                    self.release(closed.group.as_ref(), closed.part, &Holder::Gate(*run));
+                }
+            }
+            Change::GatePassed { group, gate } => self.gate_passed(group.as_ref(), gate),
+            Change::Session { status } => self.status = *status,
+            Change::Waits { group, part, seat } => {
+                self.on_part(group.as_ref(), *part, |part| part.waiting.push(seat.clone()));
+            }
+            Change::WaitEnded { group, part, from } => {
+                self.on_part(group.as_ref(), *part, |part| part.waiting.truncate(usize::from(*from)));
+            }
+            Change::PartDone { group, part } => self.on_part(group.as_ref(), *part, |part| part.holder = Holder::Done),
+            Change::Blocked { group, role, reason } => self.on_lane(group.as_ref(), |lane| {
+                lane.blocks.push(Block { role: role.clone(), reason: reason.clone() });
+                lane.ever_blocked = true;
+            }),
+            Change::Unblocked { group, role, .. } => {
+                self.on_lane(group.as_ref(), |lane| lane.blocks.retain(|block| block.role != *role));
+            }
+            Change::Counted { group, counted, role, iteration, no_progress, measure } => {
+                let (counted, role) = (counted.clone(), role.clone());
+                let (iteration, no_progress, measure) = (*iteration, *no_progress, *measure);
+                let counter = Counter { counted, role, iteration, no_progress, measure };
+                self.on_lane(group.as_ref(), |lane| lane.count(counter));
+            }
+            Change::CounterReset { group, counted, role } => self.on_lane(group.as_ref(), |lane| {
+                lane.counters.retain(|old| old.counted != *counted || old.role != *role);
+            }),
+            Change::MeasureForgotten { group, counted } => {
+                self.on_lane(Some(group), |lane| lane.forget_measure(counted));
+            }
+            Change::Author { group, role } => self.on_group(group, |group| group.author = Some(role.clone())),
+            Change::Passed { group, name } => self.on_group(group, |group| {
+                group.passed.insert(name.clone());
+            }),
+            Change::PassesLapsed { group } => self.on_group(group, |group| {
+                group.passed.clear();
+                group.gates_passed.clear();
+            }),
+            Change::Reviewed { group, findings } => self.on_group(group, |group| group.reviewed(findings)),
+            Change::Responded { group, responses } => self.on_group(group, |group| group.responded(responses)),
+            Change::TestsFailing { group, tests } => {
+                self.on_group(group, |group| group.failing_tests.clone_from(tests));
+            }
+            Change::Arrived { group, stage } => self.on_group(group, |group| {
+                group.progress = Progress::Arrived;
+                group.lane.stage = Some(*stage);
+                group.lane.parts.clear();
+            }),
+            Change::AwaitsConfirmation { group } => {
+                self.on_group(group, |group| group.rests(Progress::AwaitingConfirmation));
+            }
+            Change::GroupEnded { group, end } => {
+                self.on_group(group, |group| group.rests(Progress::Ended(end.clone())));
+            }
+            Change::DeferralNamed { group, by } => self.on_group(group, |group| {
+                if let Progress::Ended(End::Deferred { acknowledged, .. }) = &mut group.progress {
+                    *acknowledged = Some(by.clone());
+                }
+            }),
+            Change::Noted { group, note } => self.on_group(group, |group| group.notes.push(note.clone())),
+        }
+    }
+
+    fn on_group(&mut self, name: &Name, change: impl FnOnce(&mut Group)) {
+        if let Some(group) = self.group_mut(name) {
+            change(group);
+        }
+    }
+
+    fn on_lane(&mut self, group: Option<&Name>, change: impl FnOnce(&mut Lane)) {
+        if let Some(lane) = self.lane_mut(group) {
+            change(lane);
+        }
+    }
+
+    fn on_part(&mut self, group: Option<&Name>, part: u8, change: impl FnOnce(&mut Part)) {
+        if let Some(part) = self.lane_mut(group).and_then(|lane| lane.parts.get_mut(usize::from(part))) {
+            change(part);
+        }
+    }
+
+    fn group_mut(&mut self, name: &Name) -> Option<&mut Group> {
+        let index = self.group_ix(name)?;
+        self.groups.get_mut(index)
+    }
+
+    fn lane_mut(&mut self, group: Option<&Name>) -> Option<&mut Lane> {
+        match group {
+            None => Some(&mut self.lane),
+            Some(name) => self.group_mut(name).map(|group| &mut group.lane),
+        }
+    }
+
+    fn staged(&mut self, stage: u16) {
+        self.lane.stage = Some(stage);
+        self.lane.parts.clear();
+        for group in self.groups.iter_mut().filter(|group| !group.ended()) {
+            group.progress = Progress::Pending;
+            group.lane.stage = Some(stage);
+            group.lane.parts.clear();
+        }
+    }
+
+    fn entered(&mut self, name: Option<&Name>, stage: Option<u16>, phases: &[Name]) {
+        let Some(lane) = self.lane_mut(name) else { return };
+        lane.stage = stage;
+        lane.parts = if phases.is_empty() {
+            vec![Part::default()]
+        } else {
+            phases.iter().map(|phase| Part { phase: Some(phase.clone()), ..Part::default() }).collect()
+        };
+        if let Some(group) = name.and_then(|name| self.group_mut(name)) {
+            group.progress = Progress::Working;
+        }
+    }
+
+    fn assigned(&mut self, change: &Change) {
+        let Change::Assigned { assignment, group, part, phase, role, task, attempt } = change else { return };
+        self.hold(group.as_ref(), *part, Holder::Assignment(*assignment));
+        self.last_assignment = *assignment;
+        self.open.insert(*assignment);
+        let given = Assignment {
+            group: group.clone(),
+            part: *part,
+            phase: phase.clone(),
+            role: role.clone(),
+            task: *task,
+            attempt: *attempt,
+            token: None,
+            lease_until: None,
+            closed: None,
+        };
+        self.assignments.insert(*assignment, given);
+        if let Some(lane) = self.lane_mut(group.as_ref()) {
+            match lane.attempts.iter_mut().find(|(name, _)| name == role) {
+                Some((_, count)) => *count = *attempt,
+                None => lane.attempts.push((role.clone(), *attempt)),
+            }
+        }
+        self.merging(group.as_ref(), *task == Task::Merge);
+        if self.status == SessionStatus::Validating {
+            self.status = SessionStatus::Active;
+        }
+    }
+
+    /// A group is merging while its merge or its gates are under way.
+    fn merging(&mut self, group: Option<&Name>, merging: bool) {
+        if let Some(group) = group.and_then(|name| self.group_mut(name)) {
+            group.merging = merging;
+            group.progress = Progress::Working;
+        }
+    }
+
+    fn unclaimed(&mut self, id: AssignmentId) {
+        let Some(assignment) = self.assignments.get_mut(&id) else { return };
+        assignment.token = None;
+        assignment.lease_until = None;
+        assignment.attempt = assignment.attempt.saturating_add(1);
+        let (group, role, attempt) = (assignment.group.clone(), assignment.role.clone(), assignment.attempt);
+        let lane = self.lane_mut(group.as_ref());
+        if let Some((_, count)) = lane.and_then(|lane| lane.attempts.iter_mut().find(|(name, _)| *name == role)) {
+            *count = attempt;
+        }
+    }
+
+    fn closed(&mut self, id: AssignmentId, how: Closing, digest: Option<crate::id::Digest>, decision: DecisionId) {
+        self.open.remove(&id);
+        let closed = self.assignments.get_mut(&id).map(|assignment| {
+            assignment.closed = Some(Closed { how, digest, decision });
+            (assignment.group.clone(), assignment.part)
+        });
+        if let Some((group, part)) = closed {
+            self.release(group.as_ref(), part, &Holder::Assignment(id));
+        }
+    }
+
+    fn gate_passed(&mut self, group: Option<&Name>, gate: &Name) {
+        match group {
+            None => {
+                self.gates_passed.insert(gate.clone());
+            }
+            Some(name) => {
+                if let Some(group) = self.group_mut(name) {
+                    group.gates_passed.insert(gate.clone());
+                }
+            }
+        }
+    }
+
+    fn hold(&mut self, group: Option<&Name>, part: u8, holder: Holder) {
+        if let Some(lane) = self.lane_mut(group) {
+            // The session's own part comes into being with its first holder.
+            while lane.parts.len() <= usize::from(part) {
+                lane.parts.push(Part::default());
+            }
+            if let Some(part) = lane.parts.get_mut(usize::from(part)) {
+                part.holder = holder;
+            }
+        }
+    }
+
+    fn release(&mut self, group: Option<&Name>, part: u8, holder: &Holder) {
+        let part = self.lane_mut(group).and_then(|lane| lane.parts.get_mut(usize::from(part)));
+        if let Some(part) = part.filter(|part| part.holder == *holder) {
+            part.holder = Holder::Nobody;
+        }
+    }
+}
+
+impl Lane {
+    fn count(&mut self, counter: Counter) {
+        let same = |old: &&mut Counter| old.counted == counter.counted && old.role == counter.role;
+        match self.counters.iter_mut().find(same) {
+            Some(old) => *old = counter,
+            None => self.counters.push(counter),
+        }
+    }
+
+    fn forget_measure(&mut self, counted: &Name) {
+        for counter in self.counters.iter_mut().filter(|counter| counter.counted == *counted) {
+            counter.measure = None;
+        }
+    }
+}
+
+impl Group {
+    fn reviewed(&mut self, findings: &[(u32, Finding)]) {
+        self.reviews = self.reviews.saturating_add(1);
+        for (index, finding) in findings {
+            match self.findings.get_mut(usize::try_from(*index).unwrap_or(usize::MAX)) {
+                Some(old) => *old = finding.clone(),
+                None => self.findings.push(finding.clone()),
+            }
+        }
+    }
+
+    fn responded(&mut self, responses: &[Response]) {
+        for response in responses {
+            if let Some(finding) = self.findings.iter_mut().rev().find(|finding| finding.id == response.id) {
+                finding.response = Some(response.clone());
+            }
+        }
+    }
+
+    fn rests(&mut self, progress: Progress) {
+        self.progress = progress;
+        self.merging = false;
+    }
+}

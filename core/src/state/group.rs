@@ -1,0 +1,172 @@
+//! A group: a unit of work inside a session.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use crate::handoff::{Grade, PlannedGroup, Response};
+use crate::id::Name;
+use crate::state::lane::Lane;
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "end", rename_all = "snake_case")]
+pub enum End {
+    Completed,
+    Deferred { why: Name, by: Name, acknowledged: Option<Name> },
+    Cancelled { by: Name },
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Progress {
+    #[default]
+    Pending,
+    Working,
+    /// Done with its phases; waits for the other groups before a phase of the session.
+    Arrived,
+    AwaitingConfirmation,
+    Ended(End),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FindingStatus {
+    Open,
+    /// Not raised again by who raised it.
+    Closed,
+    /// Its rejection was accepted: settled once and for good.
+    Accepted,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Finding {
+    /// As last raised; ids change from one review to the next.
+    pub id: Name,
+    pub location: Name,
+    pub title: Name,
+    pub severity: Grade,
+    pub blocking: bool,
+    pub raised_by: Name,
+    pub status: FindingStatus,
+    pub response: Option<Response>,
+}
+
+impl Finding {
+    /// Identity across reviews: `location|title`.
+    pub fn same_as(&self, location: &str, title: &str) -> bool {
+        self.location.trim() == location.trim() && self.title.trim() == title.trim()
+    }
+
+    pub fn is_blocking(&self) -> bool {
+        self.status == FindingStatus::Open && self.blocking
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GroupStatus {
+    Pending,
+    InProgress,
+    Blocked,
+    AwaitingPerson,
+    AwaitingConfirmation,
+    DeferredExternal,
+    Merging,
+    Completed,
+    Cancelled,
+}
+
+impl GroupStatus {
+    pub const ALL: &'static [GroupStatus] = &[
+        GroupStatus::Pending,
+        GroupStatus::InProgress,
+        GroupStatus::Blocked,
+        GroupStatus::AwaitingPerson,
+        GroupStatus::AwaitingConfirmation,
+        GroupStatus::DeferredExternal,
+        GroupStatus::Merging,
+        GroupStatus::Completed,
+        GroupStatus::Cancelled,
+    ];
+
+    pub const fn name(self) -> &'static str {
+        match self {
+            GroupStatus::Pending => "pending",
+            GroupStatus::InProgress => "in_progress",
+            GroupStatus::Blocked => "blocked",
+            GroupStatus::AwaitingPerson => "awaiting_person",
+            GroupStatus::AwaitingConfirmation => "awaiting_confirmation",
+            GroupStatus::DeferredExternal => "deferred_external",
+            GroupStatus::Merging => "merging",
+            GroupStatus::Completed => "completed",
+            GroupStatus::Cancelled => "cancelled",
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Group {
+    pub id: Name,
+    pub title: Name,
+    pub flags: BTreeMap<Name, Name>,
+    pub depends_on: Vec<Name>,
+    pub checks: Vec<Vec<Name>>,
+    pub progress: Progress,
+    pub lane: Lane,
+    /// The author role that last had work on it.
+    pub author: Option<Name>,
+    /// Evidence, for the tree as it is.
+    pub passed: BTreeSet<Name>,
+    pub gates_passed: BTreeSet<Name>,
+    pub findings: Vec<Finding>,
+    pub reviews: u32,
+    pub failing_tests: Vec<Name>,
+    /// A merge or a gate is on its way.
+    pub merging: bool,
+    /// For the manager.
+    pub notes: Vec<Name>,
+}
+
+impl Group {
+    pub(crate) fn planned(plan: &PlannedGroup) -> Self {
+        Self {
+            id: plan.id.clone(),
+            title: plan.title.clone(),
+            flags: plan.flags.clone(),
+            depends_on: plan.depends_on.clone(),
+            checks: plan.checks.clone(),
+            progress: Progress::Pending,
+            lane: Lane::default(),
+            author: None,
+            passed: BTreeSet::new(),
+            gates_passed: BTreeSet::new(),
+            findings: Vec::new(),
+            reviews: 0,
+            failing_tests: Vec::new(),
+            merging: false,
+            notes: Vec::new(),
+        }
+    }
+
+    pub fn status(&self) -> GroupStatus {
+        match &self.progress {
+            Progress::Ended(End::Completed) => GroupStatus::Completed,
+            Progress::Ended(End::Deferred { .. }) => GroupStatus::DeferredExternal,
+            Progress::Ended(End::Cancelled { .. }) => GroupStatus::Cancelled,
+            Progress::AwaitingConfirmation => GroupStatus::AwaitingConfirmation,
+            Progress::Pending => GroupStatus::Pending,
+            Progress::Working | Progress::Arrived if self.lane.asks() => GroupStatus::AwaitingPerson,
+            Progress::Working | Progress::Arrived if !self.lane.blocks.is_empty() => GroupStatus::Blocked,
+            Progress::Working if self.merging => GroupStatus::Merging,
+            Progress::Working | Progress::Arrived => GroupStatus::InProgress,
+        }
+    }
+
+    pub fn ended(&self) -> bool {
+        matches!(self.progress, Progress::Ended(_))
+    }
+
+    pub fn blocking_findings(&self) -> u32 {
+        u32::try_from(self.findings.iter().filter(|finding| finding.is_blocking()).count()).unwrap_or(u32::MAX)
+    }
+}

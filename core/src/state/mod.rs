@@ -1,0 +1,168 @@
+//! The state of a session: the fold of its events.
+//!
+//! Its size follows what is open and what may still matter, not the length of the
+//! history. `decide` reads closed assignments and questions only by their id.
+
+mod apply;
+mod group;
+mod lane;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use crate::event::Closing;
+use crate::id::{AssignmentId, DecisionId, Digest, GateRunId, Name, QuestionId, Timestamp};
+use crate::workflow::Task;
+
+pub use group::{End, Finding, FindingStatus, Group, GroupStatus, Progress};
+pub use lane::{Block, Counter, Holder, Lane, Part, Seat};
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SessionStatus {
+    #[default]
+    Active,
+    Validating,
+    Completed,
+    Cancelled,
+}
+
+impl SessionStatus {
+    pub const fn name(self) -> &'static str {
+        match self {
+            SessionStatus::Active => "active",
+            SessionStatus::Validating => "validating",
+            SessionStatus::Completed => "completed",
+            SessionStatus::Cancelled => "cancelled",
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Session {
+    pub id: Name,
+    pub title: Name,
+    pub workflow: Name,
+    pub workflow_hash: Digest,
+    pub settings: BTreeMap<Name, Name>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Assignment {
+    pub group: Option<Name>,
+    pub part: u8,
+    pub phase: Option<Name>,
+    pub role: Name,
+    pub task: Task,
+    pub attempt: u32,
+    /// The hash of the secret, once claimed.
+    pub token: Option<Digest>,
+    pub lease_until: Option<Timestamp>,
+    pub closed: Option<Closed>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Closed {
+    pub how: Closing,
+    /// Of the handoff that was given in.
+    pub digest: Option<Digest>,
+    pub decision: DecisionId,
+}
+
+/// A move that a limit stopped, to be made after all if a person says so.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stopped {
+    pub rule: Name,
+    #[serde(rename = "loop")]
+    pub counted: Name,
+    pub role: Name,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Question {
+    /// As the workflow calls it.
+    pub name: Name,
+    pub group: Option<Name>,
+    pub part: u8,
+    pub text: Name,
+    pub options: Vec<Name>,
+    pub asker: Option<Seat>,
+    pub stopped: Option<Stopped>,
+    pub open: bool,
+}
+
+/// What a gate's result is waited for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GatePurpose {
+    Phase,
+    Completion,
+    /// The validator waits; this is its role.
+    Validation(Name),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GateRun {
+    pub gate: Name,
+    pub group: Option<Name>,
+    pub part: u8,
+    pub purpose: GatePurpose,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct State {
+    /// Events applied.
+    pub seq: u64,
+    pub session: Option<Session>,
+    pub status: SessionStatus,
+    /// In the order of the plan.
+    pub groups: Vec<Group>,
+    #[serde(skip)]
+    group_index: BTreeMap<Name, usize>,
+    /// What the session itself does, outside its groups.
+    pub lane: Lane,
+    pub gates_passed: BTreeSet<Name>,
+    pub assignments: BTreeMap<AssignmentId, Assignment>,
+    pub open: BTreeSet<AssignmentId>,
+    pub questions: BTreeMap<QuestionId, Question>,
+    pub open_questions: BTreeSet<QuestionId>,
+    /// Gate runs whose result is awaited.
+    pub gate_runs: BTreeMap<GateRunId, GateRun>,
+    pub last_assignment: AssignmentId,
+    pub last_question: QuestionId,
+    pub last_gate_run: GateRunId,
+    pub last_decision: DecisionId,
+}
+
+impl State {
+    /// A session that has just begun.
+    pub(crate) fn begun(session: Session) -> Self {
+        Self { session: Some(session), ..Self::default() }
+    }
+
+    pub fn group_ix(&self, name: &str) -> Option<usize> {
+        self.group_index.get(name).copied()
+    }
+
+    pub fn group(&self, name: &str) -> Option<&Group> {
+        self.group_ix(name).and_then(|index| self.groups.get(index))
+    }
+
+    /// The lane of a group, or of the session.
+    pub fn lane_of(&self, group: Option<&Name>) -> Option<&Lane> {
+        match group {
+            None => Some(&self.lane),
+            Some(name) => self.group(name).map(|group| &group.lane),
+        }
+    }
+
+    /// Rebuilds what is not stored, after the state was read back.
+    pub fn reindex(&mut self) {
+        self.group_index = self.groups.iter().enumerate().map(|(index, group)| (group.id.clone(), index)).collect();
+    }
+
+    pub fn ended(&self) -> bool {
+        matches!(self.status, SessionStatus::Completed | SessionStatus::Cancelled)
+    }
+}

@@ -1,0 +1,129 @@
+//! Reads a workflow file and everything it extends.
+
+use crate::code::Code;
+use crate::id::{Digest, Name};
+use crate::problem::Problem;
+use crate::suggest;
+use crate::workflow::doc::WorkflowDoc;
+use crate::workflow::example;
+use crate::workflow::lower;
+use crate::workflow::merge::{PRELUDE, canonical, merge};
+use crate::workflow::model::Workflow;
+use crate::workflow::record::{Decode, Problems};
+use crate::yaml::{self, Node};
+
+/// How deep `extends` may go.
+const MAX_EXTENDS: usize = 8;
+
+/// A workflow that ships inside the program.
+pub struct Builtin {
+    pub name: &'static str,
+    pub file: &'static str,
+    pub text: &'static str,
+}
+
+macro_rules! builtins {
+    ($($name:literal)*) => {
+        &[$(Builtin {
+            name: $name,
+            file: concat!("workflows/", $name, ".yaml"),
+            text: include_str!(concat!("../../../workflows/", $name, ".yaml")),
+        },)*]
+    };
+}
+
+/// The workflows that ship inside the program, by name.
+pub const BUILTINS: &[Builtin] = builtins!["delivery-team" "feature" "integration" "mcp-wrapper" "phased"];
+
+pub fn builtin(name: &str) -> Option<&'static Builtin> {
+    BUILTINS.iter().find(|builtin| builtin.name == name)
+}
+
+/// What came of loading: every problem, and the workflow if none is an error.
+#[derive(Debug)]
+pub struct Loaded {
+    pub workflow: Option<Workflow>,
+    pub problems: Vec<Problem>,
+    /// The texts that were read, by file, to underline places in.
+    pub sources: Vec<(String, String)>,
+    /// May be extended, not run.
+    pub is_abstract: bool,
+}
+
+/// Whether the examples of a file are checked when it is loaded.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Examples {
+    Checked,
+    /// They were checked when the program was built.
+    Trusted,
+}
+
+/// Loads a workflow. `extends` names a built-in, or whatever `library` finds.
+pub fn load(file: &str, text: &str, library: &dyn Fn(&str) -> Option<(String, String)>) -> Loaded {
+    load_with(file, text, library, Examples::Checked)
+}
+
+fn load_with(file: &str, text: &str, library: &dyn Fn(&str) -> Option<(String, String)>, examples: Examples) -> Loaded {
+    let mut problems = Vec::new();
+    let mut sources = vec![(file.to_owned(), text.to_owned())];
+    let merged = read(file, text, library, &mut sources, &mut problems);
+    let mut loaded = Loaded { workflow: None, problems, sources, is_abstract: false };
+    let Some(node) = merged else { return loaded };
+    let Some(doc) = WorkflowDoc::decode(&node, &mut loaded.problems) else { return loaded };
+    loaded.is_abstract = doc.is_abstract;
+    let hash = Digest::of(canonical(&node, true).as_bytes());
+    let workflow = lower::lower(&doc, hash, &mut loaded.problems);
+    if loaded.problems.iter().any(Problem::is_error) {
+        return loaded;
+    }
+    if let Some(workflow) = workflow.as_ref().filter(|_| examples == Examples::Checked) {
+        example::check(workflow, &doc.examples, &mut loaded.problems);
+    }
+    if !loaded.problems.iter().any(Problem::is_error) {
+        loaded.workflow = workflow;
+    }
+    loaded
+}
+
+/// Loads a built-in by name.
+pub fn load_builtin(name: &str) -> Option<Loaded> {
+    builtin(name).map(|builtin| load(builtin.file, builtin.text, &|_| None))
+}
+
+/// Loads a built-in without checking its examples again: for whatever must start fast.
+pub fn load_shipped(name: &str) -> Option<Loaded> {
+    builtin(name).map(|builtin| load_with(builtin.file, builtin.text, &|_| None, Examples::Trusted))
+}
+
+fn read(
+    file: &str,
+    text: &str,
+    library: &dyn Fn(&str) -> Option<(String, String)>,
+    sources: &mut Vec<(String, String)>,
+    problems: &mut Problems,
+) -> Option<Node> {
+    let mut layers = vec![yaml::parse(file, text, problems)?];
+    let mut seen: Vec<Name> = Vec::new();
+    while let Some(node) = layers.last().and_then(|layer| layer.get("extends")).filter(|node| !node.is_null()) {
+        let name = Name::decode(node, problems)?;
+        if seen.contains(&name) || seen.len() >= MAX_EXTENDS {
+            let message = format!("`{name}` extends itself, or too many others");
+            problems.push(Problem::new(Code::UnknownWorkflow, message).at(node.place.clone()));
+            return None;
+        }
+        let found =
+            library(&name).or_else(|| builtin(&name).map(|builtin| (builtin.file.to_owned(), builtin.text.to_owned())));
+        let Some((base_file, base_text)) = found else {
+            let help = suggest::help(&name, BUILTINS.iter().map(|builtin| builtin.name));
+            let problem = Problem::new(Code::UnknownWorkflow, format!("there is no workflow `{name}`"));
+            problems.push(problem.maybe_help(help).at(node.place.clone()));
+            return None;
+        };
+        seen.push(name);
+        let base = yaml::parse(&base_file, &base_text, problems)?;
+        sources.push((base_file, base_text));
+        layers.push(base);
+    }
+    let prelude = yaml::parse("prelude", PRELUDE, problems)?;
+    Some(layers.iter().rev().fold(prelude, |base, layer| merge(&base, layer)))
+}

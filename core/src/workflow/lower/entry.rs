@@ -1,0 +1,468 @@
+//! One entry of a table: its verb and modifiers, as rules.
+
+use std::sync::Arc;
+
+use crate::code::Code;
+use crate::id::Name;
+use crate::problem::{Place, Problem};
+use crate::workflow::doc::{EntryDoc, Literal};
+use crate::workflow::lower::Lowering;
+use crate::workflow::lower::phases::demands;
+use crate::workflow::model::*;
+use crate::workflow::record::{At, Table};
+
+/// Where an entry stands, which says what it may do.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Spot {
+    Report,
+    Merge,
+    Gate,
+    Option,
+}
+
+/// The frame that an entry's rules share.
+#[derive(Clone)]
+pub(super) struct Frame {
+    pub(super) id: String,
+    pub(super) spot: Spot,
+    pub(super) source: Source,
+    pub(super) tasks: [bool; 3],
+    pub(super) status: Option<StatusIx>,
+    pub(super) reason: Option<Name>,
+    pub(super) blocks: bool,
+}
+
+/// A verb before phases are worked in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Written {
+    Verb(Verb),
+    Advance,
+}
+
+impl Lowering<'_> {
+    /// The rules of a list of alternatives.
+    pub(super) fn alternatives(&mut self, frame: &Frame, entries: &[EntryDoc]) {
+        let first = self.rules.len();
+        for (index, entry) in entries.iter().enumerate() {
+            let mut own = frame.clone();
+            if entries.len() > 1 {
+                own.id = format!("{}.{}", frame.id, index.saturating_add(1));
+            }
+            self.entry(&own, entry);
+        }
+        self.never_reached(first, &frame.id);
+    }
+
+    pub(super) fn entry(&mut self, frame: &Frame, entry: &EntryDoc) {
+        let Some(written) = self.verb(frame, entry) else { return };
+        let mut rule = self.blank(frame, entry);
+        let tests = self.tests(&entry.when, matches!(frame.spot, Spot::Report | Spot::Merge));
+        rule.conditions = tests.into_iter().map(Condition::When).collect();
+        rule.counted = entry.counted.as_ref().and_then(|name| self.find_loop(name));
+        rule.passes = entry.passes.iter().map(|name| self.pass(&name.value)).collect();
+        if entry.without_groups && !matches!(written, Written::Verb(Verb::Validate(_))) {
+            self.report(Code::VerbNotHere, &entry.place, "`without_groups` belongs to `validate`");
+        }
+        match written {
+            Written::Advance => self.advance(&rule, frame.spot),
+            Written::Verb(verb) => {
+                rule.verb = verb;
+                self.scope_conditions(&mut rule);
+                self.with_loop_and_otherwise(frame, entry, rule);
+            }
+        }
+    }
+
+    fn blank(&self, frame: &Frame, entry: &EntryDoc) -> Rule {
+        Rule {
+            id: Name::from(frame.id.clone()),
+            place: entry.place.clone(),
+            source: frame.source.clone(),
+            tasks: frame.tasks,
+            phase: None,
+            status: frame.status,
+            reason: frame.reason.clone(),
+            conditions: Vec::new(),
+            verb: Verb::Leave,
+            climbs: false,
+            counted: None,
+            passes: Vec::new(),
+            with: names(&entry.with),
+            demands: demands(&entry.require, &entry.verify),
+            model: entry.model.clone(),
+            because: entry.because.clone(),
+            blocks: frame.blocks,
+            leaves: false,
+            without_groups: entry.without_groups,
+        }
+    }
+
+    /// Exactly one verb, with a target that it takes, where it may stand.
+    fn verb(&mut self, frame: &Frame, entry: &EntryDoc) -> Option<Written> {
+        let written: [(&str, &Option<At<Name>>); 18] = [
+            ("spawn", &entry.spawn),
+            ("respawn", &entry.respawn),
+            ("consult", &entry.consult),
+            ("return", &entry.back),
+            ("escalate", &entry.escalate),
+            ("merge", &entry.merge),
+            ("advance", &entry.advance),
+            ("goto", &entry.goto),
+            ("start", &entry.start),
+            ("ask", &entry.ask),
+            ("complete", &entry.complete),
+            ("defer", &entry.defer),
+            ("validate", &entry.validate),
+            ("end", &entry.end),
+            ("cancel", &entry.cancel),
+            ("redo", &entry.redo),
+            ("acknowledge", &entry.acknowledge),
+            ("", &None),
+        ];
+        let verbs: Vec<(&str, &At<Name>)> =
+            written.iter().filter_map(|(verb, target)| target.as_ref().map(|target| (*verb, target))).collect();
+        match verbs.as_slice() {
+            [(verb, target)] => {
+                self.verb_stands_here(frame.spot, verb, &target.place);
+                self.target(verb, target)
+            }
+            [] => {
+                let help = "such as `spawn: ROLE`, `respawn: author`, `ask: QUESTION`";
+                let problem = Problem::new(Code::OneVerb, "this entry has no verb").help(help);
+                self.problems.push(problem.at(entry.place.clone()));
+                None
+            }
+            [_, second, ..] => {
+                let list: Vec<String> = verbs.iter().map(|(verb, _)| format!("`{verb}`")).collect();
+                let message = format!("an entry has one verb, this has {}", list.join(" and "));
+                self.report(Code::OneVerb, &second.1.place.clone(), message);
+                None
+            }
+        }
+    }
+
+    fn verb_stands_here(&mut self, spot: Spot, verb: &str, place: &Place) {
+        let only_in_options = matches!(verb, "cancel" | "redo" | "acknowledge");
+        let needs_reporter = matches!(verb, "consult" | "return" | "escalate" | "respawn");
+        let wrong = match spot {
+            Spot::Report | Spot::Merge => only_in_options,
+            Spot::Gate => only_in_options || matches!(verb, "consult" | "return"),
+            Spot::Option => needs_reporter && verb != "respawn",
+        };
+        if wrong {
+            let message = if only_in_options {
+                format!("only a person can `{verb}`: it stands in the options of questions")
+            } else {
+                format!("`{verb}` needs a report, and there is none here")
+            };
+            self.report(Code::VerbNotHere, place, message);
+        }
+        let phased = !self.phases.is_empty() || self.doc.is_abstract;
+        if matches!(verb, "advance" | "goto") && !phased {
+            self.report(Code::VerbNotHere, place, format!("`{verb}` needs `phases`"));
+        }
+    }
+
+    fn target(&mut self, verb: &str, target: &At<Name>) -> Option<Written> {
+        let word = target.value.clone();
+        let done = match (verb, word.as_str()) {
+            ("spawn", "author") => Verb::Spawn(Target::Author),
+            ("spawn", _) => Verb::Spawn(Target::Role(self.find_holder(target)?)),
+            ("consult", "author") => Verb::Consult(Target::Author),
+            ("consult", _) => Verb::Consult(Target::Role(self.find_holder(target)?)),
+            ("respawn", "self") => Verb::Respawn(Target::Reporter),
+            ("respawn", "author") => Verb::Respawn(Target::Author),
+            ("escalate", "self") => Verb::Escalate(Target::Reporter),
+            ("escalate", "author") => Verb::Escalate(Target::Author),
+            ("return", "blocked_agent") => Verb::Return,
+            ("merge", "author") => Verb::Merge,
+            ("advance", "phase") => return Some(Written::Advance),
+            ("goto", _) if self.phases.is_empty() && self.doc.is_abstract => return None,
+            ("goto", _) => Verb::Goto(self.find_phase(target)?),
+            ("start", "groups") => Verb::Start,
+            ("ask", _) => Verb::Ask(self.find_question(target)?),
+            ("complete", "group") => Verb::Complete,
+            ("defer", "group") => Verb::Defer,
+            ("validate", _) => Verb::Validate(self.find_validator(target)?),
+            ("end", "session") => Verb::End,
+            ("cancel", "group") => Verb::CancelGroup,
+            ("cancel", "session") => Verb::CancelSession,
+            ("redo", "work") => Verb::Redo,
+            ("acknowledge", "deferred") => Verb::Acknowledge,
+            _ => {
+                let problem = Problem::new(Code::BadTarget, format!("`{verb}` does not take `{word}`"));
+                self.problems.push(problem.help(takes(verb)).at(target.place.clone()));
+                return None;
+            }
+        };
+        Some(Written::Verb(done))
+    }
+
+    fn find_validator(&mut self, target: &At<Name>) -> Option<RoleIx> {
+        let ix = self.find_role(target)?;
+        if !self.roles.get(ix.index())?.by_interlock {
+            let message = format!("`{}` must be `by: interlock`: the validator is code, not an agent", target.value);
+            self.report(Code::BadTarget, &target.place, message);
+            return None;
+        }
+        for verdict in ["ACCEPT", "REJECT"] {
+            let rows = self.doc.routes.get(&target.value);
+            let has = rows.is_some_and(|rows| rows.keys().any(|status| normalise_status(status) == verdict));
+            if !has {
+                let message = format!("`{}` judges, so it needs a row `{verdict}`", target.value);
+                self.report(Code::MissingKey, &target.place, message);
+            }
+        }
+        Some(ix)
+    }
+
+    fn scope_conditions(&mut self, rule: &mut Rule) {
+        let author = |target: Target| target == Target::Author;
+        match rule.verb {
+            Verb::Spawn(target) | Verb::Respawn(target) | Verb::Consult(target) | Verb::Escalate(target) => {
+                if author(target) {
+                    rule.conditions.push(Condition::HasAuthor);
+                }
+            }
+            Verb::Merge => rule.conditions.extend([Condition::InGroup, Condition::HasAuthor]),
+            Verb::Complete | Verb::Defer | Verb::CancelGroup => rule.conditions.push(Condition::InGroup),
+            Verb::Validate(_) | Verb::End | Verb::Acknowledge => rule.conditions.push(Condition::InSession),
+            Verb::Goto(phase) => {
+                let stage = self.phases.get(phase.index()).map(|phase| phase.stage);
+                let in_session = stage.and_then(|stage| self.stages.get(stage)).is_some_and(|stage| stage.per_session);
+                rule.conditions.push(if in_session { Condition::InSession } else { Condition::InGroup });
+            }
+            Verb::Return => rule.conditions.push(Condition::SomebodyWaits),
+            Verb::Ask(question) => rule.leaves = self.can_advance(question),
+            Verb::Start | Verb::CancelSession | Verb::Redo | Verb::Join | Verb::Rework(_) | Verb::Leave => {}
+        }
+    }
+
+    fn can_advance(&self, question: QuestionIx) -> bool {
+        let doc = self.questions.get(question.index()).and_then(|question| self.doc.questions.get(&question.name));
+        let advances = |entries: &Vec<EntryDoc>| entries.iter().any(|entry| entry.advance.is_some());
+        doc.is_some_and(|doc| advances(&doc.answer) || doc.options.iter().any(|(_, _, entries)| advances(entries)))
+    }
+
+    /// In order: completion, settled, limit, the entry itself, otherwise.
+    fn with_loop_and_otherwise(&mut self, frame: &Frame, entry: &EntryDoc, rule: Rule) {
+        if rule.verb == Verb::Merge && !rule.passes.is_empty() {
+            let mut done = suffixed(&rule, "/complete");
+            done.conditions.push(Condition::Completes);
+            done.verb = Verb::Complete;
+            done.counted = None;
+            self.rules.push(done);
+        }
+        self.settled_rules(&rule);
+        let mut plain = rule;
+        if let Verb::Consult(target) = plain.verb {
+            plain.conditions.push(Condition::Free(target));
+        }
+        self.limited(&plain);
+        let takes_otherwise = matches!(plain.verb, Verb::Consult(_) | Verb::Return);
+        let verb = plain.verb;
+        self.rules.push(plain.clone());
+        match (&entry.otherwise, takes_otherwise) {
+            (Some(other), true) => {
+                let mut other = (**other).clone();
+                other.counted = other.counted.or_else(|| entry.counted.clone());
+                if other.with.is_empty() {
+                    other.with.clone_from(&entry.with);
+                }
+                other.when = entry.when.clone();
+                let frame = Frame { id: format!("{}/otherwise", frame.id), ..frame.clone() };
+                self.entry(&frame, &other);
+            }
+            (Some(other), false) => {
+                self.report(Code::VerbNotHere, &other.place, "`otherwise` belongs to `consult` and `return`");
+            }
+            (None, _) if matches!(verb, Verb::Consult(_)) => self.ask_clarify(&plain, "/otherwise"),
+            (None, _) => {}
+        }
+    }
+
+    /// A rule that asks `clarify` under the same circumstances.
+    pub(super) fn ask_clarify(&mut self, rule: &Rule, suffix: &str) {
+        let clarify = self.questions.iter().position(|question| question.name == "clarify").map(QuestionIx::new);
+        let Some(question) = clarify else { return };
+        let mut ask = suffixed(rule, suffix);
+        ask.conditions.retain(|condition| !matches!(condition, Condition::Free(_)));
+        ask.verb = Verb::Ask(question);
+        ask.counted = None;
+        self.rules.push(ask);
+    }
+
+    pub(super) fn limited(&mut self, rule: &Rule) {
+        if rule.counted.is_some() && !matches!(rule.verb, Verb::Ask(_)) {
+            let mut limit = suffixed(rule, "/limit");
+            limit.conditions.push(Condition::Limit);
+            limit.climbs = true;
+            self.rules.push(limit);
+        }
+    }
+
+    /// A review whose every blocking finding is settled goes back to the reviewer once, then up.
+    fn settled_rules(&mut self, rule: &Rule) {
+        let measured = rule.counted.and_then(|ix| self.loops.get(ix.index())).and_then(|item| item.measure);
+        let sends_back = matches!(rule.verb, Verb::Respawn(Target::Author) | Verb::Spawn(Target::Author));
+        let settled = self.loop_ix("settled");
+        if measured != Some(Measure::BlockingFindings) || !sends_back || settled.is_none() {
+            return;
+        }
+        let mut again = suffixed(rule, "/settled");
+        again.conditions.push(Condition::Settled);
+        again.verb = Verb::Respawn(Target::Reporter);
+        again.counted = settled;
+        again.because = Some(Name::new("every blocking finding of this review was settled before"));
+        self.limited(&again);
+        self.rules.push(again);
+    }
+
+    /// `advance: phase`: back to who waits, or on through join, rework and checkpoint.
+    pub(super) fn advance(&mut self, rule: &Rule, spot: Spot) {
+        let by_person = spot == Spot::Option;
+        if matches!(spot, Spot::Report | Spot::Option) {
+            let mut back = suffixed(rule, "/consult");
+            back.conditions.extend([Condition::Task(Task::Consult), Condition::SomebodyWaits]);
+            back.verb = Verb::Return;
+            self.rules.push(back);
+        }
+        for index in 0..self.phases.len() {
+            let Some(phase) = self.phases.get(index) else { continue };
+            let fits = match (&phase.performer, spot) {
+                (Performer::Role(_) | Performer::ByDomain(_), Spot::Report)
+                | (Performer::Merge, Spot::Merge)
+                | (Performer::Gate(_), Spot::Gate) => true,
+                (_, Spot::Option) => true,
+                (_, Spot::Report | Spot::Merge | Spot::Gate) => false,
+            };
+            if fits {
+                self.advance_phase(rule, PhaseIx::new(index), by_person);
+            }
+        }
+    }
+
+    fn advance_phase(&mut self, rule: &Rule, ix: PhaseIx, by_person: bool) {
+        let Some(phase) = self.phases.get(ix.index()) else { return };
+        let Some(stage) = self.stages.get(phase.stage).cloned() else { return };
+        let mut base = suffixed(rule, &format!("@{}", phase.name));
+        base.phase = Some(ix);
+        base.leaves = true;
+        if !by_person && rule.speaks_of(Task::Work) && rule.speaks_of(Task::Consult) {
+            base.conditions.push(Condition::Task(Task::Work));
+        }
+        if stage.phases.len() > 1 {
+            let mut join = suffixed(&base, "/join");
+            join.conditions.push(Condition::Outstanding);
+            join.verb = Verb::Join;
+            self.rules.push(join);
+        }
+        if !by_person {
+            if let Some(rework) = &stage.rework {
+                let mut again = suffixed(&base, "/rework");
+                again.conditions.push(Condition::Open(rework.counted));
+                again.verb = Verb::Rework(rework.goto);
+                again.counted = Some(rework.counted);
+                self.limited(&again);
+                self.rules.push(again);
+            }
+            for checkpoint in &stage.checkpoints {
+                let mut ask = suffixed(&base, "/checkpoint");
+                ask.conditions.extend(checkpoint.when.iter().copied().map(Condition::When));
+                ask.verb = Verb::Ask(checkpoint.question);
+                ask.counted = None;
+                self.rules.push(ask);
+            }
+        }
+        base.verb = Verb::Leave;
+        self.limited(&base);
+        self.rules.push(base);
+    }
+
+    /// An alternative whose conditions include all those of an earlier one is dead.
+    fn never_reached(&mut self, first: usize, id: &str) {
+        let mut dead: Vec<(Name, Place)> = Vec::new();
+        let rules = self.rules.get(first..).unwrap_or_default();
+        for (index, later) in rules.iter().enumerate() {
+            let own = !later.id.contains('/') && !later.id.contains('@') && *later.id != *id;
+            let covered = rules.iter().take(index).any(|earlier| {
+                let same_frame = earlier.phase == later.phase && earlier.tasks == later.tasks;
+                same_frame && earlier.conditions.iter().all(|condition| later.conditions.contains(condition))
+            });
+            if own && covered {
+                dead.push((later.id.clone(), later.place.clone()));
+            }
+        }
+        for (name, place) in dead {
+            let message = format!("`{name}` comes after an alternative that always holds where it does");
+            self.report(Code::NeverReached, &place, message);
+        }
+    }
+
+    /// `begin`, `groups.begin`, `groups.ended`: entries with `spawn` only.
+    pub(super) fn openings(&mut self, id: &str, entries: &[EntryDoc], flags: bool) -> Vec<Opening> {
+        let mut openings = Vec::new();
+        for (index, entry) in entries.iter().enumerate() {
+            let id = if entries.len() > 1 { format!("{id}.{}", index.saturating_add(1)) } else { id.to_owned() };
+            let frame = Frame {
+                id: id.clone(),
+                spot: Spot::Report,
+                source: Source::Roles { roles: IxSet::default(), domains: IxSet::default() },
+                tasks: [true; 3],
+                status: None,
+                reason: None,
+                blocks: false,
+            };
+            let Some(Written::Verb(Verb::Spawn(Target::Role(role)))) = self.verb(&frame, entry) else {
+                self.report(Code::VerbNotHere, &entry.place, format!("`{id}` takes `spawn: ROLE`"));
+                continue;
+            };
+            if let Some(extra) = entry.counted.as_ref().or_else(|| entry.passes.first()) {
+                self.report(Code::VerbNotHere, &extra.place, format!("`{id}` counts and passes nothing"));
+            }
+            let when = self.opening_tests(&entry.when, flags);
+            let (with, model, because) = (names(&entry.with), entry.model.clone(), entry.because.clone());
+            openings.push(Opening { id: id.into(), when, role, with, model, because });
+        }
+        openings
+    }
+
+    fn opening_tests(&mut self, when: &Table<Vec<Literal>>, flags: bool) -> Vec<Test> {
+        let tests = self.tests(when, false);
+        for (name, place, _) in when.iter() {
+            let flag = self.guards.iter().any(|guard| guard.name == *name && guard.source == GuardSource::Flag);
+            if flag && !flags {
+                self.report(
+                    Code::GuardOutOfReach,
+                    place,
+                    format!("`{name}` is a flag of a group, and there is none here"),
+                );
+            }
+        }
+        tests
+    }
+}
+
+fn takes(verb: &str) -> &'static str {
+    match verb {
+        "respawn" | "escalate" => "it takes `self` or `author`",
+        "return" => "it takes `blocked_agent`",
+        "merge" => "it takes `author`",
+        "advance" => "it takes `phase`",
+        "start" => "it takes `groups`",
+        "complete" | "defer" => "it takes `group`",
+        "end" => "it takes `session`",
+        "cancel" => "it takes `group` or `session`",
+        "redo" => "it takes `work`",
+        "acknowledge" => "it takes `deferred`",
+        _ => "it takes a role or `author`",
+    }
+}
+
+pub(super) fn suffixed(rule: &Rule, suffix: &str) -> Rule {
+    Rule { id: Name::from(format!("{}{suffix}", rule.id)), ..rule.clone() }
+}
+
+pub(super) fn names(list: &[At<Name>]) -> Arc<[Name]> {
+    list.iter().map(|at| at.value.clone()).collect()
+}

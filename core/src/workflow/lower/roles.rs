@@ -1,0 +1,172 @@
+//! Domains, roles, classes, ladders, overrides.
+
+use crate::code::Code;
+use crate::id::Name;
+use crate::problem::Place;
+use crate::workflow::doc::RoleDoc;
+use crate::workflow::lower::{Lowering, RESERVED};
+use crate::workflow::model::*;
+use crate::workflow::record::At;
+
+impl Lowering<'_> {
+    pub(super) fn domains(&mut self) {
+        for (name, place, patterns) in self.doc.domains.iter() {
+            if RESERVED.contains(&name.as_str()) || self.doc.roles.contains(name) {
+                self.report(Code::TwoMeanings, place, format!("`{name}` cannot be a domain and a role"));
+            }
+            let mut prefixes = Vec::new();
+            for pattern in patterns {
+                match pattern.value.strip_suffix('*').filter(|prefix| !prefix.is_empty() && !prefix.contains('*')) {
+                    Some(prefix) => prefixes.push(Name::new(prefix)),
+                    None => self.report(Code::DomainConflict, &pattern.place, "a pattern is a beginning and `*`"),
+                }
+            }
+            self.domains.push(Domain { name: name.clone(), prefixes });
+        }
+    }
+
+    pub(super) fn roles(&mut self) {
+        let doc = self.doc;
+        let mut declared: Vec<(Name, &Place, &RoleDoc, Option<Name>)> = Vec::new();
+        for (name, place, role) in doc.roles.iter() {
+            if !name.contains("{domain}") {
+                declared.push((name.clone(), place, role, None));
+                continue;
+            }
+            for domain in doc.domains.keys() {
+                let full = Name::from(name.replace("{domain}", domain));
+                if !doc.roles.contains(&full) {
+                    declared.push((full, place, role, Some(domain.clone())));
+                }
+            }
+        }
+        declared.sort_by(|a, b| a.0.cmp(&b.0));
+        for (index, (name, place, _, _)) in declared.iter().enumerate() {
+            if RESERVED.contains(&name.as_str()) {
+                self.report(Code::TwoMeanings, place, format!("`{name}` has a meaning of its own"));
+            }
+            self.role_index.insert(name.clone(), RoleIx::new(index));
+        }
+        for (name, place, role, domain) in &declared {
+            let role = self.role(name, place, role, domain.as_ref());
+            self.roles.push(role);
+        }
+        self.classes(&declared);
+        self.ladders(&declared);
+    }
+
+    fn role(&mut self, name: &Name, place: &Place, doc: &RoleDoc, template: Option<&Name>) -> Role {
+        let by_interlock = match &doc.by {
+            None => false,
+            Some(at) => {
+                if at.value != "interlock" {
+                    self.report(Code::WrongType, &at.place, "`by` is `interlock` or absent");
+                }
+                true
+            }
+        };
+        if doc.at_most.as_ref().is_some_and(|at| at.value == 0) {
+            self.report(Code::WrongType, place, "`at_most` is at least 1");
+        }
+        let escalates_to = match &doc.escalates_to {
+            Some(at) if at.value != "user" => {
+                let name = template.map_or(at.value.clone(), |domain| at.value.replace("{domain}", domain).into());
+                self.find_role(&At { value: name, place: at.place.clone() })
+            }
+            Some(_) | None => None,
+        };
+        Role {
+            name: name.clone(),
+            author: doc.is.iter().any(|class| class.value == "author"),
+            classes: doc.is.iter().map(|class| class.value.clone()).collect(),
+            domain: self.role_domain(name, place, doc),
+            escalates_to,
+            at_most: doc.at_most.as_ref().map(|at| at.value),
+            skills: doc.skills.iter().map(|skill| skill.value.clone()).collect(),
+            model: doc.model.clone(),
+            deadline: doc.deadline.as_ref().map(|at| at.value.clone()),
+            by_interlock,
+        }
+    }
+
+    fn role_domain(&mut self, name: &Name, place: &Place, doc: &RoleDoc) -> Option<DomainIx> {
+        if let Some(declared) = &doc.domain {
+            let found = self.domains.iter().position(|domain| domain.name == declared.value);
+            if found.is_none() {
+                let known: Vec<Name> = self.domains.iter().map(|domain| domain.name.clone()).collect();
+                self.unknown(Code::DomainConflict, "domain", declared, known.iter().map(Name::as_str));
+            }
+            return found.map(DomainIx::new);
+        }
+        let fits = |domain: &Domain| domain.prefixes.iter().any(|prefix| name.starts_with(prefix.as_str()));
+        let fitting: Vec<usize> =
+            self.domains.iter().enumerate().filter(|(_, domain)| fits(domain)).map(|(index, _)| index).collect();
+        if fitting.len() > 1 {
+            let message = format!("`{name}` fits more than one domain; say which with `domain`");
+            self.report(Code::DomainConflict, place, message);
+        }
+        fitting.first().copied().map(DomainIx::new)
+    }
+
+    fn classes(&mut self, declared: &[(Name, &Place, &RoleDoc, Option<Name>)]) {
+        for (index, (_, _, role, _)) in declared.iter().enumerate() {
+            for class in &role.is {
+                let taken = self.role_index.contains_key(&class.value)
+                    || (RESERVED.contains(&class.value.as_str()) && class.value != "author");
+                if taken {
+                    let message = format!("`{}` cannot be a class: it means something else", class.value);
+                    self.report(Code::TwoMeanings, &class.place, message);
+                }
+                self.classes.entry(class.value.clone()).or_default().insert(index);
+            }
+        }
+    }
+
+    fn ladders(&mut self, declared: &[(Name, &Place, &RoleDoc, Option<Name>)]) {
+        for (index, (name, place, doc, _)) in declared.iter().enumerate() {
+            let mut rung = self.roles.get(index).and_then(|role| role.escalates_to);
+            let mut steps = 0usize;
+            while let Some(ix) = rung {
+                steps = steps.saturating_add(1);
+                if ix.index() == index || steps > self.roles.len() {
+                    let place = doc.escalates_to.as_ref().map_or(*place, |at| &at.place).clone();
+                    let message = format!("the ladder from `{name}` comes back to where it was: it must end at `user`");
+                    self.report(Code::LadderCircle, &place, message);
+                    break;
+                }
+                rung = self.roles.get(ix.index()).and_then(|role| role.escalates_to);
+            }
+        }
+    }
+
+    pub(super) fn find_role(&mut self, name: &At<Name>) -> Option<RoleIx> {
+        let found = self.role_index.get(&name.value).copied();
+        if found.is_none() {
+            let known: Vec<Name> = self.role_index.keys().cloned().collect();
+            self.unknown(Code::UnknownRole, "role", name, known.iter().map(Name::as_str));
+        }
+        found
+    }
+
+    /// A role that an agent can hold.
+    pub(super) fn find_holder(&mut self, name: &At<Name>) -> Option<RoleIx> {
+        let ix = self.find_role(name)?;
+        if self.roles.get(ix.index()).is_some_and(|role| role.by_interlock) {
+            let message = format!("`{}` is played by Interlock itself and cannot be assigned", name.value);
+            self.report(Code::BadTarget, &name.place, message);
+            return None;
+        }
+        Some(ix)
+    }
+
+    pub(super) fn overrides(&mut self) {
+        for doc in &self.doc.overrides {
+            let when = self.tests(&doc.when, false);
+            let found = (self.find_holder(&doc.instead_of), self.find_holder(&doc.takes));
+            if let (Some(instead_of), Some(takes)) = found {
+                let because = doc.because.clone().unwrap_or_else(|| format!("{} stands in", doc.takes.value).into());
+                self.overrides.push(Override { when, instead_of, takes, because });
+            }
+        }
+    }
+}

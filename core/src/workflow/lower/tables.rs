@@ -1,0 +1,301 @@
+//! The tables: routes, merge, gates, questions, unknown statuses, aliases, openings.
+
+use std::collections::BTreeMap;
+
+use crate::code::Code;
+use crate::id::Name;
+use crate::problem::Place;
+use crate::workflow::doc::EntryDoc;
+use crate::workflow::lower::Lowering;
+use crate::workflow::lower::entry::{Frame, Spot};
+use crate::workflow::model::*;
+use crate::workflow::record::{At, Table};
+
+/// What an ordinary row speaks of.
+const WORK_AND_CONSULT: [bool; 3] = [true, true, false];
+const MERGE_ONLY: [bool; 3] = [false, false, true];
+const ALL_TASKS: [bool; 3] = [true; 3];
+
+impl Lowering<'_> {
+    pub(super) fn tables(&mut self) {
+        let doc = self.doc;
+        self.routes();
+        self.blocked_table();
+        self.merge_table();
+        self.gate_tables();
+        self.question_tables();
+        if let Some(entry) = &doc.unknown_status {
+            let frame = Frame {
+                id: "unknown_status".to_owned(),
+                spot: Spot::Report,
+                source: self.everyone(),
+                tasks: ALL_TASKS,
+                status: None,
+                reason: None,
+                blocks: false,
+            };
+            self.entry(&frame, entry);
+        }
+        self.begin = self.openings("begin", &doc.begin, false);
+        if let Some(groups) = &doc.groups {
+            if groups.at_most.as_ref().is_some_and(|at| at.value == 0) {
+                self.report(Code::WrongType, &groups.place, "`at_most` is at least 1");
+            }
+            self.group_begin = self.openings("groups.begin", &groups.begin, true);
+            self.groups_ended = self.openings("groups.ended", &groups.ended, false);
+        }
+        self.alias_table();
+    }
+
+    /// Every role that an agent can hold.
+    pub(super) fn everyone(&self) -> Source {
+        let holders = self.roles.iter().enumerate().filter(|(_, role)| !role.by_interlock);
+        Source::Roles { roles: holders.map(|(index, _)| index).collect(), domains: IxSet::default() }
+    }
+
+    fn routes(&mut self) {
+        let doc = self.doc;
+        let (mut of_roles, mut of_classes, mut of_any) = (Vec::new(), Vec::new(), Vec::new());
+        for (head, place, rows) in doc.routes.iter() {
+            if *head == "any" {
+                of_any.push((head, IxSet::default(), rows));
+            } else if let Some(ix) = self.role_index.get(head) {
+                of_roles.push((head, std::iter::once(ix.index()).collect(), rows));
+            } else if let Some(members) = self.classes.get(head) {
+                of_classes.push((head, members.clone(), rows));
+            } else {
+                let known: Vec<Name> = self.role_index.keys().chain(self.classes.keys()).cloned().collect();
+                let head = At { value: head.clone(), place: place.clone() };
+                self.unknown(Code::UnknownRole, "role or class", &head, known.iter().map(Name::as_str));
+            }
+        }
+        let mut own: BTreeMap<StatusIx, IxSet> = BTreeMap::new();
+        for (head, members, rows) in &of_roles {
+            self.rows(head, members, rows, &BTreeMap::new());
+            self.claim(&mut own, members, rows);
+        }
+        let mut by_class = own.clone();
+        for (head, members, rows) in &of_classes {
+            self.no_two_classes(head, members, rows, &own, &by_class);
+            self.rows(head, members, rows, &own);
+            self.claim(&mut by_class, members, rows);
+        }
+        for (head, _, rows) in &of_any {
+            let Source::Roles { roles, .. } = self.everyone() else { continue };
+            self.rows(head, &roles, rows, &by_class);
+        }
+    }
+
+    fn claim(&mut self, claimed: &mut BTreeMap<StatusIx, IxSet>, members: &IxSet, rows: &Table<Vec<EntryDoc>>) {
+        for (status, _, _) in rows.iter() {
+            let set = claimed.entry(self.status(status)).or_default();
+            members.iter().for_each(|member| set.insert(member));
+        }
+    }
+
+    fn no_two_classes(
+        &mut self,
+        head: &Name,
+        members: &IxSet,
+        rows: &Table<Vec<EntryDoc>>,
+        own: &BTreeMap<StatusIx, IxSet>,
+        by_class: &BTreeMap<StatusIx, IxSet>,
+    ) {
+        for (status, place, _) in rows.iter() {
+            let ix = self.status(status);
+            let has = |claimed: &BTreeMap<StatusIx, IxSet>, member| {
+                claimed.get(&ix).is_some_and(|roles| roles.contains(member))
+            };
+            let clash = members.iter().find(|member| has(by_class, *member) && !has(own, *member));
+            if let Some(role) = clash.and_then(|member| self.roles.get(member)) {
+                let message = format!(
+                    "`{}` is in `{head}` and in another class that has `{status}`; give the role a row of its own",
+                    role.name
+                );
+                self.report(Code::StatusConflict, place, message);
+            }
+        }
+    }
+
+    /// The rows of one head, for the members that nothing nearer has claimed.
+    fn rows(&mut self, head: &Name, members: &IxSet, rows: &Table<Vec<EntryDoc>>, hidden: &BTreeMap<StatusIx, IxSet>) {
+        for (status, place, entries) in rows.iter() {
+            let ix = self.status(status);
+            if self.doc.blocked.as_ref().is_some_and(|blocked| same_status(&blocked.status.value, status)) {
+                let message = format!("`{status}` is the status of `blocked`; it is routed there");
+                self.report(Code::StatusConflict, place, message);
+            }
+            let claimed = hidden.get(&ix);
+            let roles = members.iter().filter(|member| claimed.is_none_or(|set| !set.contains(*member))).collect();
+            let said_by_interlock = matches!(normalise_status(status).as_str(), "NO_HANDOFF" | "BAD_HANDOFF");
+            let frame = Frame {
+                id: format!("routes.{head}.{status}"),
+                spot: Spot::Report,
+                source: Source::Roles { roles, domains: IxSet::default() },
+                tasks: if said_by_interlock { ALL_TASKS } else { WORK_AND_CONSULT },
+                status: Some(ix),
+                reason: None,
+                blocks: false,
+            };
+            self.alternatives(&frame, entries);
+        }
+    }
+
+    fn merge_table(&mut self) {
+        let authors: IxSet =
+            self.roles.iter().enumerate().filter(|(_, role)| role.author).map(|(index, _)| index).collect();
+        let ordinary: Vec<StatusIx> = self
+            .rules
+            .iter()
+            .filter(|rule| matches!(&rule.source, Source::Roles { roles, .. } if authors.iter().any(|author| roles.contains(author))))
+            .filter_map(|rule| rule.status)
+            .collect();
+        for (status, place, entries) in self.doc.merge.iter() {
+            let ix = self.status(status);
+            if ordinary.contains(&ix) {
+                let message = format!("`{status}` is an ordinary status of an author; a merge needs its own");
+                self.report(Code::StatusConflict, place, message);
+            }
+            let frame = Frame {
+                id: format!("merge.{status}"),
+                spot: Spot::Merge,
+                source: Source::Roles { roles: authors.clone(), domains: IxSet::default() },
+                tasks: MERGE_ONLY,
+                status: Some(ix),
+                reason: None,
+                blocks: false,
+            };
+            self.alternatives(&frame, entries);
+        }
+    }
+
+    fn gate_tables(&mut self) {
+        let doc = self.doc;
+        let pass = self.status("pass");
+        let fail = self.status("fail");
+        let group_gates = doc.completion.as_ref().and_then(|doc| doc.group.as_ref()).map(|doc| doc.gates.as_slice());
+        let session_gates =
+            doc.completion.as_ref().and_then(|doc| doc.session.as_ref()).map(|doc| doc.gates.as_slice());
+        let of_group: Vec<GateIx> =
+            group_gates.unwrap_or_default().iter().filter_map(|gate| self.find_gate(gate)).collect();
+        let of_session: Vec<GateIx> =
+            session_gates.unwrap_or_default().iter().filter_map(|gate| self.find_gate(gate)).collect();
+        for (index, (name, place, gate)) in doc.gates.iter().enumerate() {
+            let ix = GateIx::new(index);
+            let frame = |id: String, status| Frame {
+                id,
+                spot: Spot::Gate,
+                source: Source::Gate(ix),
+                tasks: ALL_TASKS,
+                status: Some(status),
+                reason: None,
+                blocks: false,
+            };
+            let passed = self.gate_rule(&frame(format!("gates.{name}.pass"), pass), place);
+            if self.phases.iter().any(|phase| phase.performer == Performer::Gate(ix)) {
+                self.advance(&passed, Spot::Gate);
+            }
+            if of_group.contains(&ix) {
+                let conditions = vec![Condition::InGroup];
+                self.rules.push(Rule { verb: Verb::Complete, conditions, ..passed.clone() });
+            }
+            if of_session.contains(&ix) {
+                let conditions = vec![Condition::InSession];
+                self.rules.push(Rule { verb: Verb::End, conditions, ..passed });
+            }
+            if gate.fail.is_empty() {
+                self.report(Code::MissingKey, place, format!("gate `{name}` needs `fail`: what follows"));
+            }
+            self.alternatives(&frame(format!("gates.{name}.fail"), fail), &gate.fail);
+        }
+        self.completion.gates = of_group;
+        self.completion.session_gates = of_session;
+    }
+
+    fn gate_rule(&self, frame: &Frame, place: &Place) -> Rule {
+        Rule {
+            id: Name::from(frame.id.clone()),
+            place: place.clone(),
+            source: frame.source.clone(),
+            tasks: frame.tasks,
+            phase: None,
+            status: frame.status,
+            reason: None,
+            conditions: Vec::new(),
+            verb: Verb::Leave,
+            climbs: false,
+            counted: None,
+            passes: Vec::new(),
+            with: [].into(),
+            demands: Demands::default(),
+            model: None,
+            because: None,
+            blocks: false,
+            leaves: false,
+            without_groups: false,
+        }
+    }
+
+    fn question_tables(&mut self) {
+        for (index, (name, _, question)) in self.doc.questions.iter().enumerate() {
+            let frame = |id: String, status| Frame {
+                id,
+                spot: Spot::Option,
+                source: Source::Question(QuestionIx::new(index)),
+                tasks: ALL_TASKS,
+                status: Some(status),
+                reason: None,
+                blocks: false,
+            };
+            for (option, _, entries) in question.options.iter() {
+                let status = self.status(option);
+                self.alternatives(&frame(format!("questions.{name}.{option}"), status), entries);
+            }
+            if !question.answer.is_empty() {
+                let status = self.status("answer");
+                self.alternatives(&frame(format!("questions.{name}.answer"), status), &question.answer);
+            }
+        }
+    }
+
+    fn alias_table(&mut self) {
+        for (alias, place, meant) in self.doc.aliases.iter() {
+            let normal = Name::from(normalise_status(alias));
+            let mut targets = Vec::new();
+            for target in meant {
+                match self.status_index.get(normalise_status(&target.value).as_str()) {
+                    Some(ix) => targets.push(*ix),
+                    None => {
+                        let known: Vec<Name> = self.statuses.iter().map(|status| status.name.clone()).collect();
+                        self.unknown(Code::AliasToNothing, "status", target, known.iter().map(Name::as_str));
+                    }
+                }
+            }
+            self.one_meaning(alias, place, &targets);
+            self.aliases.insert(normal, targets);
+        }
+    }
+
+    /// No role may have two of the statuses that an alias stands for.
+    fn one_meaning(&mut self, alias: &Name, place: &Place, targets: &[StatusIx]) {
+        let mut clash = None;
+        for (index, role) in self.roles.iter().enumerate() {
+            let has = |status: &&StatusIx| {
+                self.rules.iter().any(|rule| {
+                    rule.status == Some(**status)
+                        && matches!(&rule.source, Source::Roles { roles, .. } if roles.contains(index))
+                })
+            };
+            if targets.iter().filter(has).count() > 1 {
+                clash = Some(role.name.clone());
+            }
+        }
+        if let Some(role) = clash {
+            self.report(Code::TwoMeanings, place, format!("`{alias}` could mean two statuses of `{role}`"));
+        }
+    }
+}
+
+fn same_status(a: &str, b: &str) -> bool {
+    normalise_status(a) == normalise_status(b)
+}

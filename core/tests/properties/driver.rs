@@ -1,0 +1,372 @@
+//! Turns numbers into commands: mostly sensible ones, and every kind of wrong one.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use interlock_core::command::*;
+use interlock_core::decide::{Outcome, decide};
+use interlock_core::event::Event;
+use interlock_core::handoff::{self, Grade, Handoff, Issue, PlannedGroup, Response, Tracking};
+use interlock_core::id::{AssignmentId, Digest, GateRunId, Name, QuestionId, Timestamp};
+use interlock_core::rejection::Rejection;
+use interlock_core::state::{Assignment, State};
+use interlock_core::workflow::{GuardSource, Workflow};
+
+/// Statuses that lead on, so that sequences get somewhere.
+const FORWARD: &[&str] = &[
+    "READY_FOR_QA",
+    "PASS",
+    "APPROVED",
+    "MERGE_SUCCESS",
+    "PLANNING_COMPLETE",
+    "complete",
+    "MERGED",
+    "OK",
+    "DONE",
+    "BAZINGA",
+    "FINISHED",
+    "PLAN",
+];
+const ENDS: &[&str] = &["INVESTIGATION_ONLY", "NOTHING", "ABRUPT", "stop"];
+
+/// A stream of choices out of one number.
+pub(crate) struct Dice(u64);
+
+impl Dice {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed | 1)
+    }
+
+    /// A number below `sides`.
+    pub(crate) fn roll(&mut self, sides: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from((self.0 >> 33) % u64::try_from(sides.max(1)).unwrap()).unwrap()
+    }
+
+    pub(crate) fn one_in(&mut self, sides: usize) -> bool {
+        self.roll(sides) == 0
+    }
+
+    fn pick<'a, T>(&mut self, list: &'a [T]) -> Option<&'a T> {
+        list.get(self.roll(list.len()))
+    }
+}
+
+pub(crate) struct Driver<'w> {
+    pub(crate) workflow: &'w Workflow,
+    pub(crate) other: &'w Workflow,
+    pub(crate) state: State,
+    pub(crate) history: Vec<Event>,
+    pub(crate) now: i64,
+    planned: u32,
+}
+
+/// What one step came to, for the laws to look at.
+pub(crate) struct Step {
+    pub(crate) before: State,
+    pub(crate) result: Result<Outcome, Rejection>,
+}
+
+fn token(id: AssignmentId) -> Digest {
+    Digest::of(format!("secret of {id}").as_bytes())
+}
+
+impl<'w> Driver<'w> {
+    pub(crate) fn new(workflow: &'w Workflow, other: &'w Workflow) -> Self {
+        Self { workflow, other, state: State::default(), history: Vec::new(), now: 0, planned: 0 }
+    }
+
+    pub(crate) fn step(&mut self, seed: u64) -> Step {
+        let mut dice = Dice::new(seed);
+        self.now += 1_000;
+        let command = self.command(&mut dice);
+        let workflow = if dice.one_in(400) { self.other } else { self.workflow };
+        let inputs = Inputs { now: Timestamp(self.now) };
+        let result = decide(workflow, &self.state, &command, &inputs);
+        let again = decide(workflow, &self.state, &command, &inputs);
+        assert_eq!(result, again, "the same inputs must give the same decision: {command:?}");
+        let before = self.state.clone();
+        if let Ok(Outcome::Decided(event)) = &result {
+            self.state.apply(event);
+            self.history.push((**event).clone());
+        }
+        Step { before, result }
+    }
+
+    fn command(&mut self, dice: &mut Dice) -> Command {
+        if self.state.session.is_none() && !dice.one_in(20) || dice.one_in(500) {
+            return self.start(dice);
+        }
+        match dice.roll(100) {
+            0..=62 => self.report(dice),
+            63..=74 => self.answer(dice),
+            75..=80 => self.gate(dice),
+            81..=84 => self.claim(dice),
+            85..=87 => Command::Lost(Lost {
+                assignment: self.assignment(dice),
+                loss: if dice.one_in(2) { Loss::NoHandoff } else { Loss::BadHandoff },
+            }),
+            88..=89 => {
+                let assignment = self.assignment(dice);
+                let handoff = Arc::new(self.handoff(assignment, dice));
+                Command::Merged(Merged { assignment, handoff })
+            }
+            90..=91 => Command::LeaseExpired(LeaseExpired { assignment: self.assignment(dice) }),
+            92 => Command::Plan(Plan { groups: self.plan(dice), by: Name::new("ada") }),
+            93 => Command::Defer(Defer { group: self.group(dice), why: Name::new("later"), by: Name::new("ada") }),
+            94..=95 => Command::Acknowledge(Acknowledge { group: self.group(dice), by: Name::new("ada") }),
+            96..=97 => Command::Override(Override {
+                group: self.group(dice),
+                to: self.role(dice),
+                why: Name::new("a person knows better"),
+                by: Name::new("ada"),
+            }),
+            98 => Command::Complete(Complete { by: Name::new("ada") }),
+            _ if dice.one_in(20) => Command::Cancel(Cancel { by: Name::new("ada") }),
+            _ => self.report(dice),
+        }
+    }
+
+    fn start(&self, dice: &mut Dice) -> Command {
+        let mut settings = BTreeMap::new();
+        for guard in self.workflow.guards.iter().filter(|guard| guard.source == GuardSource::Setting) {
+            if dice.one_in(2) {
+                settings.insert(guard.name.clone(), dice.pick(&guard.values).unwrap().clone());
+            }
+        }
+        if dice.one_in(30) {
+            settings.insert(Name::new("weather"), Name::new("fine"));
+        }
+        Command::Start(Start { session: Name::new("s1"), title: Name::new("a session"), settings })
+    }
+
+    /// Mostly an open one, sometimes a closed or unknown one.
+    fn assignment(&self, dice: &mut Dice) -> AssignmentId {
+        let open: Vec<AssignmentId> = self.state.open.iter().copied().collect();
+        match dice.roll(20) {
+            0 => AssignmentId(u32::try_from(dice.roll(60)).unwrap()),
+            _ => dice.pick(&open).copied().unwrap_or(AssignmentId(1)),
+        }
+    }
+
+    fn claim(&self, dice: &mut Dice) -> Command {
+        let assignment = self.assignment(dice);
+        let lease_until = dice.one_in(2).then(|| Timestamp(self.now + 1_500));
+        Command::Claim(Claim { assignment, token: token(assignment), lease_until })
+    }
+
+    fn report(&mut self, dice: &mut Dice) -> Command {
+        let assignment = self.assignment(dice);
+        let unclaimed = self.state.assignments.get(&assignment).is_some_and(|open| open.token.is_none());
+        if unclaimed && !dice.one_in(15) {
+            return self.claim(&mut Dice::new(u64::from(assignment.0) << 40));
+        }
+        let id = if dice.one_in(40) { AssignmentId(assignment.0 + 1) } else { assignment };
+        let handoff = Arc::new(self.handoff(assignment, dice));
+        Command::Report(Report { assignment, token: token(id), handoff })
+    }
+
+    fn handoff(&mut self, id: AssignmentId, dice: &mut Dice) -> Handoff {
+        let Some(assignment) = self.state.assignments.get(&id).cloned() else {
+            return self.blank(&Name::new("nobody"), None, Name::new("DONE"));
+        };
+        let role = if dice.one_in(50) { self.role(dice) } else { assignment.role.clone() };
+        let said = self.status(&assignment, dice);
+        let mut handoff = self.blank(&role, assignment.phase.clone(), said);
+        self.fill(&mut handoff, &assignment, dice);
+        // The same report again must be recognised, another one not.
+        let text = format!("{:?}{:?}{:?}{:?}", handoff.said, handoff.issues, handoff.groups, handoff.json);
+        handoff.digest = Digest::of(text.as_bytes());
+        handoff
+    }
+
+    fn status(&self, assignment: &Assignment, dice: &mut Dice) -> Name {
+        let role = self.workflow.role_named(&assignment.role);
+        let statuses = role.map(|role| self.workflow.statuses_of(role)).unwrap_or_default();
+        let forward: Vec<Name> = statuses.iter().filter(|status| FORWARD.contains(&status.as_str())).cloned().collect();
+        let picked = match dice.roll(25) {
+            0 => Some(Name::new("LOOKS_FINE")),
+            1..=10 if !forward.is_empty() => dice.pick(&forward).cloned(),
+            _ => dice.pick(&statuses).cloned(),
+        };
+        // Ends come last, or the sequences would be short.
+        match picked {
+            Some(status) if ENDS.contains(&status.as_str()) && !dice.one_in(8) => {
+                dice.pick(&statuses).cloned().unwrap_or(status)
+            }
+            Some(status) => status,
+            None => Name::new("DONE"),
+        }
+    }
+
+    fn blank(&self, role: &Name, phase: Option<Name>, said: Name) -> Handoff {
+        let status = self.workflow.role_named(role).and_then(|role| self.workflow.status_of(role, &said));
+        Handoff {
+            role: role.clone(),
+            phase,
+            said,
+            status,
+            reason: None,
+            facts: vec![0; self.workflow.guards.len()],
+            issues: None,
+            tracking: Tracking::default(),
+            responses: Vec::new(),
+            blocking_summary: None,
+            failing_tests: None,
+            groups: None,
+            questions: Vec::new(),
+            acknowledge: Vec::new(),
+            accept: Vec::new(),
+            digest: Digest::of(b""),
+            json: Arc::new(serde_json::json!({})),
+        }
+    }
+
+    fn fill(&mut self, handoff: &mut Handoff, assignment: &Assignment, dice: &mut Dice) {
+        let workflow = self.workflow;
+        let reasons = workflow.blocked.as_ref().map_or(&[][..], |blocked| blocked.reasons.as_slice());
+        handoff.reason = dice.pick(reasons).cloned();
+        for (index, guard) in workflow.guards.iter().enumerate() {
+            if guard.source == GuardSource::Fact {
+                handoff.facts[index] = u8::try_from(dice.roll(guard.values.len())).unwrap();
+            }
+        }
+        if !dice.one_in(12) {
+            // Whatever any phase or row demands.
+            handoff.json = Arc::new(serde_json::json!({
+                "groups": [1], "defer_reason": "external", "files_modified": ["a"], "artifacts": ["b"],
+                "source_files_verified": ["c"], "number": dice.roll(1000),
+                "handoff": { "context": "go on", "next_agent": dice.one_in(4).then_some("tech_lead") },
+                "verification": every_claim(workflow),
+            }));
+        }
+        if assignment.group.is_none() && dice.one_in(2) {
+            handoff.groups = Some(self.plan(dice));
+        }
+        if assignment.group.is_some() && dice.one_in(2) {
+            self.review(handoff, assignment, dice);
+        }
+        if dice.one_in(4) {
+            let tests = (0..dice.roll(4)).map(|n| Name::from(format!("test-{n}"))).collect();
+            handoff.failing_tests = Some(tests);
+        }
+        for group in &self.state.groups {
+            if dice.one_in(2) {
+                handoff.accept.push(group.id.clone());
+            }
+            if dice.one_in(2) {
+                handoff.acknowledge.push(group.id.clone());
+            }
+        }
+        if dice.one_in(60) {
+            handoff.accept.push(Name::new("nowhere"));
+        }
+    }
+
+    fn review(&self, handoff: &mut Handoff, assignment: &Assignment, dice: &mut Dice) {
+        let mut issues = Vec::new();
+        for n in 0..dice.roll(4) {
+            issues.push(Issue {
+                id: Name::from(format!("F{}-{n}", dice.roll(50))),
+                title: Name::from(format!("title {}", dice.roll(4))),
+                location: Name::from(format!("src/{}.rs", dice.roll(2))),
+                severity: [Grade::Critical, Grade::High, Grade::Medium, Grade::Low][dice.roll(4)],
+                blocking: !dice.one_in(3),
+            });
+        }
+        handoff.issues = Some(issues);
+        let group = assignment.group.as_ref().and_then(|name| self.state.group(name));
+        for finding in group.map_or(&[][..], |group| group.findings.as_slice()) {
+            match dice.roll(4) {
+                0 => handoff.tracking.rejections_accepted.push(finding.id.clone()),
+                1 => handoff.tracking.rejections_overruled.push(finding.id.clone()),
+                2 => handoff.responses.push(Response {
+                    id: finding.id.clone(),
+                    response: handoff::Answer::Rejected,
+                    reason: Some(Name::new("not so")),
+                }),
+                _ => {}
+            }
+        }
+    }
+
+    fn plan(&mut self, dice: &mut Dice) -> Vec<PlannedGroup> {
+        let mut groups: Vec<PlannedGroup> = Vec::new();
+        for _ in 0..=dice.roll(3) {
+            self.planned += 1;
+            let mut flags = BTreeMap::new();
+            for guard in self.workflow.guards.iter().filter(|guard| guard.source == GuardSource::Flag) {
+                if guard.required && !dice.one_in(40) || dice.one_in(3) {
+                    flags.insert(guard.name.clone(), dice.pick(&guard.values).unwrap().clone());
+                }
+            }
+            let depends_on = groups.last().filter(|_| dice.one_in(3)).map(|group| group.id.clone());
+            groups.push(PlannedGroup {
+                id: if dice.one_in(40) { Name::new("G1") } else { Name::from(format!("G{}", self.planned)) },
+                title: Name::new("a group"),
+                flags,
+                depends_on: depends_on.into_iter().collect(),
+                checks: if dice.one_in(3) { vec![vec![Name::new("true")]] } else { Vec::new() },
+            });
+        }
+        groups
+    }
+
+    fn answer(&self, dice: &mut Dice) -> Command {
+        let open: Vec<QuestionId> = self.state.open_questions.iter().copied().collect();
+        if open.is_empty() && !dice.one_in(10) {
+            return self.claim(dice);
+        }
+        let question = match dice.roll(30) {
+            0 => QuestionId(u32::try_from(dice.roll(20)).unwrap()),
+            _ => dice.pick(&open).copied().unwrap_or(QuestionId(1)),
+        };
+        let options = self.state.questions.get(&question).map_or(&[][..], |question| question.options.as_slice());
+        let choice = match dice.roll(10) {
+            0 => Choice::Option(Name::new("maybe")),
+            1 => Choice::Text(Name::new("do it like this")),
+            _ => {
+                let mut picked = dice.pick(options);
+                if picked.is_some_and(|option| ENDS.contains(&option.as_str())) && !dice.one_in(10) {
+                    picked = options.first();
+                }
+                picked.map_or(Choice::Text(Name::new("go")), |option| Choice::Option(option.clone()))
+            }
+        };
+        Command::Answer(Answer { question, choice, by: Name::new("ada") })
+    }
+
+    fn gate(&self, dice: &mut Dice) -> Command {
+        let open: Vec<GateRunId> = self.state.gate_runs.keys().copied().collect();
+        if open.is_empty() && !dice.one_in(20) {
+            return self.claim(dice);
+        }
+        let run = dice.pick(&open).copied().unwrap_or(GateRunId(99));
+        let (tree, output) = (Name::new("abc"), Name::new("output"));
+        Command::GateFinished(GateFinished { run, passed: !dice.one_in(3), tree, output })
+    }
+
+    fn group(&self, dice: &mut Dice) -> Name {
+        let names: Vec<Name> = self.state.groups.iter().map(|group| group.id.clone()).collect();
+        match dice.roll(20) {
+            0 => Name::new("nowhere"),
+            _ => dice.pick(&names).cloned().unwrap_or_else(|| Name::new("nowhere")),
+        }
+    }
+
+    fn role(&self, dice: &mut Dice) -> Name {
+        let names: Vec<Name> = self.workflow.roles.iter().map(|role| role.name.clone()).collect();
+        match dice.roll(20) {
+            0 => Name::new("wizard"),
+            _ => dice.pick(&names).unwrap().clone(),
+        }
+    }
+}
+
+fn every_claim(workflow: &Workflow) -> serde_json::Value {
+    let names: BTreeSet<&str> = workflow.claims().into_iter().collect();
+    let mut claims: serde_json::Map<String, serde_json::Value> =
+        names.into_iter().map(|name| (name.to_owned(), serde_json::Value::Bool(true))).collect();
+    claims.insert("coverage_percent".to_owned(), 90.into());
+    serde_json::Value::Object(claims)
+}

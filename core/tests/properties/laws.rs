@@ -1,0 +1,181 @@
+//! What must hold whatever is commanded.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use interlock_core::decide::Outcome;
+use interlock_core::event::{Cause, Change, Event};
+use interlock_core::id::Name;
+use interlock_core::state::{End, Group, Holder, Lane, Progress, SessionStatus, State};
+use interlock_core::workflow::Workflow;
+
+use crate::driver::Step;
+
+/// What the history of a group shows, told without the code that decides.
+#[derive(Default)]
+struct Evidence {
+    approved: bool,
+    accepted: bool,
+    merged: bool,
+    blocked: bool,
+}
+
+#[derive(Default)]
+pub(crate) struct Laws {
+    evidence: BTreeMap<Name, Evidence>,
+    settled: BTreeSet<(Name, String)>,
+}
+
+impl Laws {
+    pub(crate) fn hold(&mut self, workflow: &Workflow, step: &Step, after: &State) {
+        match &step.result {
+            Err(_) | Ok(Outcome::Repeated(_)) => {
+                assert_eq!(step.before, *after, "a refusal or a repeat must change nothing");
+            }
+            Ok(Outcome::Decided(event)) => {
+                self.gather(workflow, event, &step.before);
+                self.no_settled_finding_blocks(event, after);
+                counters_only_grow(event, &step.before, after);
+                self.completion_has_evidence(workflow, after);
+                somebody_holds_every_open_thing(after, event);
+                work_goes_on(after, event);
+            }
+        }
+    }
+
+    fn gather(&mut self, workflow: &Workflow, event: &Event, before: &State) {
+        let handoff_of = |id| before.assignments.get(id);
+        if let Cause::Reported { assignment, status, .. } | Cause::Merged { assignment, status, .. } = &event.cause {
+            let assignment = handoff_of(assignment).unwrap();
+            if let Some(group) = &assignment.group {
+                let evidence = self.evidence.entry(group.clone()).or_default();
+                let (role, status) = (assignment.role.as_str(), status.as_str());
+                evidence.approved |= role == "tech_lead" && matches!(status, "APPROVED" | "APPROVED_WITH_NOTES");
+                evidence.accepted |= role == "project_manager" && status == "GROUP_ACCEPTED";
+                let approved = evidence.approved || evidence.accepted || workflow.name != "delivery-team";
+                evidence.merged |= approved && matches!(status, "MERGE_SUCCESS" | "MERGED");
+                let blocked = workflow.blocked.as_ref().map(|blocked| workflow.status_name(blocked.status).as_str());
+                evidence.blocked |= Some(status) == blocked;
+            }
+        }
+        for change in &event.changes {
+            match change {
+                // The author works again: whatever was shown before says nothing of the new tree.
+                Change::Assigned { group: Some(group), role, task: interlock_core::workflow::Task::Work, .. } => {
+                    let author = workflow.role_named(role).is_some_and(|role| workflow.role(role).author);
+                    if author {
+                        let blocked = self.evidence.get(group).is_some_and(|evidence| evidence.blocked);
+                        self.evidence.insert(group.clone(), Evidence { blocked, ..Evidence::default() });
+                    }
+                }
+                Change::Passed { group, name } if name == "acceptance" => {
+                    self.evidence.entry(group.clone()).or_default().accepted = true;
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn completion_has_evidence(&self, workflow: &Workflow, after: &State) {
+        for group in after.groups.iter().filter(|group| group.progress == Progress::Ended(End::Completed)) {
+            let none = Evidence::default();
+            let evidence = self.evidence.get(&group.id).unwrap_or(&none);
+            let told = format!("{} of {}", group.id, workflow.name);
+            if workflow.name == "delivery-team" {
+                assert!(evidence.merged, "{told} completed without approval and then merge");
+                assert!(!evidence.blocked || evidence.accepted, "{told} completed after a block without acceptance");
+            } else if workflow.name == "odd" {
+                assert!(evidence.merged, "{told} completed without merge");
+            }
+            assert!(group.lane.blocks.is_empty(), "{told} completed with a block that nothing resolved");
+            assert_eq!(group.blocking_findings(), 0, "{told} completed with findings open");
+            assert!(
+                group.checks.is_empty() || group.gates_passed.contains("checks"),
+                "{told} completed without its gate"
+            );
+        }
+        if after.status == SessionStatus::Completed {
+            for group in &after.groups {
+                let fine = match &group.progress {
+                    Progress::Ended(End::Deferred { acknowledged, .. }) => acknowledged.is_some(),
+                    Progress::Ended(End::Completed | End::Cancelled { .. }) => true,
+                    Progress::Pending | Progress::Working | Progress::Arrived | Progress::AwaitingConfirmation => false,
+                };
+                assert!(fine, "the session completed with {} {:?}", group.id, group.progress);
+            }
+            assert!(after.open.is_empty(), "the session completed with assignments open");
+        }
+    }
+
+    fn no_settled_finding_blocks(&mut self, event: &Event, after: &State) {
+        for change in &event.changes {
+            if let Change::Reviewed { group, findings } = change {
+                for (_, finding) in findings {
+                    if finding.status == interlock_core::state::FindingStatus::Accepted {
+                        self.settled.insert((group.clone(), format!("{}|{}", finding.location, finding.title)));
+                    }
+                }
+            }
+        }
+        for group in &after.groups {
+            for finding in group.findings.iter().filter(|finding| finding.is_blocking()) {
+                let key = (group.id.clone(), format!("{}|{}", finding.location, finding.title));
+                assert!(!self.settled.contains(&key), "{key:?} blocks again after its rejection was accepted");
+            }
+        }
+    }
+}
+
+fn counters_only_grow(event: &Event, before: &State, after: &State) {
+    let lanes = |state: &State| -> BTreeMap<(Option<Name>, Name, Name), u32> {
+        let own = state.lane.counters.iter().map(|counter| (None, counter));
+        let groups = state
+            .groups
+            .iter()
+            .flat_map(|group| group.lane.counters.iter().map(|counter| (Some(group.id.clone()), counter)));
+        own.chain(groups)
+            .map(|(group, counter)| ((group, counter.counted.clone(), counter.role.clone()), counter.iteration))
+            .collect()
+    };
+    let (old, new) = (lanes(before), lanes(after));
+    for (key, count) in old {
+        let reset = event.changes.iter().any(|change| {
+            matches!(change, Change::CounterReset { group, counted, role }
+                if (group.clone(), counted.clone(), role.clone()) == key)
+        });
+        assert!(reset || new.get(&key).is_some_and(|now| *now >= count), "{key:?} went down without a reset");
+    }
+}
+
+/// Every open assignment, question and gate is held by exactly one part.
+fn somebody_holds_every_open_thing(state: &State, event: &Event) {
+    let lanes = || std::iter::once(&state.lane).chain(state.groups.iter().map(|group| &group.lane));
+    let parts = || lanes().flat_map(|lane: &Lane| &lane.parts);
+    for id in &state.open {
+        let holders = parts().filter(|part| part.holder == Holder::Assignment(*id)).count();
+        assert_eq!(holders, 1, "assignment {id} is held by {holders} parts, after {event:#?}");
+    }
+    for id in &state.open_questions {
+        let holders = parts().filter(|part| part.holder == Holder::Question(*id)).count();
+        assert_eq!(holders, 1, "question {id} is held by {holders} parts, after {event:#?}");
+    }
+    for part in parts() {
+        if let Holder::Assignment(id) = &part.holder {
+            assert!(state.open.contains(id), "{id} is held and not open");
+        }
+        let roles: BTreeSet<_> = part.waiting.iter().map(|seat| &seat.role).collect();
+        assert_eq!(roles.len(), part.waiting.len(), "a role waits twice");
+    }
+}
+
+/// No dead end: a session that is not over has something that somebody can do.
+fn work_goes_on(state: &State, event: &Event) {
+    if state.ended() {
+        assert!(state.open.is_empty() && state.open_questions.is_empty(), "the session ended with work open");
+        return;
+    }
+    let open = !state.open.is_empty() || !state.open_questions.is_empty() || !state.gate_runs.is_empty();
+    assert!(open, "nothing is open and the session is not over, after {event:#?}");
+    for group in state.groups.iter().filter(|group: &&Group| group.progress == Progress::Working) {
+        assert!(group.lane.is_open(), "{} works and nobody holds it, after {event:#?}", group.id);
+    }
+}

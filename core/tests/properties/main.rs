@@ -1,0 +1,188 @@
+//! The laws of deciding, over generated sequences of commands.
+
+mod driver;
+mod laws;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Mutex;
+
+use interlock_core::code::Code;
+use interlock_core::decide::Outcome;
+use interlock_core::event::{Cause, Event};
+use interlock_core::state::State;
+use interlock_core::workflow::{Workflow, load, load_builtin};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+
+use driver::Driver;
+use laws::Laws;
+
+/// Sequences for each of the workflows: 12,500 in all.
+const SEQUENCES: u32 = 2_500;
+const COMMANDS: std::ops::Range<usize> = 50..90;
+
+/// What the sequences reached.
+#[derive(Default)]
+struct Coverage {
+    causes: BTreeMap<&'static str, u64>,
+    changes: BTreeMap<String, u64>,
+    actions: BTreeMap<&'static str, u64>,
+    refusals: BTreeMap<Code, u64>,
+    reasons: BTreeMap<String, u64>,
+    completed: u64,
+    repeats: u64,
+}
+
+fn builtin(name: &str) -> Workflow {
+    load_builtin(name).unwrap().workflow.unwrap()
+}
+
+fn odd() -> Workflow {
+    let loaded = load("odd.yaml", include_str!("odd.yaml"), &|_| None);
+    loaded.workflow.unwrap_or_else(|| panic!("{:#?}", loaded.problems))
+}
+
+fn play(workflow: &Workflow, other: &Workflow, seeds: &[u64], coverage: &mut Coverage) {
+    let mut driver = Driver::new(workflow, other);
+    let mut laws = Laws::default();
+    for seed in seeds {
+        let step = driver.step(*seed);
+        if std::env::var_os("TRACE").is_some() {
+            trace(&step.result);
+        }
+        laws.hold(workflow, &step, &driver.state);
+        coverage.take(&step.result);
+    }
+    let mut replayed = State::default();
+    for event in &driver.history {
+        let stored = serde_json::to_string(event).unwrap();
+        let read: Event = serde_json::from_str(&stored).unwrap();
+        assert_eq!(read, *event, "an event must survive being stored");
+        replayed.apply(&read);
+    }
+    assert_eq!(replayed, driver.state, "replay must equal live");
+    coverage.completed += u64::from(driver.state.status == interlock_core::state::SessionStatus::Completed);
+}
+
+/// One line a step, to read a failing sequence by: `TRACE=1 cargo test --test properties -- --nocapture`.
+fn trace(result: &Result<Outcome, interlock_core::rejection::Rejection>) {
+    match result {
+        Err(rejection) => println!("  refused {}", rejection.code),
+        Ok(Outcome::Repeated(decision)) => println!("  repeated {decision}"),
+        Ok(Outcome::Decided(event)) => {
+            let decision = event.decision.as_ref();
+            let rule = decision.map_or("", |decision| decision.rule.as_str());
+            let next: Vec<&str> = decision.iter().flat_map(|d| &d.next).map(|next| next.role.as_str()).collect();
+            println!("  {} by {rule}, next {next:?}", event.cause.kind());
+        }
+    }
+}
+
+impl Coverage {
+    fn take(&mut self, result: &Result<Outcome, interlock_core::rejection::Rejection>) {
+        match result {
+            Err(rejection) => *self.refusals.entry(rejection.code).or_default() += 1,
+            Ok(Outcome::Repeated(_)) => self.repeats += 1,
+            Ok(Outcome::Decided(event)) => {
+                *self.causes.entry(event.cause.kind()).or_default() += 1;
+                for change in &event.changes {
+                    let json = serde_json::to_value(change).unwrap();
+                    *self.changes.entry(json["change"].as_str().unwrap().to_owned()).or_default() += 1;
+                }
+                if let Some(decision) = &event.decision {
+                    *self.actions.entry(decision.action.name()).or_default() += 1;
+                    for reason in decision.judgement.iter().flat_map(|judgement| &judgement.reasons) {
+                        *self.reasons.entry(reason.code.to_string()).or_default() += 1;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Every refusal that deciding can give.
+const REFUSALS: &[Code] = &[
+    Code::NoSession,
+    Code::SessionExists,
+    Code::SessionEnded,
+    Code::NoAssignment,
+    Code::AssignmentClosed,
+    Code::WrongToken,
+    Code::NotClaimed,
+    Code::ReportDiffers,
+    Code::NotNow,
+    Code::NoSuchStatus,
+    Code::StillOpen,
+    Code::NoRole,
+    Code::RoleBusy,
+    Code::NoGroup,
+    Code::GroupEnded,
+    Code::NoQuestion,
+    Code::QuestionClosed,
+    Code::NoOption,
+    Code::NoGateRun,
+    Code::NotDeferred,
+    Code::AlreadyAcknowledged,
+    Code::LeaseHolds,
+    Code::CompletionRejected,
+    Code::OverrideImpossible,
+    Code::HandoffOfAnother,
+    Code::BadSetting,
+    Code::PlanRefused,
+    Code::NotForPeople,
+    Code::NotAMerge,
+    Code::WorkflowMismatch,
+    Code::NoValidPath,
+    Code::FieldMissing,
+];
+
+const REASONS: &[&str] = &["E0340", "E0341", "E0342", "E0343", "E0344", "E0345", "E0346", "E0347", "E0348"];
+
+#[test]
+fn the_laws_hold_over_generated_sequences_that_reach_everything() {
+    let workflows =
+        [builtin("delivery-team"), odd(), builtin("feature"), builtin("mcp-wrapper"), builtin("integration")];
+    let coverage = Mutex::new(Coverage::default());
+    for (index, workflow) in workflows.iter().enumerate() {
+        let other = &workflows[(index + 1) % workflows.len()];
+        let config = Config { cases: SEQUENCES, failure_persistence: None, ..Config::default() };
+        let rng = proptest::test_runner::TestRng::deterministic_rng(config.rng_algorithm);
+        let mut runner = TestRunner::new_with_rng(config, rng);
+        let result = runner.run(&prop::collection::vec(any::<u64>(), COMMANDS), |seeds| {
+            play(workflow, other, &seeds, &mut coverage.lock().unwrap_or_else(std::sync::PoisonError::into_inner));
+            Ok(())
+        });
+        if let Err(error) = result {
+            panic!("{}: {error}", workflow.name);
+        }
+    }
+    let coverage = coverage.into_inner().unwrap();
+    show(&coverage);
+    everything_was_reached(&coverage);
+}
+
+fn show(coverage: &Coverage) {
+    println!("sequences: {}, sessions completed: {}", SEQUENCES * 5, coverage.completed);
+    println!("events: {:?}", coverage.causes);
+    println!("changes: {:?}", coverage.changes);
+    println!("actions: {:?}", coverage.actions);
+    println!("refusals: {:?}", coverage.refusals);
+    println!("reasons against completion: {:?}", coverage.reasons);
+    println!("repeats: {}", coverage.repeats);
+}
+
+fn everything_was_reached(coverage: &Coverage) {
+    for kind in Cause::KINDS {
+        assert!(coverage.causes.contains_key(kind), "no sequence reached the event {kind}");
+    }
+    let missed: Vec<_> = REFUSALS.iter().filter(|code| !coverage.refusals.contains_key(code)).collect();
+    assert!(missed.is_empty(), "no sequence was refused with {missed:?}");
+    let unlisted: Vec<_> = coverage.refusals.keys().filter(|code| !REFUSALS.contains(code)).collect();
+    assert!(unlisted.is_empty(), "refusals that the list above does not have: {unlisted:?}");
+    let missed: Vec<_> = REASONS.iter().filter(|code| !coverage.reasons.contains_key(**code)).collect();
+    assert!(missed.is_empty(), "no completion was rejected for {missed:?}");
+    let actions: BTreeSet<_> = coverage.actions.keys().copied().collect();
+    assert_eq!(actions.len(), 10, "actions reached: {actions:?}");
+    assert_eq!(coverage.changes.len(), 32, "kinds of change reached: {:?}", coverage.changes.keys());
+    assert!(coverage.repeats > 0 && coverage.completed > 0);
+}

@@ -1,0 +1,29 @@
+use clap::{Args, ValueHint};
+
+use crate::cli::{Ending, examples};
+use crate::failure::Exit;
+use crate::library;
+use crate::output::Output;
+
+/// Print the JSON Schema of handoffs
+///
+/// Agents and clients that take a schema can be given it, so that a handoff is well-formed when it arrives. With a
+/// workflow, its statuses, reasons and required fields are part of the schema. It is JSON with and without `--json`.
+#[derive(Args)]
+#[command(after_help = examples!(
+    "interlock handoff schema > handoff.schema.json"
+    "interlock handoff schema --workflow delivery-team"
+))]
+pub(crate) struct Schema {
+    /// The name of a built-in workflow, or a file
+    #[arg(long, value_name = "NAME or FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) workflow: Option<String>,
+}
+
+impl Schema {
+    pub(crate) fn run(&self, output: Output) -> Ending {
+        let workflow = self.workflow.as_deref().map(library::runnable).transpose()?;
+        output.document(&interlock_core::handoff::schema(workflow.as_ref()))?;
+        Ok(Exit::Done)
+    }
+}

@@ -1,0 +1,33 @@
+use clap::{Args, ValueEnum, ValueHint};
+
+use crate::cli::examples;
+
+/// Draw a workflow
+///
+/// Roles and phases with what leads from one to the other. SVG is a picture for people, Mermaid can stand in Markdown,
+/// and DOT is for Graphviz.
+#[derive(Args)]
+#[command(after_help = examples!(
+    "interlock workflow graph delivery-team > delivery-team.svg"
+    "interlock workflow graph mine.yaml --format mermaid"
+    "interlock workflow graph --format dot | dot -Tpng -o workflow.png   # ./interlock.yaml"
+))]
+pub(crate) struct Graph {
+    /// A file, or the name of a built-in workflow; `interlock.yaml` if absent
+    #[arg(value_name = "FILE or NAME", value_hint = ValueHint::FilePath)]
+    pub(crate) workflow: Option<String>,
+
+    /// What to write
+    #[arg(long, value_enum, default_value_t = Format::Svg)]
+    pub(crate) format: Format,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum Format {
+    /// A picture
+    Svg,
+    /// Text that Markdown viewers draw
+    Mermaid,
+    /// Text that Graphviz draws
+    Dot,
+}

@@ -1,0 +1,55 @@
+use std::fmt::Write as _;
+use std::io;
+
+use clap::Args;
+use interlock_core::workflow::{BUILTINS, load_builtin};
+use serde_json::json;
+
+use crate::cli::{Ending, examples};
+use crate::failure::Exit;
+use crate::output::{NAME, Output, Text, columns, wrap};
+
+/// List the built-in workflows
+///
+/// They are part of the program. Each can be used by its name wherever a workflow is asked for, and extended by a file
+/// of your own; an abstract one can only be extended.
+#[derive(Args)]
+#[command(after_help = examples!(
+    "interlock workflow list"
+    "interlock workflow list --json | jq -r '.workflows[].name'"
+))]
+pub(crate) struct List {}
+
+impl List {
+    pub(crate) fn run(&self, output: Output) -> Ending {
+        let all = BUILTINS.iter().filter_map(|builtin| load_builtin(builtin.name).map(|loaded| (builtin, loaded)));
+        if output.json {
+            let workflows: Vec<_> = all
+                .map(|(builtin, loaded)| {
+                    json!({
+                        "name": builtin.name,
+                        "about": loaded.workflow.as_ref().and_then(|workflow| workflow.about.clone()),
+                        "abstract": loaded.is_abstract,
+                        "hash": loaded.workflow.as_ref().map(|workflow| workflow.hash),
+                    })
+                })
+                .collect();
+            output.document(&json!({ "workflows": workflows }))?;
+            return Ok(Exit::Done);
+        }
+        let mut text = Text::default();
+        let width = BUILTINS.iter().map(|builtin| builtin.name.len()).max().unwrap_or_default();
+        for (builtin, loaded) in all {
+            let about = loaded.workflow.and_then(|workflow| workflow.about);
+            let kind = if loaded.is_abstract { "(abstract) " } else { "" };
+            let about = format!("{kind}{}", about.as_deref().unwrap_or_default());
+            text.paint(NAME, format_args!("{:width$}", builtin.name));
+            let lines = wrap(&about, columns(&io::stdout(), 100).saturating_sub(width + 2));
+            let between = format!("\n{}", " ".repeat(width + 2));
+            // Writing to memory cannot fail.
+            let _ = writeln!(text, "  {}", lines.join(&between));
+        }
+        output.text(&text)?;
+        Ok(Exit::Done)
+    }
+}

@@ -1,0 +1,272 @@
+//! How a command ends when it does not do what was asked.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::process::ExitCode;
+
+use interlock_core::code::Code;
+use interlock_core::decision::Reason;
+use interlock_core::problem::{Place, Problem};
+use interlock_core::rejection::Rejection;
+use serde_json::{Value as Json, json};
+
+use crate::output::{Output, Text, complain};
+use crate::report;
+
+/// The exit codes that scripts rely on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Exit {
+    Done = 0,
+    /// Interlock itself is at fault.
+    Bug = 1,
+    /// The command line cannot be understood.
+    Usage = 2,
+    /// The workflow or a guard does not allow it.
+    Refused = 3,
+    /// A workflow, a handoff or an answer is not valid.
+    Invalid = 4,
+    /// The store or something else outside is not there.
+    Unavailable = 5,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        ExitCode::from(exit as u8)
+    }
+}
+
+/// The texts that problems point into, by the name that their places carry.
+#[derive(Default)]
+pub(crate) struct Sources(BTreeMap<String, String>);
+
+impl FromIterator<(String, String)> for Sources {
+    fn from_iter<I: IntoIterator<Item = (String, String)>>(texts: I) -> Self {
+        Self(texts.into_iter().collect())
+    }
+}
+
+impl Sources {
+    pub(crate) fn get(&self, file: &str) -> Option<&str> {
+        self.0.get(file).map(String::as_str)
+    }
+}
+
+/// Why a command did not do what was asked, for people and for scripts.
+pub(crate) struct Failure {
+    exit: Exit,
+    code: Code,
+    message: String,
+    /// What only some failures have; boxed, because every result carries the room for it.
+    more: Box<More>,
+}
+
+#[derive(Default)]
+struct More {
+    help: Option<String>,
+    at: Option<Place>,
+    allowed: Vec<String>,
+    problems: Vec<Problem>,
+    /// Why a session cannot complete.
+    reasons: Vec<Reason>,
+    sources: Sources,
+    /// What to print for people instead; only for what clap has laid out already.
+    printed: Option<Text>,
+    silent: bool,
+}
+
+impl Failure {
+    pub(crate) fn new(exit: Exit, code: Code, message: impl Into<String>) -> Self {
+        Self { exit, code, message: message.into(), more: Box::default() }
+    }
+
+    /// Input with at least one error in it. The first error speaks for all of them.
+    pub(crate) fn invalid(mut problems: Vec<Problem>, sources: Sources) -> Self {
+        report::sort(&mut problems);
+        let Some(first) = problems.iter().find(|problem| problem.is_error()) else {
+            return Self::new(Exit::Bug, Code::Bug, "input was refused without an error in it");
+        };
+        let mut failure = Self::new(Exit::Invalid, first.code, first.message.clone());
+        let (help, at) = (first.help.clone(), first.at.clone());
+        *failure.more = More { help, at, problems, sources, ..More::default() };
+        failure
+    }
+
+    /// Nobody reads stdout any more; that is the reader's choice and no failure.
+    pub(crate) fn reader_gone() -> Self {
+        let mut failure = Self::new(Exit::Done, Code::OutputFailed, "");
+        failure.more.silent = true;
+        failure
+    }
+
+    #[must_use]
+    pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
+        self.more.help = Some(help.into());
+        self
+    }
+
+    #[must_use]
+    pub(crate) fn maybe_help(self, help: Option<String>) -> Self {
+        match help {
+            Some(help) => self.help(help),
+            None => self,
+        }
+    }
+
+    /// What would have been accepted.
+    #[must_use]
+    pub(crate) fn allowed(mut self, allowed: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.more.allowed = allowed.into_iter().map(Into::into).collect();
+        self
+    }
+
+    #[must_use]
+    pub(crate) fn printed(mut self, text: Text) -> Self {
+        self.more.printed = Some(text);
+        self
+    }
+
+    /// Says it: on stderr for people, on stdout for scripts.
+    pub(crate) fn tell(&self, json: bool) -> Exit {
+        if self.more.silent {
+            return self.exit;
+        }
+        if json {
+            // If stdout is gone, so is whoever would have read why.
+            let _ = Output { json }.document(&self.json());
+        } else {
+            complain(&self.text());
+        }
+        self.exit
+    }
+
+    pub(crate) fn json(&self) -> Json {
+        let mut error = json!({ "code": self.code, "message": self.message });
+        if let Some(help) = &self.more.help {
+            error["help"] = json!(help);
+        }
+        if let Some(at) = &self.more.at {
+            error["at"] = json!(at);
+        }
+        if !self.more.allowed.is_empty() {
+            error["allowed"] = json!(self.more.allowed);
+        }
+        let (errors, warnings): (Vec<_>, Vec<_>) = self.more.problems.iter().partition(|problem| problem.is_error());
+        if !errors.is_empty() {
+            error["problems"] = json!(errors);
+        }
+        if !warnings.is_empty() {
+            error["warnings"] = json!(warnings);
+        }
+        if !self.more.reasons.is_empty() {
+            error["reasons"] = json!(self.more.reasons);
+        }
+        json!({ "error": error })
+    }
+
+    pub(crate) fn text(&self) -> Text {
+        let mut text = Text::default();
+        if let Some(printed) = &self.more.printed {
+            text.push_rendered(printed.as_str());
+            return text;
+        }
+        if self.more.problems.iter().any(|problem| problem.at.is_some()) {
+            return report::problems(&self.more.problems, &self.more.sources);
+        }
+        let head = Problem::new(self.code, self.message.clone()).maybe_help(self.more.help.clone());
+        report::problem(&mut text, &head, &self.notes());
+        if self.exit != Exit::Bug {
+            // Writing to memory cannot fail.
+            let _ = writeln!(text, "\n`interlock explain {}` says more", self.code);
+        }
+        text
+    }
+
+    /// What stands under the message: reasons and problems without a place by their codes, and what is allowed.
+    fn notes(&self) -> Vec<(String, String)> {
+        let itself = |problem: &&Problem| problem.message == self.message;
+        let problems = self.more.problems.iter().filter(|problem| !itself(problem));
+        let problems = problems.map(|problem| (problem.code.to_string(), problem.message.clone()));
+        let reasons = self.more.reasons.iter().map(|reason| (reason.code.to_string(), reason.text.to_string()));
+        let allowed = Some(self.more.allowed.join(", ")).filter(|allowed| !allowed.is_empty());
+        problems.chain(reasons).chain(allowed.map(|allowed| ("allowed".to_owned(), allowed))).collect()
+    }
+}
+
+/// A refusal by the core. What was given in wrongly is invalid input; everything else was refused.
+impl From<Rejection> for Failure {
+    fn from(rejection: Rejection) -> Self {
+        let about_input = rejection.code.number() < "E0300"
+            || !rejection.problems.is_empty()
+            || matches!(rejection.code, Code::NoRole | Code::BadSetting | Code::NoOption);
+        let exit = if about_input { Exit::Invalid } else { Exit::Refused };
+        let mut failure = Self::new(exit, rejection.code, rejection.message);
+        let Rejection { help, allowed, problems, reasons, .. } = rejection;
+        *failure.more = More { help, allowed, problems, reasons, ..More::default() };
+        failure
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use interlock_core::problem::Place;
+
+    use super::*;
+
+    fn place(line: u32) -> Place {
+        Place { file: "w.yaml".into(), line, column: 1, length: 1 }
+    }
+
+    #[test]
+    fn json_has_only_the_fields_that_apply() {
+        let failure = Failure::new(Exit::Invalid, Code::UnknownWorkflow, "no workflow is called `x`");
+        assert_eq!(failure.json(), json!({ "error": { "code": "E0117", "message": "no workflow is called `x`" } }));
+    }
+
+    #[test]
+    fn a_rejection_is_refused_and_lists_its_reasons() {
+        let mut rejection = Rejection::new(Code::CompletionRejected, "the session cannot complete yet");
+        let reason = |code: Code, group: Option<&str>, text: &str| Reason {
+            code: code.number().into(),
+            group: group.map(Into::into),
+            text: text.into(),
+        };
+        rejection.reasons = vec![
+            reason(Code::GroupUnfinished, Some("LOGIN"), "LOGIN is in_progress"),
+            reason(Code::NothingPlanned, None, "no group was ever planned"),
+        ];
+        let failure = Failure::from(rejection.allowed(vec!["A".to_owned(), "B".to_owned()]));
+        assert_eq!(failure.exit, Exit::Refused);
+        assert_eq!(failure.json()["error"]["reasons"][0]["group"], "LOGIN");
+        let plain = anstream::adapter::strip_str(failure.text().as_str()).to_string();
+        assert_eq!(
+            plain,
+            "error[E0323]: the session cannot complete yet\n  = E0340: LOGIN is in_progress\n  \
+             = E0347: no group was ever planned\n  = allowed: A, B\n\n`interlock explain E0323` says more\n"
+        );
+    }
+
+    #[test]
+    fn what_was_given_in_wrongly_is_invalid_input() {
+        let exit = |code| Failure::from(Rejection::new(code, "no")).exit;
+        assert_eq!(exit(Code::FieldMissing), Exit::Invalid);
+        assert_eq!(exit(Code::NoRole), Exit::Invalid);
+        assert_eq!(exit(Code::NotNow), Exit::Refused);
+        assert_eq!(exit(Code::WrongToken), Exit::Refused);
+    }
+
+    #[test]
+    fn the_first_error_in_the_file_speaks_for_all() {
+        let problems = vec![
+            Problem::new(Code::UnknownRole, "third").at(place(9)),
+            Problem::warning(Code::NeverReached, "first, but a warning").at(place(1)),
+            Problem::new(Code::UnknownKey, "second").help("look").at(place(2)),
+        ];
+        let error = &Failure::invalid(problems, Sources::default()).json()["error"];
+        assert_eq!(error["code"], "E0104");
+        assert_eq!(error["message"], "second");
+        assert_eq!(error["help"], "look");
+        assert_eq!(error["at"], json!({ "file": "w.yaml", "line": 2, "column": 1 }));
+        assert_eq!(error["problems"].as_array().unwrap().len(), 2);
+        assert_eq!(error["warnings"][0]["code"], "E0137");
+    }
+}

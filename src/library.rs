@@ -1,0 +1,81 @@
+//! Where workflows come from: built-in names and files.
+
+use std::path::{Path, PathBuf};
+
+use interlock_core::code::Code;
+use interlock_core::suggest;
+use interlock_core::workflow::{BUILTINS, Loaded, Workflow, builtin, load, load_builtin, load_shipped};
+
+use crate::failure::{Exit, Failure};
+use crate::input;
+
+/// The file that a project keeps its workflow in.
+const PROJECT_FILE: &str = "interlock.yaml";
+/// Just above what the language allows, so that its own message is the one people see.
+const LARGEST_FILE: u64 = 2 << 20;
+
+/// Loads the workflow that `wanted` names: a built-in, or else a file. What is wrong with it is in the result.
+pub(crate) fn open(wanted: &str) -> Result<Loaded, Failure> {
+    if let Some(loaded) = load_builtin(wanted) {
+        return Ok(loaded);
+    }
+    let path = Path::new(wanted);
+    if !looks_like_a_path(wanted) && !path.exists() {
+        return Err(unknown(wanted));
+    }
+    let text = input::text(path, LARGEST_FILE)?;
+    let folder = path.parent().unwrap_or(Path::new(""));
+    Ok(load(wanted, &text, &|name| beside(folder, name)))
+}
+
+/// The same, or the workflow of the project if none is named.
+pub(crate) fn open_or_project(wanted: Option<&str>) -> Result<Loaded, Failure> {
+    match wanted {
+        Some(wanted) => open(wanted),
+        None if Path::new(PROJECT_FILE).exists() => open(PROJECT_FILE),
+        None => Err(Failure::new(
+            Exit::Usage,
+            Code::BadArgument,
+            format!("no workflow is named, and there is no {PROJECT_FILE} in this folder"),
+        )
+        .help("name a file or a built-in workflow; `interlock workflow list` shows these")),
+    }
+}
+
+/// A workflow that can be run: without errors, and not abstract.
+pub(crate) fn runnable(wanted: &str) -> Result<Workflow, Failure> {
+    let loaded = match load_shipped(wanted) {
+        Some(loaded) => loaded,
+        None => open(wanted)?,
+    };
+    match loaded.workflow {
+        None => Err(Failure::invalid(loaded.problems, loaded.sources.into_iter().collect())),
+        Some(workflow) if loaded.is_abstract => {
+            let message = format!("`{}` is abstract: it can be extended, not run", workflow.name);
+            Err(Failure::new(Exit::Invalid, Code::AbstractWorkflow, message))
+        }
+        Some(workflow) => Ok(workflow),
+    }
+}
+
+fn looks_like_a_path(wanted: &str) -> bool {
+    wanted == "-" || wanted.contains(['/', '\\', '.'])
+}
+
+fn unknown(wanted: &str) -> Failure {
+    let names: Vec<&str> = BUILTINS.iter().map(|builtin| builtin.name).collect();
+    Failure::new(Exit::Invalid, Code::UnknownWorkflow, format!("there is no workflow `{wanted}`, and no such file"))
+        .maybe_help(suggest::closest(wanted, names.iter().copied()).map(|near| format!("did you mean `{near}`?")))
+        .allowed(names)
+}
+
+/// A base for `extends` in the folder of the file that extends it. Built-in names keep their meaning everywhere.
+fn beside(folder: &Path, name: &str) -> Option<(String, String)> {
+    if builtin(name).is_some() {
+        return None;
+    }
+    let candidates: [PathBuf; 3] = ["", ".yaml", ".yml"].map(|ending| folder.join(format!("{name}{ending}")));
+    let path = candidates.into_iter().find(|path| path.is_file())?;
+    let text = input::text(&path, LARGEST_FILE).ok()?;
+    Some((path.display().to_string(), text))
+}

@@ -1,0 +1,170 @@
+//! The pages of `docs/errors/`, inside the program.
+
+use interlock_core::code::Code;
+
+macro_rules! pages {
+    ($($number:ident $code:ident)*) => {
+        /// The page of a code, in Markdown. A code without a page does not compile.
+        pub(crate) fn of(code: Code) -> &'static str {
+            match code {
+                $(Code::$code => include_str!(concat!("../docs/errors/", stringify!($number), ".md")),)*
+            }
+        }
+    };
+}
+
+pages! {
+    E0101 YamlSyntax
+    E0102 YamlFeature
+    E0103 DuplicateKey
+    E0104 UnknownKey
+    E0105 WrongType
+    E0106 MissingKey
+    E0107 TooLarge
+    E0110 UnknownRole
+    E0111 UnknownLoop
+    E0112 UnknownPhase
+    E0113 UnknownQuestion
+    E0114 UnknownGate
+    E0115 UnknownGuard
+    E0116 UnknownValue
+    E0117 UnknownWorkflow
+    E0118 BadName
+    E0120 OneVerb
+    E0121 VerbNotHere
+    E0122 BadTarget
+    E0123 LadderCircle
+    E0124 TwoMeanings
+    E0125 AliasToNothing
+    E0126 NeedsNothingPasses
+    E0127 DomainConflict
+    E0128 StatusConflict
+    E0129 BadLoop
+    E0130 PhasesOrTables
+    E0131 WrongExample
+    E0132 BadExpression
+    E0133 AbstractWorkflow
+    E0134 LanguageVersion
+    E0135 BadPhase
+    E0136 GuardOutOfReach
+    E0137 NeverReached
+    E0201 NoHandoff
+    E0202 HandoffSyntax
+    E0203 TwoHandoffs
+    E0204 NotAnObject
+    E0205 NotText
+    E0206 HandoffTooLarge
+    E0210 FieldMissing
+    E0211 FieldType
+    E0212 FieldValue
+    E0213 WrongAgent
+    E0214 NextAgent
+    E0215 BadTimestamp
+    E0216 NothingAttempted
+    E0217 NoReason
+    E0218 NoBlockers
+    E0219 NoContext
+    E0220 SkillMissing
+    E0221 BadSourceReference
+    E0222 PathNotRelative
+    E0223 BadQuestion
+    E0224 BadFinding
+    E0225 WrongPhase
+    E0226 ClaimNotMade
+    E0227 UnknownStatus
+    E0228 VagueSummary
+    E0229 StatusSpelling
+    E0230 SuggestionDiffers
+    E0231 RepeatedId
+    E0232 BadPlan
+    E0233 FactFailed
+    E0234 UnresolvedRejection
+    E0235 ClaimDiffers
+    E0236 ReRaised
+    E0237 LateNitpick
+    E0238 NotAReview
+    E0301 NoSession
+    E0302 SessionExists
+    E0303 SessionEnded
+    E0304 NoAssignment
+    E0305 AssignmentClosed
+    E0306 WrongToken
+    E0307 NotClaimed
+    E0308 ReportDiffers
+    E0309 NotNow
+    E0310 NoSuchStatus
+    E0311 StillOpen
+    E0312 NoRole
+    E0313 RoleBusy
+    E0314 NoGroup
+    E0315 GroupEnded
+    E0316 NoQuestion
+    E0317 QuestionClosed
+    E0318 NoOption
+    E0319 NoGateRun
+    E0320 NotDeferred
+    E0321 AlreadyAcknowledged
+    E0322 LeaseHolds
+    E0323 CompletionRejected
+    E0324 OverrideImpossible
+    E0325 HandoffOfAnother
+    E0327 BadSetting
+    E0328 PlanRefused
+    E0330 NotForPeople
+    E0331 NotAMerge
+    E0332 WorkflowMismatch
+    E0340 GroupUnfinished
+    E0341 NoValidPath
+    E0342 BlockUnresolved
+    E0343 DeferralNotNamed
+    E0344 NotConfirmed
+    E0345 FindingsOpen
+    E0346 GateMissing
+    E0347 NothingPlanned
+    E0348 NotSaid
+    E0401 FileUnreadable
+    E0402 BadArgument
+    E0403 UnknownCode
+    E0404 ImportFailed
+    E0405 OutputFailed
+    E0406 Bug
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::{fs, path::Path};
+
+    use super::*;
+
+    #[test]
+    fn every_page_has_the_title_of_its_code() {
+        for code in Code::ALL {
+            let title = format!("# {code}: {}", code.title());
+            assert_eq!(of(*code).lines().next(), Some(title.as_str()));
+        }
+    }
+
+    #[test]
+    fn there_is_one_page_for_each_code_and_no_other() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/errors");
+        let pages: BTreeSet<String> = fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .filter(|name| name != "README.md")
+            .collect();
+        let codes: BTreeSet<String> = Code::ALL.iter().map(|code| format!("{code}.md")).collect();
+        assert_eq!(pages, codes);
+    }
+
+    #[test]
+    fn every_page_says_how_to_mend_it() {
+        for code in Code::ALL {
+            let page = of(*code);
+            assert!(page.contains("\n## How to mend it\n") || page.contains("\n## What to do\n"), "{code}");
+            assert!(page.contains("\n```"), "{code} has no example");
+            assert!(page.lines().all(|line| line.chars().count() <= 120), "{code} has a long line");
+            assert!(page.ends_with('\n') && !page.ends_with("\n\n"), "{code} does not end with one line break");
+        }
+    }
+}

@@ -1,0 +1,10 @@
+//! The program as people and scripts meet it: the real binary, its output and its exit code.
+
+mod check;
+mod explain;
+mod harness;
+mod help;
+mod pages;
+mod streams;
+mod usage;
+mod workflow;
