@@ -41,8 +41,7 @@ fn answer() -> u32 {
 
 "#;
 
-const LOG_LINE: &str =
-    "2026-01-18T15:42:00Z INFO request {\"status\":200,\"agent\":\"curl\",\"ms\":12} at server.rs:87\n    at frame one\n";
+const LOG_LINE: &str = "2026-01-18T15:42:00Z INFO request {\"status\":200,\"agent\":\"curl\",\"ms\":12} at server.rs:87\n    at frame one\n";
 
 /// Made in one piece, so that no copy of it adds to the peak.
 fn output(begin: &str, unit: &str, end: &str, size: usize) -> String {

@@ -156,7 +156,9 @@ impl Walker<'_, '_> {
                 fences.into_iter().for_each(|(_, fence)| self.emit(fence));
                 (everything, false)
             }
-            LastKind::Fence if last.at_top => (self.up_to_open_fence(fences, last_line, true).unwrap_or(everything), false),
+            LastKind::Fence if last.at_top => {
+                (self.up_to_open_fence(fences, last_line, true).unwrap_or(everything), false)
+            }
             LastKind::Fence | LastKind::Paragraph | LastKind::Done | LastKind::Container if begins > at => {
                 let before = fences.into_iter().filter(|(line, _)| *line < last_line);
                 before.for_each(|(_, fence)| self.emit(fence));
@@ -291,23 +293,20 @@ impl Walker<'_, '_> {
             if let Some(kind) = kind_of(&event).filter(|_| items == 0) {
                 last = Some(Last { at: range.start, kind, at_top: depth == 0 });
             }
-            match event {
-                Event::Start(tag) => {
-                    if let Tag::CodeBlock(CodeBlockKind::Fenced(_)) = tag {
-                        open = Some(range.start..range.start);
-                    }
-                    items = items.saturating_add(usize::from(matches!(tag, Tag::Item)));
-                    depth = depth.saturating_add(1);
+            if let Event::Start(tag) = event {
+                if let Tag::CodeBlock(CodeBlockKind::Fenced(_)) = tag {
+                    open = Some(range.start..range.start);
                 }
-                Event::End(tag) => {
-                    if let Some(text) = open.take() {
-                        fences.extend(self.fence_at(part, &range, text.end));
-                    }
-                    items = items.saturating_sub(usize::from(matches!(tag, TagEnd::Item)));
-                    depth = depth.saturating_sub(1);
+                items = items.saturating_add(usize::from(matches!(tag, Tag::Item)));
+                depth = depth.saturating_add(1);
+            } else if let Event::End(tag) = event {
+                if let Some(text) = open.take() {
+                    fences.extend(self.fence_at(part, &range, text.end));
                 }
-                Event::Text(_) => open = open.map(|text| text.start..range.end),
-                _ => {}
+                items = items.saturating_sub(usize::from(matches!(tag, TagEnd::Item)));
+                depth = depth.saturating_sub(1);
+            } else if matches!(event, Event::Text(_)) {
+                open = open.map(|text| text.start..range.end);
             }
         }
         (fences, last)
@@ -332,12 +331,18 @@ impl Walker<'_, '_> {
 
 /// What a part could go on after; `None` for what is no block.
 fn kind_of(event: &Event<'_>) -> Option<LastKind> {
-    match event {
-        Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(_))) => Some(LastKind::Fence),
-        Event::Start(Tag::Paragraph) => Some(LastKind::Paragraph),
-        Event::Start(Tag::Heading { .. } | Tag::CodeBlock(CodeBlockKind::Indented)) | Event::Rule => Some(LastKind::Done),
-        Event::Start(Tag::BlockQuote(_) | Tag::List(_) | Tag::Item) => Some(LastKind::Container),
-        _ => None,
+    if matches!(event, Event::Rule) {
+        return Some(LastKind::Done);
+    }
+    let Event::Start(tag) = event else { return None };
+    if matches!(tag, Tag::CodeBlock(CodeBlockKind::Fenced(_))) {
+        Some(LastKind::Fence)
+    } else if matches!(tag, Tag::Paragraph) {
+        Some(LastKind::Paragraph)
+    } else if matches!(tag, Tag::Heading { .. } | Tag::CodeBlock(CodeBlockKind::Indented)) {
+        Some(LastKind::Done)
+    } else {
+        matches!(tag, Tag::BlockQuote(_) | Tag::List(_) | Tag::Item).then_some(LastKind::Container)
     }
 }
 
@@ -409,12 +414,16 @@ mod tests {
 
     /// Indentation is not compared, and no `>`: JSON does not care for the first and has no second.
     fn squeeze(text: &str) -> String {
-        text.split(|c: char| c.is_whitespace() || c == '>').filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+        text.split(|c: char| c.is_whitespace() || c == '>')
+            .filter(|word| !word.is_empty())
+            .collect::<Vec<_>>()
+            .join(" ")
     }
 
     #[test]
     fn fences_of_every_kind_are_found() {
-        let text = "```json\na\n```\n\n~~~ x y\nb\n~~~\n- item\n  ```\n  c\n  ```\n\n> ````md\n> ```\n> d\n> ````\n   ```\ne";
+        let text =
+            "```json\na\n```\n\n~~~ x y\nb\n~~~\n- item\n  ```\n  c\n  ```\n\n> ````md\n> ```\n> d\n> ````\n   ```\ne";
         let found: Vec<String> = in_parts(text, PART).into_iter().map(|(content, _)| content).collect();
         assert_eq!(found, ["json: a", "x y: b", ": c", "md: ``` d", ": e"]);
     }
@@ -438,7 +447,8 @@ mod tests {
         let text = format!("1. item\n{}\n   ```json\n   found\n   ```\n", "   - a\n\n   b\n".repeat(100));
         let found = in_parts(&text, 64);
         assert_eq!(found.last().map(|(content, _)| content.as_str()), Some("json: found"));
-        let text = format!("1. item\n   ```\n{}   ```\n\n   ```json\n   found\n   ```\n", "   log\n   - x\n".repeat(100));
+        let text =
+            format!("1. item\n   ```\n{}   ```\n\n   ```json\n   found\n   ```\n", "   log\n   - x\n".repeat(100));
         let found = in_parts(&text, 64);
         assert_eq!(found.len(), 2);
         assert_eq!(found[1].0, "json: found");

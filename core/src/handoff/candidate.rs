@@ -157,7 +157,8 @@ impl Finder<'_> {
             || inside.fence.is_some_and(|(marker, length, _)| marker != fence.marker || length > fence.length);
         let content = slice(self.bytes, &fence.content);
         let info = slice(self.bytes, &fence.info);
-        let word = info.split(|byte| byte.is_ascii_whitespace() || matches!(byte, b',' | b'{')).next().unwrap_or_default();
+        let word =
+            info.split(|byte| byte.is_ascii_whitespace() || matches!(byte, b',' | b'{')).next().unwrap_or_default();
         let json = [&b"json"[..], b"jsonc", b"json5"].iter().any(|name| word.eq_ignore_ascii_case(name));
         let lines = unquoted(content, fence.quoted);
         let first = lines.iter().position(|byte| !byte.is_ascii_whitespace());
@@ -183,7 +184,10 @@ impl Finder<'_> {
         let inner = inside.nesting < MAX_NESTING && memchr::memchr(b'{', content).is_some();
         if inner && (!fence.closed || has_fence(content)) {
             let around = Some((fence.marker, fence.length, fence.closed));
-            self.pieces(fence.content.clone(), Inside { nesting: inside.nesting.saturating_add(1), example, fence: around });
+            self.pieces(
+                fence.content.clone(),
+                Inside { nesting: inside.nesting.saturating_add(1), example, fence: around },
+            );
         }
     }
 
@@ -224,7 +228,8 @@ impl Finder<'_> {
         while let Some(found) = memchr::memchr(b'{', slice(self.bytes, &(at..text.end))) {
             let start = at.saturating_add(found);
             let since = slice(self.bytes, &(seen..start));
-            line = memchr::memrchr2(b'\n', b'\r', since).map_or(line, |found| seen.saturating_add(found).saturating_add(1));
+            line = memchr::memrchr2(b'\n', b'\r', since)
+                .map_or(line, |found| seen.saturating_add(found).saturating_add(1));
             seen = start;
             at = start.saturating_add(1);
             if !self.may_begin(start) {

@@ -102,8 +102,11 @@ impl Output<'_> {
         }
         if let Some(example) = &choice.example {
             let mut extracted = self.take(example, None)?;
-            let warning = Problem::warning(Code::NoHandoff, "the only metadata stands inside another code block, as an example would")
-                .help("put the metadata at the end of the output, in a fence of its own");
+            let warning = Problem::warning(
+                Code::NoHandoff,
+                "the only metadata stands inside another code block, as an example would",
+            )
+            .help("put the metadata at the end of the output, in a fence of its own");
             extracted.warnings.push(warning.at(self.place_at(example.whole.start)));
             return Ok(extracted);
         }
@@ -111,10 +114,15 @@ impl Output<'_> {
         match &choice.other {
             Some((whole, false)) => Err(vec![self.not_an_object(whole)]),
             Some((whole, true)) => {
-                let message = "there is no metadata in the output: its last JSON object has none of the fields of a handoff";
+                let message =
+                    "there is no metadata in the output: its last JSON object has none of the fields of a handoff";
                 Err(vec![Problem::new(Code::NoHandoff, message).help(help).at(self.place_at(whole.start))])
             }
-            None => Err(vec![Problem::new(Code::NoHandoff, "there is no metadata block in the output").help(help).at(self.place_at(self.bytes.len()))]),
+            None => Err(vec![
+                Problem::new(Code::NoHandoff, "there is no metadata block in the output")
+                    .help(help)
+                    .at(self.place_at(self.bytes.len())),
+            ]),
         }
     }
 
@@ -151,7 +159,10 @@ impl Output<'_> {
         let agent = |json: &Json| json.get("agent").cloned();
         let place = self.place_at(earlier.whole.start);
         if between.trim_ascii().is_empty() && agent(&other.json) == agent(&extracted.json) {
-            let message = format!("this metadata block and the one at line {} differ, and nothing says which one counts", place.line);
+            let message = format!(
+                "this metadata block and the one at line {} differ, and nothing says which one counts",
+                place.line
+            );
             let problem = Problem::new(Code::TwoHandoffs, message).help("keep one of them");
             return Err(vec![problem.at(self.place_at(last.whole.start))]);
         }
@@ -168,7 +179,9 @@ impl Output<'_> {
             Err(error) => {
                 let at = candidate.lines.start.saturating_add(error.utf8_error().valid_up_to());
                 let message = "the metadata block has a byte that is not UTF-8";
-                return Err(vec![Problem::new(Code::NotText, message).help("write the output as UTF-8").at(self.place_at(at))]);
+                return Err(vec![
+                    Problem::new(Code::NotText, message).help("write the output as UTF-8").at(self.place_at(at)),
+                ]);
             }
         };
         let source = Source::new(self.file, Arc::from(text), self.line_of(candidate.lines.start));
@@ -199,9 +212,12 @@ impl Output<'_> {
 
     fn too_large(&self, candidate: &Candidate) -> Problem {
         let size = candidate.lines.len().div_ceil(1024 * 1024);
-        Problem::new(Code::HandoffTooLarge, format!("the metadata block has {size} MiB, more than the 4 MiB that are read"))
-            .help("put what is long into a file and name it in `artifacts`")
-            .at(self.place_at(candidate.whole.start))
+        Problem::new(
+            Code::HandoffTooLarge,
+            format!("the metadata block has {size} MiB, more than the 4 MiB that are read"),
+        )
+        .help("put what is long into a file and name it in `artifacts`")
+        .at(self.place_at(candidate.whole.start))
     }
 
     fn not_an_object(&self, whole: &Range<usize>) -> Problem {
@@ -214,7 +230,8 @@ impl Output<'_> {
     fn not_text(&self) -> Option<Problem> {
         let at = std::str::from_utf8(self.bytes).err()?.valid_up_to();
         let byte = self.bytes.get(at).copied().unwrap_or_default();
-        let message = format!("the output is not UTF-8 from byte {at} (0x{byte:02X}) on; the metadata is not touched by it");
+        let message =
+            format!("the output is not UTF-8 from byte {at} (0x{byte:02X}) on; the metadata is not touched by it");
         Some(Problem::warning(Code::NotText, message).at(self.place_at(at)))
     }
 

@@ -141,10 +141,15 @@ fn a_broken_last_block_is_reported_not_passed_over() {
 fn slips_are_named_with_their_place_all_at_once() {
     let output = "# Report\n\n```json\n{\n  \"agent\": \"developer\", // me\n  \"status\": \"complete\",\n  \"handoff\": { \"context\": \"é\", },\n}\n```\n";
     let extracted = found(output);
-    let said: Vec<_> = extracted.problems.iter().map(|problem| (problem.message.as_str(), line_and_column(problem))).collect();
+    let said: Vec<_> =
+        extracted.problems.iter().map(|problem| (problem.message.as_str(), line_and_column(problem))).collect();
     assert_eq!(
         said,
-        [("JSON has no comments", (5, 25)), ("nothing follows this comma", (7, 30)), ("nothing follows this comma", (7, 33))]
+        [
+            ("JSON has no comments", (5, 25)),
+            ("nothing follows this comma", (7, 30)),
+            ("nothing follows this comma", (7, 33))
+        ]
     );
     assert_eq!(extracted.problems[1].help.as_deref(), Some("remove the comma"));
     assert_eq!(extracted.json["handoff"], json!({"context": "é"}), "and the rest is still read");
@@ -225,10 +230,51 @@ fn a_field_is_found_by_its_path() {
 fn hostile_outputs_end() {
     let size = 60_000;
     let hostile: Vec<String> = [
-        "`", "~", ">", "> ", "[", "{", "{\"", "{\"a\":", "{\"status\":", "- ", "* ", "1. ", "\t", "\r", "\n", "x\n", "x\n\n",
-        "```\n", "```json\n", "~~~\n```\n", "> ```\n", "- ```\n", "-\n", "=\n", "{\n", "{\"status\":{\"agent\":\n",
-        "{\"agent\":1,\"status\":2}\n", "{\"agent\":1,\"status\":2} ", "```\n{\"agent\":1,\"status\":2}\n```\n", "<", "<!--", "\\", "|a|\n",
-        "![](", "[a]: b\n", "\u{0}", "é", "{ \n", "{//", "/*", "1", "# ", "---\n", "  - a\n\n", "{\"agent\":1,\n\"status\":\n",
+        "`",
+        "~",
+        ">",
+        "> ",
+        "[",
+        "{",
+        "{\"",
+        "{\"a\":",
+        "{\"status\":",
+        "- ",
+        "* ",
+        "1. ",
+        "\t",
+        "\r",
+        "\n",
+        "x\n",
+        "x\n\n",
+        "```\n",
+        "```json\n",
+        "~~~\n```\n",
+        "> ```\n",
+        "- ```\n",
+        "-\n",
+        "=\n",
+        "{\n",
+        "{\"status\":{\"agent\":\n",
+        "{\"agent\":1,\"status\":2}\n",
+        "{\"agent\":1,\"status\":2} ",
+        "```\n{\"agent\":1,\"status\":2}\n```\n",
+        "<",
+        "<!--",
+        "\\",
+        "|a|\n",
+        "![](",
+        "[a]: b\n",
+        "\u{0}",
+        "é",
+        "{ \n",
+        "{//",
+        "/*",
+        "1",
+        "# ",
+        "---\n",
+        "  - a\n\n",
+        "{\"agent\":1,\n\"status\":\n",
     ]
     .iter()
     .map(|unit| unit.repeat(size / unit.len()))

@@ -68,9 +68,10 @@ impl Extracted {
         let mut key = None;
         for step in steps(path) {
             let next = match (&here.inside, step) {
-                (Inside::Map(members), Step::Key(name)) => {
-                    members.iter().find(|member| &*member.key == name).map(|member| (Some(member.key_at), &member.value))
-                }
+                (Inside::Map(members), Step::Key(name)) => members
+                    .iter()
+                    .find(|member| &*member.key == name)
+                    .map(|member| (Some(member.key_at), &member.value)),
                 (Inside::List(items), Step::Index(index)) => items.get(index).map(|item| (None, item)),
                 (Inside::Nothing | Inside::List(_) | Inside::Map(_), Step::Key(_) | Step::Index(_)) => None,
             };

@@ -43,7 +43,9 @@ fn next_key(bytes: &[u8], mark: &str, start: usize, end: usize) -> Option<usize>
         let before = at.checked_sub(1).and_then(|at| text.get(at));
         let mut after = text.get(at.saturating_add(mark.len())..).unwrap_or_default().iter();
         let ends = !word(before) && !word(after.as_slice().first());
-        ends && after.find(|byte| !matches!(byte, b' ' | b'\t' | b'"' | b'\'')).is_none_or(|byte| matches!(byte, b':' | b'\n' | b'\r'))
+        ends && after
+            .find(|byte| !matches!(byte, b' ' | b'\t' | b'"' | b'\''))
+            .is_none_or(|byte| matches!(byte, b':' | b'\n' | b'\r'))
     });
     found.map(|at| start.saturating_add(at))
 }

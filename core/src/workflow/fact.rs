@@ -205,7 +205,9 @@ mod tests {
 
     #[test]
     fn what_could_differ_from_run_to_run_is_refused() {
-        for text in ["{'a': 1}.a == 1", "handoff.exists(k, k == 'a')", "now() == 1", "other == 1", "[1, 2].exists(x, x == 1)"] {
+        for text in
+            ["{'a': 1}.a == 1", "handoff.exists(k, k == 'a')", "now() == 1", "other == 1", "[1, 2].exists(x, x == 1)"]
+        {
             let handoff = json!({ "a": 1, "b": 2 });
             assert!(derive(text, &handoff).is_err(), "{text}");
         }

@@ -11,10 +11,7 @@ impl Reader<'_> {
     /// For each guard the index of its value; only facts are filled in.
     pub(super) fn facts(&mut self, workflow: Option<&Workflow>) -> Vec<u8> {
         let guards = workflow.map_or(&[][..], |workflow| workflow.guards.as_slice());
-        guards
-            .iter()
-            .map(|guard| if guard.source == GuardSource::Fact { self.fact(guard) } else { 0 })
-            .collect()
+        guards.iter().map(|guard| if guard.source == GuardSource::Fact { self.fact(guard) } else { 0 }).collect()
     }
 
     fn fact(&mut self, guard: &Guard) -> u8 {
