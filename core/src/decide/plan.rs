@@ -7,7 +7,7 @@ use crate::decide::join::Moves;
 use crate::decide::situation::{Situation, applies};
 use crate::decide::{Cx, Outcome};
 use crate::event::{Cause, Change};
-use crate::handoff::PlannedGroup;
+use crate::handoff::{PlannedGroup, circle};
 use crate::id::Name;
 use crate::problem::Problem;
 use crate::rejection::Rejection;
@@ -105,24 +105,5 @@ impl Draft<'_> {
         }
         problems.extend(circle(groups));
         problems
-    }
-}
-
-/// Groups that wait for each other would never start.
-fn circle(groups: &[PlannedGroup]) -> Option<Problem> {
-    let mut open: Vec<&PlannedGroup> = groups.iter().collect();
-    loop {
-        let before = open.len();
-        let names: Vec<&Name> = open.iter().map(|group| &group.id).collect();
-        let waits = |group: &&PlannedGroup| group.depends_on.iter().any(|name| names.contains(&name));
-        open.retain(waits);
-        if open.is_empty() {
-            return None;
-        }
-        if open.len() == before {
-            let names: Vec<&str> = open.iter().map(|group| group.id.as_str()).collect();
-            let message = format!("these groups depend on each other in a circle: {}", names.join(", "));
-            return Some(Problem::new(Code::BadPlan, message).field("groups"));
-        }
     }
 }

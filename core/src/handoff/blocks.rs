@@ -14,7 +14,7 @@ use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 use crate::handoff::outline::{self, FenceLine};
 
 /// The size of a part. The tree of the worst part takes about a hundred times as much.
-pub(crate) const PART: usize = 128 * 1024;
+pub(crate) const PART: usize = 64 * 1024;
 
 /// A fenced code block, all offsets into the document.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -81,6 +81,9 @@ struct Part {
     /// Behind the last of the lines, in the document.
     end: usize,
     ends_blank: bool,
+    /// A blank line, then one that neither a list nor a quotation can hold: they all end here.
+    sealed: bool,
+    has_fence: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -94,9 +97,16 @@ struct Line {
 /// The last block of a part that another part could begin with.
 #[derive(Clone, Copy)]
 struct Last {
-    line: usize,
+    /// Where it begins in the outline.
+    at: usize,
     kind: LastKind,
     at_top: bool,
+}
+
+impl Last {
+    fn is_top_fence(self) -> bool {
+        self.at_top && self.kind == LastKind::Fence
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -124,14 +134,19 @@ impl Walker<'_, '_> {
 
     /// Reads one part, and says where the next begins and whether a paragraph is open there.
     fn part(&mut self, at: usize, in_paragraph: bool, size: usize) -> (usize, bool) {
+        let (at, in_paragraph) = self.plain(at, in_paragraph);
         let part = self.outline_of(at, in_paragraph, size);
-        let (fences, last) = self.fences_of(&part);
         let everything = part.end;
-        let Some(last) = last.filter(|_| everything < self.end) else {
+        if !part.has_fence && (part.sealed || everything == self.end) {
+            return (everything, false);
+        }
+        let (fences, last) = self.fences_of(&part);
+        let Some(last) = last.filter(|last| everything < self.end && (!part.sealed || last.is_top_fence())) else {
             fences.into_iter().for_each(|(_, fence)| self.emit(fence));
             return (everything, false);
         };
-        let begins = part.lines.get(last.line).map_or(at, |line| line.start);
+        let last_line = part.line_at(last.at);
+        let begins = part.lines.get(last_line).map_or(at, |line| line.start);
         match last.kind {
             LastKind::Paragraph if last.at_top => {
                 fences.into_iter().for_each(|(_, fence)| self.emit(fence));
@@ -142,10 +157,10 @@ impl Walker<'_, '_> {
                 (everything, false)
             }
             LastKind::Fence if last.at_top => {
-                (self.up_to_open_fence(fences, last.line, true).unwrap_or(everything), false)
+                (self.up_to_open_fence(fences, last_line, true).unwrap_or(everything), false)
             }
             LastKind::Fence | LastKind::Paragraph | LastKind::Done | LastKind::Container if begins > at => {
-                let before = fences.into_iter().filter(|(line, _)| *line < last.line);
+                let before = fences.into_iter().filter(|(line, _)| *line < last_line);
                 before.for_each(|(_, fence)| self.emit(fence));
                 (begins, false)
             }
@@ -160,6 +175,55 @@ impl Walker<'_, '_> {
                 (cut.unwrap_or(everything), false)
             }
         }
+    }
+
+    /// At the top level, text, headings, rules, blank lines and fences need no parser: a fence
+    /// goes up to the line that closes it, the others begin or end a paragraph. Most of a long
+    /// output is nothing else.
+    fn plain(&mut self, from: usize, in_paragraph: bool) -> (usize, bool) {
+        let (mut at, mut open) = (from, in_paragraph);
+        let mut line = String::new();
+        while at < self.end {
+            let (stop, mut next) = line_end(self.bytes, at, self.end);
+            line.clear();
+            outline::outline(self.bytes.get(at..stop).unwrap_or_default(), &mut line);
+            let text = line.trim_start_matches(' ');
+            let indent = line.len().saturating_sub(text.len());
+            open = match text {
+                "" => false,
+                // Code, but not in the middle of a paragraph.
+                _ if indent > 3 && !open => break,
+                _ if indent > 3 => true,
+                "x" => true,
+                "# x" | "---" | "***" | "___" => false,
+                _ if text.starts_with("```") || text.starts_with("~~~") => {
+                    let Some(mut fence) = self.fence_on(at..stop, at.saturating_add(indent), next) else { break };
+                    self.close(&mut fence, true);
+                    next = fence.whole.end;
+                    self.emit(fence);
+                    false
+                }
+                _ => break,
+            };
+            at = next;
+        }
+        (at, open)
+    }
+
+    /// The fence that a line opens, its end still to be found.
+    fn fence_on(&self, line: Range<usize>, marker_at: usize, content: usize) -> Option<Fence> {
+        let opening = self.bytes.get(marker_at..line.end)?;
+        let FenceLine { marker, length, info } = outline::fence(opening)?;
+        let info_end = marker_at.saturating_add(opening.trim_ascii_end().len());
+        Some(Fence {
+            whole: line.start..content,
+            content: content..content,
+            marker,
+            length,
+            info: info_end.saturating_sub(info.len())..info_end,
+            closed: false,
+            quoted: self.bytes.get(line.start..marker_at)?.contains(&b'>'),
+        })
     }
 
     /// Visits the fences up to the one opened on `line`, whose end is looked for line by line.
@@ -177,7 +241,7 @@ impl Walker<'_, '_> {
 
     fn close(&self, fence: &mut Fence, at_top: bool) {
         let mut at = fence.content.start;
-        fence.closed = false;
+        (fence.closed, fence.content.end) = (false, at);
         while at < self.end && !fence.closed {
             let (stop, next) = line_end(self.bytes, at, self.end);
             let line = self.bytes.get(at..stop).unwrap_or_default();
@@ -186,9 +250,6 @@ impl Walker<'_, '_> {
                 fence.content.end = next;
             }
             at = next;
-        }
-        if fence.closed {
-            fence.content.end = fence.content.end.max(fence.content.start);
         }
         fence.whole.end = at.max(fence.content.end);
     }
@@ -203,7 +264,14 @@ impl Walker<'_, '_> {
             let (stop, next) = line_end(self.bytes, part.end, self.end);
             let begins = part.text.len();
             outline::outline(self.bytes.get(part.end..stop).unwrap_or_default(), &mut part.text);
-            part.ends_blank = part.text.get(begins..).is_some_and(|line| line.trim_ascii().is_empty());
+            let line = part.text.get(begins..).unwrap_or_default();
+            if part.ends_blank && line.starts_with(['x', '#', '`', '~']) {
+                part.text.truncate(begins);
+                part.sealed = true;
+                break;
+            }
+            part.ends_blank = line.trim_ascii().is_empty();
+            part.has_fence |= line.contains(['`', '~']);
             part.text.push('\n');
             if part.is_third_of_a_kind(begins) {
                 part.text.truncate(begins);
@@ -223,25 +291,22 @@ impl Walker<'_, '_> {
         let (mut depth, mut items) = (0_usize, 0_usize);
         for (event, range) in Parser::new_ext(&part.text, Options::empty()).into_offset_iter() {
             if let Some(kind) = kind_of(&event).filter(|_| items == 0) {
-                last = Some(Last { line: part.line_at(range.start), kind, at_top: depth == 0 });
+                last = Some(Last { at: range.start, kind, at_top: depth == 0 });
             }
-            match event {
-                Event::Start(tag) => {
-                    if let Tag::CodeBlock(CodeBlockKind::Fenced(_)) = tag {
-                        open = Some(range.start..range.start);
-                    }
-                    items = items.saturating_add(usize::from(matches!(tag, Tag::Item)));
-                    depth = depth.saturating_add(1);
+            if let Event::Start(tag) = event {
+                if let Tag::CodeBlock(CodeBlockKind::Fenced(_)) = tag {
+                    open = Some(range.start..range.start);
                 }
-                Event::End(tag) => {
-                    if let Some(text) = open.take() {
-                        fences.extend(self.fence_at(part, &range, text.end));
-                    }
-                    items = items.saturating_sub(usize::from(matches!(tag, TagEnd::Item)));
-                    depth = depth.saturating_sub(1);
+                items = items.saturating_add(usize::from(matches!(tag, Tag::Item)));
+                depth = depth.saturating_add(1);
+            } else if let Event::End(tag) = event {
+                if let Some(text) = open.take() {
+                    fences.extend(self.fence_at(part, &range, text.end));
                 }
-                Event::Text(_) => open = open.map(|text| text.start..range.end),
-                _ => {}
+                items = items.saturating_sub(usize::from(matches!(tag, TagEnd::Item)));
+                depth = depth.saturating_sub(1);
+            } else if matches!(event, Event::Text(_)) {
+                open = open.map(|text| text.start..range.end);
             }
         }
         (fences, last)
@@ -256,35 +321,28 @@ impl Walker<'_, '_> {
         // The outline keeps what stands before a fence byte for byte.
         let marker_at = line.start.saturating_add(range.start.saturating_sub(line.outline));
         let (stop, content) = line_end(self.bytes, line.start, self.end);
-        let fence_line = self.bytes.get(marker_at..stop)?;
-        let FenceLine { marker, length, info } = outline::fence(fence_line)?;
-        let info_end = marker_at.saturating_add(fence_line.trim_ascii_end().len());
-        let closed = ended > opened && part.line_at(text_end.saturating_sub(1)) < ended;
-        let end = start_of(ended.saturating_add(1));
-        let content_end = if closed { start_of(ended) } else { end };
-        let fence = Fence {
-            whole: line.start..end,
-            content: content..content_end.max(content),
-            marker,
-            length,
-            info: info_end.saturating_sub(info.len())..info_end,
-            closed,
-            quoted: self.bytes.get(line.start..marker_at)?.contains(&b'>'),
-        };
+        let mut fence = self.fence_on(line.start..stop, marker_at, content)?;
+        fence.closed = ended > opened && part.line_at(text_end.saturating_sub(1)) < ended;
+        fence.whole.end = start_of(ended.saturating_add(1));
+        fence.content.end = if fence.closed { start_of(ended) } else { fence.whole.end }.max(content);
         Some((opened, fence))
     }
 }
 
 /// What a part could go on after; `None` for what is no block.
 fn kind_of(event: &Event<'_>) -> Option<LastKind> {
-    match event {
-        Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(_))) => Some(LastKind::Fence),
-        Event::Start(Tag::Paragraph) => Some(LastKind::Paragraph),
-        Event::Start(Tag::Heading { .. } | Tag::CodeBlock(CodeBlockKind::Indented)) | Event::Rule => {
-            Some(LastKind::Done)
-        }
-        Event::Start(Tag::BlockQuote(_) | Tag::List(_) | Tag::Item) => Some(LastKind::Container),
-        _ => None,
+    if matches!(event, Event::Rule) {
+        return Some(LastKind::Done);
+    }
+    let Event::Start(tag) = event else { return None };
+    if matches!(tag, Tag::CodeBlock(CodeBlockKind::Fenced(_))) {
+        Some(LastKind::Fence)
+    } else if matches!(tag, Tag::Paragraph) {
+        Some(LastKind::Paragraph)
+    } else if matches!(tag, Tag::Heading { .. } | Tag::CodeBlock(CodeBlockKind::Indented)) {
+        Some(LastKind::Done)
+    } else {
+        matches!(tag, Tag::BlockQuote(_) | Tag::List(_) | Tag::Item).then_some(LastKind::Container)
     }
 }
 

@@ -308,7 +308,10 @@ fn slice<'a>(bytes: &'a [u8], range: &Range<usize>) -> &'a [u8] {
 }
 
 fn has_fence(content: &[u8]) -> bool {
-    memchr::memmem::find(content, b"```").is_some() || memchr::memmem::find(content, b"~~~").is_some()
+    memchr::memchr2_iter(b'`', b'~', content).any(|at| {
+        let run = content.get(at..at.saturating_add(3)).unwrap_or_default();
+        matches!(run, b"```" | b"~~~")
+    })
 }
 
 /// The lines with the `>` before them blanked, so that offsets stay what they are.

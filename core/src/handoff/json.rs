@@ -345,8 +345,7 @@ impl Reader<'_> {
         }
         let literal = self.text.get(start..self.at).unwrap_or_default();
         let Ok(number) = serde_json::from_str::<Number>(literal) else {
-            let huge =
-                literal.parse::<f64>().is_ok_and(f64::is_infinite) && !literal.contains(|c| matches!(c, 'i' | 'I'));
+            let huge = literal.parse::<f64>().is_ok_and(f64::is_infinite) && !literal.contains(['i', 'I']);
             let kind = if huge { FaultKind::NumberTooBig } else { FaultKind::BadNumber };
             return self.fault(kind, start, literal.len());
         };
@@ -450,7 +449,7 @@ mod tests {
             ("", Is::End),
         ];
         for (text, expected) in table {
-            assert_eq!(kinds(text), [expected.clone()], "{text}");
+            assert_eq!(kinds(text), std::slice::from_ref(expected), "{text}");
         }
     }
 

@@ -22,6 +22,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
+pub(crate) use check::circle;
 pub use check::{Checked, Context, Expect, check, context_of_prompt};
 pub use extract::extract;
 pub use extracted::Extracted;

@@ -1,17 +1,17 @@
 //! The JSON Schema of a handoff, for agents and clients that take one.
+//!
+//! It is never narrower than `check`: what is refused by it is refused there as well.
+//! It stays with what clients understand, so what would need look-ahead (paths inside
+//! the repository) or more than one field (an id used twice) is left to the check.
 
 use serde_json::{Map, Value as Json, json};
 
 use crate::id::Name;
-use crate::workflow::{GuardSource, Workflow};
+use crate::workflow::{Demands, GuardSource, RoleIx, Workflow};
 
 /// The schema of what all handoffs have in common, or of a workflow's.
 pub fn schema(workflow: Option<&Workflow>) -> Json {
     let mut properties = common();
-    let mut required: Vec<String> =
-        ["agent", "output_type", "timestamp", "feature_directory", "skills_invoked", "status", "handoff"]
-            .map(str::to_owned)
-            .to_vec();
     let mut put = |key: &str, schema: Json| properties.insert(key.to_owned(), schema);
     put("issues", issues());
     put("issue_responses", responses());
@@ -20,17 +20,18 @@ pub fn schema(workflow: Option<&Workflow>) -> Json {
     put("test_progression", tests());
     put("questions", questions());
     put("groups", groups(workflow));
+    let mut all = vec![blocked(workflow)];
     if let Some(workflow) = workflow {
         let roles = workflow.roles.iter().filter(|role| !role.by_interlock).map(|role| &role.name);
         put("agent", json!({ "enum": roles.collect::<Vec<_>>() }));
         put("status", statuses(workflow));
-        if let Some(blocked) = &workflow.blocked {
-            put("blocked_reason", json!({ "enum": blocked.reasons }));
-        }
         if workflow.has_phases() {
-            let mut phases: Vec<&Name> = workflow.phases.iter().map(|phase| &phase.called).collect();
-            phases.extend(workflow.phases.iter().map(|phase| &phase.name));
-            phases.sort();
+            let mut phases: Vec<Json> = workflow.phases.iter().map(|phase| json!(phase.called)).collect();
+            for name in workflow.phases.iter().map(|phase| json!(phase.name)).chain([Json::Null]) {
+                if !phases.contains(&name) {
+                    phases.push(name);
+                }
+            }
             phases.dedup();
             put("phase", json!({ "enum": phases }));
         }
@@ -39,158 +40,239 @@ pub fn schema(workflow: Option<&Workflow>) -> Json {
                 put(&guard.name, json!({ "enum": literals(&guard.values) }));
             }
         }
-        let demanded = workflow.handoff.demands.require.iter().filter(|field| !field.contains('.'));
-        required.extend(demanded.map(ToString::to_string));
+        all.extend(demanded(&workflow.handoff.demands));
     }
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Interlock handoff",
         "description": "The structured result that an agent gives at the end.",
         "type": "object",
-        "required": required,
+        "required": ["agent", "output_type", "timestamp", "feature_directory", "skills_invoked", "status", "handoff"],
         "properties": properties,
         "additionalProperties": true,
-        "allOf": [blocked(workflow)],
+        "allOf": all,
     })
 }
 
+/// A text that says something.
 fn text() -> Json {
-    json!({ "type": "string", "minLength": 1 })
+    json!({ "type": "string", "pattern": "\\S" })
 }
 
 fn texts() -> Json {
     json!({ "type": "array", "items": text() })
 }
 
+/// Absent, `null`, or as the schema says.
+fn optional(mut schema: Json) -> Json {
+    let kind = schema.get("type").cloned();
+    if let (Some(members), Some(kind)) = (schema.as_object_mut(), kind) {
+        members.insert("type".to_owned(), json!([kind, "null"]));
+    }
+    schema
+}
+
 fn common() -> Map<String, Json> {
+    let word = optional(json!({ "type": "string" }));
+    let list = optional(texts());
+    let blocker = json!({ "type": "object", "required": ["type", "description", "resolution"],
+        "properties": { "type": text(), "description": text(), "resolution": text() } });
     let fields = json!({
-        "agent": { "type": "string", "minLength": 1, "description": "The role of the assignment." },
+        "agent": { "type": "string", "pattern": "\\S", "description": "The role of the assignment." },
         "output_type": text(),
         "timestamp": { "type": "string", "format": "date-time", "description": "RFC 3339, with its offset." },
         "feature_directory": text(),
         "skills_invoked": texts(),
-        "library_skills_read": texts(),
-        "source_files_verified": texts(),
-        "files_modified": texts(),
-        "artifacts": texts(),
-        "attempted": texts(),
+        "library_skills_read": list,
+        "source_files_verified": list,
+        "files_modified": list,
+        "artifacts": list,
+        "attempted": list,
         "status": text(),
-        "blocked_reason": { "type": ["string", "null"] },
-        "phase": { "type": ["string", "null"] },
-        "summary": { "type": "string" },
-        "verification": { "type": "object" },
-        "acknowledge": texts(),
-        "accept": texts(),
+        "blocked_reason": word,
+        "phase": word,
+        "summary": word,
+        "verification": { "type": ["object", "null"] },
+        "acknowledge": list,
+        "accept": list,
         "handoff": {
             "type": "object",
             "properties": {
-                "next_agent": { "type": ["string", "null"] },
-                "next_phase": { "type": ["string", "null"] },
-                "context": { "type": "string" },
-                "options": texts(),
-                "blockers": { "type": "array", "items": {
-                    "type": "object", "required": ["type", "description", "resolution"],
-                    "properties": { "type": text(), "description": text(), "resolution": text() } } },
+                "next_agent": word,
+                "next_phase": word,
+                "context": word,
+                "options": optional(choice()),
+                "blockers": { "type": ["array", "null"], "items": blocker },
             },
             "if": { "not": { "properties": { "next_phase": { "const": "complete" } }, "required": ["next_phase"] } },
-            "then": { "required": ["context"], "properties": { "context": { "minLength": 1 } } },
+            "then": { "required": ["context"], "properties": { "context": text() } },
         },
     });
     fields.as_object().cloned().unwrap_or_default()
 }
 
 fn issues() -> Json {
-    json!({ "type": "array", "items": {
+    json!({ "type": ["array", "null"], "items": {
         "type": "object", "required": ["id", "title", "location", "severity", "blocking"],
         "properties": {
             "id": text(), "title": text(), "location": text(), "blocking": { "type": "boolean" },
-            "severity": { "type": "string", "pattern": "^(?:[Cc][Rr][Ii][Tt][Ii][Cc][Aa][Ll]|[Hh][Ii][Gg][Hh]|[Mm][Ee][Dd][Ii][Uu][Mm]|[Ll][Oo][Ww])$" },
-            "description": { "type": "string" } } } })
+            "severity": spelled(["CRITICAL", "HIGH", "MEDIUM", "LOW"]),
+            "description": optional(json!({ "type": "string" })) } } })
 }
 
 fn responses() -> Json {
-    json!({ "type": "array", "items": {
+    json!({ "type": ["array", "null"], "items": {
         "type": "object", "required": ["id", "response"],
-        "properties": { "id": text(), "response": { "type": "string" }, "reason": { "type": "string" } } } })
+        "properties": {
+            "id": text(), "response": spelled(["fixed", "rejected", "deferred"]),
+            "reason": optional(json!({ "type": "string" })) },
+        "if": { "properties": { "response": spelled(["rejected"]) }, "required": ["response"] },
+        "then": { "required": ["reason"], "properties": { "reason": text() } } } })
 }
 
 fn tracking() -> Json {
-    json!({ "type": "object", "properties": {
-        "iteration": { "type": "integer", "minimum": 1 },
-        "rejections_accepted": texts(), "rejections_overruled": texts() } })
+    json!({ "type": ["object", "null"], "properties": {
+        "iteration": { "type": ["integer", "null"], "minimum": 1 },
+        "rejections_accepted": optional(texts()), "rejections_overruled": optional(texts()) } })
 }
 
 fn summary() -> Json {
-    let count = json!({ "type": "integer", "minimum": 0 });
-    json!({ "type": "object", "properties": {
+    let count = json!({ "type": ["integer", "null"], "minimum": 0 });
+    json!({ "type": ["object", "null"], "properties": {
         "total_blocking": count, "fixed": count, "rejected_with_reason": count, "unaddressed": count } })
 }
 
 fn tests() -> Json {
-    json!({ "type": "object", "required": ["still_failing"],
-        "properties": { "still_failing": texts(), "fixed": texts(), "new": texts() } })
+    json!({ "type": ["object", "null"], "required": ["still_failing"],
+        "properties": { "still_failing": texts(), "fixed": optional(texts()), "new": optional(texts()) } })
+}
+
+/// The options of a question: none, or a real choice.
+fn choice() -> Json {
+    json!({ "type": "array", "items": text(), "uniqueItems": true, "maxItems": 10,
+        "anyOf": [{ "maxItems": 0 }, { "minItems": 2 }, { "type": "null" }] })
 }
 
 fn questions() -> Json {
-    json!({ "type": "array", "minItems": 1, "maxItems": 10, "items": {
+    let word = optional(json!({ "type": "string" }));
+    json!({ "type": ["array", "null"], "minItems": 1, "maxItems": 10, "items": {
         "type": "object", "required": ["text"],
-        "properties": {
-            "text": text(), "category": { "type": "string" }, "impact": { "type": "string" },
-            "options": { "type": "array", "maxItems": 10, "uniqueItems": true, "items": text() } } } })
+        "properties": { "text": text(), "category": word, "impact": word, "options": optional(choice()) } } })
 }
 
 fn groups(workflow: Option<&Workflow>) -> Json {
     let mut required = vec!["id".to_owned(), "title".to_owned()];
     let mut fields = Map::new();
-    fields.insert("id".to_owned(), json!({ "type": "string", "pattern": "^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$" }));
+    let command = json!({ "anyOf": [text(), { "type": "array", "minItems": 1, "items": { "type": "string" } }] });
+    fields
+        .insert("id".to_owned(), json!({ "type": "string", "pattern": "^\\s*[A-Za-z0-9_][A-Za-z0-9._-]{0,63}\\s*$" }));
     fields.insert("title".to_owned(), text());
-    fields.insert("depends_on".to_owned(), texts());
-    fields.insert("checks".to_owned(), json!({ "type": "array", "items": { "anyOf": [text(), texts()] } }));
+    fields.insert("depends_on".to_owned(), optional(json!({ "type": "array", "items": { "type": "string" } })));
+    fields.insert("checks".to_owned(), json!({ "type": ["array", "null"], "items": command }));
     let guards = workflow.map_or(&[][..], |workflow| workflow.guards.as_slice());
     for guard in guards.iter().filter(|guard| guard.source == GuardSource::Flag) {
-        fields.insert(guard.name.to_string(), json!({ "enum": literals(&guard.values) }));
+        let mut values = literals(&guard.values);
         if guard.required {
             required.push(guard.name.to_string());
+            values.retain(|value| !value.is_null());
         }
+        fields.insert(guard.name.to_string(), json!({ "enum": values }));
     }
-    json!({ "type": "array", "minItems": 1, "items": { "type": "object", "required": required, "properties": fields } })
+    json!({ "type": ["array", "null"], "items": { "type": "object", "required": required, "properties": fields } })
 }
 
-/// Statuses, where the workflow takes no others. Spelling is free, so a pattern would say too little.
+/// The statuses of all roles. They are offered as declared, and taken in any spelling.
 fn statuses(workflow: &Workflow) -> Json {
     let mut names: Vec<Name> = Vec::new();
     for (index, _) in workflow.roles.iter().enumerate() {
-        names.extend(workflow.statuses_of(crate::workflow::RoleIx::new(index)));
+        names.extend(workflow.statuses_of(RoleIx::new(index)));
     }
     names.sort();
     names.dedup();
-    json!({ "type": "string", "minLength": 1, "examples": names })
+    let any = if workflow.unknown.is_empty() {
+        let aliases = workflow.aliases.keys().map(Name::as_str);
+        spelled(names.iter().map(Name::as_str).chain(aliases))
+    } else {
+        text()
+    };
+    json!({ "anyOf": [{ "enum": names }, any] })
+}
+
+/// These words in any case, with spaces or hyphens for their underscores.
+fn spelled<'a>(words: impl IntoIterator<Item = &'a str>) -> Json {
+    let letter = |letter: char| match letter {
+        ' ' | '-' | '_' => "[ _-]".to_owned(),
+        letter if letter.is_ascii_alphabetic() => {
+            format!("[{}{}]", letter.to_ascii_uppercase(), letter.to_ascii_lowercase())
+        }
+        letter if letter.is_ascii_punctuation() => format!("\\{letter}"),
+        letter => letter.to_string(),
+    };
+    let words: Vec<String> = words.into_iter().map(|word| word.chars().map(letter).collect()).collect();
+    json!({ "type": "string", "pattern": format!("^\\s*(?:{})\\s*$", words.join("|")) })
 }
 
 fn blocked(workflow: Option<&Workflow>) -> Json {
-    let status = workflow
-        .and_then(|workflow| workflow.blocked.as_ref().map(|blocked| workflow.status_name(blocked.status).clone()));
-    let status = status.unwrap_or_else(|| Name::new("blocked"));
-    let by_reason = workflow.is_none_or(|workflow| workflow.blocked.as_ref().is_some_and(|b| b.by_reason));
-    let mut required = vec!["attempted"];
-    if by_reason {
-        required.push("blocked_reason");
+    let declared = workflow.and_then(|workflow| workflow.blocked.as_ref().map(|blocked| (workflow, blocked)));
+    let Some((workflow, blocked)) = declared else {
+        let status = workflow.is_none().then(|| spelled(["blocked"]));
+        let status = status.unwrap_or(Json::Bool(false));
+        return if_status(&status, &[tried(), reason(&text())]);
+    };
+    let aliases =
+        workflow.aliases.iter().filter(|(_, meant)| **meant == [blocked.status]).map(|(name, _)| name.as_str());
+    let status = spelled([workflow.status_name(blocked.status).as_str()].into_iter().chain(aliases));
+    let mut then = vec![tried()];
+    let reasons = json!({ "enum": blocked.reasons });
+    if blocked.by_reason {
+        then.push(reason(&reasons));
+    } else {
+        let reasons: Vec<Json> = blocked.reasons.iter().map(|name| json!(name)).chain([Json::Null]).collect();
+        then.push(json!({ "properties": { "blocked_reason": { "enum": reasons } } }));
     }
-    json!({
-        "if": { "properties": { "status": { "const": status } }, "required": ["status"] },
-        "then": { "required": required, "properties": { "attempted": { "minItems": 1 } } },
-    })
+    then.extend(demanded(&blocked.demands));
+    if_status(&status, &then)
 }
 
-/// Declared values as JSON has them: `true` is not `"true"`.
+fn if_status(status: &Json, then: &[Json]) -> Json {
+    json!({ "if": { "properties": { "status": status }, "required": ["status"] }, "then": { "allOf": then } })
+}
+
+fn tried() -> Json {
+    json!({ "required": ["attempted"], "properties": { "attempted": { "type": "array", "minItems": 1 } } })
+}
+
+fn reason(schema: &Json) -> Json {
+    json!({ "required": ["blocked_reason"], "properties": { "blocked_reason": schema } })
+}
+
+/// Fields that must say something, and claims that must be made.
+fn demanded(demands: &Demands) -> Vec<Json> {
+    let something = json!({ "not": { "anyOf": [
+        { "type": "null" }, { "type": "string", "pattern": "^\\s*$" },
+        { "type": "array", "maxItems": 0 }, { "type": "object", "maxProperties": 0 }] } });
+    let required = demands.require.iter().map(|path| nested(path, something.clone()));
+    let claimed = demands.verify.iter().map(|name| nested(&format!("verification.{name}"), json!({ "const": true })));
+    required.chain(claimed).collect()
+}
+
+fn nested(path: &str, schema: Json) -> Json {
+    path.rsplit('.')
+        .fold(schema, |inside, key| json!({ "type": "object", "required": [key], "properties": { key: inside } }))
+}
+
+/// Declared values as JSON has them, where `true` is not `"true"`, or none.
 fn literals(values: &[Name]) -> Vec<Json> {
     let typed = |value: &Name| match value.as_str() {
         "true" => Json::Bool(true),
         "false" => Json::Bool(false),
-        text => text.parse::<i64>().map_or_else(|_| Json::String(text.to_owned()), Json::from),
+        text => serde_json::from_str::<serde_json::Number>(text).map_or_else(|_| Json::from(text), Json::Number),
     };
-    let texts = values.iter().map(|value| Json::String(value.to_string()));
-    let mut all: Vec<Json> = values.iter().map(typed).chain(texts).collect();
-    all.dedup();
+    let mut all: Vec<Json> = Vec::new();
+    for value in values.iter().flat_map(|value| [typed(value), Json::from(value.as_str())]).chain([Json::Null]) {
+        if !all.contains(&value) {
+            all.push(value);
+        }
+    }
     all
 }

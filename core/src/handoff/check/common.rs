@@ -11,14 +11,10 @@ impl Reader<'_> {
     pub(super) fn common(&mut self) {
         self.required_text("output_type");
         self.required_text("feature_directory");
-        if let Some(text) = self.required_text("timestamp") {
-            // An RFC 3339 instant; a civil time without its offset says nothing.
-            let parsed = text.parse::<jiff::Timestamp>();
-            if let Err(error) = parsed {
-                let help = "such as 2026-01-18T15:42:00Z";
-                let message = format!("`timestamp` is not an RFC 3339 time with its offset: {error}");
-                self.problem(Problem::new(Code::BadTimestamp, message).help(help), "timestamp");
-            }
+        if let Some(text) = self.required_text("timestamp").filter(|text| !is_rfc_3339(text)) {
+            let help = "write the time with its offset, such as 2026-01-18T15:42:00Z";
+            let message = format!("`timestamp` is \"{text}\", which is not RFC 3339");
+            self.problem(Problem::new(Code::BadTimestamp, message).help(help), "timestamp");
         }
         if self.get("skills_invoked").is_none() {
             self.wrong(Code::FieldMissing, "skills_invoked", "`skills_invoked` is missing; an empty list is fine");
@@ -69,6 +65,67 @@ impl Reader<'_> {
             } else {
                 self.warn(Code::SkillMissing, "skills_invoked", message);
             }
+        }
+    }
+}
+
+/// The shape is RFC 3339's, narrower than what jiff takes; the values are ones that exist.
+fn is_rfc_3339(text: &str) -> bool {
+    let (time, offset) = match text.find(['Z', 'z', '+']).or_else(|| text.rfind('-').filter(|at| *at > 10)) {
+        Some(at) => text.split_at(at),
+        None => return false,
+    };
+    let like = |text: &str, shape: &str| {
+        text.len() == shape.len()
+            && text.bytes().zip(shape.bytes()).all(|(byte, wanted)| match wanted {
+                b'0' => byte.is_ascii_digit(),
+                b'T' => matches!(byte, b'T' | b't'),
+                b'+' => matches!(byte, b'+' | b'-'),
+                other => byte == other,
+            })
+    };
+    let (seconds, fraction) = time.split_once('.').map_or((time, None), |(seconds, rest)| (seconds, Some(rest)));
+    let fraction_fits = fraction.is_none_or(|digits| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()));
+    let offset_fits = matches!(offset, "Z" | "z") || like(offset, "+00:00");
+    like(seconds, "0000-00-00T00:00:00") && fraction_fits && offset_fits && text.parse::<jiff::Timestamp>().is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_a_day_a_time_and_an_offset() {
+        for good in [
+            "2026-01-18T15:42:00Z",
+            "2026-01-18t15:42:00z",
+            "2026-01-18T15:42:00.123456789Z",
+            "2026-01-18T15:42:00+02:00",
+            "2026-01-18T15:42:00.5-11:30",
+            "2024-02-29T00:00:00Z",
+        ] {
+            assert!(is_rfc_3339(good), "{good}");
+        }
+        for bad in [
+            "",
+            "yesterday",
+            "2026-01-18",
+            "2026-01-18T15:42:00",
+            "2026-01-18 15:42:00Z",
+            "2026-01-18T15:42Z",
+            "2026-01-18T15:42:00+02",
+            "2026-01-18T15:42:00+0200",
+            "2026-01-18T15:42:00.Z",
+            "20260118T154200Z",
+            "2026-01-18T15:42:00Z[UTC]",
+            "2026-01-18T15:42:00+02:00[Europe/Berlin]",
+            "2026-02-30T15:42:00Z",
+            "2026-01-18T25:00:00Z",
+            "2026-01-18T15:42:00 Z",
+            "+002026-01-18T15:42:00Z",
+            "１026-01-18T15:42:00Z",
+        ] {
+            assert!(!is_rfc_3339(bad), "{bad}");
         }
     }
 }

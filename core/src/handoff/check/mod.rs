@@ -21,6 +21,7 @@ use crate::problem::Problem;
 use crate::suggest;
 use crate::workflow::{RoleIx, Task, Workflow};
 
+pub(crate) use plan::circle;
 use reader::Reader;
 
 /// How the agent was started.
@@ -85,10 +86,7 @@ pub fn check(workflow: Option<&Workflow>, expect: &Expect<'_>, extracted: &Extra
     let facts = reader.facts(workflow);
     reader.demands(workflow, expect, role.as_ref(), &status);
     reader.skills(workflow, expect, role.as_ref());
-    let Reader { mut problems, mut warnings, .. } = reader;
-    let by_place = |problem: &Problem| problem.at.clone();
-    problems.sort_by_key(by_place);
-    warnings.sort_by_key(by_place);
+    let (problems, warnings) = reader.noted();
     let handoff = match (&role, workflow, problems.is_empty()) {
         (Some(Holder { name, ix: Some(_) }), Some(_), true) => Some(Handoff {
             role: name.clone(),
@@ -106,7 +104,7 @@ pub fn check(workflow: Option<&Workflow>, expect: &Expect<'_>, extracted: &Extra
             questions: asked,
             acknowledge: acknowledge.unwrap_or_default(),
             accept: accept.unwrap_or_default(),
-            digest: Digest::of(canonical(&extracted.json).as_bytes()),
+            digest: digest(&extracted.json),
             json: extracted.json.clone(),
         }),
         (Some(_) | None, _, _) => None,
@@ -125,11 +123,11 @@ impl Reader<'_> {
     /// The role that hands off: `agent` must be the one that was asked.
     fn role(&mut self, workflow: Option<&Workflow>, expect: &Expect<'_>) -> Option<Holder> {
         let agent = self.required_text("agent").map(Name::new);
-        if let (Some(agent), Some(role)) = (&agent, expect.role) {
-            if *agent != role {
-                let message = format!("`agent` is `{agent}`, and the assignment is {role}'s");
-                self.wrong(Code::WrongAgent, "agent", message);
-            }
+        if let (Some(agent), Some(role)) = (&agent, expect.role)
+            && *agent != role
+        {
+            let message = format!("`agent` is `{agent}`, and the assignment is {role}'s");
+            self.wrong(Code::WrongAgent, "agent", message);
         }
         let name = expect.role.map(Name::new).or(agent)?;
         let Some(workflow) = workflow else { return Some(Holder { name, ix: None }) };
@@ -145,22 +143,35 @@ impl Reader<'_> {
     }
 }
 
+fn digest(json: &Json) -> Digest {
+    let mut bytes = String::new();
+    canonical(json, &mut bytes);
+    Digest::of(bytes.as_bytes())
+}
+
 /// The same content in the same bytes, whatever the order of its keys.
-fn canonical(value: &Json) -> String {
+fn canonical(value: &Json, out: &mut String) {
     match value {
-        Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => value.to_string(),
+        Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => out.push_str(&value.to_string()),
         Json::Array(items) => {
-            let items: Vec<String> = items.iter().map(canonical).collect();
-            format!("[{}]", items.join(","))
+            out.push('[');
+            for (index, item) in items.iter().enumerate() {
+                out.push_str(if index == 0 { "" } else { "," });
+                canonical(item, out);
+            }
+            out.push(']');
         }
         Json::Object(members) => {
             let mut sorted: Vec<(&String, &Json)> = members.iter().collect();
             sorted.sort_by_key(|(key, _)| *key);
-            let members: Vec<String> = sorted
-                .into_iter()
-                .map(|(key, value)| format!("{}:{}", Json::String(key.clone()), canonical(value)))
-                .collect();
-            format!("{{{}}}", members.join(","))
+            out.push('{');
+            for (index, (key, value)) in sorted.into_iter().enumerate() {
+                out.push_str(if index == 0 { "" } else { "," });
+                out.push_str(&Json::from(key.as_str()).to_string());
+                out.push(':');
+                canonical(value, out);
+            }
+            out.push('}');
         }
     }
 }

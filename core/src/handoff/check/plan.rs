@@ -1,6 +1,6 @@
 //! The groups that a plan brings.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value as Json;
 
@@ -26,38 +26,44 @@ impl Reader<'_> {
             return None;
         }
         let mut groups: Vec<PlannedGroup> = Vec::new();
+        let mut paths: Vec<String> = Vec::new();
+        let mut ids: BTreeSet<Name> = BTreeSet::new();
         for (path, object) in objects {
-            let id = self.member(Code::BadPlan, object, &path, "id").map(str::trim);
+            let id = self.member(Code::BadPlan, object, &path, "id").map(str::trim).map(Name::new);
             let title = self.member(Code::BadPlan, object, &path, "title");
-            if let Some(id) = id {
-                self.group_id(id, &path, &groups);
+            if let Some(id) = &id {
+                self.group_id(id, &path, !ids.insert(id.clone()));
             }
             let flags = self.flags(workflow, object, &path);
             let depends_on = self.dependencies(object, &path);
             let checks = self.checks(object, &path);
             if let (Some(id), Some(title)) = (id, title) {
-                groups.push(PlannedGroup { id: Name::new(id), title: Name::new(title), flags, depends_on, checks });
+                groups.push(PlannedGroup { id, title: Name::new(title), flags, depends_on, checks });
+                paths.push(path);
             }
         }
-        for (index, group) in groups.iter().enumerate() {
+        for (group, path) in groups.iter().zip(&paths) {
             for dependency in &group.depends_on {
-                let known = groups.iter().any(|other| other.id == *dependency) || expect.groups.contains(dependency);
+                let known = ids.contains(dependency) || expect.groups.contains(dependency);
                 if !known || *dependency == group.id {
                     let message = format!("`{}` depends on `{dependency}`, which is no other group", group.id);
-                    self.wrong(Code::BadPlan, &format!("groups[{index}].depends_on"), message);
+                    self.wrong(Code::BadPlan, &format!("{path}.depends_on"), message);
                 }
             }
+        }
+        if let Some(problem) = circle(&groups) {
+            self.problem(problem, "groups");
         }
         Some(groups)
     }
 
-    fn group_id(&mut self, id: &str, path: &str, groups: &[PlannedGroup]) {
+    fn group_id(&mut self, id: &str, path: &str, taken: bool) {
         let plain = id.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-'));
         if !plain || id.len() > LONGEST_ID || id.starts_with(['.', '-']) {
             let message = format!("`{id}` cannot be an id: letters, digits, `.`, `_`, `-`, at most {LONGEST_ID}");
             self.wrong(Code::BadPlan, path, message);
         }
-        if groups.iter().any(|group| group.id == *id) {
+        if taken {
             self.wrong(Code::RepeatedId, path, format!("`{id}` is the id of another group"));
         }
     }
@@ -116,6 +122,38 @@ impl Reader<'_> {
         }
         commands
     }
+}
+
+/// Groups that wait for each other would never start.
+pub(crate) fn circle(groups: &[PlannedGroup]) -> Option<Problem> {
+    let index: BTreeMap<&Name, usize> = groups.iter().enumerate().map(|(at, group)| (&group.id, at)).collect();
+    let mut waits_for: Vec<usize> = Vec::new();
+    let mut waited_on: Vec<Vec<usize>> = vec![Vec::new(); groups.len()];
+    for (at, group) in groups.iter().enumerate() {
+        let named = group.depends_on.iter().filter_map(|name| index.get(name).copied());
+        let others: BTreeSet<usize> = named.filter(|other| *other != at).collect();
+        waits_for.push(others.len());
+        for other in others {
+            if let Some(list) = waited_on.get_mut(other) {
+                list.push(at);
+            }
+        }
+    }
+    let mut free: Vec<usize> = (0..groups.len()).filter(|at| waits_for.get(*at) == Some(&0)).collect();
+    while let Some(done) = free.pop() {
+        for at in waited_on.get(done).into_iter().flatten() {
+            if let Some(count) = waits_for.get_mut(*at) {
+                *count = count.saturating_sub(1);
+                if *count == 0 {
+                    free.push(*at);
+                }
+            }
+        }
+    }
+    let stuck = groups.iter().zip(&waits_for).filter(|(_, count)| **count > 0).map(|(group, _)| group.id.as_str());
+    let stuck: Vec<&str> = stuck.take(10).collect();
+    let message = format!("these groups depend on each other in a circle: {}", stuck.join(", "));
+    (!stuck.is_empty()).then(|| Problem::new(Code::BadPlan, message).field("groups"))
 }
 
 fn command(item: &Json) -> Option<Vec<Name>> {

@@ -1,5 +1,7 @@
 //! Questions that an agent has for a person.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value as Json;
 
 use crate::code::Code;
@@ -29,16 +31,11 @@ impl Reader<'_> {
         let mut asked = Vec::new();
         for (path, object) in objects {
             let text = self.member(Code::BadQuestion, object, &path, "text");
-            let options = self.options(&format!("{path}.options")).or_else(|| self.own_options(object, &path));
-            let word = |key: &str| object.get(key).and_then(Json::as_str).map(Name::new);
+            let options = self.own_options(object, &path);
+            let category = self.maybe_member(object, &path, "category").map(Name::new);
+            let impact = self.maybe_member(object, &path, "impact").map(Name::new);
             if let Some(text) = text {
-                let options = options.unwrap_or_default();
-                asked.push(Asked {
-                    text: Name::new(text),
-                    category: word("category"),
-                    options,
-                    impact: word("impact"),
-                });
+                asked.push(Asked { text: Name::new(text), category, options: options.unwrap_or_default(), impact });
             }
         }
         asked
@@ -46,10 +43,10 @@ impl Reader<'_> {
 
     /// The options of one question: none, or a real choice.
     fn own_options(&mut self, object: &Json, path: &str) -> Option<Vec<Name>> {
-        let items = object.get("options")?.as_array();
+        let value = object.get("options").filter(|value| !value.is_null())?;
         let path = format!("{path}.options");
-        let Some(items) = items else {
-            self.wrong(Code::BadQuestion, &path, "`options` is a list of texts");
+        let Some(items) = value.as_array() else {
+            self.wrong_type(&path, "a list", value);
             return None;
         };
         let texts: Vec<&str> = items.iter().filter_map(Json::as_str).filter(|text| !text.trim().is_empty()).collect();
@@ -61,7 +58,6 @@ impl Reader<'_> {
     }
 
     fn options(&mut self, path: &str) -> Option<Vec<Name>> {
-        self.get(path)?;
         let texts = self.texts(path)?;
         self.choice(&texts, path);
         Some(texts.into_iter().map(Name::new).collect())
@@ -72,9 +68,8 @@ impl Reader<'_> {
             let message = format!("a question has no options, or two to {MOST}; this has {}", texts.len());
             self.wrong(Code::BadQuestion, path, message);
         }
-        let twice =
-            texts.iter().enumerate().find(|(index, text)| texts.iter().take(*index).any(|other| other == *text));
-        if let Some((_, text)) = twice {
+        let mut seen = BTreeSet::new();
+        if let Some(text) = texts.iter().find(|text| !seen.insert(text.trim())) {
             self.wrong(Code::BadQuestion, path, format!("the option \"{text}\" stands twice"));
         }
     }

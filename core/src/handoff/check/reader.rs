@@ -7,15 +7,35 @@ use crate::handoff::{Extracted, is_something};
 use crate::id::Name;
 use crate::problem::Problem;
 
+/// More of them help nobody, and a hostile handoff could ask for a million.
+const MOST_PROBLEMS: usize = 100;
+
 pub(super) struct Reader<'a> {
     extracted: &'a Extracted,
     pub(super) problems: Vec<Problem>,
     pub(super) warnings: Vec<Problem>,
+    /// Problems and warnings beyond those that are listed.
+    unlisted: (usize, usize),
 }
 
 impl<'a> Reader<'a> {
     pub(super) fn new(extracted: &'a Extracted) -> Self {
-        Self { extracted, problems: extracted.problems.clone(), warnings: extracted.warnings.clone() }
+        let (problems, warnings) = (extracted.problems.clone(), extracted.warnings.clone());
+        Self { extracted, problems, warnings, unlisted: (0, 0) }
+    }
+
+    /// All that was noted, in the order of the file.
+    pub(super) fn noted(self) -> (Vec<Problem>, Vec<Problem>) {
+        let listed = |mut list: Vec<Problem>, more: usize| {
+            list.sort_by(|a, b| a.at.cmp(&b.at));
+            if let Some(last) = list.last().filter(|_| more > 0) {
+                let severity = last.severity;
+                let message = format!("and {more} more that are not listed");
+                list.push(Problem { severity, ..Problem::new(last.code, message) });
+            }
+            list
+        };
+        (listed(self.problems, self.unlisted.0), listed(self.warnings, self.unlisted.1))
     }
 
     /// The value at a dotted path; `null` counts as absent.
@@ -33,6 +53,10 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn problem(&mut self, problem: Problem, path: &str) {
+        if self.problems.len() >= MOST_PROBLEMS {
+            self.unlisted.0 = self.unlisted.0.saturating_add(1);
+            return;
+        }
         let place = self.extracted.place(path);
         self.problems.push(problem.field(path).at(place));
     }
@@ -42,11 +66,15 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn warn(&mut self, code: Code, path: &str, message: impl Into<String>) {
+        if self.warnings.len() >= MOST_PROBLEMS {
+            self.unlisted.1 = self.unlisted.1.saturating_add(1);
+            return;
+        }
         let place = self.extracted.place(path);
         self.warnings.push(Problem::warning(code, message).field(path).at(place));
     }
 
-    fn wrong_type(&mut self, path: &str, wanted: &str, value: &Json) {
+    pub(super) fn wrong_type(&mut self, path: &str, wanted: &str, value: &Json) {
         self.wrong(Code::FieldType, path, format!("`{path}` is {wanted}, not {}", kind(value)));
     }
 
@@ -62,7 +90,7 @@ impl<'a> Reader<'a> {
                 None
             }
             Some(Json::String(text)) => Some(text),
-            Some(other) => {
+            Some(other @ (Json::Null | Json::Bool(_) | Json::Number(_) | Json::Array(_) | Json::Object(_))) => {
                 self.wrong_type(path, "a text", other);
                 None
             }
@@ -71,37 +99,37 @@ impl<'a> Reader<'a> {
 
     /// A text that may be absent.
     pub(super) fn text(&mut self, path: &str) -> Option<&'a str> {
-        match self.get(path)? {
-            Json::String(text) => Some(text),
-            other => {
-                self.wrong_type(path, "a text", other);
-                None
-            }
+        let value = self.get(path)?;
+        if value.as_str().is_none() {
+            self.wrong_type(path, "a text", value);
         }
+        value.as_str()
     }
 
     pub(super) fn list(&mut self, path: &str) -> Option<&'a [Json]> {
-        match self.get(path)? {
-            Json::Array(items) => Some(items),
-            other => {
-                self.wrong_type(path, "a list", other);
-                None
-            }
+        let value = self.get(path)?;
+        if value.as_array().is_none() {
+            self.wrong_type(path, "a list", value);
         }
+        value.as_array().map(Vec::as_slice)
     }
 
     /// A list of texts; each entry must say something.
     pub(super) fn texts(&mut self, path: &str) -> Option<Vec<&'a str>> {
         let items = self.list(path)?;
+        Some(self.texts_of(items, path))
+    }
+
+    pub(super) fn texts_of(&mut self, items: &'a [Json], path: &str) -> Vec<&'a str> {
         let mut texts = Vec::new();
         for (index, item) in items.iter().enumerate() {
-            match item {
-                Json::String(text) if !text.trim().is_empty() => texts.push(text.as_str()),
-                Json::String(_) => self.wrong(Code::FieldMissing, &at(path, index), "this entry is empty"),
-                other => self.wrong_type(&at(path, index), "a text", other),
+            match item.as_str() {
+                Some(text) if !text.trim().is_empty() => texts.push(text),
+                Some(_) => self.wrong(Code::FieldMissing, &at(path, index), "this entry is empty"),
+                None => self.wrong_type(&at(path, index), "a text", item),
             }
         }
-        Some(texts)
+        texts
     }
 
     pub(super) fn names(&mut self, path: &str) -> Option<Vec<Name>> {
@@ -136,11 +164,22 @@ impl<'a> Reader<'a> {
                 self.wrong(code, path, format!("`{key}` is missing or empty"));
                 None
             }
-            Some(other) => {
+            Some(other @ (Json::Bool(_) | Json::Number(_) | Json::Array(_) | Json::Object(_))) => {
                 self.wrong_type(&format!("{path}.{key}"), "a text", other);
                 None
             }
         }
+    }
+}
+
+impl<'a> Reader<'a> {
+    /// A field of an object in a list, that may be absent.
+    pub(super) fn maybe_member(&mut self, object: &'a Json, path: &str, key: &str) -> Option<&'a str> {
+        let value = object.get(key).filter(|value| !value.is_null())?;
+        if value.as_str().is_none() {
+            self.wrong_type(&format!("{path}.{key}"), "a text", value);
+        }
+        value.as_str()
     }
 }
 

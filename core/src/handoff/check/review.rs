@@ -1,5 +1,7 @@
 //! Findings, answers to them, and the tests that fail.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value as Json;
 
 use crate::code::Code;
@@ -29,16 +31,18 @@ impl Reader<'_> {
     fn issues(&mut self) -> Option<Vec<Issue>> {
         let objects = self.objects("issues")?;
         let mut issues: Vec<Issue> = Vec::new();
+        let mut ids = BTreeSet::new();
         for (path, object) in objects {
             let id = self.member(Code::BadFinding, object, &path, "id");
             let title = self.member(Code::BadFinding, object, &path, "title");
             let location = self.member(Code::BadFinding, object, &path, "location");
             let severity = self.severity(object, &path);
+            self.maybe_member(object, &path, "description");
             let blocking = object.get("blocking").and_then(Json::as_bool);
             if blocking.is_none() {
                 self.wrong(Code::BadFinding, &path, "`blocking` is true or false");
             }
-            if let Some(id) = id.filter(|id| issues.iter().any(|issue| issue.id == *id)) {
+            if let Some(id) = id.filter(|id| !ids.insert(*id)) {
                 self.wrong(Code::RepeatedId, &path, format!("`{id}` is the id of another issue of this review"));
             }
             if let (Some(id), Some(title), Some(location), Some(severity), Some(blocking)) =
@@ -74,7 +78,8 @@ impl Reader<'_> {
         }
         let accepted = self.names("iteration_tracking.rejections_accepted").unwrap_or_default();
         let overruled = self.names("iteration_tracking.rejections_overruled").unwrap_or_default();
-        if let Some(both) = accepted.iter().find(|id| overruled.contains(id)) {
+        let set: BTreeSet<&Name> = overruled.iter().collect();
+        if let Some(both) = accepted.iter().find(|id| set.contains(id)) {
             let message = format!("the rejection of `{both}` is both accepted and overruled");
             self.wrong(Code::BadFinding, "iteration_tracking", message);
         }
@@ -83,6 +88,7 @@ impl Reader<'_> {
 
     fn responses(&mut self) -> Vec<Response> {
         let mut responses: Vec<Response> = Vec::new();
+        let mut ids = BTreeSet::new();
         for (path, object) in self.objects("issue_responses").unwrap_or_default() {
             let id = self.member(Code::BadFinding, object, &path, "id");
             let word = object.get("response").and_then(Json::as_str).unwrap_or_default().to_ascii_lowercase();
@@ -95,12 +101,12 @@ impl Reader<'_> {
             if response.is_none() {
                 self.wrong(Code::BadFinding, &path, "`response` is fixed, rejected or deferred");
             }
-            let reason = object.get("reason").and_then(Json::as_str).filter(|text| !text.trim().is_empty());
+            let reason = self.maybe_member(object, &path, "reason").filter(|text| !text.trim().is_empty());
             if response == Some(Answer::Rejected) && reason.is_none() {
                 let help = "say why the finding does not hold, or fix it";
                 self.problem(Problem::new(Code::BadFinding, "a rejection needs its `reason`").help(help), &path);
             }
-            if let Some(id) = id.filter(|id| responses.iter().any(|response| response.id == *id)) {
+            if let Some(id) = id.filter(|id| !ids.insert(*id)) {
                 self.wrong(Code::RepeatedId, &path, format!("`{id}` is answered twice"));
             }
             if let (Some(id), Some(response)) = (id, response) {
@@ -148,12 +154,8 @@ impl Reader<'_> {
             let path = "test_progression.still_failing";
             self.wrong(Code::FieldMissing, path, "`test_progression.still_failing` is missing; an empty list is fine");
         }
-        let mut tests: Vec<Name> = Vec::new();
-        for test in still.into_iter().flatten().chain(new.into_iter().flatten()) {
-            if !tests.contains(&test) {
-                tests.push(test);
-            }
-        }
-        Some(tests)
+        let mut seen = BTreeSet::new();
+        let all = still.into_iter().flatten().chain(new.into_iter().flatten());
+        Some(all.filter(|test| seen.insert(test.clone())).collect())
     }
 }

@@ -1,0 +1,109 @@
+//! Valid handoffs to break one thing of, and what came of it in a form that is easy to compare.
+
+use interlock_core::code::Code;
+use interlock_core::handoff::{Checked, Context, Expect, check, extract};
+use interlock_core::id::Name;
+use interlock_core::workflow::{Task, Workflow, load, load_builtin};
+use serde_json::{Value, json};
+
+pub(crate) fn workflow(name: &str) -> Workflow {
+    let loaded = load_builtin(name).unwrap();
+    loaded.workflow.unwrap_or_else(|| panic!("{:?}", loaded.problems))
+}
+
+pub(crate) fn custom(text: &str) -> Workflow {
+    let loaded = load("custom.yaml", text, &|_| None);
+    loaded.workflow.unwrap_or_else(|| panic!("{:?}", loaded.problems))
+}
+
+/// The fewest fields that every handoff has.
+pub(crate) fn smallest(agent: &str, status: &str) -> Value {
+    json!({
+        "agent": agent,
+        "output_type": "implementation",
+        "timestamp": "2026-01-18T15:42:00Z",
+        "feature_directory": ".claude/.output/x",
+        "skills_invoked": ["persisting-agent-outputs"],
+        "status": status,
+        "handoff": { "next_agent": null, "context": "what to know" },
+    })
+}
+
+/// The handoff with fields added, replaced or (`null`) removed, by their paths.
+pub(crate) fn with(mut handoff: Value, changes: Value) -> Value {
+    for (path, value) in changes.as_object().unwrap() {
+        let (parents, key) = path.rsplit_once('.').unwrap_or(("", path));
+        let parent = parents.split('.').filter(|part| !part.is_empty()).fold(&mut handoff, |at, part| &mut at[part]);
+        let members = parent.as_object_mut().unwrap();
+        if value.is_null() {
+            members.shift_remove(key);
+        } else {
+            members.insert(key.to_owned(), value.clone());
+        }
+    }
+    handoff
+}
+
+pub(crate) struct Case<'a> {
+    pub(crate) workflow: &'a Workflow,
+    pub(crate) role: Option<&'a str>,
+    pub(crate) phase: Option<&'a str>,
+    pub(crate) task: Task,
+    pub(crate) context: Context,
+    pub(crate) groups: &'a [Name],
+}
+
+impl<'a> Case<'a> {
+    pub(crate) fn of(workflow: &'a Workflow, role: &'a str) -> Self {
+        let (task, context) = (Task::Work, Context::Orchestrated);
+        Self { workflow, role: Some(role), phase: None, task, context, groups: &[] }
+    }
+
+    pub(crate) fn in_phase(self, phase: &'a str) -> Self {
+        Self { phase: Some(phase), ..self }
+    }
+
+    pub(crate) fn direct(self) -> Self {
+        Self { context: Context::Direct, ..self }
+    }
+
+    pub(crate) fn check(&self, handoff: &Value) -> Checked {
+        self.check_text(&format!("# Report\n\n```json\n{}\n```\n", serde_json::to_string_pretty(handoff).unwrap()))
+    }
+
+    pub(crate) fn check_text(&self, output: &str) -> Checked {
+        let extracted = extract("out.md", output.as_bytes()).unwrap_or_else(|problems| panic!("{problems:?}"));
+        let Self { role, phase, task, context, groups, .. } = *self;
+        check(Some(self.workflow), &Expect { role, phase, task, context, groups }, &extracted)
+    }
+}
+
+/// What comes of a handoff when no workflow is given.
+pub(crate) fn check_alone(handoff: &Value) -> Checked {
+    let extracted = extract("out.json", handoff.to_string().as_bytes()).unwrap();
+    let expect = Expect { role: None, phase: None, task: Task::Work, context: Context::Orchestrated, groups: &[] };
+    check(None, &expect, &extracted)
+}
+
+/// The codes and fields of what is wrong.
+pub(crate) fn problems(checked: &Checked) -> Vec<(Code, &str)> {
+    checked.problems.iter().map(|problem| (problem.code, problem.field.as_deref().unwrap_or_default())).collect()
+}
+
+pub(crate) fn warnings(checked: &Checked) -> Vec<(Code, &str)> {
+    checked.warnings.iter().map(|problem| (problem.code, problem.field.as_deref().unwrap_or_default())).collect()
+}
+
+/// Each change of a valid handoff gives exactly these problems, and no handoff.
+pub(crate) fn refuses(case: &Case<'_>, valid: &Value, table: &[(Value, &[(Code, &str)])]) {
+    let checked = case.check(valid);
+    assert_eq!(problems(&checked), [], "the handoff that the table begins with");
+    assert!(checked.handoff.is_some());
+    for (change, expected) in table {
+        let checked = case.check(&with(valid.clone(), change.clone()));
+        assert_eq!(problems(&checked), *expected, "{change}");
+        assert!(checked.handoff.is_none(), "{change}");
+        let placed = checked.problems.iter().all(|problem| problem.at.as_ref().is_some_and(|at| at.line >= 4));
+        assert!(placed, "{change}: every problem has a place in the block");
+    }
+}
