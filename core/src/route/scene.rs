@@ -340,7 +340,7 @@ fn in_group(workflow: &Workflow, query: &Query, facts: &Facts, phase: Option<Pha
 fn task_of(workflow: &Workflow, role: &str, query: &Query, facts: &Facts) -> Task {
     match workflow.task_of(role, &query.status) {
         Task::Work if facts.blocked_agent.is_some() => Task::Consult,
-        task => task,
+        task @ (Task::Work | Task::Consult | Task::Merge) => task,
     }
 }
 

@@ -354,6 +354,8 @@ pub(crate) enum Condition {
     /// The measure of this loop is above zero.
     Open(LoopIx),
     Outstanding,
+    /// Work has come as far as this phase: `goto` goes back, never forward.
+    Reached(PhaseIx),
     Task(Task),
     /// Every blocking finding of this report is settled already.
     Settled,

@@ -180,6 +180,9 @@ impl Lowering<'_> {
             self.report(Code::VerbNotHere, place, message);
         }
         let phased = !self.phases.is_empty() || self.doc.is_abstract;
+        if verb == "complete" && !self.phases.is_empty() {
+            self.report(Code::VerbNotHere, place, "with `phases` a group is completed by leaving the last of them");
+        }
         if matches!(verb, "advance" | "goto") && !phased {
             self.report(Code::VerbNotHere, place, format!("`{verb}` needs `phases`"));
         }
@@ -253,6 +256,7 @@ impl Lowering<'_> {
                 let stage = self.phases.get(phase.index()).map(|phase| phase.stage);
                 let in_session = stage.and_then(|stage| self.stages.get(stage)).is_some_and(|stage| stage.per_session);
                 rule.conditions.push(if in_session { Condition::InSession } else { Condition::InGroup });
+                rule.conditions.push(Condition::Reached(phase));
             }
             Verb::Return => rule.conditions.push(Condition::SomebodyWaits),
             Verb::Ask(question) => rule.leaves = self.can_advance(question),
@@ -272,7 +276,7 @@ impl Lowering<'_> {
             let mut done = suffixed(&rule, "/complete");
             done.conditions.push(Condition::Completes);
             done.verb = Verb::Complete;
-            done.counted = None;
+            self.limited(&done);
             self.rules.push(done);
         }
         self.settled_rules(&rule);
