@@ -5,6 +5,7 @@
 //! decision, byte for byte, on any machine.
 
 pub mod code;
+pub mod graph;
 pub mod handoff;
 pub mod id;
 pub mod problem;
