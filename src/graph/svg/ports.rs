@@ -83,7 +83,9 @@ fn spread(wanted: &[(usize, f64)], centre: f64, half: f64) -> Vec<(usize, f64)> 
     // What stands inside may use all of the side but what the others need at their closest.
     let closest = CLOSEST.min(apart);
     let mut places: Vec<f64> = inside.iter().map(|(_, x)| *x).collect();
-    push_apart(&mut places, left + before as f64 * closest, right - after as f64 * closest, apart);
+    let (from, to) = (left + before as f64 * closest, right - after as f64 * closest);
+    let inner = (to - from).max(0.0) / inside.len().saturating_sub(1).max(1) as f64;
+    push_apart(&mut places, from, to, apart.min(inner));
     let first = places.first().copied().unwrap_or(right - after as f64 * closest + closest);
     let last = places.last().copied().unwrap_or(left + before as f64 * closest - closest);
     let step = |count: usize, room: f64| if count == 0 { apart } else { apart.min(room / count as f64) };
@@ -91,8 +93,23 @@ fn spread(wanted: &[(usize, f64)], centre: f64, half: f64) -> Vec<(usize, f64)> 
     let from_right = step(after, right - last);
     let lefts = (0..before).map(|index| left + index as f64 * from_left);
     let rights = (0..after).rev().map(|index| right - index as f64 * from_right);
-    let all = lefts.chain(places).chain(rights);
-    wanted.iter().zip(all).map(|((chain, wish), x)| (*chain, if (wish - x).abs() < TINY { *wish } else { x })).collect()
+    let mut all: Vec<(usize, f64)> =
+        wanted.iter().map(|(chain, _)| *chain).zip(lefts.chain(places).chain(rights)).collect();
+    straighten(&mut all, wanted, closest);
+    all
+}
+
+/// Takes out steps so small that they look like mistakes, where the neighbours leave the room.
+fn straighten(places: &mut [(usize, f64)], wanted: &[(usize, f64)], closest: f64) {
+    for (index, (_, wish)) in wanted.iter().enumerate() {
+        let at = |index: Option<usize>| index.and_then(|index| places.get(index)).map(|(_, x)| *x);
+        let clear_before = at(index.checked_sub(1)).is_none_or(|before| wish - before >= closest);
+        let clear_after = at(index.checked_add(1)).is_none_or(|after| after - wish >= closest);
+        let near = at(Some(index)).is_some_and(|x| (wish - x).abs() < TINY);
+        if let (true, Some(place)) = (near && clear_before && clear_after, places.get_mut(index)) {
+            place.1 = *wish;
+        }
+    }
 }
 
 /// Moves places, which are in order, between two ends and away from each other.
@@ -128,6 +145,12 @@ mod tests {
     fn lines_that_want_the_same_place_stand_beside_each_other() {
         let found = places(&[100.0, 100.0, 100.0]);
         assert!(found.windows(2).all(|pair| pair[1] - pair[0] >= BETWEEN_PORTS - 0.01), "{found:?}");
+    }
+
+    #[test]
+    fn a_crowded_side_leaves_room_between_all_of_them() {
+        let found = places(&[0.0, 0.0, 130.0, 131.0, 132.0, 133.0, 300.0]);
+        assert!(found.windows(2).all(|pair| pair[1] - pair[0] >= CLOSEST - 0.01), "{found:?}");
     }
 
     #[test]

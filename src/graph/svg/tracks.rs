@@ -29,8 +29,13 @@ impl Shift {
         let own_drop = usize::from(other.spans(self.to));
         let other_drop = usize::from(self.spans(other.from));
         // Two lines on top of each other are worse than any crossing.
-        let covered = if (self.to - other.from).abs() < CLEAR { 8 } else { 0 };
+        let covered = if self.covers_below(other) { 8 } else { 0 };
         own_drop + other_drop + covered
+    }
+
+    /// Would it lie on the other if it ran above it?
+    fn covers_below(self, other: Shift) -> bool {
+        (self.to - other.from).abs() < CLEAR
     }
 }
 
@@ -64,6 +69,7 @@ pub(super) fn tracks(shifts: &[Shift]) -> (Vec<Option<usize>>, usize) {
             break;
         }
     }
+    let order = uncovered(order, at);
     let mut tracks: Vec<Option<usize>> = vec![None; shifts.len()];
     let mut used = 0;
     for (place, index) in order.iter().enumerate() {
@@ -75,6 +81,19 @@ pub(super) fn tracks(shifts: &[Shift]) -> (Vec<Option<usize>>, usize) {
         used = used.max(track.unwrap_or(0) + 1);
     }
     (tracks, used)
+}
+
+/// The same order, but a line that begins where another ends has turned off above it.
+fn uncovered(order: Vec<usize>, at: impl Fn(usize) -> Shift) -> Vec<usize> {
+    let mut left = order;
+    let mut sorted = Vec::new();
+    while !left.is_empty() {
+        let free = |one: &usize| left.iter().all(|other| other == one || !at(*one).covers_below(at(*other)));
+        // Two that change places have no such order; the first goes first.
+        let next = left.iter().position(free).unwrap_or(0);
+        sorted.push(left.remove(next));
+    }
+    sorted
 }
 
 /// Lines to the right run above those to their left, and the reverse: then they do not cross.
@@ -115,6 +134,18 @@ mod tests {
         assert_eq!((found, used), (vec![Some(1), Some(0)], 2));
         let (found, used) = tracks(&[shift(100.0, 0.0), shift(150.0, 50.0)]);
         assert_eq!((found, used), (vec![Some(0), Some(1)], 2));
+    }
+
+    #[test]
+    fn nor_does_one_of_many_lie_on_another() {
+        let shifts =
+            [shift(0.0, 100.0), shift(100.0, 300.0), shift(50.0, 250.0), shift(300.0, 60.0), shift(60.0, 400.0)];
+        let (found, _) = tracks(&shifts);
+        for (above, upper) in shifts.iter().zip(&found) {
+            for (below, lower) in shifts.iter().zip(&found).filter(|(_, lower)| upper < *lower) {
+                assert!(!above.covers_below(*below), "{above:?} at {upper:?} and {below:?} at {lower:?}");
+            }
+        }
     }
 
     #[test]
