@@ -3,6 +3,8 @@
 //! Beside it the raw limit of the same run: what the decision must write down at
 //! least (its event, cloned). Interleaved, five rounds, medians.
 
+#![allow(clippy::disallowed_macros, clippy::disallowed_methods, reason = "tests and benchmarks are not the core")]
+
 use std::collections::BTreeMap;
 use std::hint::black_box;
 use std::sync::Arc;

@@ -3,6 +3,8 @@
 //! `cargo bench -p interlock-core --bench extract [-- MEGABYTES [CASE]]`. The goal for 50 MB is
 //! at most a second and at most twice the size of the output, the output itself not counted.
 
+#![allow(clippy::disallowed_macros, clippy::disallowed_methods, reason = "tests and benchmarks are not the core")]
+
 use std::time::Instant;
 
 const METADATA: &str = r#"

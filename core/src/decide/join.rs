@@ -354,7 +354,7 @@ impl Draft<'_> {
 
     /// No finding, no blocker, nobody who waits: as this decision leaves them.
     fn nothing_is_open(&self, group: &Group) -> Result<(), Rejection> {
-        let changes = self.changes.iter().filter(|change| concerns_what_is_open(change)).cloned().collect();
+        let changes = self.changes.iter().filter(|change| concerns_what_is_open(change));
         let Some(after) = State::begun_with(group.clone()).after(changes) else { return Ok(()) };
         let findings = after.blocking_findings();
         if findings > 0 {

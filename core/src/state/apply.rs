@@ -31,8 +31,8 @@ impl State {
     }
 
     /// What these changes would make of its only group.
-    pub(crate) fn after(mut self, changes: Vec<Change>) -> Option<Group> {
-        for change in &changes {
+    pub(crate) fn after<'c>(mut self, changes: impl Iterator<Item = &'c Change>) -> Option<Group> {
+        for change in changes {
             self.change(change, DecisionId::default());
         }
         self.groups.pop()

@@ -1,5 +1,7 @@
 //! The laws of deciding, over generated sequences of commands.
 
+#![allow(clippy::disallowed_macros, clippy::disallowed_methods, reason = "tests and benchmarks are not the core")]
+
 mod driver;
 mod laws;
 
