@@ -83,7 +83,11 @@ pub struct Merged {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Choice {
-    Option(Name),
+    /// One of the options, perhaps with words of one's own: a rejection with its feedback.
+    Option {
+        name: Name,
+        text: Option<Name>,
+    },
     Text(Name),
 }
 

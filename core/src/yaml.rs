@@ -91,6 +91,8 @@ fn refuse_deep_flow(file: &Arc<str>, text: &str) -> Result<(), Problem> {
     for (number, line) in text.lines().enumerate() {
         for (column, character) in line.chars().enumerate() {
             match character {
+                // A comment opens nothing. A `#` inside a text is taken for one: that only makes the check milder.
+                '#' => break,
                 '[' | '{' => depth = depth.saturating_add(1),
                 ']' | '}' => depth = depth.saturating_sub(1),
                 _ => {}

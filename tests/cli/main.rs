@@ -5,6 +5,8 @@ mod explain;
 mod harness;
 mod help;
 mod pages;
+mod readme;
+mod route;
 mod streams;
 mod usage;
 mod workflow;

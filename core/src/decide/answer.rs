@@ -28,7 +28,7 @@ pub(super) fn answer(cx: &Cx<'_>, answer: &Answer) -> Result<Outcome, Rejection>
     }
     let draft = route_answer(cx, (answer.question, question), &answer.choice, &answer.by, None)?;
     let (option, text) = match &answer.choice {
-        Choice::Option(name) => (Some(name.clone()), None),
+        Choice::Option { name, text } => (Some(name.clone()), text.clone()),
         Choice::Text(text) => (None, Some(text.clone())),
     };
     Ok(draft.finish(Cause::Answered { question: answer.question, option, text, by: answer.by.clone() }))
@@ -66,7 +66,7 @@ fn meaning(cx: &Cx<'_>, question: &Question, choice: &Choice) -> Result<(Questio
     };
     let declared = cx.workflow.question(ix);
     let status = match choice {
-        Choice::Option(name) => {
+        Choice::Option { name, .. } => {
             let own = declared.options.iter().find(|(option, _)| option == name && question.options.contains(option));
             let offered = question.options.contains(name);
             own.map(|(_, status)| *status).or(declared.free.filter(|_| offered))
@@ -74,7 +74,7 @@ fn meaning(cx: &Cx<'_>, question: &Question, choice: &Choice) -> Result<(Questio
         Choice::Text(text) => declared.free.filter(|_| !text.trim().is_empty()),
     };
     status.map(|status| (ix, status)).ok_or_else(|| match choice {
-        Choice::Option(name) => no_option(cx, question, &format!("`{name}` is not an option of this question")),
+        Choice::Option { name, .. } => no_option(cx, question, &format!("`{name}` is not an option of this question")),
         Choice::Text(_) => no_option(cx, question, "this question takes one of its options"),
     })
 }

@@ -314,9 +314,11 @@ fn rung_above(workflow: &Workflow, target: RoleIx, reporter: Option<RoleIx>) -> 
 }
 
 fn still_open(situation: &Situation<'_>, pass: &Pass, open: u32) -> Rejection {
-    let what = match pass.measured {
-        Some(Measure::FailingTests) => "failing tests",
-        Some(Measure::BlockingFindings) | None => "blocking findings",
+    let what = match (pass.measured, open) {
+        (Some(Measure::FailingTests), 1) => "failing test is",
+        (Some(Measure::FailingTests), _) => "failing tests are",
+        (Some(Measure::BlockingFindings) | None, 1) => "blocking finding is",
+        (Some(Measure::BlockingFindings) | None, _) => "blocking findings are",
     };
     let mut list: Vec<String> = Vec::new();
     if let Some(group) = situation.group.filter(|_| pass.measured == Some(Measure::BlockingFindings)) {
@@ -330,7 +332,7 @@ fn still_open(situation: &Situation<'_>, pass: &Pass, open: u32) -> Rejection {
         let blocking = findings.iter().filter(|finding| finding.is_blocking());
         list.extend(blocking.map(|finding| format!("{} {} ({})", finding.id, finding.title, finding.location)));
     }
-    let message = format!("`{}` cannot pass: {open} {what} are open{}", pass.name, joined(&list));
+    let message = format!("`{}` cannot pass: {open} {what} open{}", pass.name, joined(&list));
     Rejection::new(Code::StillOpen, message)
         .help("report them as open, or leave them out once they are mended or their rejection is accepted")
 }

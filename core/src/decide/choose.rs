@@ -21,9 +21,10 @@ pub(crate) fn choose<'a>(situation: &Situation<'a>, candidates: &[RuleIx]) -> Op
         let rule = workflow.rule(*ix);
         if matches(situation, rule, &mut facts) {
             let counter = rule.counted.and_then(|counted| counter_of(situation, rule, counted));
-            if let Some(counter) = &counter {
-                note(&mut facts, "iteration", &counter.counted, FactValue::Number(counter.iteration));
-                note(&mut facts, "no_progress", &counter.counted, FactValue::Number(counter.no_progress));
+            if let (Some(counter), Some(counted)) = (&counter, rule.counted) {
+                let names = &workflow.loop_at(counted).facts;
+                record(&mut facts, names.iteration.clone(), FactValue::Number(counter.iteration));
+                record(&mut facts, names.no_progress.clone(), FactValue::Number(counter.no_progress));
             }
             return Some(Chosen { rule, counter, facts });
         }
@@ -95,7 +96,7 @@ fn holds(situation: &Situation<'_>, rule: &Rule, condition: &Condition, facts: &
         }
         Condition::Open(ix) => {
             let open = situation.open(*ix);
-            note(facts, "open", &situation.workflow().loop_at(*ix).name, FactValue::Number(open));
+            record(facts, situation.workflow().loop_at(*ix).facts.open.clone(), FactValue::Number(open));
             open > 0
         }
         Condition::Outstanding => {
@@ -175,8 +176,4 @@ fn record(facts: &mut Vec<(Name, FactValue)>, name: Name, value: FactValue) {
     if facts.iter().all(|(known, _)| *known != name) {
         facts.push((name, value));
     }
-}
-
-fn note(facts: &mut Vec<(Name, FactValue)>, what: &str, counted: &Name, value: FactValue) {
-    record(facts, Name::from(format!("loop.{counted}.{what}")), value);
 }

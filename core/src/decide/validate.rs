@@ -201,7 +201,8 @@ impl Draft<'_> {
         }
         let open = group.blocking_findings();
         if open > 0 {
-            let text = format!("{} has {open} blocking findings open", group.id);
+            let findings = if open == 1 { "finding" } else { "findings" };
+            let text = format!("{} has {open} blocking {findings} open", group.id);
             reasons.push(Reason::new(Code::FindingsOpen, name, text));
         }
         for gate in self.cx.workflow.completion.gates.iter().filter(|gate| !self.gate_done(group, **gate)) {

@@ -109,7 +109,7 @@ impl Scene {
             Speaker::Question(name) => {
                 let question = self.question(cx, name, part, query, facts)?;
                 let choice = if question.options.contains(&query.status) {
-                    Choice::Option(query.status.clone())
+                    Choice::Option { name: query.status.clone(), text: None }
                 } else {
                     Choice::Text(query.status.clone())
                 };

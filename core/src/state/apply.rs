@@ -2,7 +2,7 @@
 
 use crate::event::{Cause, Change, Closing, Event};
 use crate::handoff::Response;
-use crate::id::{AssignmentId, DecisionId, Name};
+use crate::id::{AssignmentId, DecisionId, GateRunId, Name, QuestionId};
 use crate::state::group::{End, Finding, Group, Progress};
 use crate::state::lane::{Block, Counter, Holder, Lane, Part};
 use crate::state::{Assignment, Closed, GateRun, Question, Session, SessionStatus, State};
@@ -47,45 +47,10 @@ impl State {
             }
             Change::Unclaimed { assignment } => self.unclaimed(*assignment),
             Change::Closed { assignment, how, digest } => self.closed(*assignment, *how, *digest, decision),
-            Change::Asked { question, name, group, part, text, options, asker, stopped } => {
-                self.hold(group.as_ref(), *part, Holder::Question(*question));
-                self.last_question = *question;
-                self.open_questions.insert(*question);
-                let asked = Question {
-                    name: name.clone(),
-                    group: group.clone(),
-                    part: *part,
-                    text: text.clone(),
-                    options: options.clone(),
-                    asker: asker.clone(),
-                    stopped: stopped.clone(),
-                    open: true,
-                };
-                self.questions.insert(*question, asked);
-            }
-            Change::QuestionClosed { question } => {
-                self.open_questions.remove(question);
-                let closed = self.questions.get_mut(question).map(|asked| {
-                    asked.open = false;
-                    (asked.group.clone(), asked.part)
-                });
-                if let Some((group, part)) = closed {
-                    self.release(group.as_ref(), part, &Holder::Question(*question));
-                }
-            }
-            Change::GateOpened { run, gate, group, part, purpose } => {
-                self.hold(group.as_ref(), *part, Holder::Gate(*run));
-                self.last_gate_run = *run;
-                let opened =
-                    GateRun { gate: gate.clone(), group: group.clone(), part: *part, purpose: purpose.clone() };
-                self.gate_runs.insert(*run, opened);
-                self.merging(group.as_ref(), true);
-            }
-            Change::GateClosed { run } => {
-                if let Some(closed) = self.gate_runs.remove(run) {
-                    self.release(closed.group.as_ref(), closed.part, &Holder::Gate(*run));
-                }
-            }
+            Change::Asked { .. } => self.asked(change),
+            Change::QuestionClosed { question } => self.question_closed(*question),
+            Change::GateOpened { .. } => self.gate_opened(change),
+            Change::GateClosed { run } => self.gate_closed(*run),
             Change::GatePassed { group, gate } => self.gate_passed(group.as_ref(), gate),
             Change::Session { status } => self.status = *status,
             Change::Waits { group, part, seat } => {
@@ -257,6 +222,50 @@ impl State {
         });
         if let Some((group, part)) = closed {
             self.release(group.as_ref(), part, &Holder::Assignment(id));
+        }
+    }
+
+    fn asked(&mut self, change: &Change) {
+        let Change::Asked { question, name, group, part, text, options, asker, stopped } = change else { return };
+        self.hold(group.as_ref(), *part, Holder::Question(*question));
+        self.last_question = *question;
+        self.open_questions.insert(*question);
+        let asked = Question {
+            name: name.clone(),
+            group: group.clone(),
+            part: *part,
+            text: text.clone(),
+            options: options.clone(),
+            asker: asker.clone(),
+            stopped: stopped.clone(),
+            open: true,
+        };
+        self.questions.insert(*question, asked);
+    }
+
+    fn question_closed(&mut self, id: QuestionId) {
+        self.open_questions.remove(&id);
+        let closed = self.questions.get_mut(&id).map(|asked| {
+            asked.open = false;
+            (asked.group.clone(), asked.part)
+        });
+        if let Some((group, part)) = closed {
+            self.release(group.as_ref(), part, &Holder::Question(id));
+        }
+    }
+
+    fn gate_opened(&mut self, change: &Change) {
+        let Change::GateOpened { run, gate, group, part, purpose } = change else { return };
+        self.hold(group.as_ref(), *part, Holder::Gate(*run));
+        self.last_gate_run = *run;
+        let opened = GateRun { gate: gate.clone(), group: group.clone(), part: *part, purpose: purpose.clone() };
+        self.gate_runs.insert(*run, opened);
+        self.merging(group.as_ref(), true);
+    }
+
+    fn gate_closed(&mut self, id: GateRunId) {
+        if let Some(closed) = self.gate_runs.remove(&id) {
+            self.release(closed.group.as_ref(), closed.part, &Holder::Gate(id));
         }
     }
 

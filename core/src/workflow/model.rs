@@ -143,6 +143,22 @@ pub struct Loop {
     pub limit: Limits,
     pub warn: Limits,
     pub measure: Option<Measure>,
+    /// What its numbers are called among the facts of a decision.
+    pub(crate) facts: LoopFacts,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct LoopFacts {
+    pub(crate) iteration: Name,
+    pub(crate) no_progress: Name,
+    pub(crate) open: Name,
+}
+
+impl LoopFacts {
+    pub(crate) fn of(name: &Name) -> Self {
+        let fact = |what: &str| Name::from(format!("loop.{name}.{what}"));
+        Self { iteration: fact("iteration"), no_progress: fact("no_progress"), open: fact("open") }
+    }
 }
 
 #[derive(Clone, Debug)]

@@ -323,14 +323,15 @@ impl<'w> Driver<'w> {
         };
         let options = self.state.questions.get(&question).map_or(&[][..], |question| question.options.as_slice());
         let choice = match dice.roll(10) {
-            0 => Choice::Option(Name::new("maybe")),
+            0 => Choice::Option { name: Name::new("maybe"), text: None },
             1 => Choice::Text(Name::new("do it like this")),
             _ => {
                 let mut picked = dice.pick(options);
                 if picked.is_some_and(|option| ENDS.contains(&option.as_str())) && !dice.one_in(10) {
                     picked = options.first();
                 }
-                picked.map_or(Choice::Text(Name::new("go")), |option| Choice::Option(option.clone()))
+                picked
+                    .map_or(Choice::Text(Name::new("go")), |option| Choice::Option { name: option.clone(), text: None })
             }
         };
         Command::Answer(Answer { question, choice, by: Name::new("ada") })

@@ -25,6 +25,10 @@ impl Reader<'_> {
         let attempted = self.texts("attempted");
         self.blockers();
         if !status.blocked {
+            if self.has("handoff.blockers") {
+                let message = "blockers are listed, and the status is not a blocked one";
+                self.warn(Code::NoBlockers, "handoff.blockers", message);
+            }
             if status.reason.is_some() {
                 self.warn(Code::NoReason, "blocked_reason", "a reason is given, and the status is not a blocked one");
             }

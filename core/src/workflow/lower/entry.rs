@@ -126,6 +126,7 @@ impl Lowering<'_> {
                 self.verb_stands_here(frame.spot, verb, &target.place);
                 self.target(verb, target)
             }
+            [] if self.misspelt(entry) => None,
             [] => {
                 let help = "such as `spawn: ROLE`, `respawn: author`, `ask: QUESTION`";
                 let problem = Problem::new(Code::OneVerb, "this entry has no verb").help(help);
@@ -139,6 +140,16 @@ impl Lowering<'_> {
                 None
             }
         }
+    }
+
+    /// An unknown key of this entry was reported: most likely it was meant to be the verb.
+    fn misspelt(&self, entry: &EntryDoc) -> bool {
+        let near = |place: &Place| {
+            let below = place.line.saturating_sub(entry.place.line);
+            place.file == entry.place.file && place.line >= entry.place.line && below < 8
+        };
+        let mut unknown = self.problems.iter().filter(|problem| problem.code == Code::UnknownKey);
+        unknown.any(|problem| problem.at.as_ref().is_some_and(near))
     }
 
     fn verb_stands_here(&mut self, spot: Spot, verb: &str, place: &Place) {
