@@ -3,7 +3,12 @@
 //! `cargo bench -p interlock-core --bench extract [-- MEGABYTES [CASE]]`. The goal for 50 MB is
 //! at most a second and at most twice the size of the output, the output itself not counted.
 
-#![allow(clippy::disallowed_macros, clippy::disallowed_methods, reason = "tests and benchmarks are not the core")]
+#![allow(
+    clippy::disallowed_types,
+    clippy::disallowed_methods,
+    clippy::disallowed_macros,
+    reason = "a benchmark measures and prints"
+)]
 
 use std::time::Instant;
 

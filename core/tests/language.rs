@@ -118,7 +118,7 @@ fn an_example_that_does_not_come_out_is_an_error() {
 #[test]
 fn the_hash_is_of_what_decides() {
     let hash = |text: &str| load("t.yaml", text, &|_| None).workflow.expect("it loads").hash;
-    let moved = SOUND.replace("begin: { spawn: lead }\ngroups:", "groups:").to_owned() + "begin: { spawn: lead }\n";
+    let moved = SOUND.replace("begin: { spawn: lead }\ngroups:", "groups:") + "begin: { spawn: lead }\n";
     assert_eq!(hash(SOUND), hash(&moved), "the order of keys decides nothing");
     assert_eq!(hash(SOUND), hash(&SOUND.replace("language: 1", "language: 1\nabout: another sentence")));
     assert_ne!(hash(SOUND), hash(&SOUND.replace("planning: 5", "planning: 6")));

@@ -288,7 +288,7 @@ fn phases_ask_for_fields_and_claims_of_what_leaves_them() {
             (json!({ "verification.tests_passed": "true" }), &[(Code::ClaimNotMade, "verification.tests_passed")]),
         ],
     );
-    let called = with(valid.clone(), json!({ "handoff.next_phase": "reveiw" }));
+    let called = with(valid, json!({ "handoff.next_phase": "reveiw" }));
     let checked = Case::of(&workflow, "tool-developer").in_phase("implementation").check(&called);
     assert!(warnings(&checked).contains(&(Code::FieldValue, "handoff.next_phase")));
 }

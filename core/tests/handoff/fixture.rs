@@ -30,6 +30,7 @@ pub(crate) fn smallest(agent: &str, status: &str) -> Value {
 }
 
 /// The handoff with fields added, replaced or (`null`) removed, by their paths.
+#[expect(clippy::needless_pass_by_value, reason = "tables of changes read better")]
 pub(crate) fn with(mut handoff: Value, changes: Value) -> Value {
     for (path, value) in changes.as_object().unwrap() {
         let (parents, key) = path.rsplit_once('.').unwrap_or(("", path));

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::fixture::{Case, problems, refuses, smallest, with, workflow};
 
-fn plan(groups: Value) -> Value {
+fn plan(groups: &Value) -> Value {
     with(smallest("project_manager", "PLANNING_COMPLETE"), json!({ "groups": groups }))
 }
 
@@ -14,7 +14,7 @@ fn plan(groups: Value) -> Value {
 fn a_plan_brings_groups_with_flags_dependencies_and_checks() {
     let workflow = workflow("delivery-team");
     let handoff = Case::of(&workflow, "project_manager")
-        .check(&plan(json!([
+        .check(&plan(&json!([
             { "id": "AUTH", "title": "Login", "security_sensitive": true, "checks": ["cargo test", ["sh", "-c", "a | b"]] },
             { "id": "docs.1", "title": "Docs", "kind": "research", "depends_on": ["AUTH"], "security_sensitive": "false" },
         ])))
@@ -40,7 +40,7 @@ fn a_plan_that_cannot_be_carried_out_is_refused() {
     };
     refuses(
         &Case::of(&workflow, "project_manager"),
-        &plan(json!([group("A", plain.clone())])),
+        &plan(&json!([group("A", plain.clone())])),
         &[
             (json!({ "groups": [] }), &[(Code::FieldMissing, "groups")]),
             (json!({ "groups": [{ "title": "t" }] }), &[(Code::BadPlan, "groups[0]")]),
@@ -48,10 +48,7 @@ fn a_plan_that_cannot_be_carried_out_is_refused() {
             (json!({ "groups": [group("a b", plain.clone())] }), &[(Code::BadPlan, "groups[0]")]),
             (json!({ "groups": [group("../a", plain.clone())] }), &[(Code::BadPlan, "groups[0]")]),
             (json!({ "groups": [group(&"a".repeat(65), plain.clone())] }), &[(Code::BadPlan, "groups[0]")]),
-            (
-                json!({ "groups": [group("A", plain.clone()), group("A", plain.clone())] }),
-                &[(Code::RepeatedId, "groups[1]")],
-            ),
+            (json!({ "groups": [group("A", plain.clone()), group("A", plain)] }), &[(Code::RepeatedId, "groups[1]")]),
             (json!({ "groups": [group("A", json!({ "kind": "art" }))] }), &[(Code::BadPlan, "groups[0].kind")]),
             (
                 json!({ "groups": [group("A", json!({ "security_sensitive": 1 }))] }),
@@ -91,7 +88,7 @@ fn a_plan_that_cannot_be_carried_out_is_refused() {
 #[test]
 fn groups_may_depend_on_those_that_are_there_already() {
     let workflow = workflow("delivery-team");
-    let handoff = plan(json!([{ "id": "B", "title": "t", "depends_on": ["A"] }]));
+    let handoff = plan(&json!([{ "id": "B", "title": "t", "depends_on": ["A"] }]));
     let known = [Name::new("A")];
     let case = Case { groups: &known, ..Case::of(&workflow, "project_manager") };
     assert_eq!(problems(&case.check(&handoff)), []);
