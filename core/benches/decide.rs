@@ -3,7 +3,12 @@
 //! Beside it the raw limit of the same run: what the decision must write down at
 //! least (its event, cloned). Interleaved, five rounds, medians.
 
-#![allow(clippy::disallowed_macros, clippy::disallowed_methods, reason = "tests and benchmarks are not the core")]
+#![allow(
+    clippy::disallowed_macros,
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "a benchmark measures"
+)]
 
 use std::collections::BTreeMap;
 use std::hint::black_box;
