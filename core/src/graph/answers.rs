@@ -29,7 +29,8 @@ impl Builder<'_> {
     /// Arrows for answers that lead on, lines for those that end it or start the work again.
     pub(super) fn answers(&mut self, node: usize, question: QuestionIx, phase: Option<PhaseIx>) {
         for rule in &self.workflow.rules {
-            let concerns = rule.phase.is_none() || rule.phase == phase;
+            // An approval that ends a consultation is the ordinary way back to who waits.
+            let concerns = (rule.phase.is_none() || rule.phase == phase) && rule.verb != Verb::Return;
             if rule.source != Source::Question(question) || !concerns || !is_drawn(self.workflow, rule) {
                 continue;
             }
