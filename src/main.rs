@@ -3,6 +3,7 @@
 mod cli;
 mod decision;
 mod failure;
+mod graph;
 mod import;
 mod input;
 mod library;

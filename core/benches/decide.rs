@@ -3,6 +3,13 @@
 //! Beside it the raw limit of the same run: what the decision must write down at
 //! least (its event, cloned). Interleaved, five rounds, medians.
 
+#![allow(
+    clippy::disallowed_macros,
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "a benchmark measures"
+)]
+
 use std::collections::BTreeMap;
 use std::hint::black_box;
 use std::sync::Arc;

@@ -158,11 +158,13 @@ pub enum Change {
     },
     Blocked {
         group: Option<Name>,
+        part: u8,
         role: Name,
         reason: Option<Name>,
     },
     Unblocked {
         group: Option<Name>,
+        part: u8,
         role: Name,
         by: Resolution,
     },
@@ -173,6 +175,10 @@ pub enum Change {
     Passed {
         group: Name,
         name: Name,
+    },
+    /// Whoever may accept work that was once blocked has accepted it.
+    Confirmed {
+        group: Name,
     },
     PassesLapsed {
         group: Name,
@@ -199,6 +205,7 @@ pub enum Change {
     },
     Reviewed {
         group: Name,
+        by: Name,
         findings: Vec<(u32, Finding)>,
     },
     Responded {

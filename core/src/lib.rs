@@ -26,6 +26,7 @@ pub mod command;
 pub mod decide;
 pub mod decision;
 pub mod event;
+pub mod graph;
 pub mod handoff;
 pub mod id;
 pub mod problem;

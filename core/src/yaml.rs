@@ -82,6 +82,10 @@ pub fn parse(file: &str, text: &str, problems: &mut Vec<Problem>) -> Option<Node
             }
         }
     }
+    if builder.root.is_none() {
+        let place = Place { file: builder.file.clone(), line: 1, column: 1, length: 1 };
+        builder.problems.push(Problem::new(Code::YamlSyntax, "there is nothing in the file").at(place));
+    }
     builder.root
 }
 

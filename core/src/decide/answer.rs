@@ -53,7 +53,7 @@ pub(crate) fn route_answer<'a>(
     draft.push(Change::QuestionClosed { question: id });
     if let Some(seat) = question.asker.as_ref().filter(|seat| seat.blocked) {
         let (group, role) = (question.group.clone(), seat.role.clone());
-        draft.push(Change::Unblocked { group, role, by: Resolution::Person });
+        draft.push(Change::Unblocked { group, part: question.part, role, by: Resolution::Person });
     }
     draft.carry(&situation, &chosen, &person(by))?;
     Ok(draft)

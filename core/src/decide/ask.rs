@@ -22,10 +22,16 @@ impl Draft<'_> {
         let asker = situation.seat(blocks);
         if let (true, Some(seat)) = (blocks, &asker) {
             let (group, reason) = (situation.group_name(), situation.reason.cloned());
-            self.push(Change::Blocked { group, role: seat.role.clone(), reason });
+            self.push(Change::Blocked { group, part: situation.part, role: seat.role.clone(), reason });
+        }
+        let mut question = question;
+        let mut options = question_options(situation, question);
+        if options.is_empty() && self.cx.workflow.question(question).free.is_none() {
+            // None of its options can be taken here: a person still decides.
+            question = self.cx.workflow.stuck;
+            options = question_options(situation, question);
         }
         let text = self.question_text(situation, question);
-        let options = question_options(situation, question);
         self.ask(situation.slot(), question, (text, options), asker, stopped);
     }
 
@@ -88,6 +94,7 @@ impl Draft<'_> {
             if let Some(rule) = self.cx.workflow.rule_index.get(&stopped.rule) {
                 let rule = self.cx.workflow.rule(*rule);
                 self.because.push(Name::from(format!("a person lets the stopped move through: {}", rule.id)));
+                self.pass(situation, rule, voice)?;
                 return self.verb(situation, rule, voice);
             }
         }

@@ -8,7 +8,7 @@ use crate::decision::{Action, Warning};
 use crate::event::{Change, Resolution};
 use crate::id::Name;
 use crate::rejection::Rejection;
-use crate::state::{End, SessionStatus, Stopped};
+use crate::state::{End, Finding, SessionStatus, Stopped};
 use crate::workflow::*;
 
 /// What the person or agent behind a decision is called in the record.
@@ -26,7 +26,9 @@ impl Draft<'_> {
         voice: &Voice,
     ) -> Result<(), Rejection> {
         self.cite(chosen);
-        self.pass(situation, chosen.rule, voice)?;
+        if !chosen.rule.climbs {
+            self.pass(situation, chosen.rule, voice)?;
+        }
         if let Some(counter) = &chosen.counter {
             self.push(Change::Counted {
                 group: situation.group_name(),
@@ -76,7 +78,7 @@ impl Draft<'_> {
                 }
             }
             Verb::Goto(phase) | Verb::Rework(phase) => {
-                self.back_to(situation, phase, None, voice);
+                self.back_to(situation, phase, None, voice)?;
             }
             Verb::Start => self.start(situation, voice)?,
             Verb::Ask(question) => self.put_question(situation, question, rule.blocks, None),
@@ -98,10 +100,13 @@ impl Draft<'_> {
                 self.push(Change::PartDone { group: situation.group_name(), part: situation.part });
             }
             Verb::Leave => {
-                if self.answering.is_some() && reviews(situation) {
-                    self.settle(situation, voice);
+                let rework = self.answering.and(rework_of(situation));
+                let left = rework.map_or(0, |_| self.settle(situation, voice, situation.reporter));
+                match rework {
+                    // What other reviewers raised is not the asker's to have waived.
+                    Some(rework) if left > 0 => self.back_to(situation, rework.goto, None, voice)?,
+                    Some(_) | None => self.leave(situation)?,
                 }
-                self.leave(situation)?;
             }
         }
         Ok(())
@@ -121,7 +126,8 @@ impl Draft<'_> {
         if let Some(seat) = situation.seat(blocks) {
             if blocks {
                 let reason = situation.reason.cloned();
-                self.push(Change::Blocked { group: group.clone(), role: seat.role.clone(), reason });
+                let (part, role) = (situation.part, seat.role.clone());
+                self.push(Change::Blocked { group: group.clone(), part, role, reason });
             }
             self.push(Change::Waits { group, part: situation.part, seat });
         }
@@ -154,8 +160,14 @@ impl Draft<'_> {
     fn climb(&mut self, situation: &Situation<'_>, chosen: &Chosen<'_>, voice: &Voice) -> Result<(), Rejection> {
         let rule = chosen.rule;
         self.escalated = true;
+        // What the stopped report brings is not lost.
         if rule.verb == Verb::Start {
             self.take_plan(situation)?;
+        } else if matches!(rule.verb, Verb::Validate(_)) {
+            self.confirmations(situation, voice)?;
+        }
+        if sends_back(rule) {
+            self.void_evidence(situation);
         }
         let limit = rule.counted.map(|counted| self.cx.workflow.loop_at(counted));
         if let (Some(item), Some(counter)) = (limit, &chosen.counter) {
@@ -181,7 +193,7 @@ impl Draft<'_> {
                 self.stuck(situation, rule, stopped);
             }
             (Some(role), Verb::Goto(phase) | Verb::Rework(phase)) => {
-                self.back_to(situation, phase, Some(role), voice);
+                self.back_to(situation, phase, Some(role), voice)?;
                 self.action = Action::Spawn;
             }
             (Some(role), _) => {
@@ -198,7 +210,7 @@ impl Draft<'_> {
     }
 
     /// Evidence that the rule records.
-    fn pass(&mut self, situation: &Situation<'_>, rule: &Rule, voice: &Voice) -> Result<(), Rejection> {
+    pub(crate) fn pass(&mut self, situation: &Situation<'_>, rule: &Rule, voice: &Voice) -> Result<(), Rejection> {
         let Some(group) = situation.group else { return Ok(()) };
         for ix in &rule.passes {
             let pass = self.cx.workflow.pass(*ix);
@@ -207,7 +219,7 @@ impl Draft<'_> {
                 return Err(still_open(situation, pass, open));
             }
             if pass.settles {
-                self.settle(situation, voice);
+                self.settle(situation, voice, None);
             }
             self.end_waiting(situation.slot(), 0, Resolution::Approval);
             self.push(Change::Passed { group: group.id.clone(), name: pass.name.clone() });
@@ -218,14 +230,36 @@ impl Draft<'_> {
                 }
             }
         }
+        let once_blocked = &self.cx.workflow.completion.once_blocked;
+        let confirmed = once_blocked.iter().all(|ix| self.has_passed(group, &self.cx.workflow.pass(*ix).name));
+        if confirmed && once_blocked.iter().any(|ix| rule.passes.contains(ix)) {
+            self.push(Change::Confirmed { group: group.id.clone() });
+        }
         Ok(())
     }
 
-    /// Accepted in place of the reviewer: what is still open is settled by that.
-    fn settle(&mut self, situation: &Situation<'_>, voice: &Voice) {
+    /// Work goes back, whoever gets it: what was passed says nothing of what comes, and no merge waits for it.
+    pub(crate) fn void_evidence(&mut self, situation: &Situation<'_>) {
         let Some(group) = situation.group else { return };
+        if !group.passed.is_empty() || !group.gates_passed.is_empty() {
+            self.push(Change::PassesLapsed { group: group.id.clone() });
+        }
+        if let Some(from) = situation.waiting().iter().position(|seat| seat.task == Task::Merge) {
+            self.end_waiting(situation.slot(), from, Resolution::Rework);
+        }
+    }
+
+    /// Accepted in place of the reviewer: what is open, of one role or of all, is settled by that.
+    /// Says how many stay open.
+    fn settle(&mut self, situation: &Situation<'_>, voice: &Voice, only: Option<RoleIx>) -> u32 {
+        let Some(group) = situation.group else { return 0 };
+        let raised_by = only.map(|ix| &self.cx.workflow.role(ix).name);
+        let concerned = |finding: &Finding| raised_by.is_none_or(|role| finding.raised_by == *role);
         let open = group.findings.iter().enumerate().filter(|(_, finding)| finding.is_blocking());
+        let left = open.clone().filter(|(_, finding)| !concerned(finding)).count();
+        let left = u32::try_from(left).unwrap_or(u32::MAX);
         let moves: Vec<_> = open
+            .filter(|(_, finding)| concerned(finding))
             .map(|(index, finding)| {
                 let mut finding = finding.clone();
                 finding.status = crate::state::FindingStatus::Accepted;
@@ -233,12 +267,13 @@ impl Draft<'_> {
             })
             .collect();
         if moves.is_empty() {
-            return;
+            return left;
         }
         let note = format!("{} accepted the group with {} findings open", voice.name, moves.len());
         self.push(Change::Noted { group: group.id.clone(), note: Name::from(note.clone()) });
         self.warnings.push(Warning::plain(note));
-        self.push(Change::Reviewed { group: group.id.clone(), findings: moves });
+        self.push(Change::Reviewed { group: group.id.clone(), by: voice.name.clone(), findings: moves });
+        left
     }
 
     /// Respawns come with a warning one step before the limit.
@@ -281,21 +316,30 @@ impl Draft<'_> {
         let state = self.cx.state;
         self.action = Action::End;
         for group in state.groups.iter().filter(|group| !group.ended()) {
-            self.void_lane(Some(group), &group.lane, None);
+            self.void_lane(Some(group), &group.lane, None, None);
             let end = End::Cancelled { by: voice.name.clone() };
             self.push(Change::GroupEnded { group: group.id.clone(), end });
         }
-        self.void_lane(None, &state.lane, None);
+        self.void_lane(None, &state.lane, None, None);
         self.push(Change::Session { status: SessionStatus::Cancelled });
     }
 }
 
-/// Is this a stage whose findings hold work back? A person who approves it settles them.
-fn reviews(situation: &Situation<'_>) -> bool {
+/// The rework of a stage whose findings hold work back. A person who approves it settles them.
+fn rework_of<'a>(situation: &Situation<'a>) -> Option<&'a Rework> {
     let workflow = situation.workflow();
     let stage = situation.phase.and_then(|phase| workflow.stages.get(workflow.phase(phase).stage));
     let rework = stage.and_then(|stage| stage.rework.as_ref());
-    rework.is_some_and(|rework| workflow.loop_at(rework.counted).measure == Some(Measure::BlockingFindings))
+    rework.filter(|rework| workflow.loop_at(rework.counted).measure == Some(Measure::BlockingFindings))
+}
+
+/// A rule by which the work itself is done again, or a gate that failed.
+fn sends_back(rule: &Rule) -> bool {
+    let to_author = matches!(
+        rule.verb,
+        Verb::Respawn(Target::Author) | Verb::Spawn(Target::Author) | Verb::Escalate(Target::Author)
+    );
+    to_author || matches!(rule.verb, Verb::Goto(_) | Verb::Rework(_)) || matches!(rule.source, Source::Gate(_))
 }
 
 /// One rung above the target, or above the reporter where it stands on that ladder already.

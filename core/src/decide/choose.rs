@@ -63,6 +63,7 @@ pub(crate) fn possible(situation: &Situation<'_>, rule: &Rule) -> bool {
         | Condition::Free(_)
         | Condition::SomebodyWaits
         | Condition::Outstanding
+        | Condition::Reached(_)
         | Condition::Task(_) => holds(situation, rule, condition, &mut Vec::new()),
     })
 }
@@ -103,6 +104,10 @@ fn holds(situation: &Situation<'_>, rule: &Rule, condition: &Condition, facts: &
             let outstanding = situation.outstanding();
             record(facts, Name::new("outstanding"), FactValue::Flag(outstanding));
             outstanding
+        }
+        Condition::Reached(phase) => {
+            let stage = situation.workflow().phase(*phase).stage;
+            situation.lane.stage.is_some_and(|now| usize::from(now) >= stage)
         }
         Condition::Task(task) => situation.task == *task,
         Condition::Settled => situation.ledger.settled,

@@ -219,7 +219,7 @@ impl<'a> Draft<'a> {
         }
         let group = slot.name();
         for seat in ending.iter().filter(|seat| seat.blocked) {
-            self.push(Change::Unblocked { group: group.clone(), role: seat.role.clone(), by });
+            self.push(Change::Unblocked { group: group.clone(), part: slot.part, role: seat.role.clone(), by });
         }
         self.push(Change::WaitEnded { group, part: slot.part, from: u8::try_from(from).unwrap_or(u8::MAX) });
     }
@@ -259,7 +259,17 @@ impl<'a> Draft<'a> {
     }
 
     /// Takes away whatever is open in a lane, but for one part if that is told.
-    pub(crate) fn void_lane(&mut self, group: Option<&Group>, lane: &Lane, except: Option<u8>) {
+    pub(crate) fn void_lane(
+        &mut self,
+        group: Option<&Group>,
+        lane: &Lane,
+        except: Option<u8>,
+        resolved: Option<Resolution>,
+    ) {
+        for block in lane.blocks.iter().filter(|block| except != Some(block.part)) {
+            let (group, role) = (group.map(|group| group.id.clone()), block.role.clone());
+            self.changes.extend(resolved.map(|by| Change::Unblocked { group, part: block.part, role, by }));
+        }
         for (index, part) in lane.parts.iter().enumerate() {
             if except.is_some_and(|part| usize::from(part) == index) {
                 continue;

@@ -43,7 +43,8 @@ pub(crate) fn route_gate<'a>(
     draft.gate_output = Some(output.clone());
     draft.preview = given.is_some();
     draft.push(Change::GateClosed { run: id });
-    if passed {
+    // A pass in a phase is the leaving of that phase; completion has runs of its own.
+    if passed && run.purpose != GatePurpose::Phase {
         draft.push(Change::GatePassed { group: run.group.clone(), gate: run.gate.clone() });
     }
     if let GatePurpose::Validation(validator) = &run.purpose {

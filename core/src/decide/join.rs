@@ -8,7 +8,7 @@ use crate::decision::{Action, WaitsFor};
 use crate::event::{Change, Resolution};
 use crate::id::{AssignmentId, Name, QuestionId};
 use crate::rejection::Rejection;
-use crate::state::{End, GatePurpose, Group, Lane, Progress};
+use crate::state::{End, GatePurpose, Group, Lane, Progress, State};
 use crate::workflow::*;
 
 /// Where a group stands after it was moved.
@@ -32,6 +32,10 @@ pub(crate) struct Moves(Vec<(Name, Where)>);
 impl Moves {
     pub(crate) fn one(group: &Group, place: Where) -> Self {
         Self(vec![(group.id.clone(), place)])
+    }
+
+    pub(crate) fn completed(groups: &[&Group]) -> Self {
+        Self(groups.iter().map(|group| (group.id.clone(), Where::Completed)).collect())
     }
 
     fn of(&self, group: &str) -> Option<Where> {
@@ -78,12 +82,30 @@ impl Draft<'_> {
     }
 
     /// Back to an earlier phase; whatever else is open in the lane is closed.
-    pub(crate) fn back_to(&mut self, situation: &Situation<'_>, phase: PhaseIx, role: Option<RoleIx>, voice: &Voice) {
-        let stage = self.cx.workflow.phase(phase).stage;
-        self.void_lane(situation.group, situation.lane, Some(situation.part));
+    pub(crate) fn back_to(
+        &mut self,
+        situation: &Situation<'_>,
+        phase: PhaseIx,
+        role: Option<RoleIx>,
+        voice: &Voice,
+    ) -> Result<(), Rejection> {
+        let index = self.cx.workflow.phase(phase).stage;
+        self.void_lane(situation.group, situation.lane, Some(situation.part), Some(Resolution::Rework));
         self.end_waiting(situation.slot(), 0, voice.resolution);
+        self.void_evidence(situation);
         self.action = Action::Respawn;
-        self.enter_stage(situation.group, situation.lane, stage, role);
+        let applies = self.cx.workflow.stages.get(index).is_some_and(|stage| self.any_applies(situation.group, stage));
+        if applies {
+            self.enter_stage(situation.group, situation.lane, index, role.map(|role| (phase, role)));
+            return Ok(());
+        }
+        match situation.group {
+            Some(group) => {
+                let place = self.enter_group(group, index)?;
+                self.join(group, place)
+            }
+            None => self.enter_session(index),
+        }
     }
 
     /// Begins a group's work at a stage, or at the next that applies to it.
@@ -104,16 +126,29 @@ impl Draft<'_> {
     }
 
     fn any_applies(&self, group: Option<&Group>, stage: &Stage) -> bool {
-        stage.phases.iter().any(|phase| applies(&self.cx, group, &self.cx.workflow.phase(*phase).when))
+        stage.phases.iter().any(|phase| self.phase_applies(group, *phase))
+    }
+
+    /// Its `when` holds, and a merge has somebody to do it.
+    fn phase_applies(&self, group: Option<&Group>, phase: PhaseIx) -> bool {
+        let phase = self.cx.workflow.phase(phase);
+        let mergeable = phase.performer != Performer::Merge || group.is_some_and(|group| group.author.is_some());
+        mergeable && applies(&self.cx, group, &phase.when)
     }
 
     /// Assignments, gates or merge tasks of the phases that apply.
-    pub(crate) fn enter_stage(&mut self, group: Option<&Group>, lane: &Lane, index: usize, role: Option<RoleIx>) {
+    pub(crate) fn enter_stage(
+        &mut self,
+        group: Option<&Group>,
+        lane: &Lane,
+        index: usize,
+        stands_in: Option<(PhaseIx, RoleIx)>,
+    ) {
         let workflow = self.cx.workflow;
         let Some(stage) = workflow.stages.get(index) else { return };
         let cx = self.cx;
-        let applying = |phase: &PhaseIx| applies(&cx, group, &workflow.phase(*phase).when);
-        let phases: Vec<PhaseIx> = stage.phases.iter().copied().filter(applying).collect();
+        let phases: Vec<PhaseIx> =
+            stage.phases.iter().copied().filter(|phase| self.phase_applies(group, *phase)).collect();
         self.push(Change::Entered {
             group: group.map(|group| group.id.clone()),
             stage: u16::try_from(index).ok(),
@@ -123,7 +158,8 @@ impl Draft<'_> {
             let slot = fresh_slot(group, lane, part, Some(phase));
             match &workflow.phase(phase).performer {
                 Performer::Role(_) | Performer::ByDomain(_) => {
-                    if let Some(role) = role.or_else(|| phase_role(&cx, group, phase)) {
+                    let climbed = stands_in.filter(|(own, _)| *own == phase).map(|(_, role)| role);
+                    if let Some(role) = climbed.or_else(|| phase_role(&cx, group, phase)) {
                         self.assign(slot, role, Task::Work, Resolution::Rework);
                     }
                 }
@@ -292,6 +328,7 @@ impl Draft<'_> {
             let message = format!("group `{}` cannot be completed without: {}", group.id, missing.join(", "));
             return Err(Rejection::new(Code::NoValidPath, message));
         }
+        self.nothing_is_open(group)?;
         for gate in &workflow.completion.gates {
             let done = self.gate_done(group, *gate);
             if !done {
@@ -300,13 +337,41 @@ impl Draft<'_> {
                 return Ok(Where::Busy);
             }
         }
-        let unconfirmed = |ix: &&PassIx| !self.has_passed(group, &workflow.pass(**ix).name);
-        if group.lane.ever_blocked && workflow.completion.once_blocked.iter().any(|ix| unconfirmed(&ix)) {
+        if !self.is_confirmed(group) {
             self.push(Change::AwaitsConfirmation { group: group.id.clone() });
             return Ok(Where::AwaitsConfirmation);
         }
         self.push(Change::GroupEnded { group: group.id.clone(), end: End::Completed });
         Ok(Where::Completed)
+    }
+
+    /// Not once blocked, or accepted since.
+    pub(crate) fn is_confirmed(&self, group: &Group) -> bool {
+        let now = |change: &Change| matches!(change, Change::Confirmed { group: g } if *g == group.id);
+        let asked = !self.cx.workflow.completion.once_blocked.is_empty();
+        !asked || !group.lane.ever_blocked || group.confirmed || self.changes.iter().any(now)
+    }
+
+    /// No finding, no blocker, nobody who waits: as this decision leaves them.
+    fn nothing_is_open(&self, group: &Group) -> Result<(), Rejection> {
+        let changes = self.changes.iter().filter(|change| concerns_what_is_open(change));
+        let Some(after) = State::begun_with(group.clone()).after(changes) else { return Ok(()) };
+        let findings = after.blocking_findings();
+        if findings > 0 {
+            let message =
+                format!("group `{}` cannot be completed while blocking findings are open: {findings}", group.id);
+            return Err(Rejection::new(Code::StillOpen, message));
+        }
+        if let Some(block) = after.lane.blocks.first() {
+            let message =
+                format!("group `{}` cannot be completed: nothing resolved the block of {}", group.id, block.role);
+            return Err(Rejection::new(Code::BlockUnresolved, message));
+        }
+        if let Some(seat) = after.lane.parts.iter().flat_map(|part| &part.waiting).next() {
+            let message = format!("group `{}` cannot be completed while {} waits", group.id, seat.role);
+            return Err(Rejection::new(Code::NoValidPath, message));
+        }
+        Ok(())
     }
 
     /// Needs of completion that have not been passed.
@@ -348,8 +413,19 @@ impl Draft<'_> {
 
     /// Ends a group without completing it.
     pub(crate) fn drop_group(&mut self, group: &Group, except: Option<u8>, end: End) -> Result<(), Rejection> {
-        self.void_lane(Some(group), &group.lane, except);
+        self.void_lane(Some(group), &group.lane, except, None);
         self.push(Change::GroupEnded { group: group.id.clone(), end });
         self.start_groups(Moves::one(group, Where::Dropped), None)
     }
+}
+
+fn concerns_what_is_open(change: &Change) -> bool {
+    matches!(
+        change,
+        Change::Reviewed { .. }
+            | Change::Blocked { .. }
+            | Change::Unblocked { .. }
+            | Change::Waits { .. }
+            | Change::WaitEnded { .. }
+    )
 }

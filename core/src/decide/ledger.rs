@@ -106,7 +106,8 @@ impl Ledger {
         let mut blocked_anew = 0u32;
         let mut settled_again = 0u32;
         for issue in handoff.issues.iter().flatten() {
-            let place = self.raise(&mut findings, &raised, issue, handoff, group.reviews > 0);
+            let later = group.reviewers.contains(&handoff.role);
+            let place = self.raise(&mut findings, &raised, issue, handoff, later);
             raised.push(place);
             if !issue.blocking {
                 continue;
@@ -132,31 +133,29 @@ impl Ledger {
 
     /// Rejections that the reviewer accepts or overrules, by the ids of the last review.
     fn verdicts(&mut self, findings: &mut [Finding], handoff: &Handoff) {
+        // Ids are those of this role's last review: another reviewer's may be the same.
+        let open = |finding: &Finding, id: &Name| {
+            finding.raised_by == handoff.role && finding.id == *id && finding.status == FindingStatus::Open
+        };
         for id in &handoff.tracking.rejections_accepted {
-            let found = findings.iter().rposition(|finding| finding.id == *id);
-            let Some(index) = found else {
-                let text = format!("`rejections_accepted` names {id}, which no review has raised");
+            let Some(finding) = findings.iter().rfind(|finding| open(finding, id)).cloned() else {
+                let text =
+                    format!("`rejections_accepted` names {id}, which is not open in a review of {}", handoff.role);
                 self.warnings.push(Warning::coded(Code::UnresolvedRejection, text));
                 continue;
             };
-            let Some((location, title)) = findings.get(index).map(|f| (f.location.clone(), f.title.clone())) else {
-                continue;
+            let same = |other: &&mut Finding| {
+                other.raised_by == handoff.role && other.same_as(&finding.location, &finding.title)
             };
-            for finding in findings.iter_mut().filter(|finding| finding.same_as(&location, &title)) {
+            for finding in findings.iter_mut().filter(same) {
                 finding.status = FindingStatus::Accepted;
             }
         }
         for id in &handoff.tracking.rejections_overruled {
-            match findings.iter_mut().rev().find(|finding| finding.id == *id) {
-                Some(finding) if finding.status == FindingStatus::Accepted => {
-                    let text = format!("{id} was accepted before; that is final and cannot be overruled");
-                    self.warnings.push(Warning::coded(Code::ReRaised, text));
-                }
-                Some(finding) => finding.status = FindingStatus::Open,
-                None => {
-                    let text = format!("`rejections_overruled` names {id}, which no review has raised");
-                    self.warnings.push(Warning::coded(Code::UnresolvedRejection, text));
-                }
+            if !findings.iter().any(|finding| open(finding, id)) {
+                let text =
+                    format!("`rejections_overruled` names {id}, which is not open in a review of {}", handoff.role);
+                self.warnings.push(Warning::coded(Code::UnresolvedRejection, text));
             }
         }
     }
@@ -170,7 +169,8 @@ impl Ledger {
         handoff: &Handoff,
         later: bool,
     ) -> usize {
-        let same = |finding: &Finding| finding.same_as(&issue.location, &issue.title);
+        let same =
+            |finding: &Finding| finding.raised_by == handoff.role && finding.same_as(&issue.location, &issue.title);
         if let Some(index) = findings.iter().position(|f| same(f) && f.status == FindingStatus::Accepted) {
             if issue.blocking {
                 let note = format!("{} was raised again after its rejection was accepted: {}", issue.id, issue.title);

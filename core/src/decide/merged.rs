@@ -9,6 +9,10 @@ use crate::rejection::Rejection;
 use crate::workflow::Task;
 
 pub(super) fn merged(cx: &Cx<'_>, merged: &Merged) -> Result<Outcome, Rejection> {
+    let closed = cx.assignment(merged.assignment)?.closed;
+    if let Some(closed) = closed.filter(|closed| closed.digest == Some(merged.handoff.digest)) {
+        return Ok(Outcome::Repeated(closed.decision));
+    }
     let assignment = cx.open_assignment(merged.assignment)?;
     if assignment.task != Task::Merge {
         let message = format!("assignment {} is not a merge", merged.assignment);

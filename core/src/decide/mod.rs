@@ -61,6 +61,11 @@ pub fn decide(workflow: &Workflow, state: &State, command: &Command, inputs: &In
     if let Command::Start(start) = command {
         return start::start(&cx, start);
     }
+    if let Command::Report(report) = command
+        && let Some(outcome) = report::repeated(&cx, report)
+    {
+        return Ok(outcome);
+    }
     cx.is_active()?;
     match command {
         Command::Start(start) => start::start(&cx, start),

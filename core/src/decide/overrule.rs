@@ -6,7 +6,7 @@ use crate::decide::draft::{Draft, Slot};
 use crate::decide::situation::{applies, phase_role};
 use crate::decide::{Cx, Outcome};
 use crate::decision::Action;
-use crate::event::{Cause, Change, Resolution};
+use crate::event::{Cause, Resolution};
 use crate::id::Name;
 use crate::rejection::Rejection;
 use crate::state::{Group, Progress};
@@ -21,11 +21,7 @@ pub(super) fn overrule(cx: &Cx<'_>, by_person: &Override) -> Result<Outcome, Rej
         return Err(Rejection::new(Code::OverrideImpossible, message));
     }
     let mut draft = Draft::new(*cx, Name::new("override"));
-    draft.void_lane(Some(group), &group.lane, None);
-    for block in &group.lane.blocks {
-        let (name, role) = (Some(group.id.clone()), block.role.clone());
-        draft.push(Change::Unblocked { group: name, role, by: Resolution::Person });
-    }
+    draft.void_lane(Some(group), &group.lane, None, Some(Resolution::Person));
     draft.action = Action::Spawn;
     draft.because.push(by_person.why.clone());
     if cx.workflow.has_phases() {

@@ -28,7 +28,7 @@ pub(super) fn plan(cx: &Cx<'_>, plan: &Plan) -> Result<Outcome, Rejection> {
     let mut draft = Draft::new(*cx, Name::new("plan"));
     if cx.workflow.has_phases() {
         // The question about unfinished work is about another plan now.
-        draft.void_lane(None, &cx.state.lane, None);
+        draft.void_lane(None, &cx.state.lane, None, None);
     }
     draft.take_groups(&plan.groups)?;
     draft.start_groups(Moves::default(), None)?;

@@ -16,19 +16,22 @@ use crate::workflow::{Demands, Rule, Task};
 pub(crate) fn not_now(situation: &Situation<'_>, status: &str) -> Rejection {
     let allowed = accepted(situation);
     let role = situation.reporter.map_or("nobody", |role| situation.workflow().role(role).name.as_str());
-    let place = match situation.group {
-        Some(group) => format!("group `{}`", group.id),
-        None => "the session".to_owned(),
+    let place = match (situation.group, situation.given) {
+        // Nobody has told the name of a described group.
+        (Some(_), Some(_)) => "a group in this state".to_owned(),
+        (Some(group), None) => format!("group `{}`", group.id),
+        (None, _) => "the session".to_owned(),
     };
     let message = format!("`{status}` of {role} is not accepted now for {place}");
-    Rejection::new(Code::NotNow, message).help("report one of the statuses that are").allowed(allowed)
+    Rejection::new(Code::NotNow, message).help("report one of the allowed statuses instead").allowed(allowed)
 }
 
 /// A status that the role does not have, where nothing routes those.
 pub(crate) fn unknown_status(situation: &Situation<'_>, status: &str) -> Rejection {
     let allowed = accepted(situation);
     let role = situation.reporter.map_or("nobody", |role| situation.workflow().role(role).name.as_str());
-    let help = suggest::help(status, allowed.iter().map(String::as_str));
+    let help =
+        suggest::closest(status, allowed.iter().map(String::as_str)).map(|near| format!("did you mean `{near}`?"));
     let mut rejection = Rejection::new(Code::NoSuchStatus, format!("{role} has no status `{status}`")).allowed(allowed);
     rejection.help = help;
     rejection

@@ -55,9 +55,6 @@ pub(super) fn report(cx: &Cx<'_>, report: &Report) -> Result<Outcome, Rejection>
     }
     if let Some(closed) = assignment.closed {
         return match (closed.how, closed.digest) {
-            (Closing::Reported, Some(digest)) if digest == report.handoff.digest => {
-                Ok(Outcome::Repeated(closed.decision))
-            }
             (Closing::Reported, _) => {
                 let message = format!("assignment {id} has reported something else ({})", closed.decision);
                 Err(Rejection::new(Code::ReportDiffers, message))
@@ -71,6 +68,14 @@ pub(super) fn report(cx: &Cx<'_>, report: &Report) -> Result<Outcome, Rejection>
     let draft = route_report(cx, (id, assignment), &report.handoff, None)?;
     let status = report.handoff.said.clone();
     Ok(draft.finish(Cause::Reported { assignment: id, status, handoff: report.handoff.json.clone() }))
+}
+
+/// The same report again, also after the session has ended: it was decided then.
+pub(super) fn repeated(cx: &Cx<'_>, report: &Report) -> Option<Outcome> {
+    let assignment = cx.state.assignments.get(&report.assignment)?;
+    let closed = assignment.closed.filter(|closed| closed.how == Closing::Reported)?;
+    let same = assignment.token == Some(report.token) && closed.digest == Some(report.handoff.digest);
+    same.then_some(Outcome::Repeated(closed.decision))
 }
 
 /// From a checked handoff to the changes that follow.
@@ -131,8 +136,7 @@ fn bearings(situation: &Situation<'_>, candidates: &[RuleIx]) -> Bearings {
     for rule in candidates.iter().map(|ix| workflow.rule(*ix)).filter(concerns) {
         rule.passes.iter().for_each(|pass| take(workflow.pass(*pass).measured, Bearing::Restates));
         take(rule.counted.and_then(measure_of), Bearing::Counts);
-        let leaving = rule.leaves && rule.phase.is_some() && rule.phase == situation.phase;
-        if leaving && situation.task == Task::Work {
+        if rule.leaves && situation.task == Task::Work {
             let stage = situation.phase.and_then(|phase| workflow.stages.get(workflow.phase(phase).stage));
             let rework = stage.and_then(|stage| stage.rework.as_ref());
             take(rework.and_then(|rework| measure_of(rework.counted)), Bearing::Restates);
@@ -173,7 +177,8 @@ impl Draft<'_> {
         let Some(group) = situation.group else { return };
         let ledger = &mut situation.ledger;
         if ledger.measured(Measure::BlockingFindings).is_some() {
-            self.push(Change::Reviewed { group: group.id.clone(), findings: ledger.moves.clone() });
+            let (group, by) = (group.id.clone(), handoff.role.clone());
+            self.push(Change::Reviewed { group, by, findings: ledger.moves.clone() });
         }
         if !handoff.responses.is_empty() {
             self.push(Change::Responded { group: group.id.clone(), responses: handoff.responses.clone() });

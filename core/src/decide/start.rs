@@ -117,6 +117,10 @@ impl Draft<'_> {
             }
             return self.start_groups(super::join::Moves::default(), None);
         };
+        if situation.handoff.is_some_and(|handoff| handoff.groups.is_some()) {
+            let message = "groups are planned for the session, and this assignment is about one group";
+            return Err(Rejection::new(Code::PlanRefused, message).help("leave `groups` out of this report"));
+        }
         if !situation.waiting().is_empty() {
             self.resume(situation, voice);
             return Ok(());

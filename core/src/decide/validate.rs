@@ -4,6 +4,7 @@ use crate::code::Code;
 use crate::decide::carry::Voice;
 use crate::decide::choose::choose;
 use crate::decide::draft::{Draft, Slot};
+use crate::decide::join::Moves;
 use crate::decide::ledger::Ledger;
 use crate::decide::situation::Situation;
 use crate::decision::{Action, Judgement, Reason, Verdict, Warning};
@@ -27,6 +28,9 @@ impl Draft<'_> {
             return Ok(());
         }
         self.confirmations(situation, voice)?;
+        if self.accepted_lets_others_start()? {
+            return Ok(());
+        }
         let mut reasons = self.judge_groups(rule.without_groups);
         let gates = self.open_session_gates();
         if let (Some(gate), true) = (gates.first(), reasons.is_empty()) {
@@ -100,7 +104,7 @@ impl Draft<'_> {
     }
 
     /// `accept` and `acknowledge` of the report: each group by its name.
-    fn confirmations(&mut self, situation: &Situation<'_>, voice: &Voice) -> Result<(), Rejection> {
+    pub(crate) fn confirmations(&mut self, situation: &Situation<'_>, voice: &Voice) -> Result<(), Rejection> {
         let Some(handoff) = situation.handoff else { return Ok(()) };
         let state = self.cx.state;
         let unknown = handoff.accept.iter().chain(&handoff.acknowledge).find(|name| state.group(name).is_none());
@@ -127,12 +131,32 @@ impl Draft<'_> {
         Ok(())
     }
 
+    /// A group that was accepted may be what others waited for: they start, and the verdict can wait.
+    fn accepted_lets_others_start(&mut self) -> Result<bool, Rejection> {
+        let state = self.cx.state;
+        let ended = |group: &&Group| {
+            self.changes.iter().any(|change| matches!(change, Change::GroupEnded { group: g, .. } if *g == group.id))
+        };
+        let accepted: Vec<&Group> = state.groups.iter().filter(ended).collect();
+        let waited = |group: &Group| {
+            let on_it = |name: &Name| accepted.iter().any(|other| other.id == *name);
+            group.progress == Progress::Pending && group.depends_on.iter().any(on_it)
+        };
+        if !state.groups.iter().any(waited) {
+            return Ok(false);
+        }
+        self.because.push(Name::new("groups that waited for what was accepted come first"));
+        self.start_groups(Moves::completed(&accepted), None)?;
+        Ok(true)
+    }
+
     /// Everything but the confirmation was there when the group began to await it.
     fn accept(&mut self, group: &Group) {
         let workflow = self.cx.workflow;
         for ix in &workflow.completion.once_blocked {
             self.push(Change::Passed { group: group.id.clone(), name: workflow.pass(*ix).name.clone() });
         }
+        self.push(Change::Confirmed { group: group.id.clone() });
         self.push(Change::GroupEnded { group: group.id.clone(), end: End::Completed });
     }
 
@@ -189,8 +213,7 @@ impl Draft<'_> {
             let text = format!("{} has not passed: {}", group.id, missing.join(", "));
             reasons.push(Reason::new(Code::NoValidPath, name, text));
         }
-        let confirmed = |ix: &PassIx| self.has_passed(group, &self.cx.workflow.pass(*ix).name);
-        if completed && group.lane.ever_blocked && !self.cx.workflow.completion.once_blocked.iter().all(confirmed) {
+        if completed && !self.is_confirmed(group) {
             let text = format!("{} was once blocked and completed without being accepted", group.id);
             reasons.push(Reason::new(Code::NotConfirmed, name, text));
         }

@@ -338,17 +338,9 @@ fn in_group(workflow: &Workflow, query: &Query, facts: &Facts, phase: Option<Pha
 
 /// A merge if only the merge table has the status; help if somebody waits; else work.
 fn task_of(workflow: &Workflow, role: &str, query: &Query, facts: &Facts) -> Task {
-    let rules = workflow.role_named(role).and_then(|role| {
-        let status = workflow.status_of(role, &query.status)?;
-        workflow.by_report.get(&(role, status))
-    });
-    let merge_only = rules.is_some_and(|rules| rules.iter().all(|ix| workflow.rule(*ix).tasks == [false, false, true]));
-    if merge_only {
-        Task::Merge
-    } else if facts.blocked_agent.is_some() {
-        Task::Consult
-    } else {
-        Task::Work
+    match workflow.task_of(role, &query.status) {
+        Task::Work if facts.blocked_agent.is_some() => Task::Consult,
+        task @ (Task::Work | Task::Consult | Task::Merge) => task,
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::event::{Cause, Change, Closing, Event};
 use crate::handoff::Response;
 use crate::id::{AssignmentId, DecisionId, GateRunId, Name, QuestionId};
-use crate::state::group::{End, Finding, Group, Progress};
+use crate::state::group::{End, Finding, FindingStatus, Group, Progress};
 use crate::state::lane::{Block, Counter, Holder, Lane, Part};
 use crate::state::{Assignment, Closed, GateRun, Question, Session, SessionStatus, State};
 use crate::workflow::Task;
@@ -30,9 +30,18 @@ impl State {
         }
     }
 
+    /// What these changes would make of its only group.
+    pub(crate) fn after<'c>(mut self, changes: impl Iterator<Item = &'c Change>) -> Option<Group> {
+        for change in changes {
+            self.change(change, DecisionId::default());
+        }
+        self.groups.pop()
+    }
+
     fn change(&mut self, change: &Change, decision: DecisionId) {
         match change {
             Change::GroupPlanned { group } => {
+                self.gates_passed.clear();
                 self.group_index.insert(group.id.clone(), self.groups.len());
                 self.groups.push(Group::planned(group));
             }
@@ -60,13 +69,14 @@ impl State {
                 self.on_part(group.as_ref(), *part, |part| part.waiting.truncate(usize::from(*from)));
             }
             Change::PartDone { group, part } => self.on_part(group.as_ref(), *part, |part| part.holder = Holder::Done),
-            Change::Blocked { group, role, reason } => self.on_lane(group.as_ref(), |lane| {
-                lane.blocks.push(Block { role: role.clone(), reason: reason.clone() });
-                lane.ever_blocked = true;
-            }),
-            Change::Unblocked { group, role, .. } => {
-                self.on_lane(group.as_ref(), |lane| lane.blocks.retain(|block| block.role != *role));
+            Change::Blocked { group, part, role, reason } => {
+                let block = Block { part: *part, role: role.clone(), reason: reason.clone() };
+                self.blocked(group.as_ref(), block);
             }
+            Change::Unblocked { group, part, role, .. } => self.on_lane(group.as_ref(), |lane| {
+                lane.blocks.retain(|block| block.part != *part || block.role != *role);
+            }),
+            Change::Confirmed { group } => self.on_group(group, |group| group.confirmed = true),
             Change::Counted { group, counted, role, iteration, no_progress, measure } => {
                 let (counted, role) = (counted.clone(), role.clone());
                 let (iteration, no_progress, measure) = (*iteration, *no_progress, *measure);
@@ -86,8 +96,9 @@ impl State {
             Change::PassesLapsed { group } => self.on_group(group, |group| {
                 group.passed.clear();
                 group.gates_passed.clear();
+                group.confirmed = false;
             }),
-            Change::Reviewed { group, findings } => self.on_group(group, |group| group.reviewed(findings)),
+            Change::Reviewed { group, by, findings } => self.on_group(group, |group| group.reviewed(by, findings)),
             Change::Responded { group, responses } => self.on_group(group, |group| group.responded(responses)),
             Change::TestsFailing { group, tests } => {
                 self.on_group(group, |group| group.failing_tests.clone_from(tests));
@@ -101,6 +112,7 @@ impl State {
                 self.on_group(group, |group| group.rests(Progress::AwaitingConfirmation));
             }
             Change::GroupEnded { group, end } => {
+                self.gates_passed.clear();
                 self.on_group(group, |group| group.rests(Progress::Ended(end.clone())));
             }
             Change::DeferralNamed { group, by } => self.on_group(group, |group| {
@@ -109,6 +121,17 @@ impl State {
                 }
             }),
             Change::Noted { group, note } => self.on_group(group, |group| group.notes.push(note.clone())),
+        }
+    }
+
+    /// An acceptance given before this block says nothing of it.
+    fn blocked(&mut self, group: Option<&Name>, block: Block) {
+        self.on_lane(group, |lane| {
+            lane.blocks.push(block);
+            lane.ever_blocked = true;
+        });
+        if let Some(name) = group {
+            self.on_group(name, |group| group.confirmed = false);
         }
     }
 
@@ -187,6 +210,10 @@ impl State {
                 Some((_, count)) => *count = *attempt,
                 None => lane.attempts.push((role.clone(), *attempt)),
             }
+        }
+        if group.is_some() && *task != Task::Consult {
+            // Gates of the session passed on a tree that is about to change.
+            self.gates_passed.clear();
         }
         self.merging(group.as_ref(), *task == Task::Merge);
         if self.status == SessionStatus::Validating {
@@ -319,8 +346,8 @@ impl Lane {
 }
 
 impl Group {
-    fn reviewed(&mut self, findings: &[(u32, Finding)]) {
-        self.reviews = self.reviews.saturating_add(1);
+    fn reviewed(&mut self, by: &Name, findings: &[(u32, Finding)]) {
+        self.reviewers.insert(by.clone());
         for (index, finding) in findings {
             match self.findings.get_mut(usize::try_from(*index).unwrap_or(usize::MAX)) {
                 Some(old) => *old = finding.clone(),
@@ -331,7 +358,8 @@ impl Group {
 
     fn responded(&mut self, responses: &[Response]) {
         for response in responses {
-            if let Some(finding) = self.findings.iter_mut().rev().find(|finding| finding.id == response.id) {
+            let open = |finding: &&mut Finding| finding.id == response.id && finding.status == FindingStatus::Open;
+            for finding in self.findings.iter_mut().filter(open) {
                 finding.response = Some(response.clone());
             }
         }

@@ -54,7 +54,8 @@ pub struct Finding {
 impl Finding {
     /// Identity across reviews: `location|title`.
     pub fn same_as(&self, location: &str, title: &str) -> bool {
-        self.location.trim() == location.trim() && self.title.trim() == title.trim()
+        let same = |a: &str, b: &str| a.split_whitespace().eq(b.split_whitespace());
+        same(&self.location, location) && same(&self.title, title)
     }
 
     pub fn is_blocking(&self) -> bool {
@@ -119,7 +120,10 @@ pub struct Group {
     pub passed: BTreeSet<Name>,
     pub gates_passed: BTreeSet<Name>,
     pub findings: Vec<Finding>,
-    pub reviews: u32,
+    /// Roles that have reviewed it.
+    pub reviewers: BTreeSet<Name>,
+    /// Accepted since it was last blocked.
+    pub confirmed: bool,
     pub failing_tests: Vec<Name>,
     /// A merge or a gate is on its way.
     pub merging: bool,
@@ -141,7 +145,8 @@ impl Group {
             passed: BTreeSet::new(),
             gates_passed: BTreeSet::new(),
             findings: Vec::new(),
-            reviews: 0,
+            reviewers: BTreeSet::new(),
+            confirmed: false,
             failing_tests: Vec::new(),
             merging: false,
             notes: Vec::new(),

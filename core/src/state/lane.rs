@@ -48,6 +48,7 @@ pub struct Counter {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Block {
+    pub part: u8,
     pub role: Name,
     pub reason: Option<Name>,
 }

@@ -141,6 +141,13 @@ impl State {
         Self { session: Some(session), ..Self::default() }
     }
 
+    /// A state with nothing but one group, to see what changes would make of it.
+    pub(crate) fn begun_with(group: Group) -> Self {
+        let mut state = Self { groups: vec![group], ..Self::default() };
+        state.reindex();
+        state
+    }
+
     pub fn group_ix(&self, name: &str) -> Option<usize> {
         self.group_index.get(name).copied()
     }

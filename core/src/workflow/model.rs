@@ -354,6 +354,8 @@ pub(crate) enum Condition {
     /// The measure of this loop is above zero.
     Open(LoopIx),
     Outstanding,
+    /// Work has come as far as this phase: `goto` goes back, never forward.
+    Reached(PhaseIx),
     Task(Task),
     /// Every blocking finding of this report is settled already.
     Settled,
@@ -589,6 +591,15 @@ impl Workflow {
     /// The rules of a role's status, in order.
     pub(crate) fn rules_of(&self, role: RoleIx, status: StatusIx) -> impl Iterator<Item = &Rule> {
         self.by_report.get(&(role, status)).into_iter().flatten().map(|ix| self.rule(*ix))
+    }
+
+    /// What a report of this status must be for: a merge, where only the merge table has the status.
+    pub fn task_of(&self, role: &str, status: &str) -> Task {
+        let role = self.role_named(role);
+        let status = role.and_then(|role| self.status_of(role, status));
+        let rules = role.zip(status).and_then(|key| self.by_report.get(&key));
+        let merge_only = |ix: &RuleIx| self.rule(*ix).tasks == [false, false, true];
+        if rules.is_some_and(|rules| rules.iter().all(merge_only)) { Task::Merge } else { Task::Work }
     }
 
     /// Every claim under `verification` that some row or phase asks for.

@@ -108,17 +108,20 @@ impl Laws {
 
     fn no_settled_finding_blocks(&mut self, event: &Event, after: &State) {
         for change in &event.changes {
-            if let Change::Reviewed { group, findings } = change {
+            if let Change::Reviewed { group, findings, .. } = change {
                 for (_, finding) in findings {
                     if finding.status == interlock_core::state::FindingStatus::Accepted {
-                        self.settled.insert((group.clone(), format!("{}|{}", finding.location, finding.title)));
+                        self.settled.insert((
+                            group.clone(),
+                            format!("{}|{}|{}", finding.raised_by, finding.location, finding.title),
+                        ));
                     }
                 }
             }
         }
         for group in &after.groups {
             for finding in group.findings.iter().filter(|finding| finding.is_blocking()) {
-                let key = (group.id.clone(), format!("{}|{}", finding.location, finding.title));
+                let key = (group.id.clone(), format!("{}|{}|{}", finding.raised_by, finding.location, finding.title));
                 assert!(!self.settled.contains(&key), "{key:?} blocks again after its rejection was accepted");
             }
         }

@@ -68,7 +68,7 @@ impl Check {
                 let expect = Expect {
                     role: self.role.as_deref(),
                     phase: self.phase.as_deref(),
-                    task: Task::Work,
+                    task: self.task(workflow.as_ref(), &extracted),
                     context,
                     groups: &[],
                 };
@@ -91,6 +91,13 @@ impl Check {
             output.text(&verdict(&checked))?;
         }
         Ok(exit)
+    }
+
+    /// A status that only merges have is held against what merges ask for.
+    fn task(&self, workflow: Option<&Workflow>, extracted: &Extracted) -> Task {
+        let word = |key: &str| extracted.json.get(key).and_then(Value::as_str);
+        let role = self.role.as_deref().or_else(|| word("agent")).unwrap_or_default();
+        workflow.map_or(Task::Work, |workflow| workflow.task_of(role, word("status").unwrap_or_default()))
     }
 
     /// As told, or as the prompt shows; an agent that Interlock starts is orchestrated.

@@ -1,6 +1,9 @@
 use clap::{Args, ValueEnum, ValueHint};
 
-use crate::cli::examples;
+use crate::cli::{Ending, examples};
+use crate::failure::{Exit, Failure};
+use crate::output::Output;
+use crate::{graph, library};
 
 /// Draw a workflow
 ///
@@ -30,4 +33,25 @@ pub(crate) enum Format {
     Mermaid,
     /// Text that Graphviz draws
     Dot,
+}
+
+impl Graph {
+    pub(crate) fn run(&self, output: Output) -> Ending {
+        let loaded = library::open_or_project(self.workflow.as_deref())?;
+        let Some(workflow) = loaded.workflow else {
+            return Err(Failure::invalid(loaded.problems, loaded.sources.into_iter().collect()));
+        };
+        let (format, name) = match self.format {
+            Format::Svg => (graph::Format::Svg, "svg"),
+            Format::Mermaid => (graph::Format::Mermaid, "mermaid"),
+            Format::Dot => (graph::Format::Dot, "dot"),
+        };
+        let picture = graph::render(&workflow, format);
+        if output.json {
+            output.document(&serde_json::json!({ "workflow": workflow.name, "format": name, "picture": picture }))?;
+        } else {
+            output.data(&picture)?;
+        }
+        Ok(Exit::Done)
+    }
 }

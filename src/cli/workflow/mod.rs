@@ -15,11 +15,13 @@ use crate::output::Output;
 #[command(after_help = examples!(
     "interlock workflow list"
     "interlock workflow show delivery-team > interlock.yaml"
+    "interlock workflow graph delivery-team > delivery-team.svg"
     "interlock workflow schema > workflow.schema.json"
 ))]
 pub(crate) enum Workflow {
     List(list::List),
     Show(show::Show),
+    Graph(graph::Graph),
     Schema(schema::Schema),
 }
 
@@ -28,6 +30,7 @@ impl Workflow {
         match self {
             Self::List(command) => command.run(output),
             Self::Show(command) => command.run(output),
+            Self::Graph(command) => command.run(output),
             Self::Schema(command) => command.run(output),
         }
     }

@@ -124,7 +124,18 @@ impl Lowering<'_> {
         match verbs.as_slice() {
             [(verb, target)] => {
                 self.verb_stands_here(frame.spot, verb, &target.place);
-                self.target(verb, target)
+                let written = self.target(verb, target);
+                let of_reporter = matches!(
+                    written,
+                    Some(Written::Verb(Verb::Respawn(Target::Reporter) | Verb::Escalate(Target::Reporter)))
+                );
+                if of_reporter && matches!(frame.spot, Spot::Gate | Spot::Option) {
+                    let message = format!("`{verb}: self` needs somebody who reported, and nobody did here");
+                    let problem =
+                        Problem::new(Code::VerbNotHere, message).help("an option of a question says `redo: work`");
+                    self.problems.push(problem.at(target.place.clone()));
+                }
+                written
             }
             [] if self.misspelt(entry) => None,
             [] => {
@@ -169,6 +180,9 @@ impl Lowering<'_> {
             self.report(Code::VerbNotHere, place, message);
         }
         let phased = !self.phases.is_empty() || self.doc.is_abstract;
+        if verb == "complete" && !self.phases.is_empty() {
+            self.report(Code::VerbNotHere, place, "with `phases` a group is completed by leaving the last of them");
+        }
         if matches!(verb, "advance" | "goto") && !phased {
             self.report(Code::VerbNotHere, place, format!("`{verb}` needs `phases`"));
         }
@@ -242,6 +256,7 @@ impl Lowering<'_> {
                 let stage = self.phases.get(phase.index()).map(|phase| phase.stage);
                 let in_session = stage.and_then(|stage| self.stages.get(stage)).is_some_and(|stage| stage.per_session);
                 rule.conditions.push(if in_session { Condition::InSession } else { Condition::InGroup });
+                rule.conditions.push(Condition::Reached(phase));
             }
             Verb::Return => rule.conditions.push(Condition::SomebodyWaits),
             Verb::Ask(question) => rule.leaves = self.can_advance(question),
@@ -261,7 +276,7 @@ impl Lowering<'_> {
             let mut done = suffixed(&rule, "/complete");
             done.conditions.push(Condition::Completes);
             done.verb = Verb::Complete;
-            done.counted = None;
+            self.limited(&done);
             self.rules.push(done);
         }
         self.settled_rules(&rule);
@@ -413,6 +428,11 @@ impl Lowering<'_> {
     /// `begin`, `groups.begin`, `groups.ended`: entries with `spawn` only.
     pub(super) fn openings(&mut self, id: &str, entries: &[EntryDoc], flags: bool) -> Vec<Opening> {
         let mut openings = Vec::new();
+        // Work would stand still where none of them holds.
+        if let Some(last) = entries.last().filter(|last| !last.when.is_empty()) {
+            let message = format!("the last entry of `{id}` must always hold: leave its `when` out");
+            self.report(Code::MissingKey, &last.place, message);
+        }
         for (index, entry) in entries.iter().enumerate() {
             let id = if entries.len() > 1 { format!("{id}.{}", index.saturating_add(1)) } else { id.to_owned() };
             let frame = Frame {

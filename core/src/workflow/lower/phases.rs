@@ -230,6 +230,10 @@ impl Lowering<'_> {
             }
             group_stage_seen |= !stage.per_session;
         }
+        if !stages.is_empty() && self.domain_guard.is_some() && !planned {
+            let place = self.doc.place.clone();
+            self.report(Code::BadPhase, &place, "`{domain}` is told by the plan, and no phase `plans: groups`");
+        }
         if !stages.is_empty() && !group_stage_seen {
             let place = self.doc.place.clone();
             self.report(Code::BadPhase, &place, "at least one phase works on groups");

@@ -180,6 +180,14 @@ impl Lowering<'_> {
             group_gates.unwrap_or_default().iter().filter_map(|gate| self.find_gate(gate)).collect();
         let of_session: Vec<GateIx> =
             session_gates.unwrap_or_default().iter().filter_map(|gate| self.find_gate(gate)).collect();
+        for gate in session_gates.unwrap_or_default() {
+            let planned = self.gates.iter().any(|own| own.name == gate.value && matches!(own.run, GateRun::Plan));
+            if planned {
+                let message =
+                    format!("`{}` runs the checks of a group's plan, and the session has no group", gate.value);
+                self.report(Code::BadTarget, &gate.place, message);
+            }
+        }
         for (index, (name, place, gate)) in doc.gates.iter().enumerate() {
             let ix = GateIx::new(index);
             let frame = |id: String, status| Frame {

@@ -1,0 +1,220 @@
+//! Boxes and arrows, made on demand and merged.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::blocked::BlockedWays;
+use super::describe::describe;
+use super::label::{self, Said};
+use super::{Edge, EdgeKind, Label, Line, Mark, Node, NodeKind, stages, words};
+use crate::workflow::*;
+
+/// What a box stands for; there is one box for each.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Spot {
+    Start,
+    Role(RoleIx),
+    Authors,
+    Phase(PhaseIx),
+    /// After the phases of this stage.
+    Join(usize),
+    /// The stage, and which of its checkpoints.
+    Checkpoint(usize, usize),
+    /// In a pipeline also which box asks: where the answer leads depends on it.
+    Asked(QuestionIx, Option<usize>),
+    Gate(GateIx),
+    Merge,
+    Groups,
+    Completed,
+    Deferred,
+    End,
+}
+
+#[derive(Default)]
+struct Arrow {
+    said: Vec<Said>,
+    returns: bool,
+}
+
+pub(super) struct Builder<'a> {
+    pub(super) workflow: &'a Workflow,
+    pub(super) blocked: BlockedWays<'a>,
+    /// Authors as one box: work goes back to whichever of them did it.
+    one_author_box: bool,
+    nodes: Vec<Node>,
+    pub(super) spots: Vec<Spot>,
+    index: BTreeMap<Spot, usize>,
+    arrows: BTreeMap<(usize, usize, EdgeKind), Arrow>,
+    /// Arrows in the order in which they were first drawn.
+    drawn: Vec<(usize, usize, EdgeKind)>,
+    inside: BTreeMap<(usize, Mark), Vec<Said>>,
+    ids: BTreeSet<String>,
+}
+
+impl<'a> Builder<'a> {
+    pub(super) fn new(workflow: &'a Workflow) -> Self {
+        let authors = workflow.roles.iter().filter(|role| role.author).count();
+        Self {
+            workflow,
+            blocked: BlockedWays::new(workflow),
+            one_author_box: authors > 1 && !workflow.has_phases(),
+            nodes: Vec::new(),
+            spots: Vec::new(),
+            index: BTreeMap::new(),
+            arrows: BTreeMap::new(),
+            drawn: Vec::new(),
+            inside: BTreeMap::new(),
+            ids: BTreeSet::new(),
+        }
+    }
+
+    /// Where a role that gets work or is asked stands.
+    pub(super) fn spot_of(&self, role: RoleIx) -> Spot {
+        if self.one_author_box && self.workflow.role(role).author { Spot::Authors } else { Spot::Role(role) }
+    }
+
+    /// The session's roles, from the first on. The rest is found by following what they report.
+    pub(super) fn roles(&mut self) {
+        for opening in &self.workflow.begin {
+            let start = self.node(Spot::Start);
+            let said = Said { details: self.when(&opening.when), ..Said::default() };
+            self.arrow(start, self.spot_of(opening.role), EdgeKind::Forward, said);
+        }
+    }
+
+    /// Looks into every box once, and into those that this brings; then adds roles that nothing leads to.
+    pub(super) fn follow(&mut self) {
+        let mut next = 0usize;
+        loop {
+            while let Some(spot) = self.spots.get(next).copied() {
+                self.look_into(next, spot);
+                next = next.saturating_add(1);
+            }
+            let roles = (0..self.workflow.roles.len()).map(RoleIx::new);
+            let lost = roles.map(|ix| self.spot_of(ix)).find(|spot| !self.index.contains_key(spot));
+            match lost {
+                Some(spot) if !self.workflow.has_phases() => self.node(spot),
+                Some(_) | None => return,
+            };
+        }
+    }
+
+    pub(super) fn when(&self, tests: &[Test]) -> Vec<String> {
+        words::when(self.workflow, tests).into_iter().collect()
+    }
+
+    pub(super) fn node(&mut self, spot: Spot) -> usize {
+        if let Some(index) = self.index.get(&spot) {
+            return *index;
+        }
+        let index = self.nodes.len();
+        let mut node = describe(self.workflow, spot, &self.nodes);
+        node.id = self.free_id(&node);
+        self.nodes.push(node);
+        self.spots.push(spot);
+        self.index.insert(spot, index);
+        index
+    }
+
+    pub(super) fn arrow(&mut self, from: usize, to: Spot, kind: EdgeKind, said: Said) {
+        let to = self.node(to);
+        if from == to {
+            let mark = if kind == EdgeKind::Escalation { Mark::Up } else { Mark::Again };
+            self.inside(from, mark, said);
+            return;
+        }
+        let key = (from, to, kind);
+        if !self.arrows.contains_key(&key) {
+            self.drawn.push(key);
+        }
+        let arrow = self.arrows.entry(key).or_default();
+        arrow.returns |= kind == EdgeKind::Consult;
+        label::add(&mut arrow.said, said);
+    }
+
+    /// What is asked here comes back the same way.
+    pub(super) fn returns(&mut self, from: usize, to: Spot, kind: EdgeKind) {
+        let to = self.node(to);
+        if let Some(arrow) = self.arrows.get_mut(&(from, to, kind)) {
+            arrow.returns = true;
+        }
+    }
+
+    pub(super) fn inside(&mut self, node: usize, mark: Mark, said: Said) {
+        label::add(self.inside.entry((node, mark)).or_default(), said);
+    }
+
+    fn free_id(&mut self, node: &Node) -> String {
+        let letters = |character: char| if character.is_ascii_alphanumeric() { character } else { '_' };
+        let name: String = node.title.chars().take(40).map(letters).collect();
+        let id = format!("{}_{name}", prefix(node.kind));
+        let mut count = 1usize;
+        let mut free = id.clone();
+        while !self.ids.insert(free.clone()) {
+            count = count.saturating_add(1);
+            free = format!("{id}_{count}");
+        }
+        free
+    }
+
+    fn members(&self, node: usize) -> IxSet {
+        let workflow = self.workflow;
+        match self.spots.get(node) {
+            Some(Spot::Authors) => {
+                workflow.roles.iter().enumerate().filter(|(_, role)| role.author).map(|(index, _)| index).collect()
+            }
+            Some(Spot::Phase(ix)) => stages::roles_of(workflow, *ix),
+            Some(
+                Spot::Start
+                | Spot::Role(_)
+                | Spot::Join(_)
+                | Spot::Checkpoint(..)
+                | Spot::Asked(..)
+                | Spot::Gate(_)
+                | Spot::Merge
+                | Spot::Groups
+                | Spot::Completed
+                | Spot::Deferred
+                | Spot::End,
+            )
+            | None => IxSet::default(),
+        }
+    }
+
+    pub(super) fn finish(mut self) -> (Vec<Node>, Vec<Edge>) {
+        for ((index, mark), said) in std::mem::take(&mut self.inside) {
+            let (labels, more) = label::finish(self.workflow, &self.members(index), said);
+            let Some(node) = self.nodes.get_mut(index) else { continue };
+            // What is said of all of them at once is no passage of its own.
+            let mark_of = |label: &Label| if label.text.is_empty() { Mark::Note } else { mark };
+            node.lines.extend(labels.into_iter().map(|label| Line { mark: mark_of(&label), label }));
+            if more > 0 {
+                node.lines.push(Line { mark: Mark::Note, label: Label::detail(format!("+{more} more")) });
+            }
+        }
+        let mut edges = Vec::new();
+        for key in std::mem::take(&mut self.drawn) {
+            let (from, to, kind) = key;
+            let Some(arrow) = self.arrows.remove(&key) else { continue };
+            let (labels, more) = label::finish(self.workflow, &self.members(from), arrow.said);
+            edges.push(Edge { from, to, kind, labels, more, returns: arrow.returns });
+        }
+        (self.nodes, edges)
+    }
+}
+
+/// Keeps ids apart from each other and from the words of drawing languages.
+fn prefix(kind: NodeKind) -> &'static str {
+    match kind {
+        NodeKind::Start => "begin",
+        NodeKind::Role => "role",
+        NodeKind::Authors => "roles",
+        NodeKind::Validator => "validator",
+        NodeKind::Phase => "phase",
+        NodeKind::Gate => "gate",
+        NodeKind::Merge => "merge",
+        NodeKind::Question => "ask",
+        NodeKind::Join => "join",
+        NodeKind::Groups => "fan",
+        NodeKind::GroupCompleted | NodeKind::GroupDeferred | NodeKind::SessionCompleted => "done",
+    }
+}

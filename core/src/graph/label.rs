@@ -1,0 +1,108 @@
+//! What is said on an arrow, put together from several rules.
+
+use std::collections::BTreeMap;
+
+use super::{Label, MOST_LABELS, words};
+use crate::id::Name;
+use crate::workflow::*;
+
+/// A label while rules still add to it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Said {
+    pub(super) text: String,
+    pub(super) details: Vec<String>,
+    /// Whose report it is.
+    pub(super) roles: IxSet,
+}
+
+impl Said {
+    /// Nothing that anybody reports.
+    pub(super) fn nothing() -> Self {
+        Self::default()
+    }
+
+    pub(super) fn detail(text: &str) -> Self {
+        Self { details: vec![text.to_owned()], ..Self::default() }
+    }
+
+    /// The status of a rule with its guards and its loop.
+    pub(super) fn rule(workflow: &Workflow, rule: &Rule, roles: IxSet) -> Self {
+        let text = rule.status.map(|status| workflow.status_name(status).to_string());
+        let mut details: Vec<String> = Vec::new();
+        for condition in &rule.conditions {
+            if let Condition::When(test) = condition {
+                details.push(words::test(workflow, test));
+            }
+        }
+        details.extend(instead(workflow, rule));
+        details.extend(rule.counted.map(|counted| words::limit(workflow, counted)));
+        Self { text: text.unwrap_or_default(), details, roles }
+    }
+
+    fn same(&self, other: &Said) -> bool {
+        self.text == other.text && self.details == other.details
+    }
+}
+
+/// Why an `otherwise` is taken.
+fn instead(workflow: &Workflow, rule: &Rule) -> Option<String> {
+    let first = workflow.rule_index.get(rule.id.strip_suffix("/otherwise")?)?;
+    let why = if workflow.rule(*first).verb == Verb::Return { "nobody waits" } else { "cannot be asked" };
+    Some(why.to_owned())
+}
+
+/// Adds a label, or its roles to one that says the same.
+pub(super) fn add(list: &mut Vec<Said>, said: Said) {
+    match list.iter_mut().find(|one| one.same(&said)) {
+        Some(one) => said.roles.iter().for_each(|role| one.roles.insert(role)),
+        None => list.push(said),
+    }
+}
+
+/// Labels with whose they are, where a box holds several roles and not all say it.
+pub(super) fn finish(workflow: &Workflow, members: &IxSet, list: Vec<Said>) -> (Vec<Label>, usize) {
+    let mut labels: Vec<Label> = Vec::new();
+    for said in list {
+        let mut details = said.details;
+        details.extend(who(workflow, members, &said.roles));
+        let label = Label { text: said.text, detail: details.join(", ") };
+        if label.text.is_empty() && label.detail.is_empty() {
+            continue;
+        }
+        labels.push(label);
+    }
+    let common = shared_detail(&labels);
+    if common.is_some() {
+        labels.iter_mut().for_each(|label| label.detail.clear());
+    }
+    let shown = if labels.len() > MOST_LABELS { MOST_LABELS.saturating_sub(1) } else { labels.len() };
+    let more = labels.len().saturating_sub(shown);
+    labels.truncate(shown);
+    labels.extend(common.map(Label::detail));
+    (labels, more)
+}
+
+/// What goes with every one of several labels is said once.
+fn shared_detail(labels: &[Label]) -> Option<String> {
+    let first = labels.first().filter(|label| !label.detail.is_empty() && labels.len() > 1)?;
+    let shared = labels.iter().all(|label| label.detail == first.detail && !label.text.is_empty());
+    shared.then(|| first.detail.clone())
+}
+
+fn who(workflow: &Workflow, members: &IxSet, speakers: &IxSet) -> Option<String> {
+    let all: Vec<usize> = members.iter().collect();
+    let own: Vec<usize> = all.iter().copied().filter(|role| speakers.contains(*role)).collect();
+    if own.is_empty() || own.len() == all.len() {
+        return None;
+    }
+    let mut classes: BTreeMap<&Name, Vec<usize>> = BTreeMap::new();
+    for (index, role) in workflow.roles.iter().enumerate() {
+        for class in &role.classes {
+            classes.entry(class).or_default().push(index);
+        }
+    }
+    let class = classes.iter().find(|(_, roles)| **roles == own && roles.len() > 1);
+    let names: Vec<&str> =
+        own.iter().filter_map(|role| workflow.roles.get(*role)).map(|role| role.name.as_str()).collect();
+    Some(class.map_or_else(|| words::list(&names, 2), |(class, _)| class.to_string()))
+}

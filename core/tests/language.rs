@@ -1,0 +1,125 @@
+//! What a workflow file may not say: each mistake has its code, and the right file loads.
+
+use interlock_core::workflow::load;
+
+/// A workflow without phases that loads; each test breaks one thing.
+const SOUND: &str = r#"
+workflow: sound
+language: 1
+settings: { mode: [a, b] }
+roles:
+  lead: {}
+  maker: { is: [author], escalates_to: lead }
+  judge: { by: interlock }
+begin: { spawn: lead }
+groups:
+  begin: { spawn: maker }
+  ended: { spawn: lead }
+routes:
+  lead:
+    PLAN: { start: groups, loop: planning }
+    FINE: { merge: author, passes: [review] }
+    BACK: { respawn: author, loop: review }
+    OVER: { validate: judge, loop: planning }
+  maker:
+    DONE: { spawn: lead }
+  judge:
+    ACCEPT: { end: session }
+    REJECT: { spawn: lead }
+merge:
+  MERGED: { complete: group, passes: [merge] }
+loops:
+  planning: 5
+  review: { measure: blocking_findings, escalate_at: { iteration: 3 } }
+gates:
+  lint: { run: [make, lint], fail: { respawn: author, loop: review } }
+  planned: { run: plan, fail: { respawn: author, loop: review } }
+completion:
+  group: { needs: [merge, review], gates: [lint, planned] }
+"#;
+
+fn codes(text: &str) -> Vec<&'static str> {
+    load("t.yaml", text, &|_| None).problems.iter().map(|problem| problem.code.number()).collect()
+}
+
+fn broken(from: &str, to: &str) -> Vec<&'static str> {
+    assert!(SOUND.contains(from), "{from}");
+    codes(&SOUND.replace(from, to))
+}
+
+#[test]
+fn the_sound_file_loads() {
+    assert_eq!(codes(SOUND), [""; 0]);
+}
+
+#[test]
+fn nobody_reports_at_a_gate_so_nobody_can_be_asked_again() {
+    let gate = "lint: { run: [make, lint], fail: { respawn: author, loop: review } }";
+    assert_eq!(broken(gate, "lint: { run: [make, lint], fail: { respawn: self, loop: review } }"), ["E0121"]);
+}
+
+#[test]
+fn an_opening_always_holds_at_last() {
+    assert_eq!(broken("ended: { spawn: lead }", "ended: { when: { mode: b }, spawn: lead }"), ["E0106"]);
+    let both = "ended: [{ when: { mode: b }, spawn: lead }, { spawn: lead }]";
+    assert_eq!(broken("ended: { spawn: lead }", both), [""; 0]);
+}
+
+#[test]
+fn a_gate_of_the_session_has_a_command_of_its_own() {
+    let session = "  group: { needs: [merge, review], gates: [lint, planned] }\n  session: { gates: [planned] }";
+    assert_eq!(broken("  group: { needs: [merge, review], gates: [lint, planned] }", session), ["E0122"]);
+}
+
+#[test]
+fn findings_that_completion_does_not_need_would_stay_open() {
+    assert_eq!(broken("needs: [merge, review]", "needs: [merge]"), ["E0126"]);
+}
+
+#[test]
+fn a_domain_is_told_by_a_plan() {
+    let text = "workflow: t\nlanguage: 1\nextends: phased\nphases:\n  - { phase: implementation, role: \"{domain}-developer\" }\n  - { phase: merge, merge: author }\n";
+    assert_eq!(codes(text), ["E0135"]);
+}
+
+#[test]
+fn a_key_that_is_misspelt_is_reported_once() {
+    assert_eq!(broken("DONE: { spawn: lead }", "DONE: { spwan: lead }"), ["E0104"]);
+}
+
+#[test]
+fn every_mistake_is_reported_in_one_run() {
+    let text = SOUND
+        .replace("escalates_to: lead", "escalates_to: leed")
+        .replace("loop: planning }\n    FINE", "loop: plannig }\n    FINE")
+        .replace("needs: [merge, review]", "needs: [merge, review, blessing]");
+    assert_eq!(codes(&text), ["E0110", "E0111", "E0126"]);
+}
+
+#[test]
+fn an_alternative_that_never_comes_to_its_turn_is_an_error() {
+    assert_eq!(
+        broken(
+            "DONE: { spawn: lead }",
+            "DONE: [{ spawn: lead }, { when: { mode: b }, respawn: self, loop: planning }]"
+        ),
+        ["E0137"]
+    );
+}
+
+#[test]
+fn an_example_that_does_not_come_out_is_an_error() {
+    let wrong = "\nexamples:\n  - { role: maker, status: DONE, expect: { spawn: maker } }\n";
+    let right = "\nexamples:\n  - { role: maker, status: done, expect: { spawn: lead } }\n";
+    assert_eq!(codes(&format!("{SOUND}{wrong}")), ["E0131"]);
+    assert_eq!(codes(&format!("{SOUND}{right}")), [""; 0]);
+}
+
+#[test]
+fn the_hash_is_of_what_decides() {
+    let hash = |text: &str| load("t.yaml", text, &|_| None).workflow.expect("it loads").hash;
+    let moved = SOUND.replace("begin: { spawn: lead }\ngroups:", "groups:") + "begin: { spawn: lead }\n";
+    assert_eq!(hash(SOUND), hash(&moved), "the order of keys decides nothing");
+    assert_eq!(hash(SOUND), hash(&SOUND.replace("language: 1", "language: 1\nabout: another sentence")));
+    assert_ne!(hash(SOUND), hash(&SOUND.replace("planning: 5", "planning: 6")));
+}

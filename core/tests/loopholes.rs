@@ -1,0 +1,197 @@
+//! Ways round the rules that were once open. Each stays shut.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use interlock_core::code::Code;
+use interlock_core::command::{Claim, Command, Inputs, Report, Start};
+use interlock_core::decide::{Outcome, decide};
+use interlock_core::decision::Decision;
+use interlock_core::handoff::{Context, Expect, check, extract};
+use interlock_core::id::{AssignmentId, Digest, Name, Timestamp};
+use interlock_core::rejection::Rejection;
+use interlock_core::state::{GroupStatus, State};
+use interlock_core::workflow::{Workflow, load_builtin};
+use serde_json::{Value, json};
+
+struct Play {
+    workflow: Workflow,
+    state: State,
+    last: Option<Command>,
+}
+
+impl Play {
+    fn new(workflow: &str) -> Self {
+        let workflow = load_builtin(workflow).and_then(|loaded| loaded.workflow).expect("it loads");
+        let mut play = Self { workflow, state: State::default(), last: None };
+        let (session, title) = (Name::new("s"), Name::new("t"));
+        play.take(&Command::Start(Start { session, title, settings: BTreeMap::new() })).expect("it starts");
+        play
+    }
+
+    fn decide(&self, command: &Command) -> Result<Outcome, Rejection> {
+        decide(&self.workflow, &self.state, command, &Inputs { now: Timestamp(1) })
+    }
+
+    fn take(&mut self, command: &Command) -> Result<Option<Decision>, Rejection> {
+        match self.decide(command)? {
+            Outcome::Decided(event) => {
+                self.state.apply(&event);
+                Ok(event.decision)
+            }
+            Outcome::Repeated(_) => Ok(None),
+        }
+    }
+
+    fn find(&self, role: &str) -> AssignmentId {
+        let mut open = self.state.open.iter().copied();
+        open.find(|id| self.state.assignments[id].role == role).unwrap_or_else(|| panic!("{role} holds nothing"))
+    }
+
+    /// The role claims what it has, and reports.
+    fn tries(&mut self, role: &str, status: &str, more: &Value) -> Result<Option<Decision>, Rejection> {
+        let assignment = self.find(role);
+        let token = Digest::of(role.as_bytes());
+        self.take(&Command::Claim(Claim { assignment, token, lease_until: None })).expect("it can be claimed");
+        let held = &self.state.assignments[&assignment];
+        let (phase, task) = (held.phase.clone(), held.task);
+        let mut handoff = json!({
+            "agent": role, "output_type": "x", "timestamp": "2026-01-18T15:42:00Z", "feature_directory": "x",
+            "skills_invoked": [], "status": status, "attempted": ["all"], "files_modified": ["a"],
+            "handoff": { "next_agent": null, "context": "go on" },
+        });
+        handoff.as_object_mut().unwrap().extend(more.as_object().cloned().unwrap_or_default());
+        let extracted = extract("h", handoff.to_string().as_bytes()).expect("it is JSON");
+        let phase = phase.as_deref();
+        let expect = Expect { role: Some(role), phase, task, context: Context::Orchestrated, groups: &[] };
+        let checked = check(Some(&self.workflow), &expect, &extracted);
+        let handoff = Arc::new(checked.handoff.unwrap_or_else(|| panic!("{:?}", checked.problems)));
+        let command = Command::Report(Report { assignment, token, handoff });
+        let result = self.take(&command);
+        self.last = Some(command);
+        result
+    }
+
+    fn says(&mut self, role: &str, status: &str, more: Value) -> Decision {
+        let result = self.tries(role, status, &more);
+        result.unwrap_or_else(|refused| panic!("{role} {status}: {refused:?}")).expect("a decision")
+    }
+
+    fn status(&self) -> GroupStatus {
+        self.state.groups[0].status()
+    }
+}
+
+fn issue(id: &str, title: &str, severity: &str, blocking: bool) -> Value {
+    json!({ "id": id, "title": title, "location": "a.rs:1", "severity": severity, "blocking": blocking })
+}
+
+fn team(group: Value) -> Play {
+    let mut play = Play::new("delivery-team");
+    play.says("project_manager", "PLANNING_COMPLETE", json!({ "groups": [group] }));
+    play
+}
+
+#[test]
+fn changes_requested_while_a_merge_waits_void_the_approval_even_at_the_top_of_the_ladder() {
+    let sse = "senior_software_engineer";
+    let mut play = team(json!({ "id": "G1", "title": "g", "security_sensitive": true }));
+    for open in (1..=4).rev() {
+        play.says(sse, "READY_FOR_REVIEW", json!({}));
+        let issues: Vec<Value> = (0..open).map(|n| issue(&format!("F{n}"), &format!("t{n}"), "HIGH", true)).collect();
+        play.says("tech_lead", "CHANGES_REQUESTED", json!({ "issues": issues }));
+    }
+    play.says(sse, "READY_FOR_REVIEW", json!({}));
+    play.says("tech_lead", "APPROVED", json!({ "issues": [] }));
+    play.says(sse, "MERGE_BLOCKED", json!({}));
+    let late = json!({ "issues": [issue("F9", "a hole", "CRITICAL", true)] });
+    assert_eq!(play.says("tech_lead", "CHANGES_REQUESTED", late).next[0].role, "project_manager");
+    assert!(play.state.groups[0].passed.is_empty(), "the review has lapsed");
+    assert_eq!(play.says("project_manager", "CONTINUE", json!({})).next[0].role, sse);
+    let refused = play.tries(sse, "MERGE_SUCCESS", &json!({})).expect_err("it is work again, not a merge");
+    assert_eq!(refused.code, Code::NotNow);
+    assert_ne!(play.status(), GroupStatus::Completed);
+}
+
+#[test]
+fn an_acceptance_before_a_block_does_not_confirm_it() {
+    let mut play = team(json!({ "id": "G1", "title": "g" }));
+    play.says("developer", "READY_FOR_REVIEW", json!({}));
+    play.says("tech_lead", "UNBLOCKING_GUIDANCE", json!({ "external": true }));
+    play.says("project_manager", "GROUP_ACCEPTED", json!({}));
+    play.says("developer", "BLOCKED", json!({}));
+    play.says("investigator", "ROOT_CAUSE_FOUND", json!({}));
+    play.says("tech_lead", "UNBLOCKING_GUIDANCE", json!({}));
+    play.says("developer", "MERGE_SUCCESS", json!({}));
+    assert_eq!(play.status(), GroupStatus::AwaitingConfirmation);
+}
+
+fn backend_in_review() -> Play {
+    let mut play = Play::new("feature");
+    play.says("planner", "complete", json!({ "groups": [{ "id": "G1", "title": "g", "domain": "backend" }] }));
+    play.says("backend-lead", "complete", json!({}));
+    play.says("backend-developer", "complete", json!({}));
+    play
+}
+
+#[test]
+fn a_reviewer_cannot_play_down_the_finding_of_another() {
+    let mut play = backend_in_review();
+    play.says("backend-reviewer", "complete", json!({ "issues": [issue("R1", "race", "CRITICAL", true)] }));
+    let second = play.says("backend-security", "complete", json!({ "issues": [issue("S1", "race", "LOW", false)] }));
+    assert_eq!(second.next[0].role, "backend-developer", "the finding still holds the work back");
+}
+
+#[test]
+fn an_id_settles_only_the_finding_of_its_own_review() {
+    let mut play = backend_in_review();
+    play.says("backend-reviewer", "complete", json!({ "issues": [issue("R1", "naming", "HIGH", true)] }));
+    play.says("backend-security", "complete", json!({ "issues": [issue("R1", "injection", "CRITICAL", true)] }));
+    play.says("backend-developer", "complete", json!({}));
+    let accepts = json!({ "issues": [], "iteration_tracking": { "iteration": 2, "rejections_accepted": ["R1"] } });
+    play.says("backend-reviewer", "complete", accepts);
+    let again = json!({ "issues": [issue("R1", "injection", "CRITICAL", true)] });
+    assert_eq!(play.says("backend-security", "complete", again).next[0].role, "backend-developer");
+}
+
+#[test]
+fn a_first_review_may_block_on_minor_findings_whoever_reviewed_before() {
+    let mut play = backend_in_review();
+    play.says("backend-reviewer", "complete", json!({ "issues": [] }));
+    let minor = json!({ "issues": [issue("S1", "weak hash", "MEDIUM", true)] });
+    assert_eq!(play.says("backend-security", "complete", minor).next[0].role, "backend-developer");
+}
+
+#[test]
+fn the_report_that_ended_the_session_is_still_recognised() {
+    let mut play = Play::new("delivery-team");
+    play.says("project_manager", "INVESTIGATION_ONLY", json!({}));
+    assert!(play.state.ended());
+    let again = play.last.take().expect("the report");
+    assert!(matches!(play.decide(&again), Ok(Outcome::Repeated(_))));
+}
+
+#[test]
+fn a_manager_that_planned_nothing_is_not_done() {
+    let mut play = Play::new("delivery-team");
+    let decision = play.says("project_manager", "BAZINGA", json!({}));
+    let reasons = decision.judgement.expect("a verdict").reasons;
+    assert_eq!(reasons[0].code, "E0347");
+    assert!(!play.state.ended());
+}
+
+#[test]
+fn what_waited_for_an_accepted_group_starts_by_itself() {
+    let groups =
+        json!({ "groups": [{ "id": "G1", "title": "a" }, { "id": "G2", "title": "b", "depends_on": ["G1"] }] });
+    let mut play = Play::new("delivery-team");
+    play.says("project_manager", "PLANNING_COMPLETE", groups);
+    play.says("developer", "BLOCKED", json!({}));
+    play.says("investigator", "ROOT_CAUSE_FOUND", json!({}));
+    play.says("tech_lead", "APPROVED", json!({}));
+    play.says("developer", "MERGE_SUCCESS", json!({}));
+    assert_eq!(play.status(), GroupStatus::AwaitingConfirmation);
+    let decision = play.says("project_manager", "BAZINGA", json!({ "accept": ["G1"] }));
+    assert_eq!(decision.next[0].group.as_deref(), Some("G2"));
+    assert_eq!(play.status(), GroupStatus::Completed);
+}
