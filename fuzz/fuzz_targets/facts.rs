@@ -1,19 +1,39 @@
-//! Any text as an expression, over any handoff: a value or an error, never a panic.
+//! Any text as a CEL expression (the first line), any JSON as the handoff it is derived from
+//! (the rest): a value or an error, twice the same, whatever it is.
 #![no_main]
 
 use interlock_core::handoff::{Context, Expect, check, extract};
 use interlock_core::workflow::{Task, load};
+use libfuzzer_sys::fuzz_target;
+use serde_json::{Value, json};
 
-libfuzzer_sys::fuzz_target!(|input: (&str, &str)| {
-    let (expression, handoff) = input;
-    let quoted = format!("'{}'", expression.replace('\'', "''").replace(['\n', '\r'], " "));
-    let text = format!(
-        "workflow: fuzz\nlanguage: 1\nextends: delivery-team\nfacts:\n  derived: {{ values: [false, true], cel: {quoted} }}\n"
-    );
-    let Some(workflow) = load("fuzz.yaml", &text, &|_| None).workflow else { return };
-    if let Ok(extracted) = extract("fuzz.json", handoff.as_bytes()) {
-        let expect =
-            Expect { role: None, phase: None, task: Task::Work, context: Context::Orchestrated, groups: &[] };
-        check(Some(&workflow), &expect, &extracted);
+const BEFORE: &str = "workflow: w\nlanguage: 1\nroles: { dev: { is: [author] } }\nbegin: { spawn: dev }\n\
+    groups: { begin: { spawn: dev }, ended: { spawn: dev } }\nloops: { plan: 3 }\ncompletion: { group: { needs: [x] } }\n\
+    routes: { dev: { PLAN: { start: groups, loop: plan, when: { fact: false } }, DONE: { complete: group, passes: [x] }, END: { end: session } } }\n";
+
+fuzz_target!(|input: &[u8]| {
+    let Ok(text) = std::str::from_utf8(input) else { return };
+    let (expression, rest) = text.split_once('\n').unwrap_or((text, "{}"));
+    let quoted = Value::from(expression).to_string();
+    let file = format!("{BEFORE}facts: {{ fact: {{ values: [false, true], cel: {quoted} }} }}\n");
+    let Some(workflow) = load("fuzz.yaml", &file, &|_| None).workflow else { return };
+    let mut handoff: Value = serde_json::from_str(rest).ok().filter(Value::is_object).unwrap_or_else(|| json!({}));
+    for (key, value) in [
+        ("agent", json!("dev")),
+        ("output_type", json!("x")),
+        ("timestamp", json!("2026-01-18T15:42:00Z")),
+        ("feature_directory", json!("x")),
+        ("skills_invoked", json!([])),
+        ("status", json!("PLAN")),
+        ("handoff", json!({ "context": "x" })),
+    ] {
+        handoff[key] = value;
     }
+    let Ok(extracted) = extract("out.json", handoff.to_string().as_bytes()) else { return };
+    let expect =
+        Expect { role: Some("dev"), phase: None, task: Task::Work, context: Context::Orchestrated, groups: &[] };
+    let once = check(Some(&workflow), &expect, &extracted);
+    let again = check(Some(&workflow), &expect, &extracted);
+    assert_eq!(once.problems, again.problems);
+    assert_eq!(once.handoff.map(|handoff| handoff.facts), again.handoff.map(|handoff| handoff.facts));
 });

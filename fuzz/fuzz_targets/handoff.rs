@@ -1,24 +1,51 @@
-//! Any bytes as what an agent wrote: problems or a checked handoff, never a panic.
+//! Any bytes as an agent's output: found and checked, or refused, in time and memory that the
+//! size of the input bounds; every problem has a place inside the output.
 #![no_main]
 
 use std::sync::LazyLock;
 
 use interlock_core::handoff::{Context, Expect, check, extract};
-use interlock_core::workflow::{Task, Workflow, load_builtin};
+use interlock_core::problem::Problem;
+use interlock_core::workflow::{Task, Workflow, load_shipped};
+use libfuzzer_sys::fuzz_target;
 
-static WORKFLOW: LazyLock<Option<Workflow>> =
-    LazyLock::new(|| load_builtin("mcp-wrapper").and_then(|loaded| loaded.workflow));
+static WORKFLOWS: LazyLock<Vec<(Workflow, &str, Option<&str>)>> = LazyLock::new(|| {
+    let shipped = |name: &str| load_shipped(name).and_then(|loaded| loaded.workflow).expect("a built-in loads");
+    vec![
+        (shipped("delivery-team"), "developer", None),
+        (shipped("delivery-team"), "project_manager", None),
+        (shipped("feature"), "frontend-developer", Some("implementation")),
+        (shipped("mcp-wrapper"), "tool-lead", Some("tool_architecture")),
+    ]
+});
 
-libfuzzer_sys::fuzz_target!(|output: &[u8]| {
-    if let Ok(extracted) = extract("fuzz.md", output) {
-        let expect = Expect {
-            role: None,
-            phase: Some("implementation"),
-            task: Task::Work,
-            context: Context::Orchestrated,
-            groups: &[],
-        };
-        let checked = check(WORKFLOW.as_ref(), &expect, &extracted);
-        assert!(checked.is_valid() || checked.handoff.is_none());
+fn inside(problems: &[Problem], output: &[u8]) {
+    let lines = output.iter().filter(|byte| matches!(byte, b'\n' | b'\r')).count() + 1;
+    for problem in problems {
+        if let Some(place) = &problem.at {
+            assert!(place.line >= 1 && place.line as usize <= lines && place.column >= 1, "{problem:?}");
+        }
+    }
+}
+
+fuzz_target!(|output: &[u8]| {
+    let extracted = match extract("out.md", output) {
+        Ok(extracted) => extracted,
+        Err(problems) => {
+            assert!(!problems.is_empty(), "a refusal says why");
+            return inside(&problems, output);
+        }
+    };
+    for (workflow, role, phase) in WORKFLOWS.iter() {
+        for (context, role) in [(Context::Orchestrated, Some(*role)), (Context::Direct, None)] {
+            let expect = Expect { role, phase: *phase, task: Task::Work, context, groups: &[] };
+            let checked = check(Some(workflow), &expect, &extracted);
+            inside(&checked.problems, output);
+            inside(&checked.warnings, output);
+            assert!(checked.handoff.is_none() || checked.problems.is_empty());
+            if let Some(handoff) = checked.handoff {
+                assert_eq!(handoff.facts.len(), workflow.guards.len());
+            }
+        }
     }
 });

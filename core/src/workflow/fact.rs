@@ -273,6 +273,7 @@ fn one_line(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
     use serde_json::json;
 
     use super::*;
@@ -379,5 +380,80 @@ mod tests {
         let long: Vec<u32> = (0..2000).collect();
         let nested = "handoff.l.all(a, handoff.l.all(b, a == b))";
         assert!(derive(nested, &json!({ "l": long })).unwrap_err().contains("too long"));
+    }
+
+    fn token() -> impl Strategy<Value = String> {
+        prop_oneof![
+            prop::sample::select(vec![
+                "handoff",
+                ".l",
+                ".s",
+                ".n",
+                "[0]",
+                "[",
+                "]",
+                "(",
+                ")",
+                "{",
+                "}",
+                "!",
+                "-",
+                "+",
+                "*",
+                "/",
+                "%",
+                "?",
+                ":",
+                "&&",
+                "||",
+                "==",
+                "<",
+                ">=",
+                " in ",
+                ",",
+                "x",
+                "1",
+                "1u",
+                "0.5",
+                "9223372036854775807",
+                "'a'",
+                "b'a'",
+                "true",
+                "null",
+                ".all(x,",
+                ".exists(x,",
+                ".map(x,",
+                ".filter(x,",
+                "has(",
+                "size(",
+                "string(",
+                "int(",
+                "uint(",
+                "double(",
+                "type(",
+                ".startsWith(",
+                ".contains(",
+                "r'",
+                "\"\"\"",
+                "//",
+                "\n",
+            ])
+            .prop_map(str::to_owned),
+            "[ -~é]{0,6}",
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(1000))]
+
+        /// Any expression is refused, fails, or gives the same value every time.
+        #[test]
+        fn any_expression_ends(tokens in prop::collection::vec(token(), 0..24), after in "[.a-z(), x1+!-]{0,60}") {
+            let handoff = json!({ "l": [1, "a", -5, { "s": 1 }, []], "s": "text", "n": i64::MAX, "m": { "a": 1, "b": 2 } });
+            let text = format!("{}{after}", tokens.concat());
+            if let Ok(expression) = Expression::compile(&text) {
+                prop_assert_eq!(expression.evaluate(&handoff), expression.evaluate(&handoff));
+            }
+        }
     }
 }
