@@ -50,7 +50,7 @@ impl Session {
             .find(|id| self.state.assignments.get(id).is_some_and(|open| open.role == role && open.group == group));
         let assignment = found.unwrap_or_else(|| panic!("no assignment of {role} in {group:?}"));
         let token = Digest::of(b"token");
-        self.apply(&Command::Claim(Claim { assignment, token, lease_until: None }));
+        self.apply(&Command::Claim(Claim { assignment, token, prompt: None, lease_until: None }));
         assignment
     }
 
@@ -83,7 +83,7 @@ fn mid_session() -> (Session, Command) {
     let workflow = load_builtin("delivery-team").and_then(|loaded| loaded.workflow).expect("it loads");
     let mut session = Session { workflow, state: State::default() };
     let (id, title) = (Name::new("s1"), Name::new("a session"));
-    session.apply(&Command::Start(Start { session: id, title, settings: BTreeMap::new() }));
+    session.apply(&Command::Start(Start { session: id, title, settings: BTreeMap::new(), mission: None }));
     let groups: Vec<String> = (1..=8).map(|n| format!(r#"{{"id":"G{n}","title":"group {n}"}}"#)).collect();
     let plan = format!(r#","groups":[{}]"#, groups.join(","));
     session.report("project_manager", None, "PLANNING_COMPLETE", &plan);

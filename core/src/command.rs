@@ -37,6 +37,8 @@ pub struct Start {
     pub session: Name,
     pub title: Name,
     pub settings: BTreeMap<Name, Name>,
+    /// Of the mission, if the session was given one.
+    pub mission: Option<Digest>,
 }
 
 /// A person adds groups to a running session.
@@ -51,6 +53,8 @@ pub struct Claim {
     pub assignment: AssignmentId,
     /// The hash of the secret that the holder gets.
     pub token: Digest,
+    /// Of the prompt that the holder gets.
+    pub prompt: Option<Digest>,
     pub lease_until: Option<Timestamp>,
 }
 

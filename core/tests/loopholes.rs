@@ -27,7 +27,8 @@ impl Play {
         let workflow = load_builtin(workflow).and_then(|loaded| loaded.workflow).expect("it loads");
         let mut play = Self { workflow, state: State::default(), last: None };
         let (session, title) = (Name::new("s"), Name::new("t"));
-        play.take(&Command::Start(Start { session, title, settings: BTreeMap::new() })).expect("it starts");
+        play.take(&Command::Start(Start { session, title, settings: BTreeMap::new(), mission: None }))
+            .expect("it starts");
         play
     }
 
@@ -54,7 +55,8 @@ impl Play {
     fn tries(&mut self, role: &str, status: &str, more: &Value) -> Result<Option<Decision>, Rejection> {
         let assignment = self.find(role);
         let token = Digest::of(role.as_bytes());
-        self.take(&Command::Claim(Claim { assignment, token, lease_until: None })).expect("it can be claimed");
+        self.take(&Command::Claim(Claim { assignment, token, prompt: None, lease_until: None }))
+            .expect("it can be claimed");
         let held = &self.state.assignments[&assignment];
         let (phase, task) = (held.phase.clone(), held.task);
         let mut handoff = json!({

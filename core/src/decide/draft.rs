@@ -68,6 +68,8 @@ pub(crate) struct Draft<'a> {
     /// The question that is being answered.
     pub(crate) answering: Option<&'a Question>,
     pub(crate) gate_output: Option<Name>,
+    /// What was given in, whole.
+    pub(crate) handoff: Option<Arc<serde_json::Value>>,
     /// Nobody acts on this one: evidence is taken for granted.
     pub(crate) preview: bool,
     last_assignment: AssignmentId,
@@ -98,6 +100,7 @@ impl<'a> Draft<'a> {
             planned: Vec::new(),
             answering: None,
             gate_output: None,
+            handoff: None,
             preview: false,
             last_assignment: cx.state.last_assignment,
             last_question: cx.state.last_question,
@@ -121,7 +124,7 @@ impl<'a> Draft<'a> {
     /// An event without a decision.
     pub(crate) fn record(self, cause: Cause) -> Outcome {
         let at = self.cx.inputs.now;
-        Outcome::Decided(Box::new(Event { at, cause, decision: None, changes: self.changes }))
+        Outcome::Decided(Box::new(Event { at, cause, decision: None, changes: self.changes, handoff: None }))
     }
 
     pub(crate) fn finish(self, cause: Cause) -> Outcome {
@@ -143,7 +146,8 @@ impl<'a> Draft<'a> {
             escalated: self.escalated,
         };
         let at = self.cx.inputs.now;
-        Outcome::Decided(Box::new(Event { at, cause, decision: Some(decision), changes: self.changes }))
+        let (decision, handoff) = (Some(decision), self.handoff);
+        Outcome::Decided(Box::new(Event { at, cause, decision, changes: self.changes, handoff }))
     }
 
     /// Gives an assignment to a role, after overrides.

@@ -30,9 +30,9 @@ mod validate;
 use crate::code::Code;
 use crate::command::{Command, Inputs};
 use crate::event::Event;
-use crate::id::DecisionId;
+use crate::id::{AssignmentId, DecisionId, Digest, Timestamp};
 use crate::rejection::Rejection;
-use crate::state::{Group, State};
+use crate::state::{Assignment, Group, State};
 use crate::workflow::{PhaseIx, RoleIx, Test, Workflow};
 
 pub(crate) use report::{Given, GivenLoop, route_report};
@@ -83,6 +83,20 @@ pub fn decide(workflow: &Workflow, state: &State, command: &Command, inputs: &In
         Command::Cancel(cancel) => cancel::cancel(&cx, cancel),
         Command::LeaseExpired(expired) => lease::expired(&cx, expired),
     }
+}
+
+/// Who speaks for an assignment: before anything that was given in is looked at.
+///
+/// # Errors
+/// The token is not the one of this assignment, or nobody holds it.
+pub fn holder<'a>(
+    workflow: &'a Workflow,
+    state: &'a State,
+    assignment: AssignmentId,
+    token: Digest,
+) -> Result<&'a Assignment, Rejection> {
+    let cx = Cx { workflow, state, inputs: &Inputs { now: Timestamp(0) } };
+    report::holder(&cx, assignment, token)
 }
 
 /// Everything that deciding may look at.

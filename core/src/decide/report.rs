@@ -13,9 +13,9 @@ use crate::decide::{Cx, Outcome, refuse};
 use crate::decision::Warning;
 use crate::event::{Cause, Change, Closing, Resolution};
 use crate::handoff::Handoff;
-use crate::id::{AssignmentId, Name};
+use crate::id::{AssignmentId, Digest, Name};
 use crate::rejection::Rejection;
-use crate::state::Assignment;
+use crate::state::{Assignment, Closed};
 use crate::workflow::*;
 
 /// Counters as somebody asks about them: already counted.
@@ -40,34 +40,44 @@ impl Given {
 
 pub(super) fn report(cx: &Cx<'_>, report: &Report) -> Result<Outcome, Rejection> {
     let id = report.assignment;
+    let assignment = holder(cx, id, report.token)?;
+    if let Some(closed) = assignment.closed {
+        return Err(already(id, closed));
+    }
+    let mut draft = route_report(cx, (id, assignment), &report.handoff, None)?;
+    draft.handoff = Some(report.handoff.json.clone());
+    let status = report.handoff.said.clone();
+    Ok(draft.finish(Cause::Reported { assignment: id, status }))
+}
+
+/// The assignment, if this is the token of it.
+pub(super) fn holder<'a>(cx: &Cx<'a>, id: AssignmentId, token: Digest) -> Result<&'a Assignment, Rejection> {
     let assignment = cx.assignment(id)?;
     match assignment.token {
         None if assignment.closed.is_none() => {
             let message = format!("assignment {id} has not been claimed: nobody holds it");
-            return Err(Rejection::new(Code::NotClaimed, message));
+            Err(Rejection::new(Code::NotClaimed, message))
         }
-        Some(token) if token == report.token => {}
+        Some(held) if held == token => Ok(assignment),
         Some(_) | None => {
             let message = format!("the token is not the one of assignment {id}");
             let help = "only the holder may report; a later claim voids earlier tokens";
-            return Err(Rejection::new(Code::WrongToken, message).help(help));
+            Err(Rejection::new(Code::WrongToken, message).help(help))
         }
     }
-    if let Some(closed) = assignment.closed {
-        return match (closed.how, closed.digest) {
-            (Closing::Reported, _) => {
-                let message = format!("assignment {id} has reported something else ({})", closed.decision);
-                Err(Rejection::new(Code::ReportDiffers, message))
-            }
-            (Closing::Voided, _) => {
-                let message = format!("assignment {id} was taken away ({})", closed.decision);
-                Err(Rejection::new(Code::AssignmentClosed, message))
-            }
-        };
+}
+
+fn already(id: AssignmentId, closed: Closed) -> Rejection {
+    match closed.how {
+        Closing::Reported => {
+            let message = format!("assignment {id} has reported something else ({})", closed.decision);
+            Rejection::new(Code::ReportDiffers, message)
+        }
+        Closing::Voided => {
+            let message = format!("assignment {id} was taken away ({})", closed.decision);
+            Rejection::new(Code::AssignmentClosed, message)
+        }
     }
-    let draft = route_report(cx, (id, assignment), &report.handoff, None)?;
-    let status = report.handoff.said.clone();
-    Ok(draft.finish(Cause::Reported { assignment: id, status, handoff: report.handoff.json.clone() }))
 }
 
 /// The same report again, also after the session has ended: it was decided then.

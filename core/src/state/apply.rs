@@ -12,7 +12,7 @@ impl State {
     /// Applies an event. Whatever does not fit is passed over: replay never fails.
     pub fn apply(&mut self, event: &Event) {
         self.seq = self.seq.saturating_add(1);
-        if let Cause::Started { session, title, workflow, workflow_hash, settings } = &event.cause {
+        if let Cause::Started { session, title, workflow, workflow_hash, settings, .. } = &event.cause {
             self.session = Some(Session {
                 id: session.clone(),
                 title: title.clone(),

@@ -10,5 +10,5 @@ mod model;
 mod record;
 
 pub use doc::schema;
-pub use load::{BUILTINS, Builtin, Loaded, builtin, load, load_builtin, load_shipped};
+pub use load::{BUILTINS, Builtin, Loaded, builtin, load, load_builtin, load_pinned, load_shipped};
 pub use model::*;

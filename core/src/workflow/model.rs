@@ -493,7 +493,37 @@ pub fn normalise_status(text: &str) -> String {
         .collect()
 }
 
+/// What the evidence of a completed group must be, in plain names: for whoever enforces it outside of `decide`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Requirements {
+    /// Of each of these, at least one must have been passed.
+    pub needs: Vec<Vec<Name>>,
+    /// Whoever may accept must have accepted a group that was ever blocked.
+    pub confirm_once_blocked: bool,
+    /// Gates of a group. Those that run the plan's checks hold only for groups that have some.
+    pub gates: Vec<(Name, bool)>,
+    /// Gates of the session.
+    pub session_gates: Vec<Name>,
+}
+
 impl Workflow {
+    pub fn requirements(&self) -> Requirements {
+        let name = |ix: &PassIx| self.pass(*ix).name.clone();
+        let runs_the_plan = |ix: &GateIx| matches!(self.gate(*ix).run, GateRun::Plan);
+        let needs = self.completion.needs.iter().map(|need| match need {
+            Need::One(ix) => vec![name(ix)],
+            Need::AnyOf(options) => options.iter().map(name).collect(),
+        });
+        let gates = self.completion.gates.iter().map(|ix| (self.gate(*ix).name.clone(), runs_the_plan(ix)));
+        let session = self.completion.session_gates.iter().filter(|ix| !runs_the_plan(ix));
+        Requirements {
+            needs: needs.collect(),
+            confirm_once_blocked: !self.completion.once_blocked.is_empty(),
+            gates: gates.collect(),
+            session_gates: session.map(|ix| self.gate(*ix).name.clone()).collect(),
+        }
+    }
+
     pub fn role(&self, ix: RoleIx) -> &Role {
         get(&self.roles, ix.index())
     }

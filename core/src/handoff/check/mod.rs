@@ -143,7 +143,8 @@ impl Reader<'_> {
     }
 }
 
-fn digest(json: &Json) -> Digest {
+/// Of the content, whatever the order of its keys: the same handoff again has the same digest.
+pub fn digest(json: &Json) -> Digest {
     let mut bytes = String::new();
     canonical(json, &mut bytes);
     Digest::of(bytes.as_bytes())
