@@ -90,7 +90,8 @@ impl Coverage {
                 *self.causes.entry(event.cause.kind()).or_default() += 1;
                 for change in &event.changes {
                     let json = serde_json::to_value(change).unwrap();
-                    *self.changes.entry(json["change"].as_str().unwrap().to_owned()).or_default() += 1;
+                    let kind = json.as_object().and_then(|kind| kind.keys().next()).unwrap();
+                    *self.changes.entry(kind.clone()).or_default() += 1;
                 }
                 if let Some(decision) = &event.decision {
                     *self.actions.entry(decision.action.name()).or_default() += 1;
