@@ -146,6 +146,27 @@ codes! {
     E0404 ImportFailed          "the file cannot be imported"
     E0405 OutputFailed          "the result cannot be written"
     E0406 Bug                   "Interlock itself is at fault"
+
+    E0501 NoStore               "there is no store here"
+    E0502 StoreForeign          "the file is not an Interlock store"
+    E0503 StoreCorrupt          "the store is damaged"
+    E0504 StoreNewer            "the store was written by a newer Interlock"
+    E0505 StoreReadOnly         "the store cannot be written"
+    E0506 StoreIo               "the disk is full or fails"
+    E0507 StoreNetwork          "a store cannot lie on a network file system"
+    E0508 StoreBusy             "another program holds the store"
+    E0509 StoreUnopened         "the store cannot be opened"
+    E0510 StoreFailed           "the store could not do it"
+    E0511 NoChainKey            "the key of the store's chain is not here"
+    E0512 KeyMissing            "this takes a key that is not here"
+    E0513 KeyWrong              "the key is not the one of this store"
+    E0514 GuardFired            "the database refused a write"
+    E0515 ChainBroken           "the history of the session has been altered"
+    E0516 PinnedChanged         "the pinned workflow has been altered"
+    E0517 TokenMissing          "a report takes the token of its assignment"
+    E0518 UpgradeImpossible     "the new workflow cannot hold the state of the session"
+    E0519 BackupExists          "a backup overwrites nothing"
+    E0520 BadHead               "this is not the head of a chain"
 }
 
 impl Code {

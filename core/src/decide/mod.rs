@@ -30,9 +30,9 @@ mod validate;
 use crate::code::Code;
 use crate::command::{Command, Inputs};
 use crate::event::Event;
-use crate::id::{AssignmentId, DecisionId, Digest, Timestamp};
+use crate::id::{AssignmentId, DecisionId, Digest};
 use crate::rejection::Rejection;
-use crate::state::{Assignment, Group, State};
+use crate::state::{Group, State};
 use crate::workflow::{PhaseIx, RoleIx, Test, Workflow};
 
 pub(crate) use report::{Given, GivenLoop, route_report};
@@ -85,18 +85,18 @@ pub fn decide(workflow: &Workflow, state: &State, command: &Command, inputs: &In
     }
 }
 
-/// Who speaks for an assignment: before anything that was given in is looked at.
+/// Whether this token may report for this assignment, before what was given in is looked at. The decision, if the same
+/// was given in before.
 ///
 /// # Errors
-/// The token is not the one of this assignment, or nobody holds it.
-pub fn holder<'a>(
-    workflow: &'a Workflow,
-    state: &'a State,
+/// The token is not the one of this assignment, or nobody holds it, or it has reported something else.
+pub fn admit(
+    state: &State,
     assignment: AssignmentId,
     token: Digest,
-) -> Result<&'a Assignment, Rejection> {
-    let cx = Cx { workflow, state, inputs: &Inputs { now: Timestamp(0) } };
-    report::holder(&cx, assignment, token)
+    handoff: Option<Digest>,
+) -> Result<Option<DecisionId>, Rejection> {
+    report::admit(state, assignment, token, handoff)
 }
 
 /// Everything that deciding may look at.

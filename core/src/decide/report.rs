@@ -13,9 +13,9 @@ use crate::decide::{Cx, Outcome, refuse};
 use crate::decision::Warning;
 use crate::event::{Cause, Change, Closing, Resolution};
 use crate::handoff::Handoff;
-use crate::id::{AssignmentId, Digest, Name};
+use crate::id::{AssignmentId, DecisionId, Digest, Name};
 use crate::rejection::Rejection;
-use crate::state::{Assignment, Closed};
+use crate::state::{Assignment, Closed, State};
 use crate::workflow::*;
 
 /// Counters as somebody asks about them: already counted.
@@ -40,30 +40,40 @@ impl Given {
 
 pub(super) fn report(cx: &Cx<'_>, report: &Report) -> Result<Outcome, Rejection> {
     let id = report.assignment;
-    let assignment = holder(cx, id, report.token)?;
-    if let Some(closed) = assignment.closed {
-        return Err(already(id, closed));
-    }
+    admit(cx.state, id, report.token, None)?;
+    let assignment = cx.assignment(id)?;
     let mut draft = route_report(cx, (id, assignment), &report.handoff, None)?;
     draft.handoff = Some(report.handoff.json.clone());
     let status = report.handoff.said.clone();
     Ok(draft.finish(Cause::Reported { assignment: id, status }))
 }
 
-/// The assignment, if this is the token of it.
-pub(super) fn holder<'a>(cx: &Cx<'a>, id: AssignmentId, token: Digest) -> Result<&'a Assignment, Rejection> {
-    let assignment = cx.assignment(id)?;
+/// Only the holder of an open assignment may report, or repeat what it has reported.
+pub(super) fn admit(
+    state: &State,
+    id: AssignmentId,
+    token: Digest,
+    handoff: Option<Digest>,
+) -> Result<Option<DecisionId>, Rejection> {
+    let assignment = refuse::assignment(state, id)?;
     match assignment.token {
         None if assignment.closed.is_none() => {
             let message = format!("assignment {id} has not been claimed: nobody holds it");
-            Err(Rejection::new(Code::NotClaimed, message))
+            return Err(Rejection::new(Code::NotClaimed, message));
         }
-        Some(held) if held == token => Ok(assignment),
+        Some(held) if held == token => {}
         Some(_) | None => {
             let message = format!("the token is not the one of assignment {id}");
             let help = "only the holder may report; a later claim voids earlier tokens";
-            Err(Rejection::new(Code::WrongToken, message).help(help))
+            return Err(Rejection::new(Code::WrongToken, message).help(help));
         }
+    }
+    match assignment.closed {
+        None => Ok(None),
+        Some(Closed { how: Closing::Reported, digest, decision }) if handoff.is_some() && digest == handoff => {
+            Ok(Some(decision))
+        }
+        Some(closed) => Err(already(id, closed)),
     }
 }
 
@@ -82,10 +92,8 @@ fn already(id: AssignmentId, closed: Closed) -> Rejection {
 
 /// The same report again, also after the session has ended: it was decided then.
 pub(super) fn repeated(cx: &Cx<'_>, report: &Report) -> Option<Outcome> {
-    let assignment = cx.state.assignments.get(&report.assignment)?;
-    let closed = assignment.closed.filter(|closed| closed.how == Closing::Reported)?;
-    let same = assignment.token == Some(report.token) && closed.digest == Some(report.handoff.digest);
-    same.then_some(Outcome::Repeated(closed.decision))
+    let decision = admit(cx.state, report.assignment, report.token, Some(report.handoff.digest)).ok()?;
+    decision.map(Outcome::Repeated)
 }
 
 /// From a checked handoff to the changes that follow.

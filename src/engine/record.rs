@@ -1,0 +1,70 @@
+//! Stores what was decided: the event, its seal, and the rows that follow from it.
+
+use std::sync::Arc;
+
+use interlock_core::event::Event;
+use interlock_core::id::DecisionId;
+
+use crate::engine::load::parse;
+use crate::engine::{Claimed, Done, Error, Order, Result, Work};
+use crate::store::Append;
+use crate::store::chain::Sealed;
+use crate::store::rows;
+
+/// A snapshot is not worth its while before this many bytes of events.
+const WORTHWHILE: usize = 32 * 1024;
+
+/// What is stored beside an event.
+#[derive(Default)]
+pub(super) struct With<'a> {
+    /// The mission of a session. A handoff comes with its event.
+    pub(super) mission: Option<&'a str>,
+    pub(super) claimed: Option<Claimed>,
+}
+
+impl Work<'_> {
+    pub(super) fn record(&mut self, order: &Order, event: Box<Event>, with: With<'_>) -> Result<Done> {
+        let key = self.key;
+        let live = self.held(&order.session)?;
+        live.state.apply(&event);
+        let data = serde_json::to_string(&event).map_err(|_| Error::lost())?;
+        let decision = rows::decision_number(event.decision.as_ref());
+        let (seq, kind) = (live.state.seq, event.cause.kind());
+        let sealed = Sealed { session: &live.id, seq, kind, at: event.at, decision, data: &data };
+        let hash = key.event(&sealed, &live.head);
+        let written = rows::rows(&event, &live.state);
+        live.state.settle(&event);
+        let prev = std::mem::replace(&mut live.head, hash);
+        let handoff = event.handoff.as_ref().map(ToString::to_string);
+        let append = Append {
+            session: live.key,
+            seq,
+            kind,
+            at: event.at,
+            decision,
+            data: &data,
+            prev: &prev,
+            hash: &hash,
+            attachment: handoff.as_deref().or(with.mission),
+            prompt: with.claimed.as_ref().map(|claimed| claimed.prompt.as_str()),
+            rows: &written,
+        };
+        live.since += data.len();
+        let due = live.since > live.snapshot.max(WORTHWHILE) || live.state.ended() && event.decision.is_some();
+        self.tx.append(&append)?;
+        if due {
+            self.keep_snapshot(&order.session)?;
+        }
+        let session = order.session.clone();
+        Ok(Done { session, seq, event: Arc::from(event), repeated: false, claimed: with.claimed })
+    }
+
+    /// What was decided when the same was given in before.
+    pub(super) fn repeated(&mut self, order: &Order, decision: DecisionId) -> Result<Done> {
+        let live = self.held(&order.session)?;
+        let key = live.key;
+        let row = self.tx.event_of_decision(key, decision.0)?.ok_or_else(Error::lost)?;
+        let event = Arc::new(parse(&order.session, &row)?);
+        Ok(Done { session: order.session.clone(), seq: row.seq, event, repeated: true, claimed: None })
+    }
+}

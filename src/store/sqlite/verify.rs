@@ -1,0 +1,1 @@
+//! Holds what is stored against what the events say.
