@@ -18,6 +18,7 @@ mod output;
 mod pages;
 mod report;
 mod sanitise;
+mod standing;
 pub mod store;
 
 use std::panic;

@@ -113,6 +113,7 @@ pages! {
     E0330 NotForPeople
     E0331 NotAMerge
     E0332 WorkflowMismatch
+    E0333 NoDecision
     E0340 GroupUnfinished
     E0341 NoValidPath
     E0342 BlockUnresolved

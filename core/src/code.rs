@@ -130,6 +130,7 @@ codes! {
     E0330 NotForPeople          "the workflow does not let a person do this"
     E0331 NotAMerge             "only a merge assignment takes a merge result"
     E0332 WorkflowMismatch      "the session runs another workflow"
+    E0333 NoDecision            "there is no such decision"
     E0340 GroupUnfinished       "a group has not ended"
     E0341 NoValidPath           "a group was completed without the evidence it needs"
     E0342 BlockUnresolved       "a blocker has no recorded resolution"

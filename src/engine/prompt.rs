@@ -23,7 +23,7 @@ impl Work<'_> {
         let origin = self.origin(session, key, id)?;
         let (event, handoff) = origin.map_or((None, None), |(event, handoff)| (Some(event), handoff));
         let mission = self.mission(key)?;
-        let output_directory = format!("{}/{session}/{id}.{}", self.output, assignment.attempt);
+        let output_directory = output_directory(self.output, session, id, assignment.attempt);
         let state = &self.held(session)?.state;
         let brief = Brief {
             state,
@@ -56,6 +56,10 @@ impl Work<'_> {
             None => Ok(None),
         }
     }
+}
+
+pub(super) fn output_directory(folder: &str, session: &str, id: AssignmentId, attempt: u32) -> String {
+    format!("{folder}/{session}/{id}.{attempt}")
 }
 
 /// Until when a role has for its work.

@@ -11,7 +11,6 @@ use crate::store::rows::SESSION;
 use crate::store::sqlite::{Tx, corrupt, signed, unsigned};
 use crate::store::{Attempt, EventRow, Identity, OpenQuestion, Pinned, SessionHead, Snapshot, Stored, View};
 
-
 const SESSION_COLUMNS: &str = "key, id, title, workflow, workflow_hash, status, started_at, updated_at, seq, head";
 const EVENT_COLUMNS: &str = "id, seq, kind, at, decision, data, prev, hash";
 const ASSIGNMENT_COLUMNS: &str =
@@ -127,7 +126,12 @@ impl Tx<'_> {
         statement.query_row(values, map).optional().map_err(|error| self.trouble(&error))
     }
 
-    fn all<T>(&self, sql: &str, values: impl Params, map: impl Fn(&rusqlite::Row<'_>) -> rusqlite::Result<T>) -> Stored<Vec<T>> {
+    fn all<T>(
+        &self,
+        sql: &str,
+        values: impl Params,
+        map: impl Fn(&rusqlite::Row<'_>) -> rusqlite::Result<T>,
+    ) -> Stored<Vec<T>> {
         let mut statement = self.tx.prepare_cached(sql).map_err(|error| self.trouble(&error))?;
         let rows = statement.query_map(values, |row| map(row)).map_err(|error| self.trouble(&error))?;
         rows.collect::<rusqlite::Result<_>>().map_err(|error| self.trouble(&error))
