@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use interlock_core::event::Event;
-use interlock_core::id::{AssignmentId, Name, Timestamp};
+use interlock_core::event::{Cause, Change, Event};
+use interlock_core::handoff;
+use interlock_core::id::{AssignmentId, Digest, Name, Timestamp};
 use interlock_core::workflow::{Role, Workflow};
 use serde_json::Value as Json;
 
 use crate::brief::Brief;
-use crate::engine::load::parse;
+use crate::engine::load::{broken, unsealed};
 use crate::engine::{Result, Work};
 
 impl Work<'_> {
@@ -22,7 +23,7 @@ impl Work<'_> {
         let assignment = assignment.clone();
         let origin = self.origin(session, key, id)?;
         let (event, handoff) = origin.map_or((None, None), |(event, handoff)| (Some(event), handoff));
-        let mission = self.mission(key)?;
+        let mission = self.mission(session, key)?;
         let output_directory = output_directory(self.output, session, id, assignment.attempt);
         let state = &self.held(session)?.state;
         let brief = Brief {
@@ -38,23 +39,31 @@ impl Work<'_> {
         Ok(Some(brief.text()))
     }
 
-    /// The event that gave the assignment, and what was handed over in it.
+    /// The event that gave the assignment, and what was handed over in it: as it was then, or not at all.
     fn origin(&mut self, session: &str, key: i64, id: AssignmentId) -> Result<Option<(Event, Option<Arc<Json>>)>> {
         let Some(seq) = self.tx.opened(key, id)? else { return Ok(None) };
         let rows = self.tx.events(key, seq.saturating_sub(1), 1)?;
         let Some(row) = rows.first() else { return Ok(None) };
-        let event = parse(session, row)?;
-        let handoff = self.tx.attachment(row.id)?.and_then(|body| serde_json::from_str(&body).ok()).map(Arc::new);
-        Ok(Some((event, handoff)))
+        let event = unsealed(session, row, self.key)?;
+        let handed_over = event.changes.iter().find_map(|change| match change {
+            Change::Closed { digest, .. } => *digest,
+            _ => None,
+        });
+        let Some(digest) = handed_over else { return Ok(Some((event, None))) };
+        let body = self.tx.attachment(row.id)?;
+        let handoff = body.and_then(|body| serde_json::from_str(&body).ok());
+        let handoff = handoff.filter(|json| handoff::digest(json) == digest).ok_or_else(|| broken(session, seq))?;
+        Ok(Some((event, Some(Arc::new(handoff)))))
     }
 
     /// The text that the session was started with.
-    fn mission(&mut self, key: i64) -> Result<Option<String>> {
+    fn mission(&mut self, session: &str, key: i64) -> Result<Option<String>> {
         let first = self.tx.events(key, 0, 1)?;
-        match first.first() {
-            Some(row) => Ok(self.tx.attachment(row.id)?),
-            None => Ok(None),
-        }
+        let Some(row) = first.first() else { return Ok(None) };
+        let event = unsealed(session, row, self.key)?;
+        let Cause::Started { mission: Some(digest), .. } = event.cause else { return Ok(None) };
+        let text = self.tx.attachment(row.id)?.filter(|text| Digest::of(text.as_bytes()) == digest);
+        Ok(Some(text.ok_or_else(|| broken(session, row.seq))?))
     }
 }
 

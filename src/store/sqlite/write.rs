@@ -1,5 +1,6 @@
 //! What is written, one statement a table.
 
+use interlock_core::code::Code;
 use interlock_core::id::{Digest, Name, Timestamp};
 use interlock_core::state::{Assignment, Finding, FindingStatus, Question};
 use interlock_core::workflow::{Requirements, Task};
@@ -10,8 +11,8 @@ use crate::store::rows::{
     AssignmentRow, BlockRow, CounterRow, EvidenceRow, FindingRow, GroupRow, QuestionRow, ResolvedRow, Row, SESSION,
     SessionRow, milliseconds,
 };
-use crate::store::sqlite::{Tx, signed};
-use crate::store::{Append, Pinned, Snapshot, Stored, Transaction};
+use crate::store::sqlite::{Tx, corrupt, signed};
+use crate::store::{Append, Fault, Pinned, Snapshot, Stored, Transaction};
 
 /// A row's place: its session, and the event that writes it.
 #[derive(Clone, Copy)]
@@ -25,7 +26,7 @@ impl Transaction for Tx<'_> {
         let hash = hash.to_string();
         let known = self.count("SELECT count(*) FROM workflows WHERE hash = ?1", [&hash])?;
         if known > 0 {
-            return Ok(());
+            return self.needs_as_pinned(&hash, needs);
         }
         for (clause, kind, name) in clauses(needs) {
             let row = params![hash, clause, kind, name.as_str()];
@@ -49,7 +50,7 @@ impl Transaction for Tx<'_> {
 
     fn append(&mut self, append: &Append<'_>) -> Stored<()> {
         let at = At { session: append.session, seq: signed(append.seq) };
-        self.run(
+        let written = self.run(
             "INSERT INTO events (session, seq, kind, at, decision, data, prev, hash) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
             params![
                 at.session,
@@ -62,6 +63,10 @@ impl Transaction for Tx<'_> {
                 append.hash.as_bytes()
             ],
         )?;
+        if written != 1 {
+            // A trigger that somebody added may have it passed over in silence.
+            return Err(corrupt("an event was not taken in"));
+        }
         let event = self.tx.last_insert_rowid();
         if let Some(body) = append.attachment {
             self.run("INSERT INTO attachments (event, body) VALUES (?1, ?2)", params![event, body])?;
@@ -109,6 +114,22 @@ impl Tx<'_> {
     fn count(&self, sql: &str, values: impl Params) -> Stored<i64> {
         let mut statement = self.tx.prepare_cached(sql).map_err(|error| self.trouble(&error))?;
         statement.query_row(values, |row| row.get(0)).map_err(|error| self.trouble(&error))
+    }
+
+    /// Somebody may have written them, or left some out, before the workflow was pinned.
+    fn needs_as_pinned(&self, hash: &str, needs: &Requirements) -> Stored<()> {
+        let sql = "SELECT count(*) FROM needs WHERE workflow = ?1 AND clause = ?2 AND kind = ?3 AND name = ?4";
+        let clauses = clauses(needs);
+        let mut known = 0;
+        for (clause, kind, name) in &clauses {
+            known += self.count(sql, params![hash, clause, kind, name.as_str()])?;
+        }
+        let all = self.count("SELECT count(*) FROM needs WHERE workflow = ?1", [hash])?;
+        if known == all && usize::try_from(all) == Ok(clauses.len()) {
+            return Ok(());
+        }
+        let message = format!("what workflow {hash} needs is not in the store as it was pinned");
+        Err(Fault::new(Code::PinnedChanged, message).help("nothing is started with it; restore a backup"))
     }
 
     fn session_row(&self, at: At, row: &SessionRow) -> Stored<()> {
