@@ -52,6 +52,7 @@ impl Live {
             at: row.at,
             decision: row.decision,
             data: &row.data,
+            given: row.given,
         };
         let follows = row.seq == self.state.seq.saturating_add(1) && row.prev == self.head;
         if !follows || key.event(&sealed, &row.prev) != row.hash {
