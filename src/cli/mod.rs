@@ -1,6 +1,7 @@
 //! The command line: one file for each command; this one only dispatches.
 
 mod answer;
+mod audit;
 mod backup;
 mod check;
 mod claim;
@@ -14,6 +15,7 @@ mod log;
 mod people;
 mod place;
 mod question;
+mod rebuild;
 mod report;
 mod route;
 mod session;
@@ -106,6 +108,9 @@ enum Command {
     Complete(complete::Complete),
     Why(why::Why),
     Log(log::Log),
+    #[command(subcommand)]
+    Audit(audit::Audit),
+    Rebuild(rebuild::Rebuild),
     Backup(backup::Backup),
     #[command(subcommand)]
     Workflow(workflow::Workflow),
@@ -145,6 +150,8 @@ fn dispatch(command: &Command, output: Output, place: &Place) -> Ending {
         Command::Complete(command) => command.run(output, place),
         Command::Why(command) => command.run(output, place),
         Command::Log(command) => command.run(output, place),
+        Command::Audit(command) => command.run(output, place),
+        Command::Rebuild(command) => command.run(output, place),
         Command::Backup(command) => command.run(output, place),
         Command::Workflow(command) => command.run(output),
         Command::Check(command) => command.run(output),

@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use interlock_core::event::{Cause, Change, Event};
-use interlock_core::handoff;
-use interlock_core::id::{AssignmentId, Digest, Name, Timestamp};
+use interlock_core::event::Event;
+use interlock_core::id::{AssignmentId, Name, Timestamp};
 use interlock_core::workflow::{Role, Workflow};
 use serde_json::Value as Json;
 
 use crate::brief::Brief;
 use crate::engine::load::{broken, unsealed};
 use crate::engine::{Result, Work};
+use crate::store::{EventRow, chain};
 
 impl Work<'_> {
     /// The prompt for an open assignment; `None` if there is no such thing, which the decision then says.
@@ -45,25 +45,25 @@ impl Work<'_> {
         let rows = self.tx.events(key, seq.saturating_sub(1), 1)?;
         let Some(row) = rows.first() else { return Ok(None) };
         let event = unsealed(session, row, self.key)?;
-        let handed_over = event.changes.iter().find_map(|change| match change {
-            Change::Closed { digest, .. } => *digest,
-            _ => None,
-        });
-        let Some(digest) = handed_over else { return Ok(Some((event, None))) };
-        let body = self.tx.attachment(row.id)?;
-        let handoff = body.and_then(|body| serde_json::from_str(&body).ok());
-        let handoff = handoff.filter(|json| handoff::digest(json) == digest).ok_or_else(|| broken(session, seq))?;
-        Ok(Some((event, Some(Arc::new(handoff)))))
+        let handoff = self.given(session, row)?.and_then(|body| serde_json::from_str(&body).ok()).map(Arc::new);
+        Ok(Some((event, handoff)))
     }
 
     /// The text that the session was started with.
     fn mission(&mut self, session: &str, key: i64) -> Result<Option<String>> {
         let first = self.tx.events(key, 0, 1)?;
         let Some(row) = first.first() else { return Ok(None) };
-        let event = unsealed(session, row, self.key)?;
-        let Cause::Started { mission: Some(digest), .. } = event.cause else { return Ok(None) };
-        let text = self.tx.attachment(row.id)?.filter(|text| Digest::of(text.as_bytes()) == digest);
-        Ok(Some(text.ok_or_else(|| broken(session, row.seq))?))
+        unsealed(session, row, self.key)?;
+        self.given(session, row)
+    }
+
+    /// What a sealed event was given, if it is what it was.
+    fn given(&mut self, session: &str, row: &EventRow) -> Result<Option<String>> {
+        let body = self.tx.attachment(row.id)?;
+        match body.as_ref().map(|body| chain::given(body.as_bytes())) == row.given {
+            true => Ok(body),
+            false => Err(broken(session, row.seq).into()),
+        }
     }
 }
 

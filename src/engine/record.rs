@@ -9,7 +9,7 @@ use interlock_core::state::State;
 use crate::engine::load::unsealed;
 use crate::engine::{Claimed, Done, Error, Order, Result, Work};
 use crate::store::Append;
-use crate::store::chain::Sealed;
+use crate::store::chain::{self, Sealed};
 use crate::store::rows;
 
 /// A snapshot is not worth its while before this many bytes of events.
@@ -29,15 +29,17 @@ impl Work<'_> {
         let live = self.held(&order.session)?;
         live.state.apply(&event);
         let data = serde_json::to_string(&event).map_err(|_| Error::lost())?;
-        let decision = rows::decision_number(event.decision.as_ref());
+        let decision = event.decision.as_ref().map(|decision| decision.id.0);
         let (seq, kind) = (live.state.seq, event.cause.kind());
-        let sealed = Sealed { session: &live.id, seq, kind, at: event.at, decision, data: &data };
+        let handoff = event.handoff.as_ref().map(ToString::to_string);
+        let attachment = handoff.as_deref().or(with.mission);
+        let given = attachment.map(|body| chain::given(body.as_bytes()));
+        let sealed = Sealed { session: &live.id, seq, kind, at: event.at, decision, data: &data, given };
         let hash = key.event(&sealed, &live.head);
         let written = rows::rows(&event, &live.state);
         let group = group_of(&event, &live.state);
         live.state.settle(&event);
         let prev = std::mem::replace(&mut live.head, hash);
-        let handoff = event.handoff.as_ref().map(ToString::to_string);
         let append = Append {
             session: live.key,
             seq,
@@ -47,7 +49,8 @@ impl Work<'_> {
             data: &data,
             prev: &prev,
             hash: &hash,
-            attachment: handoff.as_deref().or(with.mission),
+            given: given.as_ref(),
+            attachment,
             prompt: with.claimed.as_ref().map(|claimed| claimed.prompt.as_str()),
             rows: &written,
         };

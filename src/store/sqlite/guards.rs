@@ -35,7 +35,7 @@ const fn guard(
 /// Stands for the last event of the row's session.
 const LAST: &str = "(SELECT seq FROM sessions WHERE key = NEW.session)";
 /// Never holds, and cannot even be asked but in a connection of the program.
-const ELSEWHERE: &str = "interlock_sealed('', 0, '', 0, NULL, '', zeroblob(32), zeroblob(32)) IS NULL";
+const ELSEWHERE: &str = "interlock_sealed('', 0, '', 0, NULL, '', NULL, zeroblob(32), zeroblob(32)) IS NULL";
 /// Stands for the changes of that event, one a row.
 const CHANGES: &str =
     "events e, json_each(e.data, '$.changes') c WHERE e.session = NEW.session AND e.seq = NEW.seq AND";
@@ -63,7 +63,7 @@ const GUARDS: &[Guard] = &[
          OR NOT EXISTS (SELECT 1 FROM sessions s WHERE s.key = NEW.session AND s.seq + 1 = NEW.seq AND s.head IS NEW.prev)",
         "an event follows the last one of its session, once"),
     guard("event_is_sealed", "INSERT", "events",
-        "interlock_sealed((SELECT id FROM sessions WHERE key = NEW.session), NEW.seq, NEW.kind, NEW.at, NEW.decision, NEW.data, NEW.prev, NEW.hash) IS NOT 1",
+        "interlock_sealed((SELECT id FROM sessions WHERE key = NEW.session), NEW.seq, NEW.kind, NEW.at, NEW.decision, NEW.data, NEW.given, NEW.prev, NEW.hash) IS NOT 1",
         "an event needs the seal of the chain"),
     guard("event_stays", "UPDATE", "events", "1", "an event never changes"),
     guard("event_remains", "DELETE", "events", "1", "an event never goes"),
@@ -71,8 +71,7 @@ const GUARDS: &[Guard] = &[
     guard("attachment_belongs", "INSERT", "attachments",
         "EXISTS (SELECT 1 FROM attachments WHERE event = NEW.event)
          OR NOT EXISTS (SELECT 1 FROM events e JOIN sessions s ON s.key = e.session AND s.seq = e.seq
-                          WHERE e.id = NEW.event AND (e.data ->> '$.cause.started.mission' IS NOT NULL
-                            OR EXISTS (SELECT 1 FROM json_each(e.data, '$.changes') c WHERE c.value ->> '$.closed.digest' IS NOT NULL)))",
+                          WHERE e.id = NEW.event AND e.given IS NOT NULL)",
         "what an event was given comes with the event"),
     guard("attachment_stays", "UPDATE", "attachments", "1", "what was given in never changes"),
     guard("attachment_remains", "DELETE", "attachments", "1", "what was given in never goes"),

@@ -18,6 +18,8 @@ use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, TransactionBehavior};
 
 use crate::store::chain::{ChainKey, Seal, Sealed};
+use crate::store::rows::SessionRow;
+use crate::store::table::Fold;
 use crate::store::{Fault, Identity, Store, Stored, Transaction, View};
 use trouble::trouble;
 
@@ -71,6 +73,10 @@ impl Store for Sqlite {
         Ok(Box::new(Tx { tx: transaction.map_err(|error| trouble(path, &error))?, path }))
     }
 
+    fn rebuild(&mut self, sessions: &[(i64, Fold, SessionRow)]) -> Stored<()> {
+        verify::rebuild(self, sessions)
+    }
+
     fn unlock(&mut self, key: &ChainKey) -> Stored<()> {
         let key = key.clone();
         let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC | FunctionFlags::SQLITE_INNOCUOUS;
@@ -82,12 +88,13 @@ impl Store for Sqlite {
                 at: Timestamp(cx.get(3)?),
                 decision: cx.get(4)?,
                 data: cx.get_raw(5).as_str()?,
+                given: cx.get::<Option<[u8; 32]>>(6)?.map(Seal::from_bytes),
             };
-            let prev = Seal::from_bytes(cx.get(6)?);
+            let prev = Seal::from_bytes(cx.get(7)?);
             // It never tells what the seal would be: triggers that somebody added run in this connection too.
-            Ok(key.event(&sealed, &prev) == Seal::from_bytes(cx.get(7)?))
+            Ok(key.event(&sealed, &prev) == Seal::from_bytes(cx.get(8)?))
         };
-        self.connection.create_scalar_function("interlock_sealed", 8, flags, sealed).map_err(|error| self.trouble(&error))
+        self.connection.create_scalar_function("interlock_sealed", 9, flags, sealed).map_err(|error| self.trouble(&error))
     }
 }
 
