@@ -249,7 +249,8 @@ impl Team {
             "groups", "assignments", "questions", "evidence", "blocks", "counters", "findings", "workflows", "needs",
             "store", "attachments", "prompts",
         ];
-        let mut script = tables.map(|table| format!("SELECT '{table}', * FROM {table};\n")).concat();
+        let rows = tables.map(|table| format!("SELECT '{table}', * FROM {table};\n")).concat();
+        let mut script = format!(".mode quote\n{rows}");
         script += "SELECT id, title, workflow, workflow_hash, status, started_at, lapsed FROM sessions;\n";
         script += "SELECT session, kind, data FROM events WHERE kind <> 'refused' ORDER BY id;\n";
         self.query(&script)
