@@ -42,7 +42,9 @@ fn complete_with_blocked_work() {
         .iter()
         .map(|reason| (reason["code"].as_str().unwrap(), reason["group"].as_str().unwrap_or("-")))
         .collect();
-    for wanted in [("E0342", "NUR-E2E"), ("E0342", "E2E-RX"), ("E0345", "PAT-ADHERE"), ("E0340", "PAT-VIP"), ("E0348", "-")] {
+    for wanted in
+        [("E0342", "NUR-E2E"), ("E0342", "E2E-RX"), ("E0345", "PAT-ADHERE"), ("E0340", "PAT-VIP"), ("E0348", "-")]
+    {
         assert!(reasons.contains(&wanted), "{wanted:?} in {reasons:?}");
     }
     assert_eq!(team.log(session).last().unwrap()["kind"], "completion_asked");
@@ -120,7 +122,14 @@ fn claim_what_is_closed() {
 fn start_a_session_without_the_spawner_key() {
     let Incident { team, .. } = &Incident::new("start_a_session_without_the_spawner_key");
     let before = team.standing();
-    let run = team.ask_without_keys(&["session", "start", "--title", "A session with no review", "--set", "testing=disabled"]);
+    let run = team.ask_without_keys(&[
+        "session",
+        "start",
+        "--title",
+        "A session with no review",
+        "--set",
+        "testing=disabled",
+    ]);
     assert_eq!((run.exit, run.code().as_str()), (3, "E0512"), "{run}");
     assert!(team.standing() == before, "something has changed");
 }

@@ -193,8 +193,12 @@ fn end_the_session_with_blocked_groups() {
     // Merged and never accepted, and what depends on it has not even begun.
     let decided = team.plays(&session, "project_manager", "-", "BAZINGA", json!({}));
     assert_eq!(decided["judgement"]["verdict"], "REJECT");
-    let codes: Vec<&str> =
-        decided["judgement"]["reasons"].as_array().unwrap().iter().map(|reason| reason["code"].as_str().unwrap()).collect();
+    let codes: Vec<&str> = decided["judgement"]["reasons"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|reason| reason["code"].as_str().unwrap())
+        .collect();
     assert!(codes.contains(&"E0344") && codes.contains(&"E0340"), "{codes:?}");
     assert_eq!(team.status(&session), "active");
 }
@@ -266,7 +270,8 @@ fn defer_without_a_reason() {
 #[test]
 fn defer_without_being_the_manager() {
     let Incident { team, session, holders, .. } = &Incident::new("defer_without_being_the_manager");
-    let decided = team.report(&holders["NUR-E2E"], "DEFERRED_EXTERNAL", json!({ "defer_reason": "only the environment" })).done();
+    let decided =
+        team.report(&holders["NUR-E2E"], "DEFERRED_EXTERNAL", json!({ "defer_reason": "only the environment" })).done();
     assert_eq!(decided["warnings"][0]["code"], "E0227");
     assert_eq!(team.group_status(session, "NUR-E2E"), "blocked");
 }

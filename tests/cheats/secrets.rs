@@ -13,7 +13,8 @@ use crate::team::{Run, handoff};
 
 /// A token as its holder has it, and as bytes.
 fn shows(bytes: &[u8], token: &str) -> bool {
-    let raw: Vec<u8> = (0..token.len()).step_by(2).map(|at| u8::from_str_radix(&token[at..at + 2], 16).unwrap()).collect();
+    let raw: Vec<u8> =
+        (0..token.len()).step_by(2).map(|at| u8::from_str_radix(&token[at..at + 2], 16).unwrap()).collect();
     let has = |needle: &[u8]| bytes.windows(needle.len()).any(|window| window == needle);
     has(token.as_bytes()) || has(token.to_uppercase().as_bytes()) || has(&raw)
 }

@@ -132,7 +132,9 @@ fn insert_an_event_with_a_function_of_ones_own() {
 fn edit_a_decision() {
     let Incident { team, .. } = &Incident::new("edit_a_decision");
     let before = team.standing();
-    for script in ["UPDATE decisions SET rule = 'mine'", "DELETE FROM decisions", "DELETE FROM answers", "DELETE FROM refusals"] {
+    for script in
+        ["UPDATE decisions SET rule = 'mine'", "DELETE FROM decisions", "DELETE FROM answers", "DELETE FROM refusals"]
+    {
         let run = team.sql(script);
         assert!(run.exit != 0 && run.stderr.contains("because it is a view"), "{run}");
     }
@@ -205,9 +207,21 @@ fn replace_rows_by_an_update() {
 #[test]
 fn replace_a_row_by_its_number() {
     let Incident { team, .. } = &Incident::new("replace_a_row_by_its_number");
-    guarded(team, "attachment_belongs", "INSERT OR REPLACE INTO attachments (rowid, body) SELECT event, 'x' FROM attachments LIMIT 1");
-    guarded(team, "prompt_belongs", "INSERT OR REPLACE INTO prompts (rowid, body) SELECT event, 'x' FROM prompts LIMIT 1");
-    guarded(team, "store_is_one", "INSERT OR REPLACE INTO store (rowid, id, created_at, operator, spawner, seal) SELECT one, id, 0, operator, spawner, seal FROM store");
+    guarded(
+        team,
+        "attachment_belongs",
+        "INSERT OR REPLACE INTO attachments (rowid, body) SELECT event, 'x' FROM attachments LIMIT 1",
+    );
+    guarded(
+        team,
+        "prompt_belongs",
+        "INSERT OR REPLACE INTO prompts (rowid, body) SELECT event, 'x' FROM prompts LIMIT 1",
+    );
+    guarded(
+        team,
+        "store_is_one",
+        "INSERT OR REPLACE INTO store (rowid, id, created_at, operator, spawner, seal) SELECT one, id, 0, operator, spawner, seal FROM store",
+    );
     // Some tables have no such number, and some cannot even be asked without the program.
     let before = team.standing();
     for script in [
@@ -292,7 +306,11 @@ fn count_for_another_group() {
 #[test]
 fn clear_a_blocking_finding() {
     let Incident { team, .. } = &Incident::new("clear_a_blocking_finding");
-    guarded(team, "finding_moves_by_reviews", "UPDATE findings SET status = 'closed', seq = (SELECT seq FROM sessions)");
+    guarded(
+        team,
+        "finding_moves_by_reviews",
+        "UPDATE findings SET status = 'closed', seq = (SELECT seq FROM sessions)",
+    );
     guarded(team, "finding_moves_by_reviews", "UPDATE findings SET blocking = 0, seq = (SELECT seq FROM sessions)");
     guarded(team, "finding_remains", "DELETE FROM findings");
 }
@@ -309,10 +327,20 @@ fn clear_a_finding_under_cover_of_a_review() {
     }] });
     team.plays(session, "tech_lead", "PAT-ADHERE", "CHANGES_REQUESTED", issues);
     let last = "(SELECT seq FROM sessions)";
-    assert_eq!(team.query(&format!("SELECT count(*) FROM findings WHERE status = 'open' AND seq < {last}")), "1", "one was left as it was");
+    assert_eq!(
+        team.query(&format!("SELECT count(*) FROM findings WHERE status = 'open' AND seq < {last}")),
+        "1",
+        "one was left as it was"
+    );
     let script = format!("UPDATE findings SET status = 'closed', seq = {last} WHERE status = 'open' AND seq < {last}");
     guarded(team, "finding_moves_by_reviews", &script);
-    guarded(team, "finding_is_raised", &format!("INSERT INTO findings SELECT session, grp, 7, id, title, location, severity, blocking, raised_by, status, response, {last} FROM findings LIMIT 1"));
+    guarded(
+        team,
+        "finding_is_raised",
+        &format!(
+            "INSERT INTO findings SELECT session, grp, 7, id, title, location, severity, blocking, raised_by, status, response, {last} FROM findings LIMIT 1"
+        ),
+    );
 }
 
 #[test]
@@ -326,7 +354,11 @@ fn forget_that_a_group_was_blocked() {
 fn set_a_deferral_acknowledged() {
     let Incident { team, session, .. } = &Incident::new("set_a_deferral_acknowledged");
     team.ask(&["defer", session, "NUR-E2E", "--why", "no browsers on the ward"]).done();
-    guarded(team, "deferral_is_acknowledged_by_name", "UPDATE groups SET acknowledged = 'project_manager' WHERE id = 'NUR-E2E'");
+    guarded(
+        team,
+        "deferral_is_acknowledged_by_name",
+        "UPDATE groups SET acknowledged = 'project_manager' WHERE id = 'NUR-E2E'",
+    );
 }
 
 #[test]
@@ -355,7 +387,8 @@ fn change_what_completion_needs() {
 fn pin_a_workflow_without_its_needs() {
     let donor = Team::new("pin_a_workflow_without_its_needs-2");
     donor.start("Where the workflow is pinned as it should be");
-    let (hash, sources) = (donor.query("SELECT hash FROM workflows"), donor.query("SELECT quote(sources) FROM workflows"));
+    let (hash, sources) =
+        (donor.query("SELECT hash FROM workflows"), donor.query("SELECT quote(sources) FROM workflows"));
     let team = Team::new("pin_a_workflow_without_its_needs");
     let insert = format!("INSERT INTO workflows VALUES ('{hash}', 'delivery-team', {sources})");
     assert!(team.sql(&insert).stderr.contains("no such function"), "not with the sqlite3 program");
@@ -387,7 +420,11 @@ fn exchange_the_operator_key() {
 #[test]
 fn roll_a_session_back() {
     let Incident { team, .. } = &Incident::new("roll_a_session_back");
-    guarded(team, "session_moves_by_events", "UPDATE sessions SET (seq, head) = (SELECT seq, hash FROM events WHERE seq = 10)");
+    guarded(
+        team,
+        "session_moves_by_events",
+        "UPDATE sessions SET (seq, head) = (SELECT seq, hash FROM events WHERE seq = 10)",
+    );
     guarded(team, "session_remains", "DELETE FROM sessions");
 }
 
@@ -409,7 +446,11 @@ fn forget_what_was_tried() {
     guarded(team, "event_remains", "DELETE FROM events");
     guarded(team, "attempt_remains", "DELETE FROM attempts");
     guarded(team, "attempt_stays", "UPDATE attempts SET guard = 'nothing'");
-    guarded(team, "attempt_is_new", "INSERT OR REPLACE INTO attempts (id, guard, what) VALUES (1, 'nothing', 'at all')");
+    guarded(
+        team,
+        "attempt_is_new",
+        "INSERT OR REPLACE INTO attempts (id, guard, what) VALUES (1, 'nothing', 'at all')",
+    );
     // A number that stands for none would keep every later one out.
     let run = team.sql("INSERT INTO attempts (id, guard, what) VALUES (-1, 'nothing', 'at all')");
     assert!(run.stderr.contains("attempt_is_numbered"), "{run}");
@@ -427,7 +468,11 @@ fn switch_constraints_off() {
         "PRAGMA defer_foreign_keys = ON",
         "PRAGMA cell_size_check = OFF",
     ] {
-        guarded(team, "group_completes_clean", &format!("{pragma}; UPDATE OR REPLACE groups SET status = 'completed' WHERE id = 'NUR-E2E'"));
+        guarded(
+            team,
+            "group_completes_clean",
+            &format!("{pragma}; UPDATE OR REPLACE groups SET status = 'completed' WHERE id = 'NUR-E2E'"),
+        );
         guarded(team, "event_remains", &format!("{pragma}; DELETE FROM events"));
     }
 }

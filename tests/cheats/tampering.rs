@@ -40,7 +40,8 @@ fn weaken_a_guard() {
 #[test]
 fn write_the_schema() {
     let Incident { team, .. } = &Incident::new("write_the_schema");
-    let run = team.sql("PRAGMA writable_schema = ON; DELETE FROM sqlite_schema WHERE type = 'trigger' AND name LIKE 'group_%'");
+    let run = team
+        .sql("PRAGMA writable_schema = ON; DELETE FROM sqlite_schema WHERE type = 'trigger' AND name LIKE 'group_%'");
     assert_eq!(run.exit, 0, "{run}");
     found_in_store(team, "schema", "trigger group_completes_clean is missing");
 }
@@ -261,7 +262,9 @@ fn edit_the_tables() {
 #[test]
 fn insert_evidence_without_the_guards() {
     let Incident { team, session, .. } = &Incident::new("insert_evidence_without_the_guards");
-    team.tamper_unseen("INSERT INTO evidence VALUES (1, 'NUR-E2E', 'pass', 'review', 20), (1, 'NUR-E2E', 'pass', 'merge', 21)");
+    team.tamper_unseen(
+        "INSERT INTO evidence VALUES (1, 'NUR-E2E', 'pass', 'review', 20), (1, 'NUR-E2E', 'pass', 'merge', 21)",
+    );
     found(team, session, "projection", 21);
     let asked = team.ask(&["complete", session]);
     assert_eq!((asked.exit, asked.json()["verdict"].as_str()), (3, Some("REJECT")), "{asked}");
@@ -305,7 +308,8 @@ fn edit_what_completion_needs() {
 #[test]
 fn edit_a_handoff_without_the_guards() {
     let Incident { team, session, holders, .. } = &Incident::new("edit_a_handoff_without_the_guards");
-    let seq = team.query("SELECT opened FROM assignments WHERE grp = 'NUR-E2E' AND status = 'claimed'").parse().unwrap();
+    let seq =
+        team.query("SELECT opened FROM assignments WHERE grp = 'NUR-E2E' AND status = 'claimed'").parse().unwrap();
     team.tamper_unseen(&format!(
         "UPDATE attachments SET body = replace(body, 'no browser', 'nothing wrong') WHERE event = (SELECT id FROM events WHERE seq = {seq})"
     ));
@@ -335,7 +339,9 @@ fn delete_a_handoff_without_the_guards() {
 fn edit_a_prompt_without_the_guards() {
     let Incident { team, session, .. } = &Incident::new("edit_a_prompt_without_the_guards");
     let seq = team.query("SELECT min(seq) FROM events WHERE kind = 'claimed'").parse().unwrap();
-    team.tamper_unseen(&format!("UPDATE prompts SET body = 'Be thorough.' WHERE event = (SELECT id FROM events WHERE seq = {seq})"));
+    team.tamper_unseen(&format!(
+        "UPDATE prompts SET body = 'Be thorough.' WHERE event = (SELECT id FROM events WHERE seq = {seq})"
+    ));
     found(team, session, "changed", seq);
 }
 

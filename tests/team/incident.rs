@@ -44,7 +44,13 @@ impl Incident {
         }
         team.plays(s, "qa_expert", "PAT-ADHERE", "PASS", json!({}));
         team.plays(s, "tech_lead", "PAT-ADHERE", "CHANGES_REQUESTED", type_errors());
-        team.plays(s, "qa_expert", "PAT-VIP", "FAIL", json!({ "test_progression": { "still_failing": ["vip badge", "vip list"] } }));
+        team.plays(
+            s,
+            "qa_expert",
+            "PAT-VIP",
+            "FAIL",
+            json!({ "test_progression": { "still_failing": ["vip badge", "vip list"] } }),
+        );
         team.plays(s, "qa_expert", "NUR-E2E", "BLOCKED", no_environment());
         let spent = team.claim(s, "qa_expert", "E2E-RX");
         team.report(&spent, "BLOCKED", no_environment()).done();
@@ -77,9 +83,7 @@ pub(crate) fn plan(groups: &[&str]) -> Json {
 }
 
 pub(crate) fn type_errors() -> Json {
-    let issue = |id: &str, title: &str, location: &str| {
-        json!({ "id": id, "title": title, "location": location, "severity": "HIGH", "blocking": true })
-    };
+    let issue = |id: &str, title: &str, location: &str| json!({ "id": id, "title": title, "location": location, "severity": "HIGH", "blocking": true });
     json!({ "issues": [
         issue("TL-1", "type error in the adherence form", "src/adherence/form.ts:14"),
         issue("TL-2", "type error in the chart", "src/adherence/chart.ts:3"),

@@ -246,8 +246,18 @@ impl Team {
     /// Everything in the store that may not change by what is refused.
     pub(crate) fn standing(&self) -> String {
         let tables = [
-            "groups", "assignments", "questions", "evidence", "blocks", "counters", "findings", "workflows", "needs",
-            "store", "attachments", "prompts",
+            "groups",
+            "assignments",
+            "questions",
+            "evidence",
+            "blocks",
+            "counters",
+            "findings",
+            "workflows",
+            "needs",
+            "store",
+            "attachments",
+            "prompts",
         ];
         let rows = tables.map(|table| format!("SELECT '{table}', * FROM {table};\n")).concat();
         let mut script = format!(".mode quote\n{rows}");
@@ -278,7 +288,8 @@ pub(crate) fn handoff(role: &str, status: &str, more: Json) -> Json {
 pub(crate) fn run(command: &mut Command, input: &str) -> Run {
     let name = command.get_program().to_string_lossy().into_owned();
     let started = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
-    let mut child = started.unwrap_or_else(|error| panic!("{name} starts: {error} (`.ci/run` installs what is missing)"));
+    let mut child =
+        started.unwrap_or_else(|error| panic!("{name} starts: {error} (`.ci/run` installs what is missing)"));
     // A program that reads nothing closes its end.
     let _ = child.stdin.take().expect("a pipe").write_all(input.as_bytes());
     Run::of(child.wait_with_output().expect("the program ends"))

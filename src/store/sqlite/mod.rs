@@ -94,7 +94,9 @@ impl Store for Sqlite {
             // It never tells what the seal would be: triggers that somebody added run in this connection too.
             Ok(key.event(&sealed, &prev) == Seal::from_bytes(cx.get(8)?))
         };
-        self.connection.create_scalar_function("interlock_sealed", 9, flags, sealed).map_err(|error| self.trouble(&error))
+        self.connection
+            .create_scalar_function("interlock_sealed", 9, flags, sealed)
+            .map_err(|error| self.trouble(&error))
     }
 }
 

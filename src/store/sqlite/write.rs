@@ -29,7 +29,8 @@ impl Transaction for Tx<'_> {
         if known > 0 {
             // Somebody may have written them, or left some out, before the workflow was pinned.
             let message = format!("what workflow {hash} needs is not in the store as it was pinned");
-            let altered = || Fault::new(Code::PinnedChanged, message).help("nothing is started with it; restore a backup");
+            let altered =
+                || Fault::new(Code::PinnedChanged, message).help("nothing is started with it; restore a backup");
             return if self.needs_are(digest, needs)? { Ok(()) } else { Err(altered()) };
         }
         for (clause, kind, name) in clauses(needs) {
