@@ -88,6 +88,26 @@ fn a_key_that_is_misspelt_is_reported_once() {
 }
 
 #[test]
+fn what_cannot_be_read_is_reported_once_and_not_missed_as_well() {
+    for (from, to, code) in [
+        ("completion:", "completon:", "E0104"),
+        ("group: { needs", "groop: { needs", "E0104"),
+        ("needs: [merge, review]", "neds: [merge, review]", "E0104"),
+        ("begin: { spawn: lead }\ngroups:", "begn: { spawn: lead }\ngroups:", "E0104"),
+        ("begin: { spawn: maker }", "begin: { spwan: maker }", "E0104"),
+        ("ended: { spawn: lead }", "endet: { spawn: lead }", "E0104"),
+        ("FINE: { merge: author", "FINE: { mrge: author", "E0104"),
+        ("FINE: { merge: author", "FINE: { merge: [author, lead]", "E0105"),
+        ("planning: 5", "planning: many", "E0105"),
+        ("escalate_at: { iteration: 3 }", "escalate_at: { itertion: 3 }", "E0104"),
+        ("escalates_to: lead", "escalates_to: [lead, judge]", "E0105"),
+    ] {
+        assert_eq!(broken(from, to), [code], "{to}");
+    }
+    assert_eq!(codes("workflow: t\nlanguage: 1\nextends: feature\ngroups: { at_most: many }\n"), ["E0105"]);
+}
+
+#[test]
 fn every_mistake_is_reported_in_one_run() {
     let text = SOUND
         .replace("escalates_to: lead", "escalates_to: leed")
@@ -122,4 +142,24 @@ fn the_hash_is_of_what_decides() {
     assert_eq!(hash(SOUND), hash(&moved), "the order of keys decides nothing");
     assert_eq!(hash(SOUND), hash(&SOUND.replace("language: 1", "language: 1\nabout: another sentence")));
     assert_ne!(hash(SOUND), hash(&SOUND.replace("planning: 5", "planning: 6")));
+}
+
+#[test]
+fn a_length_of_time_is_read_once_and_for_all() {
+    let roles = |deadline: &str| SOUND.replace("lead: {}\n", &format!("lead: {{ deadline: {deadline} }}\n"));
+    let gate = |timeout: &str| SOUND.replace("run: plan,", &format!("run: plan, timeout: {timeout},"));
+    let loaded = load("t.yaml", &gate("1h30m"), &|_| None).workflow.expect("it loads");
+    assert_eq!(loaded.gates[1].timeout.map(|timeout| timeout.milliseconds()), Some(5_400_000));
+    let loaded = load("t.yaml", &roles("2d"), &|_| None).workflow.expect("it loads");
+    let lead = loaded.roles.iter().find(|role| role.name == "lead").expect("it is declared");
+    assert_eq!(lead.deadline.map(|deadline| deadline.milliseconds()), Some(172_800_000));
+    for wrong in ["90", "soon", "30 m", "30m1h", "0s", "366d", "[5m]", "{ m: 5 }"] {
+        for text in [roles(wrong), gate(wrong)] {
+            assert_eq!(codes(&text), ["E0138"], "{wrong}");
+        }
+    }
+    let problem = &load("t.yaml", &gate("90"), &|_| None).problems[0];
+    let place = problem.at.as_ref().expect("it has a place");
+    assert_eq!((place.line, place.column, place.length), (31, 34, 2));
+    assert!(problem.help.as_ref().is_some_and(|help| help.contains("1h30m")));
 }

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::id::{Digest, Name};
 use crate::problem::Place;
+use crate::workflow::duration::Duration;
 use crate::workflow::fact::Expression;
 
 macro_rules! index {
@@ -93,7 +94,7 @@ pub struct Role {
     pub at_most: Option<u32>,
     pub skills: Vec<Name>,
     pub model: Option<Name>,
-    pub deadline: Option<Name>,
+    pub deadline: Option<Duration>,
     /// Played by Interlock itself: no agent can hold it.
     pub by_interlock: bool,
 }
@@ -172,7 +173,7 @@ pub enum GateRun {
 pub struct Gate {
     pub name: Name,
     pub run: GateRun,
-    pub timeout: Option<Name>,
+    pub timeout: Option<Duration>,
 }
 
 #[derive(Clone, Debug)]

@@ -54,12 +54,14 @@ impl Lowering<'_> {
     }
 
     pub(super) fn entry(&mut self, frame: &Frame, entry: &EntryDoc) {
+        // What it passes is known to completion, whatever becomes of its verb.
+        let passes = entry.passes.iter().map(|name| self.pass(&name.value)).collect();
         let Some(written) = self.verb(frame, entry) else { return };
         let mut rule = self.blank(frame, entry);
         let tests = self.tests(&entry.when, matches!(frame.spot, Spot::Report | Spot::Merge));
         rule.conditions = tests.into_iter().map(Condition::When).collect();
         rule.counted = entry.counted.as_ref().and_then(|name| self.find_loop(name));
-        rule.passes = entry.passes.iter().map(|name| self.pass(&name.value)).collect();
+        rule.passes = passes;
         if entry.without_groups && !matches!(written, Written::Verb(Verb::Validate(_))) {
             self.report(Code::VerbNotHere, &entry.place, "`without_groups` belongs to `validate`");
         }
@@ -137,7 +139,7 @@ impl Lowering<'_> {
                 }
                 written
             }
-            [] if self.misspelt(entry) => None,
+            [] if self.misread(&entry.place) => None,
             [] => {
                 let help = "such as `spawn: ROLE`, `respawn: author`, `ask: QUESTION`";
                 let problem = Problem::new(Code::OneVerb, "this entry has no verb").help(help);
@@ -151,16 +153,6 @@ impl Lowering<'_> {
                 None
             }
         }
-    }
-
-    /// An unknown key of this entry was reported: most likely it was meant to be the verb.
-    fn misspelt(&self, entry: &EntryDoc) -> bool {
-        let near = |place: &Place| {
-            let below = place.line.saturating_sub(entry.place.line);
-            place.file == entry.place.file && place.line >= entry.place.line && below < 8
-        };
-        let mut unknown = self.problems.iter().filter(|problem| problem.code == Code::UnknownKey);
-        unknown.any(|problem| problem.at.as_ref().is_some_and(near))
     }
 
     fn verb_stands_here(&mut self, spot: Spot, verb: &str, place: &Place) {
@@ -445,7 +437,9 @@ impl Lowering<'_> {
                 blocks: false,
             };
             let Some(Written::Verb(Verb::Spawn(Target::Role(role)))) = self.verb(&frame, entry) else {
-                self.report(Code::VerbNotHere, &entry.place, format!("`{id}` takes `spawn: ROLE`"));
+                if !self.misread(&entry.place) {
+                    self.report(Code::VerbNotHere, &entry.place, format!("`{id}` takes `spawn: ROLE`"));
+                }
                 continue;
             };
             if let Some(extra) = entry.counted.as_ref().or_else(|| entry.passes.first()) {

@@ -50,6 +50,8 @@ pub(crate) fn lower(doc: &WorkflowDoc, hash: Digest, problems: &mut Problems) ->
 pub(crate) struct Lowering<'a> {
     doc: &'a WorkflowDoc,
     problems: &'a mut Problems,
+    /// How many of the problems are of reading: what they speak of is missing in the document.
+    unread: usize,
     guards: Vec<Guard>,
     domain_guard: Option<GuardIx>,
     domains: Vec<Domain>,
@@ -78,6 +80,7 @@ impl<'a> Lowering<'a> {
     fn new(doc: &'a WorkflowDoc, problems: &'a mut Problems) -> Self {
         Self {
             doc,
+            unread: problems.len(),
             problems,
             guards: Vec::new(),
             domain_guard: None,
@@ -108,6 +111,12 @@ impl<'a> Lowering<'a> {
         self.problems.push(Problem::new(code, message).at(place.clone()));
     }
 
+    /// Something here could not be read, most likely the very thing that seems to be missing.
+    fn misread(&self, place: &Place) -> bool {
+        let near = |at: &Place| at.file == place.file && at.line >= place.line && at.line.abs_diff(place.line) < 8;
+        self.problems.iter().take(self.unread).any(|problem| problem.at.as_ref().is_some_and(near))
+    }
+
     /// Reports a name that nothing has, with the nearest that there is.
     fn unknown<'n>(
         &mut self,
@@ -130,7 +139,7 @@ impl<'a> Lowering<'a> {
         let groups = self.doc.groups.as_ref();
         if phased {
             self.without_phases_only(groups);
-        } else if !self.doc.is_abstract {
+        } else if !self.doc.is_abstract && self.unread == 0 {
             let whole = &self.doc.place.clone();
             if self.doc.begin.is_empty() {
                 self.report(Code::PhasesOrTables, whole, "a workflow without `phases` needs `begin`");
@@ -198,8 +207,7 @@ impl<'a> Lowering<'a> {
                 RunDoc::Plan => GateRun::Plan,
                 RunDoc::Command(argv) => GateRun::Command(argv.iter().map(|word| word.value.clone()).collect()),
             };
-            let timeout = gate.timeout.as_ref().map(|at| at.value.clone());
-            self.gates.push(Gate { name: name.clone(), run, timeout });
+            self.gates.push(Gate { name: name.clone(), run, timeout: gate.timeout });
         }
         for (name, place, question) in self.doc.questions.iter() {
             let mut options = Vec::new();
@@ -257,6 +265,10 @@ impl<'a> Lowering<'a> {
 
     /// A review that completion does not ask for could be left open for ever.
     fn findings_hold_completion_up(&mut self) {
+        // It may be asked for in what could not be read.
+        if self.unread > 0 {
+            return;
+        }
         let counted: Vec<LoopIx> = self.rules.iter().filter_map(|rule| rule.counted).collect();
         for (index, item) in self.loops.iter().enumerate() {
             let measured = item.measure == Some(Measure::BlockingFindings) && counted.contains(&LoopIx::new(index));
