@@ -358,8 +358,10 @@ pub(crate) enum Condition {
     /// Work has come as far as this phase: `goto` goes back, never forward.
     Reached(PhaseIx),
     Task(Task),
-    /// Every blocking finding of this report is settled already.
+    /// Nothing that this review calls blocking can block, and nothing else sends the work back.
     Settled,
+    /// A finding of this review was settled before.
+    RaisedAgain,
     /// With what this passes, the group's needs are met.
     Completes,
 }

@@ -319,19 +319,26 @@ impl Lowering<'_> {
         }
     }
 
-    /// A review whose every blocking finding is settled goes back to the reviewer once, then up.
+    /// A review that would send work back for nothing that can block goes back to the reviewer once, then up.
     fn settled_rules(&mut self, rule: &Rule) {
-        let measured = rule.counted.and_then(|ix| self.loops.get(ix.index())).and_then(|item| item.measure);
-        let sends_back = matches!(rule.verb, Verb::Respawn(Target::Author) | Verb::Spawn(Target::Author));
+        if matches!(rule.verb, Verb::Respawn(Target::Author) | Verb::Spawn(Target::Author)) {
+            self.back_to_reviewer(rule, rule.counted, &[Condition::Settled]);
+        }
+    }
+
+    /// The rules `/settled`, where the loop is one of reviews.
+    fn back_to_reviewer(&mut self, rule: &Rule, counted: Option<LoopIx>, conditions: &[Condition]) {
+        let measured = counted.and_then(|ix| self.loops.get(ix.index())).and_then(|item| item.measure);
         let settled = self.loop_ix("settled");
-        if measured != Some(Measure::BlockingFindings) || !sends_back || settled.is_none() {
+        if measured != Some(Measure::BlockingFindings) || settled.is_none() {
             return;
         }
         let mut again = suffixed(rule, "/settled");
-        again.conditions.push(Condition::Settled);
+        again.conditions.extend_from_slice(conditions);
         again.verb = Verb::Respawn(Target::Reporter);
         again.counted = settled;
-        again.because = Some(Name::new("every blocking finding of this review was settled before"));
+        again.passes = Vec::new();
+        again.because = Some(Name::new("nothing that this review calls blocking can block: it was settled, or is minor and late"));
         self.limited(&again);
         self.rules.push(again);
     }
@@ -369,6 +376,10 @@ impl Lowering<'_> {
         if !by_person && rule.speaks_of(Task::Work) && rule.speaks_of(Task::Consult) {
             base.conditions.push(Condition::Task(Task::Work));
         }
+        // Before the join: a review that says nothing new is no review, whoever else is still at it.
+        let rework = stage.rework.as_ref().filter(|_| !by_person);
+        let conditions = [Condition::Settled, Condition::RaisedAgain];
+        self.back_to_reviewer(&base, rework.map(|rework| rework.counted), &conditions);
         if stage.phases.len() > 1 {
             let mut join = suffixed(&base, "/join");
             join.conditions.push(Condition::Outstanding);
