@@ -49,6 +49,7 @@ pages! {
     E0136 GuardOutOfReach
     E0137 NeverReached
     E0138 BadDuration
+    E0139 Unused
     E0201 NoHandoff
     E0202 HandoffSyntax
     E0203 TwoHandoffs

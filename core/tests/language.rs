@@ -38,6 +38,7 @@ completion:
   group: { needs: [merge, review], gates: [lint, planned] }
 "#;
 
+/// Of errors and warnings.
 fn codes(text: &str) -> Vec<&'static str> {
     load("t.yaml", text, &|_| None).problems.iter().map(|problem| problem.code.number()).collect()
 }
@@ -162,4 +163,30 @@ fn a_length_of_time_is_read_once_and_for_all() {
     let place = problem.at.as_ref().expect("it has a place");
     assert_eq!((place.line, place.column, place.length), (31, 34, 2));
     assert!(problem.help.as_ref().is_some_and(|help| help.contains("1h30m")));
+}
+
+#[test]
+fn an_alias_is_no_status_of_a_role_that_has_what_it_means() {
+    let aliases = |aliases: &str| codes(&format!("{SOUND}aliases: {{ {aliases} }}\n"));
+    assert_eq!(aliases("FINE: BACK"), ["E0124"], "the lead has both");
+    assert_eq!(aliases("fine: FINE"), ["E0124"], "another spelling needs no alias");
+    assert_eq!(aliases("DONE: FINE"), [""; 0], "only the maker has DONE, and it has no FINE");
+    assert_eq!(aliases("LGTM: [FINE, BACK]"), ["E0124"]);
+    assert_eq!(aliases("LGTM: [FINE, DONE]"), [""; 0]);
+}
+
+#[test]
+fn what_nothing_uses_is_warned_about() {
+    let unused = |text: &str| {
+        let loaded = load("t.yaml", text, &|_| None);
+        assert!(loaded.workflow.is_some(), "a warning does not keep a file from loading: {:?}", loaded.problems);
+        loaded.problems.into_iter().map(|problem| (problem.code.number(), problem.message)).collect::<Vec<_>>()
+    };
+    let told = |message: &str| vec![("E0139", message.to_owned())];
+    let idle = SOUND.replace("loops:\n", "loops:\n  idle: 3\n");
+    assert_eq!(unused(&idle), told("nothing is counted in loop `idle`"));
+    let blessed = SOUND.replace("passes: [merge]", "passes: [merge, blessing]");
+    assert_eq!(unused(&blessed), told("`blessing` is passed, and completion does not need it"));
+    assert_eq!(unused(&idle.replace("language: 1\n", "language: 1\nabstract: true\n")), []);
+    assert_eq!(unused("workflow: t\nlanguage: 1\nextends: delivery-team\nloops: { qa: 3 }\n"), []);
 }

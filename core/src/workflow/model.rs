@@ -280,6 +280,8 @@ pub(crate) struct Pass {
     pub(crate) forgets: Option<LoopIx>,
     /// Stands in completion for a review: findings still open are settled by it.
     pub(crate) settles: bool,
+    /// Where it is passed first.
+    pub(crate) place: Place,
 }
 
 /// What an assignment is for.

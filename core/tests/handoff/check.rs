@@ -438,3 +438,13 @@ fn the_program_itself_asks_for_exact_numbers() {
         assert!(asked.is_some_and(|line| line.contains("\"float_roundtrip\"")), "{asked:?}");
     }
 }
+
+#[test]
+fn a_role_that_there_is_not_is_one_problem() {
+    let workflow = workflow("delivery-team");
+    for agent in ["developer", "nobody"] {
+        let checked = Case::of(&workflow, "nobody").check(&smallest(agent, "READY_FOR_QA"));
+        assert_eq!(problems(&checked), [(Code::WrongAgent, "agent")], "{agent}");
+        assert_eq!(checked.problems[0].message, "`delivery-team` has no role `nobody`");
+    }
+}

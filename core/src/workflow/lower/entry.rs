@@ -55,7 +55,7 @@ impl Lowering<'_> {
 
     pub(super) fn entry(&mut self, frame: &Frame, entry: &EntryDoc) {
         // What it passes is known to completion, whatever becomes of its verb.
-        let passes = entry.passes.iter().map(|name| self.pass(&name.value)).collect();
+        let passes = entry.passes.iter().map(|name| self.pass(name)).collect();
         let Some(written) = self.verb(frame, entry) else { return };
         let mut rule = self.blank(frame, entry);
         let tests = self.tests(&entry.when, matches!(frame.spot, Spot::Report | Spot::Merge));

@@ -10,6 +10,7 @@ mod index;
 mod phases;
 mod roles;
 mod tables;
+mod unused;
 
 use std::collections::BTreeMap;
 
@@ -42,6 +43,7 @@ pub(crate) fn lower(doc: &WorkflowDoc, hash: Digest, problems: &mut Problems) ->
     lowering.tables();
     lowering.completion();
     lowering.findings_hold_completion_up();
+    lowering.unused_names();
     let failed = lowering.problems.iter().skip(before).any(Problem::is_error);
     if failed { None } else { lowering.finish(hash) }
 }
@@ -59,6 +61,8 @@ pub(crate) struct Lowering<'a> {
     role_index: BTreeMap<Name, RoleIx>,
     classes: BTreeMap<Name, IxSet>,
     loops: Vec<Loop>,
+    /// Loops that an entry, a row or a phase names.
+    used_loops: IxSet,
     overrides: Vec<Override>,
     phases: Vec<Phase>,
     stages: Vec<Stage>,
@@ -89,6 +93,7 @@ impl<'a> Lowering<'a> {
             role_index: BTreeMap::new(),
             classes: BTreeMap::new(),
             loops: Vec::new(),
+            used_loops: IxSet::default(),
             overrides: Vec::new(),
             phases: Vec::new(),
             stages: Vec::new(),
@@ -178,13 +183,15 @@ impl<'a> Lowering<'a> {
         ix
     }
 
-    fn pass(&mut self, name: &Name) -> PassIx {
+    fn pass(&mut self, at: &At<Name>) -> PassIx {
+        let name = &at.value;
         if let Some(index) = self.passes.iter().position(|pass| pass.name == *name) {
             return PassIx::new(index);
         }
         let forgets = self.loop_ix(name);
         let measured = forgets.and_then(|ix| self.loops.get(ix.index())).and_then(|item| item.measure);
-        self.passes.push(Pass { name: name.clone(), measured, forgets, settles: false });
+        let place = at.place.clone();
+        self.passes.push(Pass { name: name.clone(), measured, forgets, settles: false, place });
         PassIx::new(self.passes.len().saturating_sub(1))
     }
 
@@ -194,7 +201,9 @@ impl<'a> Lowering<'a> {
 
     fn find_loop(&mut self, name: &At<Name>) -> Option<LoopIx> {
         let found = self.loop_ix(&name.value);
-        if found.is_none() {
+        if let Some(ix) = found {
+            self.used_loops.insert(ix.index());
+        } else {
             let known: Vec<Name> = self.loops.iter().map(|item| item.name.clone()).collect();
             self.unknown(Code::UnknownLoop, "loop", name, known.iter().map(Name::as_str));
         }
