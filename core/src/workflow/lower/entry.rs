@@ -44,6 +44,9 @@ impl Lowering<'_> {
     pub(super) fn alternatives(&mut self, frame: &Frame, entries: &[EntryDoc]) {
         let first = self.rules.len();
         for (index, entry) in entries.iter().enumerate() {
+            if self.full {
+                return;
+            }
             let mut own = frame.clone();
             if entries.len() > 1 {
                 own.id = format!("{}.{}", frame.id, index.saturating_add(1));
@@ -269,7 +272,7 @@ impl Lowering<'_> {
             done.conditions.push(Condition::Completes);
             done.verb = Verb::Complete;
             self.limited(&done);
-            self.rules.push(done);
+            self.add(done);
         }
         self.settled_rules(&rule);
         let mut plain = rule;
@@ -279,7 +282,7 @@ impl Lowering<'_> {
         self.limited(&plain);
         let takes_otherwise = matches!(plain.verb, Verb::Consult(_) | Verb::Return);
         let verb = plain.verb;
-        self.rules.push(plain.clone());
+        self.add(plain.clone());
         match (&entry.otherwise, takes_otherwise) {
             (Some(other), true) => {
                 let mut other = (**other).clone();
@@ -307,7 +310,7 @@ impl Lowering<'_> {
         ask.conditions.retain(|condition| !matches!(condition, Condition::Free(_)));
         ask.verb = Verb::Ask(question);
         ask.counted = None;
-        self.rules.push(ask);
+        self.add(ask);
     }
 
     pub(super) fn limited(&mut self, rule: &Rule) {
@@ -315,7 +318,7 @@ impl Lowering<'_> {
             let mut limit = suffixed(rule, "/limit");
             limit.conditions.push(Condition::Limit);
             limit.climbs = true;
-            self.rules.push(limit);
+            self.add(limit);
         }
     }
 
@@ -340,7 +343,7 @@ impl Lowering<'_> {
         again.passes = Vec::new();
         again.because = Some(Name::new("nothing that this review calls blocking can block: it was settled, or is minor and late"));
         self.limited(&again);
-        self.rules.push(again);
+        self.add(again);
     }
 
     /// `advance: phase`: back to who waits, or on through join, rework and checkpoint.
@@ -350,10 +353,10 @@ impl Lowering<'_> {
             let mut back = suffixed(rule, "/consult");
             back.conditions.extend([Condition::Task(Task::Consult), Condition::SomebodyWaits]);
             back.verb = Verb::Return;
-            self.rules.push(back);
+            self.add(back);
         }
         for index in 0..self.phases.len() {
-            let Some(phase) = self.phases.get(index) else { continue };
+            let Some(phase) = self.phases.get(index).filter(|_| !self.full) else { return };
             let fits = match (&phase.performer, spot) {
                 (Performer::Role(_) | Performer::ByDomain(_), Spot::Report)
                 | (Performer::Merge, Spot::Merge)
@@ -384,7 +387,7 @@ impl Lowering<'_> {
             let mut join = suffixed(&base, "/join");
             join.conditions.push(Condition::Outstanding);
             join.verb = Verb::Join;
-            self.rules.push(join);
+            self.add(join);
         }
         if !by_person {
             if let Some(rework) = &stage.rework {
@@ -393,19 +396,19 @@ impl Lowering<'_> {
                 again.verb = Verb::Rework(rework.goto);
                 again.counted = Some(rework.counted);
                 self.limited(&again);
-                self.rules.push(again);
+                self.add(again);
             }
             for checkpoint in &stage.checkpoints {
                 let mut ask = suffixed(&base, "/checkpoint");
                 ask.conditions.extend(checkpoint.when.iter().copied().map(Condition::When));
                 ask.verb = Verb::Ask(checkpoint.question);
                 ask.counted = None;
-                self.rules.push(ask);
+                self.add(ask);
             }
         }
         base.verb = Verb::Leave;
         self.limited(&base);
-        self.rules.push(base);
+        self.add(base);
     }
 
     /// An alternative whose conditions include all those of an earlier one is dead.

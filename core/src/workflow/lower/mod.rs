@@ -7,6 +7,7 @@ mod blocked;
 mod entry;
 mod guards;
 mod index;
+mod limits;
 mod phases;
 mod roles;
 mod tables;
@@ -31,6 +32,9 @@ const RESERVED: &[&str] = &["user", "author", "self", "any", "blocked_agent"];
 pub(crate) fn lower(doc: &WorkflowDoc, hash: Digest, problems: &mut Problems) -> Option<Workflow> {
     let before = problems.len();
     let mut lowering = Lowering::new(doc, problems);
+    if lowering.too_many() {
+        return None;
+    }
     lowering.header();
     lowering.guards();
     lowering.domains();
@@ -41,6 +45,10 @@ pub(crate) fn lower(doc: &WorkflowDoc, hash: Digest, problems: &mut Problems) ->
     lowering.name_gates_and_questions();
     lowering.stages();
     lowering.tables();
+    // What was left out would be missed everywhere.
+    if lowering.full {
+        return None;
+    }
     lowering.completion();
     lowering.findings_hold_completion_up();
     lowering.unused_names();
@@ -72,6 +80,8 @@ pub(crate) struct Lowering<'a> {
     status_index: BTreeMap<Name, StatusIx>,
     passes: Vec<Pass>,
     rules: Vec<Rule>,
+    /// There were more rules than can be taken in.
+    full: bool,
     aliases: BTreeMap<Name, Vec<StatusIx>>,
     blocked: Option<Blocked>,
     begin: Vec<Opening>,
@@ -103,6 +113,7 @@ impl<'a> Lowering<'a> {
             status_index: BTreeMap::new(),
             passes: Vec::new(),
             rules: Vec::new(),
+            full: false,
             aliases: BTreeMap::new(),
             blocked: None,
             begin: Vec::new(),

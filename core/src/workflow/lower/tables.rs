@@ -205,11 +205,11 @@ impl Lowering<'_> {
             }
             if of_group.contains(&ix) {
                 let conditions = vec![Condition::InGroup];
-                self.rules.push(Rule { verb: Verb::Complete, conditions, ..passed.clone() });
+                self.add(Rule { verb: Verb::Complete, conditions, ..passed.clone() });
             }
             if of_session.contains(&ix) {
                 let conditions = vec![Condition::InSession];
-                self.rules.push(Rule { verb: Verb::End, conditions, ..passed });
+                self.add(Rule { verb: Verb::End, conditions, ..passed });
             }
             if gate.fail.is_empty() {
                 self.report(Code::MissingKey, place, format!("gate `{name}` needs `fail`: what follows"));
