@@ -226,7 +226,9 @@ impl Builder<'_> {
         };
         match self.stack.pop() {
             Some(Open::List(place, items)) => self.add(Node { place: whole(place), value: Value::List(items) }),
-            Some(Open::Map(place, entries, _)) => self.add(Node { place: whole(place), value: Value::Map(entries.list) }),
+            Some(Open::Map(place, entries, _)) => {
+                self.add(Node { place: whole(place), value: Value::Map(entries.list) })
+            }
             None => Err(Stop),
         }
     }

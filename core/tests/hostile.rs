@@ -98,7 +98,10 @@ fn files_that_multiply_are_refused_before_they_do() {
         format!("{head}delivery-team\nroutes:\n  any:\n{}", statuses(15_000)),
         format!("{head}delivery-team\nloops:\n{}", many(30_000, |n| format!("  l{n}: 3\n"))),
         format!("{head}delivery-team\naliases:\n{}", many(30_000, |n| format!("  a{n}: APPROVED\n"))),
-        format!("{head}delivery-team\nquestions:\n{}", many(9_000, |n| format!("  q{n}: {{ text: t, answer: {{ redo: work }} }}\n"))),
+        format!(
+            "{head}delivery-team\nquestions:\n{}",
+            many(9_000, |n| format!("  q{n}: {{ text: t, answer: {{ redo: work }} }}\n"))
+        ),
     ] {
         let loaded = load("many.yaml", &text, &|_| None);
         assert!(loaded.workflow.is_none());

@@ -136,9 +136,11 @@ fn handoffs_on_the_pages_do_what_the_pages_say() {
         let mut said = codes(&result["problems"]);
         said.extend(codes(&result["warnings"]));
         said.dedup();
-        failures.extend(block.unless_as_told(&said).or_else(|| {
-            (said.len() > 1).then(|| format!("{} shows more than its own mistake: {said:?}", block.page))
-        }));
+        failures.extend(
+            block.unless_as_told(&said).or_else(|| {
+                (said.len() > 1).then(|| format!("{} shows more than its own mistake: {said:?}", block.page))
+            }),
+        );
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }

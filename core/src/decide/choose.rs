@@ -56,11 +56,9 @@ pub(crate) fn possible(situation: &Situation<'_>, rule: &Rule) -> bool {
         Condition::When(test) => {
             situation.workflow().guard(test.guard).source == GuardSource::Fact || situation.holds(*test)
         }
-        Condition::Limit
-        | Condition::Open(_)
-        | Condition::Settled
-        | Condition::RaisedAgain
-        | Condition::Completes => true,
+        Condition::Limit | Condition::Open(_) | Condition::Settled | Condition::RaisedAgain | Condition::Completes => {
+            true
+        }
         Condition::InGroup
         | Condition::InSession
         | Condition::HasAuthor

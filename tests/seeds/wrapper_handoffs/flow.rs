@@ -98,7 +98,10 @@ fn flow_next_phase_is_compared_with_what_is_decided() {
     let decision = play.report("tool-developer", skips);
     follows(&decision, "spawn", &["tool-reviewer"]);
     warns(&decision, "the agent suggested phase complete; the workflow decides: review");
-    warns(&play.report("tool-reviewer", of("review")), "the agent suggested phase complete; the workflow decides: merge");
+    warns(
+        &play.report("tool-reviewer", of("review")),
+        "the agent suggested phase complete; the workflow decides: merge",
+    );
     let merge = json!({ "status": "MERGE_SUCCESS", "handoff": { "next_phase": "complete" } });
     assert!(!noted(&play.report("tool-developer", whole("tool-developer", "merge", merge))));
 }

@@ -341,7 +341,8 @@ impl Lowering<'_> {
         again.verb = Verb::Respawn(Target::Reporter);
         again.counted = settled;
         again.passes = Vec::new();
-        again.because = Some(Name::new("nothing that this review calls blocking can block: it was settled, or is minor and late"));
+        again.because =
+            Some(Name::new("nothing that this review calls blocking can block: it was settled, or is minor and late"));
         self.limited(&again);
         self.add(again);
     }
