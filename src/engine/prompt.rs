@@ -63,6 +63,7 @@ pub(super) fn output_directory(folder: &str, session: &str, id: AssignmentId, at
 }
 
 /// Until when a role has for its work.
-pub(super) fn deadline(_role: &Role, _now: Timestamp) -> Option<Timestamp> {
-    None
+pub(super) fn deadline(role: &Role, now: Timestamp) -> Option<Timestamp> {
+    let length = i64::try_from(role.deadline?.milliseconds()).ok()?;
+    Some(Timestamp(now.0.saturating_add(length)))
 }
