@@ -108,7 +108,7 @@ pub(crate) fn route_report<'a>(
     draft.take_ledger(&mut situation, handoff);
     draft.note_status(cx.workflow, handoff);
     let voice = Voice { name: assignment.role.clone(), resolution: Resolution::Guidance };
-    draft.carry(&situation, &chosen, &voice)?;
+    draft.carry(&situation, chosen, &voice)?;
     draft.note_handoff(handoff);
     Ok(draft)
 }
@@ -178,7 +178,7 @@ impl Draft<'_> {
         let ledger = &mut situation.ledger;
         if ledger.measured(Measure::BlockingFindings).is_some() {
             let (group, by) = (group.id.clone(), handoff.role.clone());
-            self.push(Change::Reviewed { group, by, findings: ledger.moves.clone() });
+            self.push(Change::Reviewed { group, by, findings: std::mem::take(&mut ledger.moves) });
         }
         if !handoff.responses.is_empty() {
             self.push(Change::Responded { group: group.id.clone(), responses: handoff.responses.clone() });
@@ -212,7 +212,7 @@ impl Draft<'_> {
         let context = self.context.clone();
         let absent = context.iter().filter(|field| !engine.contains(&field.as_str()) && !handoff.has(field));
         self.absent.extend(absent.cloned());
-        let suggested = handoff.field("handoff.next_agent").and_then(|value| value.as_str());
+        let suggested = handoff.json.get("handoff").and_then(|handoff| handoff.get("next_agent")?.as_str());
         if let Some(name) = suggested.filter(|name| self.next.iter().all(|next| next.role != **name)) {
             let decided: Vec<&str> = self.next.iter().map(|next| next.role.as_str()).collect();
             let decided = if decided.is_empty() { self.action.name().to_owned() } else { decided.join(", ") };

@@ -42,8 +42,9 @@ impl State {
         match change {
             Change::GroupPlanned { group } => {
                 self.gates_passed.clear();
-                self.group_index.insert(group.id.clone(), self.groups.len());
-                self.groups.push(Group::planned(group));
+                let group = Group::planned(group);
+                self.roster.add(self.groups.len(), &group);
+                self.groups.push(group);
             }
             Change::Staged { stage } => self.staged(*stage),
             Change::Entered { group, stage, phases } => self.entered(group.as_ref(), *stage, phases),
@@ -103,17 +104,17 @@ impl State {
             Change::TestsFailing { group, tests } => {
                 self.on_group(group, |group| group.failing_tests.clone_from(tests));
             }
-            Change::Arrived { group, stage } => self.on_group(group, |group| {
+            Change::Arrived { group, stage } => self.moved(group, |group| {
                 group.progress = Progress::Arrived;
                 group.lane.stage = Some(*stage);
                 group.lane.parts.clear();
             }),
             Change::AwaitsConfirmation { group } => {
-                self.on_group(group, |group| group.rests(Progress::AwaitingConfirmation));
+                self.moved(group, |group| group.rests(Progress::AwaitingConfirmation));
             }
             Change::GroupEnded { group, end } => {
                 self.gates_passed.clear();
-                self.on_group(group, |group| group.rests(Progress::Ended(end.clone())));
+                self.moved(group, |group| group.rests(Progress::Ended(end.clone())));
             }
             Change::DeferralNamed { group, by } => self.on_group(group, |group| {
                 if let Progress::Ended(End::Deferred { acknowledged, .. }) = &mut group.progress {
@@ -138,6 +139,15 @@ impl State {
     fn on_group(&mut self, name: &Name, change: impl FnOnce(&mut Group)) {
         if let Some(group) = self.group_mut(name) {
             change(group);
+        }
+    }
+
+    /// A change of where a group stands, of which the roster takes note.
+    fn moved(&mut self, name: &Name, change: impl FnOnce(&mut Group)) {
+        let Some(index) = self.group_ix(name) else { return };
+        if let Some(group) = self.groups.get_mut(index) {
+            change(group);
+            self.roster.update(index, group);
         }
     }
 
@@ -168,10 +178,11 @@ impl State {
     fn staged(&mut self, stage: u16) {
         self.lane.stage = Some(stage);
         self.lane.parts.clear();
-        for group in self.groups.iter_mut().filter(|group| !group.ended()) {
+        for (index, group) in self.groups.iter_mut().enumerate().filter(|(_, group)| !group.ended()) {
             group.progress = Progress::Pending;
             group.lane.stage = Some(stage);
             group.lane.parts.clear();
+            self.roster.update(index, group);
         }
     }
 
@@ -183,8 +194,8 @@ impl State {
         } else {
             phases.iter().map(|phase| Part { phase: Some(phase.clone()), ..Part::default() }).collect()
         };
-        if let Some(group) = name.and_then(|name| self.group_mut(name)) {
-            group.progress = Progress::Working;
+        if let Some(name) = name {
+            self.moved(name, |group| group.progress = Progress::Working);
         }
     }
 
@@ -223,9 +234,11 @@ impl State {
 
     /// A group is merging while its merge or its gates are under way.
     fn merging(&mut self, group: Option<&Name>, merging: bool) {
-        if let Some(group) = group.and_then(|name| self.group_mut(name)) {
-            group.merging = merging;
-            group.progress = Progress::Working;
+        if let Some(name) = group {
+            self.moved(name, |group| {
+                group.merging = merging;
+                group.progress = Progress::Working;
+            });
         }
     }
 
