@@ -157,9 +157,7 @@ impl<'a> Draft<'a> {
     fn stage_groups(&mut self) {
         for class in [Class::Busy, Class::Arrived] {
             for index in self.roster.some(class, usize::MAX) {
-                if let Some(group) = self.group_at(index) {
-                    self.roster.set(index, &group.id, None);
-                }
+                self.roster.set(index, None);
             }
         }
     }
@@ -173,7 +171,7 @@ impl<'a> Draft<'a> {
     /// The state still shows the group as it was.
     pub(crate) fn moved(&mut self, group: &Group, place: Where) {
         if let Some(index) = self.roster.index_of(&group.id) {
-            self.roster.set(index, &group.id, Some(place));
+            self.roster.set(index, Some(place));
         }
     }
 
@@ -189,7 +187,7 @@ impl<'a> Draft<'a> {
                 let place = self.begin_group(&group, staged)?;
                 busy |= place == Where::Busy;
                 moved |= place != Where::Busy;
-                self.moved(&group, place);
+                self.roster.set(index, Some(place));
             }
             if busy {
                 self.action = Action::Batch;
@@ -221,13 +219,14 @@ impl<'a> Draft<'a> {
 
     /// Groups whose dependencies will never be met are deferred, so that nothing waits for ever.
     fn defer_doomed(&mut self) {
-        while let Some(group) = self.roster.first(Class::Doomed).and_then(|index| self.group_at(index)) {
+        while let Some(index) = self.roster.first(Class::Doomed) {
+            self.roster.set(index, Some(Where::Dropped));
+            let Some(group) = self.group_at(index) else { continue };
             let lost = group.depends_on.iter().find(|name| self.roster.is_lost(name));
             let name = lost.map_or("another", Name::as_str);
             let why = Name::from(format!("it depends on {name}, which was not completed"));
             let end = End::Deferred { why, by: Name::new("interlock"), acknowledged: None };
             self.push(Change::GroupEnded { group: group.id.clone(), end });
-            self.moved(&group, Where::Dropped);
         }
     }
 

@@ -201,7 +201,10 @@ impl State {
 
     fn assigned(&mut self, change: &Change) {
         let Change::Assigned { assignment, group, part, phase, role, task, attempt } = change else { return };
-        self.hold(group.as_ref(), *part, Holder::Assignment(*assignment));
+        self.on_lane(group.as_ref(), |lane| {
+            lane.hold(*part, Holder::Assignment(*assignment));
+            lane.attempted(role, *attempt);
+        });
         self.last_assignment = *assignment;
         self.open.insert(*assignment);
         let given = Assignment {
@@ -216,12 +219,6 @@ impl State {
             closed: None,
         };
         self.assignments.insert(*assignment, given);
-        if let Some(lane) = self.lane_mut(group.as_ref()) {
-            match lane.attempts.iter_mut().find(|(name, _)| name == role) {
-                Some((_, count)) => *count = *attempt,
-                None => lane.attempts.push((role.clone(), *attempt)),
-            }
-        }
         if group.is_some() && *task != Task::Consult {
             // Gates of the session passed on a tree that is about to change.
             self.gates_passed.clear();
@@ -267,7 +264,7 @@ impl State {
 
     fn asked(&mut self, change: &Change) {
         let Change::Asked { question, name, group, part, text, options, asker, stopped } = change else { return };
-        self.hold(group.as_ref(), *part, Holder::Question(*question));
+        self.on_lane(group.as_ref(), |lane| lane.hold(*part, Holder::Question(*question)));
         self.last_question = *question;
         self.open_questions.insert(*question);
         let asked = Question {
@@ -296,7 +293,7 @@ impl State {
 
     fn gate_opened(&mut self, change: &Change) {
         let Change::GateOpened { run, gate, group, part, purpose } = change else { return };
-        self.hold(group.as_ref(), *part, Holder::Gate(*run));
+        self.on_lane(group.as_ref(), |lane| lane.hold(*part, Holder::Gate(*run)));
         self.last_gate_run = *run;
         let opened = GateRun { gate: gate.clone(), group: group.clone(), part: *part, purpose: purpose.clone() };
         self.gate_runs.insert(*run, opened);
@@ -322,18 +319,6 @@ impl State {
         }
     }
 
-    fn hold(&mut self, group: Option<&Name>, part: u8, holder: Holder) {
-        if let Some(lane) = self.lane_mut(group) {
-            // The session's own part comes into being with its first holder.
-            while lane.parts.len() <= usize::from(part) {
-                lane.parts.push(Part::default());
-            }
-            if let Some(part) = lane.parts.get_mut(usize::from(part)) {
-                part.holder = holder;
-            }
-        }
-    }
-
     fn release(&mut self, group: Option<&Name>, part: u8, holder: &Holder) {
         let part = self.lane_mut(group).and_then(|lane| lane.parts.get_mut(usize::from(part)));
         if let Some(part) = part.filter(|part| part.holder == *holder) {
@@ -343,6 +328,23 @@ impl State {
 }
 
 impl Lane {
+    fn hold(&mut self, part: u8, holder: Holder) {
+        // The session's own part comes into being with its first holder.
+        while self.parts.len() <= usize::from(part) {
+            self.parts.push(Part::default());
+        }
+        if let Some(part) = self.parts.get_mut(usize::from(part)) {
+            part.holder = holder;
+        }
+    }
+
+    fn attempted(&mut self, role: &Name, attempt: u32) {
+        match self.attempts.iter_mut().find(|(name, _)| name == role) {
+            Some((_, count)) => *count = attempt,
+            None => self.attempts.push((role.clone(), attempt)),
+        }
+    }
+
     fn count(&mut self, counter: Counter) {
         let same = |old: &&mut Counter| old.counted == counter.counted && old.role == counter.role;
         match self.counters.iter_mut().find(same) {

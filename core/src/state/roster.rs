@@ -113,8 +113,10 @@ pub(crate) struct Roster<'a> {
     /// Groups at work, those below included.
     busy: usize,
     index: BTreeMap<Name, usize>,
-    /// Who depends on a name.
-    dependents: BTreeMap<Name, Vec<usize>>,
+    /// Who depends on a group.
+    dependents: BTreeMap<usize, Vec<usize>>,
+    /// Who depends on a name that no group has yet.
+    awaiting: BTreeMap<Name, Vec<usize>>,
 }
 
 impl<'a> Roster<'a> {
@@ -139,24 +141,30 @@ impl<'a> Roster<'a> {
         let mut entry = Entry { place: Where::of(group), ..Entry::default() };
         for name in &group.depends_on {
             entry.add(self.standing(name));
-            self.dependents.entry(name.clone()).or_default().push(index);
+            match self.index_of(name) {
+                Some(dependency) => self.dependents.entry(dependency).or_default().push(index),
+                None => self.awaiting.entry(name.clone()).or_default().push(index),
+            }
         }
         self.index.insert(group.id.clone(), index);
         self.put(index, entry);
-        self.shift(&group.id, Standing::Lost, entry.standing());
+        if let Some(awaiting) = self.awaiting.remove(&group.id) {
+            self.dependents.insert(index, awaiting);
+            self.shift(index, Standing::Lost, entry.standing());
+        }
     }
 
     /// The group is as it is now.
     pub(crate) fn update(&mut self, index: usize, group: &Group) {
-        self.set(index, &group.id, Where::of(group));
+        self.set(index, Where::of(group));
     }
 
     /// `None`: it is pending again.
-    pub(crate) fn set(&mut self, index: usize, name: &Name, place: Option<Where>) {
+    pub(crate) fn set(&mut self, index: usize, place: Option<Where>) {
         let Some(old) = self.entry(index).filter(|old| old.place != place) else { return };
         let new = Entry { place, ..old };
         self.put(index, new);
-        self.shift(name, old.standing(), new.standing());
+        self.shift(index, old.standing(), new.standing());
     }
 
     pub(crate) fn place(&self, index: usize) -> Option<Where> {
@@ -173,7 +181,8 @@ impl<'a> Roster<'a> {
 
     /// Does a pending group depend on this one?
     pub(crate) fn is_waited_for(&self, name: &str) -> bool {
-        self.dependents_of(name).any(|index| self.place(index).is_none())
+        let index = self.index_of(name);
+        index.is_some_and(|index| self.dependents_of(index).any(|other| self.place(other).is_none()))
     }
 
     pub(crate) fn first(&self, class: Class) -> Option<usize> {
@@ -203,9 +212,9 @@ impl<'a> Roster<'a> {
         self.index_of(name).and_then(|index| self.entry(index)).map_or(Standing::Lost, Entry::standing)
     }
 
-    fn dependents_of(&self, name: &str) -> impl Iterator<Item = usize> {
-        let below = self.below.and_then(|below| below.dependents.get(name));
-        below.into_iter().chain(self.dependents.get(name)).flatten().copied()
+    fn dependents_of(&self, index: usize) -> impl Iterator<Item = usize> {
+        let below = self.below.and_then(|below| below.dependents.get(&index));
+        below.into_iter().chain(self.dependents.get(&index)).flatten().copied()
     }
 
     fn put(&mut self, index: usize, entry: Entry) {
@@ -222,11 +231,11 @@ impl<'a> Roster<'a> {
     }
 
     /// Those that depend on a group take note of what it is to them now.
-    fn shift(&mut self, name: &Name, old: Standing, new: Standing) {
+    fn shift(&mut self, group: usize, old: Standing, new: Standing) {
         if old == new {
             return;
         }
-        let dependents: Vec<usize> = self.dependents_of(name).collect();
+        let dependents: Vec<usize> = self.dependents_of(group).collect();
         for index in dependents {
             let Some(mut entry) = self.entry(index) else { continue };
             entry.remove(old);
