@@ -103,12 +103,46 @@ impl Entry {
     }
 }
 
+/// Entries by the group's place in the plan.
+#[derive(Clone, Debug, PartialEq)]
+enum Entries {
+    Every(Vec<Entry>),
+    Few(BTreeMap<usize, Entry>),
+}
+
+impl Default for Entries {
+    fn default() -> Self {
+        Entries::Every(Vec::new())
+    }
+}
+
+impl Entries {
+    fn get(&self, index: usize) -> Option<Entry> {
+        match self {
+            Entries::Every(list) => list.get(index).copied(),
+            Entries::Few(map) => map.get(&index).copied(),
+        }
+    }
+
+    fn insert(&mut self, index: usize, entry: Entry) {
+        match self {
+            Entries::Every(list) => match list.get_mut(index) {
+                Some(old) => *old = entry,
+                None => list.push(entry),
+            },
+            Entries::Few(map) => {
+                map.insert(index, entry);
+            }
+        }
+    }
+}
+
 /// Groups by their place in the plan.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Roster<'a> {
     /// What has no entry here has one there.
     below: Option<&'a Roster<'a>>,
-    entries: BTreeMap<usize, Entry>,
+    entries: Entries,
     classes: BTreeSet<(Class, usize)>,
     /// Groups at work, those below included.
     busy: usize,
@@ -121,7 +155,7 @@ pub(crate) struct Roster<'a> {
 
 impl<'a> Roster<'a> {
     pub(crate) fn over(below: &'a Roster<'a>) -> Self {
-        Self { below: Some(below), busy: below.busy, ..Self::default() }
+        Self { below: Some(below), entries: Entries::Few(BTreeMap::new()), busy: below.busy, ..Self::default() }
     }
 
     pub(crate) fn of(groups: &[Group]) -> Self {
@@ -147,7 +181,7 @@ impl<'a> Roster<'a> {
             }
         }
         self.index.insert(group.id.clone(), index);
-        self.put(index, entry);
+        self.put(index, None, entry);
         if let Some(awaiting) = self.awaiting.remove(&group.id) {
             self.dependents.insert(index, awaiting);
             self.shift(index, Standing::Lost, entry.standing());
@@ -163,7 +197,7 @@ impl<'a> Roster<'a> {
     pub(crate) fn set(&mut self, index: usize, place: Option<Where>) {
         let Some(old) = self.entry(index).filter(|old| old.place != place) else { return };
         let new = Entry { place, ..old };
-        self.put(index, new);
+        self.put(index, Some(old), new);
         self.shift(index, old.standing(), new.standing());
     }
 
@@ -186,17 +220,21 @@ impl<'a> Roster<'a> {
     }
 
     pub(crate) fn first(&self, class: Class) -> Option<usize> {
-        self.some(class, 1).first().copied()
+        self.not_moved(class).next().into_iter().chain(self.own(class).next()).min()
     }
 
     /// In the order of the plan, so many at most.
     pub(crate) fn some(&self, class: Class, most: usize) -> Vec<usize> {
-        let below = self.below.into_iter().flat_map(|below| below.own(class));
-        let below = below.filter(|index| !self.entries.contains_key(index));
-        let mut found: Vec<usize> = below.take(most).chain(self.own(class).take(most)).collect();
+        let mut found: Vec<usize> = self.not_moved(class).take(most).chain(self.own(class).take(most)).collect();
         found.sort_unstable();
         found.truncate(most);
         found
+    }
+
+    /// Those below that have no entry here.
+    fn not_moved(&self, class: Class) -> impl Iterator<Item = usize> {
+        let below = self.below.into_iter().flat_map(move |below| below.own(class));
+        below.filter(|index| self.entries.get(*index).is_none())
     }
 
     fn own(&self, class: Class) -> impl Iterator<Item = usize> {
@@ -205,7 +243,7 @@ impl<'a> Roster<'a> {
 
     fn entry(&self, index: usize) -> Option<Entry> {
         let below = || self.below.and_then(|below| below.entry(index));
-        self.entries.get(&index).copied().or_else(below)
+        self.entries.get(index).or_else(below)
     }
 
     fn standing(&self, name: &str) -> Standing {
@@ -217,17 +255,15 @@ impl<'a> Roster<'a> {
         below.into_iter().chain(self.dependents.get(&index)).flatten().copied()
     }
 
-    fn put(&mut self, index: usize, entry: Entry) {
-        let old = self.entry(index).and_then(Entry::class);
-        let new = entry.class();
-        self.classes.extend(new.map(|class| (class, index)));
+    fn put(&mut self, index: usize, old: Option<Entry>, new: Entry) {
+        self.entries.insert(index, new);
+        let (old, new) = (old.and_then(Entry::class), new.class());
         if let Some(class) = old.filter(|_| old != new) {
             self.classes.remove(&(class, index));
         }
-        let was_busy = usize::from(old == Some(Class::Busy));
-        let is_busy = usize::from(new == Some(Class::Busy));
-        self.busy = self.busy.saturating_add(is_busy).saturating_sub(was_busy);
-        self.entries.insert(index, entry);
+        self.classes.extend(new.map(|class| (class, index)));
+        let (was_busy, is_busy) = (old == Some(Class::Busy), new == Some(Class::Busy));
+        self.busy = self.busy.saturating_add(usize::from(is_busy)).saturating_sub(usize::from(was_busy));
     }
 
     /// Those that depend on a group take note of what it is to them now.
@@ -237,10 +273,11 @@ impl<'a> Roster<'a> {
         }
         let dependents: Vec<usize> = self.dependents_of(group).collect();
         for index in dependents {
-            let Some(mut entry) = self.entry(index) else { continue };
+            let Some(before) = self.entry(index) else { continue };
+            let mut entry = before;
             entry.remove(old);
             entry.add(new);
-            self.put(index, entry);
+            self.put(index, Some(before), entry);
         }
     }
 }
