@@ -121,6 +121,7 @@ pub enum Cause {
     LeaseExpired {
         assignment: AssignmentId,
     },
+    Upgraded { workflow: Name, workflow_hash: Digest, from: Digest, by: Name },
     Refused(Refusal),
 }
 
@@ -141,6 +142,7 @@ impl Cause {
         "completion_asked",
         "cancelled",
         "lease_expired",
+        "upgraded",
         "refused",
     ];
 
@@ -160,6 +162,7 @@ impl Cause {
             Cause::CompletionAsked { .. } => "completion_asked",
             Cause::Cancelled { .. } => "cancelled",
             Cause::LeaseExpired { .. } => "lease_expired",
+            Cause::Upgraded { .. } => "upgraded",
             Cause::Refused(_) => "refused",
         }
     }

@@ -31,12 +31,14 @@ pub struct Live {
     /// Bytes of events since the last snapshot, and of that snapshot.
     pub(super) since: usize,
     pub(super) snapshot: usize,
+    /// Something closed was brought back, for the order under way.
+    pub(super) recalled: bool,
 }
 
 impl Live {
     fn new(head: &SessionHead) -> Self {
         let (key, id) = (head.key, head.id.clone());
-        Self { key, id, state: State::default(), head: BEGINNING, since: 0, snapshot: 0 }
+        Self { key, id, state: State::default(), head: BEGINNING, since: 0, snapshot: 0, recalled: false }
     }
 
     pub fn workflow_hash(&self) -> Digest {
@@ -190,6 +192,7 @@ impl Work<'_> {
             | Command::Acknowledge(_)
             | Command::Override(_)
             | Command::Complete(_)
+            | Command::Upgrade(_)
             | Command::Cancel(_) => Ok(()),
         }
     }
@@ -202,7 +205,9 @@ impl Work<'_> {
         }
         let closed = self.tx.assignment(key, id)?.filter(|assignment| assignment.closed.is_some());
         if let Some(closed) = closed {
-            self.held(session)?.state.recall_assignment(id, closed);
+            let live = self.held(session)?;
+            live.state.recall_assignment(id, closed);
+            live.recalled = true;
         }
         Ok(())
     }
@@ -214,9 +219,19 @@ impl Work<'_> {
             return Ok(());
         }
         if let Some(closed) = self.tx.question(key, id)?.filter(|question| !question.open) {
-            self.held(session)?.state.recall_question(id, closed);
+            let live = self.held(session)?;
+            live.state.recall_question(id, closed);
+            live.recalled = true;
         }
         Ok(())
+    }
+
+    /// Lets go again of what was brought back.
+    pub(super) fn forget(&mut self, id: &Name) {
+        if let Some(live) = self.memory.sessions.get_mut(id).filter(|live| live.recalled) {
+            live.state.settle_all();
+            live.recalled = false;
+        }
     }
 
     /// Keeps the state of a session, when enough has happened since the last time.

@@ -25,6 +25,7 @@ mod refuse;
 mod report;
 mod situation;
 mod start;
+mod upgrade;
 mod validate;
 
 use crate::code::Code;
@@ -61,6 +62,9 @@ pub fn decide(workflow: &Workflow, state: &State, command: &Command, inputs: &In
     if let Command::Start(start) = command {
         return start::start(&cx, start);
     }
+    if let Command::Upgrade(by_person) = command {
+        return upgrade::upgrade(&cx, by_person);
+    }
     if let Command::Report(report) = command
         && let Some(outcome) = report::repeated(&cx, report)
     {
@@ -69,6 +73,7 @@ pub fn decide(workflow: &Workflow, state: &State, command: &Command, inputs: &In
     cx.is_active()?;
     match command {
         Command::Start(start) => start::start(&cx, start),
+        Command::Upgrade(by_person) => upgrade::upgrade(&cx, by_person),
         Command::Plan(plan) => plan::plan(&cx, plan),
         Command::Claim(claim) => claim::claim(&cx, claim),
         Command::Report(report) => report::report(&cx, report),

@@ -126,7 +126,7 @@ pub(crate) fn route_report<'a>(
     draft.take_ledger(&mut situation, handoff);
     draft.note_status(cx.workflow, handoff);
     let voice = Voice { name: assignment.role.clone(), resolution: Resolution::Guidance };
-    draft.carry(&situation, &chosen, &voice)?;
+    draft.carry(&situation, chosen, &voice)?;
     draft.note_handoff(handoff);
     Ok(draft)
 }
@@ -196,7 +196,7 @@ impl Draft<'_> {
         let ledger = &mut situation.ledger;
         if ledger.measured(Measure::BlockingFindings).is_some() {
             let (group, by) = (group.id.clone(), handoff.role.clone());
-            self.push(Change::Reviewed { group, by, findings: ledger.moves.clone() });
+            self.push(Change::Reviewed { group, by, findings: std::mem::take(&mut ledger.moves) });
         }
         if !handoff.responses.is_empty() {
             self.push(Change::Responded { group: group.id.clone(), responses: handoff.responses.clone() });
