@@ -140,7 +140,7 @@ fn candidates<'a>(situation: &Situation<'a>, status: Option<StatusIx>) -> &'a [R
 }
 
 /// What a report of this status has to do with findings and tests.
-fn bearings(situation: &Situation<'_>, candidates: &[RuleIx]) -> Bearings {
+pub(super) fn bearings(situation: &Situation<'_>, candidates: &[RuleIx]) -> Bearings {
     let workflow = situation.workflow();
     let mut bearings = Bearings::default();
     let mut take = |measure: Option<Measure>, bearing: Bearing| match measure {
