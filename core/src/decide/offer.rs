@@ -4,7 +4,7 @@ use crate::command::Inputs;
 use crate::decide::Cx;
 use crate::decide::choose::possible;
 use crate::decide::ledger::Bearing;
-use crate::decide::report::bearings;
+use crate::decide::report::{MADE_HERE, bearings};
 use crate::decide::situation::Situation;
 use crate::id::{Name, Timestamp};
 use crate::state::{Assignment, State};
@@ -30,6 +30,8 @@ pub struct Offer {
     pub ends: bool,
     /// Declared facts that its handoff gives as fields.
     pub facts: Vec<Name>,
+    /// Fields of its handoff that some way on hands over.
+    pub hands_on: Vec<Name>,
 }
 
 /// The statuses that the holder of an assignment may report now, always in the same order.
@@ -52,7 +54,6 @@ fn offer(situation: &Situation<'_>, status: StatusIx, candidates: &[RuleIx]) -> 
     }
     let blocked = workflow.blocked.as_ref().filter(|blocked| blocked.status == status);
     let bearings = bearings(situation, candidates);
-    let has = |verb: fn(Verb, &Workflow) -> bool| rules.iter().any(|rule| verb(rule.verb, workflow));
     let phase = situation.phase.map(|phase| workflow.phase(phase)).filter(|_| situation.task == Task::Work);
     let plans_here = phase.is_some_and(|phase| phase.plans) && rules.iter().any(|rule| rule.leaves);
     Some(Offer {
@@ -61,11 +62,11 @@ fn offer(situation: &Situation<'_>, status: StatusIx, candidates: &[RuleIx]) -> 
         demands: demands(situation, &rules, blocked),
         findings: bearings.findings != Bearing::None,
         tests: bearings.tests != Bearing::None,
-        plans: plans_here || has(|verb, _| verb == Verb::Start),
-        asks: blocked.is_none()
-            && has(|verb, workflow| matches!(verb, Verb::Ask(ix) if workflow.question(ix).free.is_some())),
-        ends: has(|verb, _| matches!(verb, Verb::Validate(_))),
+        plans: plans_here || rules.iter().any(|rule| rule.verb == Verb::Start),
+        asks: blocked.is_none() && rules.iter().all(|rule| asks(workflow, rule)),
+        ends: rules.iter().any(|rule| matches!(rule.verb, Verb::Validate(_))),
         facts: facts(workflow, &rules),
+        hands_on: hands_on(&rules),
     })
 }
 
@@ -90,6 +91,17 @@ fn add(to: &mut Vec<Name>, names: &[Name]) {
             to.push(name.clone());
         }
     }
+}
+
+fn asks(workflow: &Workflow, rule: &Rule) -> bool {
+    matches!(rule.verb, Verb::Ask(ix) if workflow.question(ix).free.is_some())
+}
+
+fn hands_on(rules: &[&Rule]) -> Vec<Name> {
+    let mut fields = Vec::new();
+    rules.iter().for_each(|rule| add(&mut fields, &rule.with));
+    fields.retain(|field| !MADE_HERE.contains(&field.as_str()));
+    fields
 }
 
 /// What `when` reads straight from the handoff.
