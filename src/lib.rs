@@ -2,6 +2,7 @@
 //!
 //! `core` decides; `store` keeps; `engine` puts the two together; everything else is at the edges.
 
+pub mod audit;
 pub mod brief;
 mod cli;
 pub mod clock;
@@ -18,6 +19,7 @@ mod output;
 mod pages;
 mod report;
 mod sanitise;
+mod standing;
 pub mod store;
 
 use std::panic;

@@ -48,6 +48,8 @@ pages! {
     E0135 BadPhase
     E0136 GuardOutOfReach
     E0137 NeverReached
+    E0138 BadDuration
+    E0139 Unused
     E0201 NoHandoff
     E0202 HandoffSyntax
     E0203 TwoHandoffs
@@ -113,6 +115,7 @@ pages! {
     E0330 NotForPeople
     E0331 NotAMerge
     E0332 WorkflowMismatch
+    E0333 NoDecision
     E0340 GroupUnfinished
     E0341 NoValidPath
     E0342 BlockUnresolved

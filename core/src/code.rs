@@ -63,6 +63,8 @@ codes! {
     E0135 BadPhase              "a phase or stage is not put together as it must be"
     E0136 GuardOutOfReach       "this guard has no handoff to read"
     E0137 NeverReached          "this alternative can never be taken"
+    E0138 BadDuration           "a length of time cannot be read"
+    E0139 Unused                "a name is declared and nothing uses it"
 
     E0201 NoHandoff             "there is no metadata block in the output"
     E0202 HandoffSyntax         "the metadata block is not JSON"
@@ -130,6 +132,7 @@ codes! {
     E0330 NotForPeople          "the workflow does not let a person do this"
     E0331 NotAMerge             "only a merge assignment takes a merge result"
     E0332 WorkflowMismatch      "the session runs another workflow"
+    E0333 NoDecision            "there is no such decision"
     E0340 GroupUnfinished       "a group has not ended"
     E0341 NoValidPath           "a group was completed without the evidence it needs"
     E0342 BlockUnresolved       "a blocker has no recorded resolution"

@@ -17,7 +17,7 @@ pub enum Error {
 
 impl Error {
     /// Whoever was to carry it out is gone.
-    pub(crate) fn lost() -> Self {
+    pub fn lost() -> Self {
         Error::Fault(Fault::new(Code::Bug, "an order came back without a result"))
     }
 

@@ -1,5 +1,6 @@
 //! Loads a session: its last sealed snapshot, and every event after it.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use interlock_core::code::Code;
@@ -12,7 +13,7 @@ use interlock_core::workflow::{Workflow, load_pinned};
 
 use crate::engine::{Result, Work};
 use crate::store::chain::{BEGINNING, ChainKey, Seal, Sealed};
-use crate::store::{EventRow, Fault, SessionHead, Snapshot, Stored, Transaction};
+use crate::store::{EventRow, Fault, SessionHead, Snapshot, Stored, View};
 
 /// Events read at a time.
 const BATCH: usize = 1024;
@@ -51,6 +52,7 @@ impl Live {
             at: row.at,
             decision: row.decision,
             data: &row.data,
+            given: row.given,
         };
         let follows = row.seq == self.state.seq.saturating_add(1) && row.prev == self.head;
         if !follows || key.event(&sealed, &row.prev) != row.hash {
@@ -75,46 +77,59 @@ fn broken(session: &str, seq: u64) -> Fault {
         .help("nothing is decided on it; `interlock audit verify` says what was done, a backup brings it back")
 }
 
-impl Work<'_> {
+/// Reads sessions and workflows, and remembers them.
+pub(super) struct Loader<'a> {
+    pub(super) view: &'a mut dyn View,
+    pub(super) key: &'a ChainKey,
+    pub(super) memory: &'a mut Memory,
+}
+
+/// What a process has read already.
+#[derive(Default)]
+pub(super) struct Memory {
+    pub(super) sessions: BTreeMap<Name, Live>,
+    workflows: BTreeMap<String, Arc<Workflow>>,
+}
+
+impl Memory {
+    pub(super) fn learn(&mut self, workflow: &Arc<Workflow>) {
+        self.workflows.entry(workflow.hash.to_string()).or_insert_with(|| workflow.clone());
+    }
+}
+
+impl<'a> Loader<'a> {
     /// The session, as it is now: checked once in each transaction that speaks of it.
-    pub(super) fn live(&mut self, id: &str) -> Result<&mut Live> {
-        let Some(head) = self.tx.session(id)? else { return Err(unknown(self.tx, id)?.into()) };
-        let known = self.sessions.remove(id).filter(|live| live.state.seq <= head.seq && live.key == head.key);
+    pub(super) fn live(self, id: &str) -> Result<&'a mut Live> {
+        let Some(head) = self.view.session(id)? else { return Err(unknown(self.view, id)?.into()) };
+        let known = self.memory.sessions.remove(id).filter(|live| live.state.seq <= head.seq && live.key == head.key);
+        let mut this = self;
         let mut live = match known {
             Some(live) => live,
-            None => self.from_snapshot(&head)?,
+            None => this.from_snapshot(&head)?,
         };
         while live.state.seq < head.seq {
-            let events = self.tx.events(head.key, live.state.seq, BATCH)?;
+            let events = this.view.events(head.key, live.state.seq, BATCH)?;
             if events.is_empty() {
                 return Err(broken(id, live.state.seq.saturating_add(1)).into());
             }
-            events.iter().try_for_each(|event| live.take(event, self.key))?;
+            events.iter().try_for_each(|event| live.take(event, this.key))?;
         }
         if live.head != head.head {
             return Err(broken(id, head.seq).into());
         }
-        if self.sessions.len() >= KEPT {
-            self.sessions.pop_first();
+        if this.memory.sessions.len() >= KEPT {
+            this.memory.sessions.pop_first();
         }
-        Ok(self.sessions.entry(head.id).or_insert(live))
-    }
-
-    /// The session that this transaction has loaded already.
-    pub(super) fn held(&mut self, id: &Name) -> Result<&mut Live> {
-        if self.sessions.contains_key(id) {
-            return self.sessions.get_mut(id).ok_or_else(super::Error::lost);
-        }
-        self.live(id)
+        Ok(this.memory.sessions.entry(head.id).or_insert(live))
     }
 
     /// From a snapshot whose seal fits the event that it was taken at; otherwise from the beginning.
     fn from_snapshot(&mut self, head: &SessionHead) -> Result<Live> {
         let mut live = Live::new(head);
-        let Some(snapshot) = self.tx.snapshot(head.key)?.filter(|snapshot| snapshot.seq <= head.seq) else {
+        let Some(snapshot) = self.view.snapshot(head.key)?.filter(|snapshot| snapshot.seq <= head.seq) else {
             return Ok(live);
         };
-        let at = self.tx.events(head.key, snapshot.seq.saturating_sub(1), 1)?;
+        let at = self.view.events(head.key, snapshot.seq.saturating_sub(1), 1)?;
         let Some(event) = at.first().filter(|event| event.seq == snapshot.seq) else { return Ok(live) };
         if self.key.snapshot(&head.id, &event.hash, &snapshot.data) != snapshot.seal {
             return Ok(live);
@@ -127,14 +142,36 @@ impl Work<'_> {
     }
 
     /// The workflow that a session is pinned to.
-    pub(super) fn workflow(&mut self, hash: Digest) -> Result<Arc<Workflow>> {
+    pub(super) fn workflow(self, hash: Digest) -> Result<Arc<Workflow>> {
         let name = hash.to_string();
-        if let Some(workflow) = self.workflows.get(&name) {
+        if let Some(workflow) = self.memory.workflows.get(&name) {
             return Ok(workflow.clone());
         }
-        let workflow = Arc::new(pinned(self.tx, hash)?);
-        self.workflows.insert(name, workflow.clone());
+        let workflow = Arc::new(pinned(self.view, hash)?);
+        self.memory.workflows.insert(name, workflow.clone());
         Ok(workflow)
+    }
+}
+
+impl Work<'_> {
+    pub(super) fn live(&mut self, id: &str) -> Result<&mut Live> {
+        self.loader().live(id)
+    }
+
+    pub(super) fn workflow(&mut self, hash: Digest) -> Result<Arc<Workflow>> {
+        self.loader().workflow(hash)
+    }
+
+    fn loader(&mut self) -> Loader<'_> {
+        Loader { view: &mut *self.tx, key: self.key, memory: self.memory }
+    }
+
+    /// The session that this transaction has loaded already.
+    pub(super) fn held(&mut self, id: &Name) -> Result<&mut Live> {
+        if self.memory.sessions.contains_key(id) {
+            return self.memory.sessions.get_mut(id).ok_or_else(super::Error::lost);
+        }
+        self.live(id)
     }
 
     /// Brings back what the command names, if it was closed and let go of.
@@ -184,7 +221,7 @@ impl Work<'_> {
 
     /// Keeps the state of a session, when enough has happened since the last time.
     pub(super) fn keep_snapshot(&mut self, id: &Name) -> Result<()> {
-        let Some(live) = self.sessions.get_mut(id) else { return Ok(()) };
+        let Some(live) = self.memory.sessions.get_mut(id) else { return Ok(()) };
         let data = serde_json::to_string(&live.state).map_err(|_| super::Error::lost())?;
         let seal = self.key.snapshot(&live.id, &live.head, &data);
         (live.since, live.snapshot) = (0, data.len());
@@ -194,7 +231,7 @@ impl Work<'_> {
 }
 
 /// A workflow out of the store, if it still is what its hash says.
-fn pinned(tx: &mut dyn Transaction, hash: Digest) -> Stored<Workflow> {
+fn pinned(tx: &mut dyn View, hash: Digest) -> Stored<Workflow> {
     let altered = || {
         let message = format!("the workflow {hash} is not in the store as it was pinned");
         Fault::new(Code::PinnedChanged, message).help("nothing is decided with it; restore a backup")
@@ -203,7 +240,7 @@ fn pinned(tx: &mut dyn Transaction, hash: Digest) -> Stored<Workflow> {
     load_pinned(&pinned.sources).workflow.filter(|workflow| workflow.hash == hash).ok_or_else(altered)
 }
 
-fn unknown(tx: &mut dyn Transaction, id: &str) -> Stored<Rejection> {
+fn unknown(tx: &mut dyn View, id: &str) -> Stored<Rejection> {
     let known: Vec<String> = tx.sessions()?.iter().take(10).map(|session| session.id.to_string()).collect();
     let help = interlock_core::suggest::help(id, known.iter().map(String::as_str).collect::<Vec<_>>());
     let mut rejection = Rejection::new(Code::NoSession, format!("there is no session `{id}`")).allowed(known);

@@ -14,13 +14,13 @@ mod record;
 mod refuse;
 mod report;
 
-use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use interlock_core::command::{self, Command, Inputs};
 use interlock_core::decide::{self, Outcome};
 use interlock_core::event::Event;
-use interlock_core::id::{Digest, Name};
+use interlock_core::id::{AssignmentId, Digest, Name};
 use interlock_core::rejection::Rejection;
 use interlock_core::workflow::Workflow;
 
@@ -31,8 +31,9 @@ use crate::store::{Identity, Store, Stored, Transaction};
 
 pub use desk::{Caller, Desk};
 pub use error::Error;
-pub use ids::{AssignmentRef, DecisionRef, QuestionRef};
+pub use ids::{AssignmentRef, DecisionRef, QuestionRef, session as session_id};
 pub use load::Live;
+use load::{Loader, Memory};
 pub use order::{Given, Order, Task};
 
 /// What came of an order.
@@ -41,6 +42,8 @@ pub struct Done {
     pub session: Name,
     pub seq: u64,
     pub event: Arc<Event>,
+    /// What the assignment that was reported for belongs to.
+    pub group: Option<Name>,
     /// The same report again: this was decided then.
     pub repeated: bool,
     /// For the holder of a claim.
@@ -50,6 +53,8 @@ pub struct Done {
 /// What a claim gives to whoever starts the agent.
 #[derive(Clone, Debug)]
 pub struct Claimed {
+    pub role: Name,
+    pub attempt: u32,
     pub token: Secret,
     pub prompt: String,
     pub deadline: Option<interlock_core::id::Timestamp>,
@@ -62,8 +67,7 @@ pub struct Engine {
     keyring: Keyring,
     identity: Identity,
     key: ChainKey,
-    sessions: BTreeMap<Name, Live>,
-    workflows: BTreeMap<String, Arc<Workflow>>,
+    memory: Memory,
     /// Where the output directories of assignments are, as agents see it.
     output: String,
 }
@@ -74,8 +78,7 @@ impl Engine {
         let identity = store.view()?.identity()?;
         let key = keyring.chain(&identity)?;
         store.unlock(&key)?;
-        let (sessions, workflows) = (BTreeMap::new(), BTreeMap::new());
-        Ok(Self { store, keyring, identity, key, sessions, workflows, output })
+        Ok(Self { store, keyring, identity, key, memory: Memory::default(), output })
     }
 
     /// Carries out one order.
@@ -91,18 +94,18 @@ impl Engine {
     }
 
     pub(crate) fn batch(&mut self, orders: &[&Order]) -> Vec<Result<Done>> {
-        let Self { store, keyring, identity, key, sessions, workflows, output } = self;
+        let Self { store, keyring, identity, key, memory, output } = self;
         let mut tx = match store.begin() {
             Ok(tx) => tx,
             Err(fault) => return orders.iter().map(|_| Err(Error::from(fault.clone()))).collect(),
         };
-        let mut desk = Work { tx: &mut *tx, keyring, identity, key, sessions, workflows, output };
+        let mut desk = Work { tx: &mut *tx, keyring, identity, key, memory, output };
         let results: Vec<Result<Done>> = orders.iter().map(|order| desk.alone(order)).collect();
         match tx.commit() {
             Ok(()) => results,
             Err(fault) => {
                 // What is in memory may be ahead of what is stored.
-                sessions.clear();
+                memory.sessions.clear();
                 results.into_iter().map(|result| result.and(Err(Error::from(fault.clone())))).collect()
             }
         }
@@ -110,12 +113,16 @@ impl Engine {
 
     /// A session as it is now, every seal on the way checked.
     pub fn look(&mut self, session: &str) -> Result<(Live, Arc<Workflow>)> {
-        let Self { store, keyring, identity, key, sessions, workflows, output } = self;
-        let mut tx = store.begin()?;
-        let mut work = Work { tx: &mut *tx, keyring, identity, key, sessions, workflows, output };
-        let live = work.live(session)?.clone();
-        let workflow = work.workflow(live.workflow_hash())?;
+        let mut view = self.store.view()?;
+        let live = Loader { view: &mut *view, key: &self.key, memory: &mut self.memory }.live(session)?.clone();
+        let loader = Loader { view: &mut *view, key: &self.key, memory: &mut self.memory };
+        let workflow = loader.workflow(live.workflow_hash())?;
         Ok((live, workflow))
+    }
+
+    /// Where the holder of an assignment leaves its handoff.
+    pub fn output_directory(&self, session: &str, assignment: AssignmentId, attempt: u32) -> PathBuf {
+        PathBuf::from(prompt::output_directory(&self.output, session, assignment, attempt))
     }
 
     /// For reading what the tables have.
@@ -134,8 +141,7 @@ struct Work<'a> {
     keyring: &'a Keyring,
     identity: &'a Identity,
     key: &'a ChainKey,
-    sessions: &'a mut BTreeMap<Name, Live>,
-    workflows: &'a mut BTreeMap<String, Arc<Workflow>>,
+    memory: &'a mut Memory,
     output: &'a str,
 }
 
@@ -147,7 +153,7 @@ impl Work<'_> {
         match done {
             Ok(_) | Err(Error::Refused(_)) => self.tx.keep()?,
             Err(Error::Fault(_)) => {
-                self.sessions.remove(&order.session);
+                self.memory.sessions.remove(&order.session);
                 self.tx.undo()?;
             }
         }
@@ -172,7 +178,7 @@ impl Work<'_> {
         match &order.task {
             Task::Start { pinned, workflow, title, settings, mission } => {
                 self.tx.pin_workflow(workflow.hash, pinned, &workflow.requirements())?;
-                self.workflows.entry(workflow.hash.to_string()).or_insert_with(|| workflow.clone());
+                self.memory.learn(workflow);
                 let start = command::Start {
                     session: order.session.clone(),
                     title: title.clone(),

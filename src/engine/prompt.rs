@@ -35,7 +35,7 @@ impl Work<'_> {
             self.recall_question(session, *question)?;
         }
         let mission = self.mission(key)?;
-        let output_directory = format!("{}/{session}/{id}.{}", self.output, assignment.attempt);
+        let output_directory = output_directory(self.output, session, id, assignment.attempt);
         let state = &self.held(session)?.state;
         let brief = Brief {
             state,
@@ -71,7 +71,12 @@ impl Work<'_> {
     }
 }
 
+pub(super) fn output_directory(folder: &str, session: &str, id: AssignmentId, attempt: u32) -> String {
+    format!("{folder}/{session}/{id}.{attempt}")
+}
+
 /// Until when a role has for its work.
-pub(super) fn deadline(_role: &Role, _now: Timestamp) -> Option<Timestamp> {
-    None
+pub(super) fn deadline(role: &Role, now: Timestamp) -> Option<Timestamp> {
+    let length = i64::try_from(role.deadline?.milliseconds()).ok()?;
+    Some(Timestamp(now.0.saturating_add(length)))
 }

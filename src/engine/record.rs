@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use interlock_core::event::Event;
-use interlock_core::id::DecisionId;
+use interlock_core::event::{Cause, Event};
+use interlock_core::id::{AssignmentId, DecisionId, Name};
+use interlock_core::state::State;
 
 use crate::engine::load::parse;
 use crate::engine::{Claimed, Done, Error, Order, Result, Work};
 use crate::store::Append;
-use crate::store::chain::Sealed;
+use crate::store::chain::{self, Sealed};
 use crate::store::rows;
 
 /// A snapshot is not worth its while before this many bytes of events.
@@ -28,14 +29,17 @@ impl Work<'_> {
         let live = self.held(&order.session)?;
         live.state.apply(&event);
         let data = serde_json::to_string(&event).map_err(|_| Error::lost())?;
-        let decision = rows::decision_number(event.decision.as_ref());
+        let decision = event.decision.as_ref().map(|decision| decision.id.0);
         let (seq, kind) = (live.state.seq, event.cause.kind());
-        let sealed = Sealed { session: &live.id, seq, kind, at: event.at, decision, data: &data };
+        let handoff = event.handoff.as_ref().map(ToString::to_string);
+        let attachment = handoff.as_deref().or(with.mission);
+        let given = attachment.map(|body| chain::given(body.as_bytes()));
+        let sealed = Sealed { session: &live.id, seq, kind, at: event.at, decision, data: &data, given };
         let hash = key.event(&sealed, &live.head);
         let written = rows::rows(&event, &live.state);
+        let group = group_of(&event, &live.state);
         live.state.settle(&event);
         let prev = std::mem::replace(&mut live.head, hash);
-        let handoff = event.handoff.as_ref().map(ToString::to_string);
         let append = Append {
             session: live.key,
             seq,
@@ -45,7 +49,8 @@ impl Work<'_> {
             data: &data,
             prev: &prev,
             hash: &hash,
-            attachment: handoff.as_deref().or(with.mission),
+            given: given.as_ref(),
+            attachment,
             prompt: with.claimed.as_ref().map(|claimed| claimed.prompt.as_str()),
             rows: &written,
         };
@@ -56,7 +61,7 @@ impl Work<'_> {
             self.keep_snapshot(&order.session)?;
         }
         let session = order.session.clone();
-        Ok(Done { session, seq, event: Arc::from(event), repeated: false, claimed: with.claimed })
+        Ok(Done { session, seq, event: Arc::from(event), group, repeated: false, claimed: with.claimed })
     }
 
     /// What was decided when the same was given in before.
@@ -65,6 +70,44 @@ impl Work<'_> {
         let key = live.key;
         let row = self.tx.event_of_decision(key, decision.0)?.ok_or_else(Error::lost)?;
         let event = Arc::new(parse(&order.session, &row)?);
-        Ok(Done { session: order.session.clone(), seq: row.seq, event, repeated: true, claimed: None })
+        let group = match spoken_for(&event) {
+            Some(id) => self.tx.assignment(key, id)?.and_then(|assignment| assignment.group),
+            None => None,
+        };
+        Ok(Done { session: order.session.clone(), seq: row.seq, event, group, repeated: true, claimed: None })
     }
+}
+
+/// The assignment that an event closed by a report.
+fn spoken_for(event: &Event) -> Option<AssignmentId> {
+    match &event.cause {
+        Cause::Claimed { assignment, .. }
+        | Cause::Reported { assignment, .. }
+        | Cause::Lost { assignment, .. }
+        | Cause::Merged { assignment, .. }
+        | Cause::LeaseExpired { assignment } => Some(*assignment),
+        Cause::Started { .. }
+        | Cause::Planned { .. }
+        | Cause::Answered { .. }
+        | Cause::GateFinished { .. }
+        | Cause::Deferred { .. }
+        | Cause::Acknowledged { .. }
+        | Cause::Overridden { .. }
+        | Cause::CompletionAsked { .. }
+        | Cause::Cancelled { .. }
+        | Cause::Refused(_) => None,
+    }
+}
+
+/// What an event is about.
+fn group_of(event: &Event, state: &State) -> Option<Name> {
+    if let Cause::Deferred { group, .. } | Cause::Acknowledged { group, .. } | Cause::Overridden { group, .. } =
+        &event.cause
+    {
+        return Some(group.clone());
+    }
+    if let Cause::Answered { question, .. } = &event.cause {
+        return state.questions.get(question).and_then(|question| question.group.clone());
+    }
+    spoken_for(event).and_then(|id| state.assignments.get(&id)).and_then(|assignment| assignment.group.clone())
 }

@@ -54,7 +54,10 @@ impl Work<'_> {
             prompt: text.as_ref().map(|text| Digest::of(text.as_bytes())),
             lease_until: deadline,
         });
-        let claimed = text.map(|prompt| Claimed { token, prompt, deadline });
+        let given = self.held(&order.session)?.state.assignments.get(&assignment);
+        let given = given.map(|given| (given.role.clone(), given.attempt));
+        let claimed =
+            text.zip(given).map(|(prompt, (role, attempt))| Claimed { role, attempt, token, prompt, deadline });
         self.run(order, &workflow, &command, With { mission: None, claimed })
     }
 

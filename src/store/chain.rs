@@ -3,6 +3,7 @@
 //! The key lies outside of the repository and of the agents' environment. Whoever edits the file can neither change an
 //! event nor add one so that its seal fits.
 
+use ed25519_dalek::SigningKey;
 use interlock_core::id::Timestamp;
 
 /// Sets one kind of seal apart from another, so that none can stand in for a different one.
@@ -12,6 +13,11 @@ const STORE: &[u8] = b"interlock store 1";
 
 /// A keyed BLAKE3 hash. Compared in constant time.
 pub type Seal = blake3::Hash;
+
+/// Of what an event was given, without a key: the event's own seal covers it.
+pub fn given(bytes: &[u8]) -> Seal {
+    blake3::hash(bytes)
+}
 
 /// What the first event of a session follows.
 pub const BEGINNING: Seal = Seal::from_bytes([0; 32]);
@@ -29,6 +35,8 @@ pub struct Sealed<'a> {
     pub at: Timestamp,
     pub decision: Option<u32>,
     pub data: &'a str,
+    /// The hash of what it was given.
+    pub given: Option<Seal>,
 }
 
 impl ChainKey {
@@ -44,6 +52,7 @@ impl ChainKey {
         field(&mut seal, &event.at.0.to_le_bytes());
         field(&mut seal, &event.decision.map_or(0, |id| u64::from(id) + 1).to_le_bytes());
         field(&mut seal, event.data.as_bytes());
+        field(&mut seal, event.given.as_ref().map_or(&[][..], |given| given.as_bytes()));
         field(&mut seal, prev.as_bytes());
         seal.finalize()
     }
@@ -64,6 +73,11 @@ impl ChainKey {
         field(&mut seal, operator);
         field(&mut seal, spawner);
         seal.finalize()
+    }
+
+    /// Signs heads of chains, so that others can hold them against the store. Made of the key, and not the key.
+    pub fn signing_key(&self) -> SigningKey {
+        SigningKey::from_bytes(&blake3::derive_key("interlock 2026 head signature 1", &self.0))
     }
 
     fn start(&self, what: &[u8]) -> blake3::Hasher {

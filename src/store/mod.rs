@@ -7,6 +7,7 @@ pub mod chain;
 mod fault;
 pub mod rows;
 pub mod sqlite;
+pub mod table;
 
 use interlock_core::id::{AssignmentId, Digest, Name, QuestionId, Timestamp};
 use interlock_core::state::{Assignment, Question};
@@ -14,7 +15,8 @@ use interlock_core::workflow::Requirements;
 
 use chain::{ChainKey, Seal};
 pub use fault::Fault;
-use rows::Rows;
+use rows::{Rows, SessionRow};
+use table::{Fold, Table};
 
 pub type Stored<T> = Result<T, Fault>;
 
@@ -43,6 +45,8 @@ pub struct SessionHead {
     /// Of its last event.
     pub seq: u64,
     pub head: Seal,
+    /// The event that last voided its gates.
+    pub lapsed: u64,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,6 +58,8 @@ pub struct EventRow {
     pub at: Timestamp,
     pub decision: Option<u32>,
     pub data: String,
+    /// The hash of what it was given.
+    pub given: Option<Seal>,
     pub prev: Seal,
     pub hash: Seal,
 }
@@ -100,6 +106,7 @@ pub struct Append<'a> {
     pub at: Timestamp,
     pub decision: Option<u32>,
     pub data: &'a str,
+    pub given: Option<&'a Seal>,
     pub prev: &'a Seal,
     pub hash: &'a Seal,
     pub attachment: Option<&'a str>,
@@ -128,6 +135,27 @@ pub trait View {
     /// Open questions of one session, or of all.
     fn open_questions(&mut self, session: Option<i64>) -> Stored<Vec<OpenQuestion>>;
     fn attempts(&mut self) -> Stored<Vec<Attempt>>;
+    /// Every event of a session in its order, with what it was given and what was told.
+    fn chain(&mut self, session: i64, each: &mut dyn FnMut(&Link<'_>)) -> Stored<()>;
+    /// The rows of a session in one of the tables.
+    fn table(&mut self, table: &Table, session: i64) -> Stored<table::Rows>;
+    /// What is not as this version makes it: each object of the schema that is missing, added or changed.
+    fn schema(&mut self) -> Stored<Vec<String>>;
+}
+
+/// One event of a chain, as it lies in the store.
+#[derive(Clone, Copy, Debug)]
+pub struct Link<'a> {
+    pub seq: u64,
+    pub kind: &'a str,
+    pub at: Timestamp,
+    pub decision: Option<u32>,
+    pub data: &'a str,
+    pub given: Option<Seal>,
+    pub prev: Seal,
+    pub hash: Seal,
+    pub attachment: Option<&'a str>,
+    pub prompt: Option<&'a str>,
 }
 
 /// Everything in it is stored, durably, or nothing is.
@@ -149,6 +177,8 @@ pub trait Store: Send {
     fn view(&mut self) -> Stored<Box<dyn View + '_>>;
     /// For writing. Waits for its turn.
     fn begin(&mut self) -> Stored<Box<dyn Transaction + '_>>;
+    /// Puts the rows of these sessions in the place of what is there.
+    fn rebuild(&mut self, sessions: &[(i64, Fold, SessionRow)]) -> Stored<()>;
     /// From now on events are sealed, and guarded, with this key.
     fn unlock(&mut self, key: &ChainKey) -> Stored<()>;
 }

@@ -10,12 +10,12 @@ use crate::decide::draft::Draft;
 use crate::decide::ledger::{Bearing, Bearings, Ledger};
 use crate::decide::situation::Situation;
 use crate::decide::{Cx, Outcome, refuse};
-use crate::decision::Warning;
+use crate::decision::{Action, Warning};
 use crate::event::{Cause, Change, Closing, Resolution};
 use crate::handoff::Handoff;
 use crate::id::{AssignmentId, DecisionId, Digest, Name};
 use crate::rejection::Rejection;
-use crate::state::{Assignment, Closed, State};
+use crate::state::{Assignment, Closed, End, GatePurpose, State};
 use crate::workflow::*;
 
 /// Counters as somebody asks about them: already counted.
@@ -232,13 +232,64 @@ impl Draft<'_> {
         let context = self.context.clone();
         let absent = context.iter().filter(|field| !MADE_HERE.contains(&field.as_str()) && !handoff.has(field));
         self.absent.extend(absent.cloned());
-        let suggested = handoff.field("handoff.next_agent").and_then(|value| value.as_str());
-        if let Some(name) = suggested.filter(|name| self.next.iter().all(|next| next.role != **name)) {
-            let decided: Vec<&str> = self.next.iter().map(|next| next.role.as_str()).collect();
-            let decided = if decided.is_empty() { self.action.name().to_owned() } else { decided.join(", ") };
-            let text = format!("the agent suggested {name}; the workflow decides: {decided}");
-            self.warnings.push(Warning::coded(Code::SuggestionDiffers, text));
+        let suggested = |path| handoff.field(path).and_then(|value| value.as_str());
+        if let Some(name) = suggested("handoff.next_agent") {
+            let decided: Vec<Name> = self.next.iter().map(|next| next.role.clone()).collect();
+            if decided.iter().all(|role| *role != name) {
+                self.note_suggestion(name, &decided);
+            }
         }
+        if let Some(name) = suggested("handoff.next_phase").filter(|_| self.cx.workflow.has_phases()) {
+            let decided = self.phases_that_follow();
+            let same = if name == "complete" { self.completes() } else { self.is_among(name, &decided) };
+            let undecided = decided.is_empty() && matches!(self.action, Action::Wait | Action::Ask);
+            if !same && !undecided {
+                self.note_suggestion(&format!("phase {name}"), &decided);
+            }
+        }
+    }
+
+    fn note_suggestion(&mut self, suggested: &str, decided: &[Name]) {
+        let names: Vec<&str> = decided.iter().map(Name::as_str).collect();
+        let decided = if names.is_empty() { self.action.name().to_owned() } else { names.join(", ") };
+        let text = format!("the agent suggested {suggested}; the workflow decides: {decided}");
+        self.warnings.push(Warning::coded(Code::SuggestionDiffers, text));
+    }
+
+    /// The phases that work goes on in, or waits before, each once.
+    fn phases_that_follow(&self) -> Vec<Name> {
+        let mut follow: Vec<Name> = Vec::new();
+        let mut add = |name: &Name| {
+            if !follow.contains(name) {
+                follow.push(name.clone());
+            }
+        };
+        for change in &self.changes {
+            if let Change::Entered { phases, .. } = change {
+                phases.iter().for_each(&mut add);
+            } else if let Change::Assigned { phase: Some(phase), .. } = change {
+                add(phase);
+            } else if let Change::Arrived { stage, .. } = change {
+                let stage = self.cx.workflow.stages.get(usize::from(*stage));
+                let phases = stage.into_iter().flat_map(|stage| &stage.phases);
+                phases.for_each(|phase| add(&self.cx.workflow.phase(*phase).name));
+            }
+        }
+        follow
+    }
+
+    /// A phase goes by its own name, and by what handoffs call it.
+    fn is_among(&self, name: &str, phases: &[Name]) -> bool {
+        let called = |phase: &Name| self.cx.workflow.phase_named(phase).map(|ix| &self.cx.workflow.phase(ix).called);
+        phases.iter().any(|phase| *phase == name || called(phase).is_some_and(|called| *called == name))
+    }
+
+    /// A group has left its last phase: it is completed, or only its gates are left.
+    fn completes(&self) -> bool {
+        self.changes.iter().any(|change| {
+            matches!(change, Change::GroupEnded { end: End::Completed, .. })
+                || matches!(change, Change::GateOpened { purpose: GatePurpose::Completion, .. })
+        })
     }
 }
 

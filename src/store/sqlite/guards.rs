@@ -55,7 +55,7 @@ const GUARDS: &[Guard] = &[
          OR NOT EXISTS (SELECT 1 FROM sessions s WHERE s.key = NEW.session AND s.seq + 1 = NEW.seq AND s.head IS NEW.prev)",
         "an event follows the last one of its session, once"),
     guard("event_is_sealed", "INSERT", "events",
-        "interlock_seal((SELECT id FROM sessions WHERE key = NEW.session), NEW.seq, NEW.kind, NEW.at, NEW.decision, NEW.data, NEW.prev) IS NOT NEW.hash",
+        "interlock_seal((SELECT id FROM sessions WHERE key = NEW.session), NEW.seq, NEW.kind, NEW.at, NEW.decision, NEW.data, NEW.given, NEW.prev) IS NOT NEW.hash",
         "an event needs the seal of the chain"),
     guard("event_stays", "UPDATE", "events", "1", "an event never changes"),
     guard("event_remains", "DELETE", "events", "1", "an event never goes"),

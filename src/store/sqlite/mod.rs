@@ -18,6 +18,8 @@ use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, TransactionBehavior};
 
 use crate::store::chain::{ChainKey, Seal, Sealed};
+use crate::store::rows::SessionRow;
+use crate::store::table::Fold;
 use crate::store::{Fault, Identity, Store, Stored, Transaction, View};
 use trouble::trouble;
 
@@ -71,6 +73,10 @@ impl Store for Sqlite {
         Ok(Box::new(Tx { tx: transaction.map_err(|error| trouble(path, &error))?, path }))
     }
 
+    fn rebuild(&mut self, sessions: &[(i64, Fold, SessionRow)]) -> Stored<()> {
+        verify::rebuild(self, sessions)
+    }
+
     fn unlock(&mut self, key: &ChainKey) -> Stored<()> {
         let key = key.clone();
         let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC | FunctionFlags::SQLITE_INNOCUOUS;
@@ -82,11 +88,12 @@ impl Store for Sqlite {
                 at: Timestamp(cx.get(3)?),
                 decision: cx.get(4)?,
                 data: cx.get_raw(5).as_str()?,
+                given: cx.get::<Option<[u8; 32]>>(6)?.map(Seal::from_bytes),
             };
-            let prev = Seal::from_bytes(cx.get(6)?);
+            let prev = Seal::from_bytes(cx.get(7)?);
             Ok(key.event(&sealed, &prev).as_bytes().to_vec())
         };
-        self.connection.create_scalar_function("interlock_seal", 7, flags, seal).map_err(|error| self.trouble(&error))
+        self.connection.create_scalar_function("interlock_seal", 8, flags, seal).map_err(|error| self.trouble(&error))
     }
 }
 

@@ -4,16 +4,18 @@ use interlock_core::event::Closing;
 use interlock_core::id::{AssignmentId, DecisionId, Digest, Name, QuestionId, Timestamp};
 use interlock_core::state::{Assignment, Closed, Question};
 use interlock_core::workflow::Task;
+use rusqlite::types::ValueRef;
 use rusqlite::{OptionalExtension, Params, params};
 
 use crate::store::chain::Seal;
 use crate::store::rows::SESSION;
-use crate::store::sqlite::{Tx, corrupt, signed, unsigned};
-use crate::store::{Attempt, EventRow, Identity, OpenQuestion, Pinned, SessionHead, Snapshot, Stored, View};
+use crate::store::sqlite::{Tx, corrupt, signed, unsigned, verify};
+use crate::store::table::{self, Cell, Table};
+use crate::store::{Attempt, EventRow, Identity, Link, OpenQuestion, Pinned, SessionHead, Snapshot, Stored, View};
 
-
-const SESSION_COLUMNS: &str = "key, id, title, workflow, workflow_hash, status, started_at, updated_at, seq, head";
-const EVENT_COLUMNS: &str = "id, seq, kind, at, decision, data, prev, hash";
+const SESSION_COLUMNS: &str =
+    "key, id, title, workflow, workflow_hash, status, started_at, updated_at, seq, head, lapsed";
+const EVENT_COLUMNS: &str = "id, seq, kind, at, decision, data, given, prev, hash";
 const ASSIGNMENT_COLUMNS: &str =
     "grp, part, phase, role, task, attempt, status, token, lease_until, digest, decision, opened";
 const QUESTION_COLUMNS: &str = "name, grp, part, text, options, asker, stopped, status";
@@ -103,6 +105,33 @@ impl View for Tx<'_> {
         })
     }
 
+    fn chain(&mut self, session: i64, each: &mut dyn FnMut(&Link<'_>)) -> Stored<()> {
+        let sql = "SELECT e.seq, e.kind, e.at, e.decision, e.data, e.given, e.prev, e.hash, a.body, p.body
+                     FROM events e LEFT JOIN attachments a ON a.event = e.id LEFT JOIN prompts p ON p.event = e.id
+                    WHERE e.session = ?1 ORDER BY e.seq";
+        let mut statement = self.tx.prepare_cached(sql).map_err(|error| self.trouble(&error))?;
+        let mut rows = statement.query([session]).map_err(|error| self.trouble(&error))?;
+        while let Some(row) = rows.next().map_err(|error| self.trouble(&error))? {
+            link(row, each).map_err(|error| self.trouble(&error))?;
+        }
+        Ok(())
+    }
+
+    fn table(&mut self, table: &Table, session: i64) -> Stored<table::Rows> {
+        let columns: Vec<&str> = table.key.iter().chain(table.columns).copied().collect();
+        let sql = format!("SELECT {} FROM {} WHERE session = ?1", columns.join(", "), table.name);
+        let keys = table.key.len();
+        let rows = self.all(&sql, [session], |row| {
+            let cells: rusqlite::Result<Vec<Cell>> = (0..columns.len()).map(|index| cell(row, index)).collect();
+            cells.map(|mut key| (key.split_off(keys), key))
+        })?;
+        Ok(rows.into_iter().map(|(values, key)| (key, values)).collect())
+    }
+
+    fn schema(&mut self) -> Stored<Vec<String>> {
+        verify::schema(&self.tx).map_err(|error| self.trouble(&error))
+    }
+
     fn attempts(&mut self) -> Stored<Vec<Attempt>> {
         let sql = "SELECT a.at, s.id, a.guard, a.what FROM attempts a LEFT JOIN sessions s ON s.key = a.session ORDER BY a.id";
         self.all(sql, [], |row| {
@@ -127,7 +156,12 @@ impl Tx<'_> {
         statement.query_row(values, map).optional().map_err(|error| self.trouble(&error))
     }
 
-    fn all<T>(&self, sql: &str, values: impl Params, map: impl Fn(&rusqlite::Row<'_>) -> rusqlite::Result<T>) -> Stored<Vec<T>> {
+    fn all<T>(
+        &self,
+        sql: &str,
+        values: impl Params,
+        map: impl Fn(&rusqlite::Row<'_>) -> rusqlite::Result<T>,
+    ) -> Stored<Vec<T>> {
         let mut statement = self.tx.prepare_cached(sql).map_err(|error| self.trouble(&error))?;
         let rows = statement.query_map(values, |row| map(row)).map_err(|error| self.trouble(&error))?;
         rows.collect::<rusqlite::Result<_>>().map_err(|error| self.trouble(&error))
@@ -147,6 +181,7 @@ fn session(row: &rusqlite::Row<'_>) -> rusqlite::Result<SessionHead> {
         updated_at: Timestamp(row.get(7)?),
         seq: unsigned(row.get(8)?),
         head: seal(row, 9)?,
+        lapsed: unsigned(row.get(10)?),
     })
 }
 
@@ -158,8 +193,38 @@ pub(super) fn event(row: &rusqlite::Row<'_>) -> rusqlite::Result<EventRow> {
         at: Timestamp(row.get(3)?),
         decision: row.get(4)?,
         data: row.get(5)?,
+        given: row.get::<_, Option<[u8; 32]>>(6)?.map(Seal::from_bytes),
+        prev: seal(row, 7)?,
+        hash: seal(row, 8)?,
+    })
+}
+
+fn link(row: &rusqlite::Row<'_>, each: &mut dyn FnMut(&Link<'_>)) -> rusqlite::Result<()> {
+    each(&Link {
+        seq: unsigned(row.get(0)?),
+        kind: row.get_ref(1)?.as_str()?,
+        at: Timestamp(row.get(2)?),
+        decision: row.get(3)?,
+        data: row.get_ref(4)?.as_str()?,
+        given: row.get::<_, Option<[u8; 32]>>(5)?.map(Seal::from_bytes),
         prev: seal(row, 6)?,
         hash: seal(row, 7)?,
+        attachment: row.get_ref(8)?.as_str_or_null()?,
+        prompt: row.get_ref(9)?.as_str_or_null()?,
+    });
+    Ok(())
+}
+
+fn cell(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<Cell> {
+    Ok(match row.get_ref(column)? {
+        ValueRef::Null => Cell::Null,
+        ValueRef::Integer(number) => Cell::Integer(number),
+        ValueRef::Real(number) => Cell::from(number.to_string()),
+        ValueRef::Text(text) => Cell::Text(Name::from(String::from_utf8_lossy(text).into_owned())),
+        ValueRef::Blob(bytes) => match bytes.try_into() {
+            Ok(bytes) => Cell::Bytes(bytes),
+            Err(_) => Cell::from(format!("{} bytes", bytes.len())),
+        },
     })
 }
 

@@ -46,13 +46,14 @@ CREATE TABLE events (
   at       INTEGER NOT NULL,
   decision INTEGER,
   data     TEXT NOT NULL,
+  given    BLOB,              -- the hash of what it was given
   prev     BLOB NOT NULL,
   hash     BLOB NOT NULL
 ) STRICT;
 CREATE UNIQUE INDEX events_by_seq ON events (session, seq);
 CREATE UNIQUE INDEX events_by_decision ON events (session, decision) WHERE decision IS NOT NULL;
 
--- What an event was given, whole: the handoff, the mission. The event commits to it by digest.
+-- What an event was given, whole: the handoff, the mission.
 CREATE TABLE attachments (
   event INTEGER PRIMARY KEY,
   body  TEXT NOT NULL

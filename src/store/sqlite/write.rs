@@ -1,16 +1,17 @@
 //! What is written, one statement a table.
 
+use std::fmt::Write as _;
+
 use interlock_core::id::{Digest, Name, Timestamp};
-use interlock_core::state::{Assignment, Finding, FindingStatus, Question};
-use interlock_core::workflow::{Requirements, Task};
-use rusqlite::{Params, named_params, params};
+use interlock_core::workflow::Requirements;
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{Params, ToSql, named_params, params};
 use serde_json::json;
 
-use crate::store::rows::{
-    AssignmentRow, BlockRow, CounterRow, EvidenceRow, FindingRow, GroupRow, QuestionRow, ResolvedRow, Row, SESSION,
-    SessionRow, milliseconds,
-};
+use crate::store::chain::Seal;
+use crate::store::rows::SessionRow;
 use crate::store::sqlite::{Tx, signed};
+use crate::store::table::{Cell, How, Record, Resolved, Table, Write};
 use crate::store::{Append, Pinned, Snapshot, Stored, Transaction};
 
 /// A row's place: its session, and the event that writes it.
@@ -50,7 +51,8 @@ impl Transaction for Tx<'_> {
     fn append(&mut self, append: &Append<'_>) -> Stored<()> {
         let at = At { session: append.session, seq: signed(append.seq) };
         self.run(
-            "INSERT INTO events (session, seq, kind, at, decision, data, prev, hash) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+            "INSERT INTO events (session, seq, kind, at, decision, data, given, prev, hash)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
             params![
                 at.session,
                 at.seq,
@@ -58,6 +60,7 @@ impl Transaction for Tx<'_> {
                 append.at.0,
                 append.decision,
                 append.data,
+                append.given.map(Seal::as_bytes),
                 append.prev.as_bytes(),
                 append.hash.as_bytes()
             ],
@@ -69,8 +72,8 @@ impl Transaction for Tx<'_> {
         if let Some(body) = append.prompt {
             self.run("INSERT INTO prompts (event, body) VALUES (?1, ?2)", params![event, body])?;
         }
-        for row in &append.rows.rows {
-            self.row(at, row)?;
+        for write in &append.rows.rows {
+            self.write(at.session, write)?;
         }
         self.session_row(at, &append.rows.session)
     }
@@ -101,7 +104,7 @@ impl Transaction for Tx<'_> {
 }
 
 impl Tx<'_> {
-    fn run(&self, sql: &str, values: impl Params) -> Stored<usize> {
+    pub(super) fn run(&self, sql: &str, values: impl Params) -> Stored<usize> {
         let mut statement = self.tx.prepare_cached(sql).map_err(|error| self.trouble(&error))?;
         statement.execute(values).map_err(|error| self.trouble(&error))
     }
@@ -112,7 +115,7 @@ impl Tx<'_> {
     }
 
     fn session_row(&self, at: At, row: &SessionRow) -> Stored<()> {
-        let SessionRow { status, workflow, workflow_hash, title, lapses } = row;
+        let SessionRow { status, workflow, workflow_hash, title, lapses, .. } = row;
         let sql = "UPDATE sessions SET status = :status, title = :title, workflow = :workflow, workflow_hash = :hash,
                           lapsed = iif(:lapses, :seq, lapsed)
                     WHERE key = :key AND (status <> :status OR workflow_hash <> :hash OR :lapses)";
@@ -124,152 +127,76 @@ impl Tx<'_> {
         self.run(sql, values).map(drop)
     }
 
-    fn row(&self, at: At, row: &Row) -> Stored<()> {
-        match row {
-            Row::Group(row) => self.group(at, row),
-            Row::Assignment(row) => self.assignment(at, row),
-            Row::Question(row) => self.question(at, row),
-            Row::Evidence(EvidenceRow { group, kind, name }) => {
-                let sql = "INSERT INTO evidence (session, grp, kind, name, seq) VALUES (?1, ?2, ?3, ?4, ?5)";
-                self.run(sql, params![at.session, group.as_str(), kind, name.as_str(), at.seq]).map(drop)
-            }
-            Row::Block(BlockRow { group, part, role, reason }) => {
-                let sql = "INSERT INTO blocks (session, grp, seq, part, role, reason) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
-                let reason = reason.as_deref();
-                self.run(sql, params![at.session, group.as_str(), at.seq, part, role.as_str(), reason]).map(drop)
-            }
-            Row::Resolved(ResolvedRow { group, part, role, by }) => {
+    fn write(&self, session: i64, write: &Write) -> Stored<()> {
+        match write {
+            Write::Row(record) => self.record(session, record),
+            Write::Resolved(Resolved { group, part, role, by, seq }) => {
                 let sql = "UPDATE blocks SET resolved = ?5, resolution = ?6
                             WHERE session = ?1 AND grp = ?2 AND part = ?3 AND role = ?4 AND resolved IS NULL AND seq < ?5";
-                self.run(sql, params![at.session, group.as_str(), part, role.as_str(), at.seq, by]).map(drop)
+                self.run(sql, params![session, group, part, role, seq, by]).map(drop)
             }
-            Row::Counter(row) => self.counter(at, row),
-            Row::Finding(row) => self.finding(at, row),
         }
     }
 
-    fn group(&self, at: At, row: &GroupRow) -> Stored<()> {
-        let sql = if row.new {
-            "INSERT INTO groups (session, id, title, status, role, attempt, ever_blocked, checks, acknowledged, lapsed, seq)
-             VALUES (:session, :id, :title, :status, :role, :attempt, :ever_blocked, :checks, :acknowledged,
-                     iif(:lapses, :seq, 0), :seq)"
-        } else {
-            "UPDATE groups SET title = :title, status = :status, role = coalesce(:role, role),
-                    attempt = iif(:role IS NULL, attempt, :attempt), ever_blocked = :ever_blocked, checks = :checks,
-                    acknowledged = :acknowledged, lapsed = iif(:lapses, :seq, lapsed), seq = :seq
-              WHERE session = :session AND id = :id"
+    pub(super) fn record(&self, session: i64, record: &Record) -> Stored<()> {
+        let written = match record.how {
+            How::Insert => 0,
+            How::Update | How::Either => self.bound(&update(record), session, record)?,
         };
-        let values = named_params! {
-            ":session": at.session, ":id": row.id.as_str(), ":title": row.title.as_str(), ":status": row.status,
-            ":role": row.role.as_deref(), ":attempt": row.attempt, ":ever_blocked": row.ever_blocked,
-            ":checks": row.checks, ":acknowledged": row.acknowledged.as_deref(), ":lapses": row.lapses, ":seq": at.seq,
+        if written == 0 && record.how != How::Update {
+            self.bound(&insert(record), session, record)?;
+        }
+        Ok(())
+    }
+
+    /// Runs a statement whose values are the session, the key and the columns that are set, in this order.
+    fn bound(&self, sql: &str, session: i64, record: &Record) -> Stored<usize> {
+        let mut statement = self.tx.prepare_cached(sql).map_err(|error| self.trouble(&error))?;
+        let values = record.key.iter().chain(record.set.iter().map(|(_, value)| value));
+        let bound = statement
+            .raw_bind_parameter(1, session)
+            .and_then(|()| (2..).zip(values).try_for_each(|(index, value)| statement.raw_bind_parameter(index, value)));
+        bound.and_then(|()| statement.raw_execute()).map_err(|error| self.trouble(&error))
+    }
+}
+
+/// `INSERT` of a record. What the text is made of are names of our own, never values.
+fn insert(record: &Record) -> String {
+    let Table { name, key, .. } = record.table;
+    let mut sql = format!("INSERT INTO {name} (session");
+    for column in key.iter().chain(record.set.iter().map(|(column, _)| column)) {
+        sql.push_str(", ");
+        sql.push_str(column);
+    }
+    sql.push_str(") VALUES (?");
+    sql.push_str(&", ?".repeat(key.len() + record.set.len()));
+    sql.push(')');
+    sql
+}
+
+fn update(record: &Record) -> String {
+    let Table { name, key, .. } = record.table;
+    let mut sql = format!("UPDATE {name} SET ");
+    for (index, (column, _)) in record.set.iter().enumerate() {
+        let comma = if index == 0 { "" } else { ", " };
+        let _ = write!(sql, "{comma}{column} = ?{}", key.len() + 2 + index);
+    }
+    sql.push_str(" WHERE session = ?1");
+    for (index, column) in key.iter().enumerate() {
+        let _ = write!(sql, " AND {column} = ?{}", index + 2);
+    }
+    sql
+}
+
+impl ToSql for Cell {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        let value = match self {
+            Cell::Null => ValueRef::Null,
+            Cell::Integer(number) => ValueRef::Integer(*number),
+            Cell::Text(text) => ValueRef::Text(text.as_bytes()),
+            Cell::Bytes(bytes) => ValueRef::Blob(bytes),
         };
-        self.run(sql, values).map(drop)
-    }
-
-    fn assignment(&self, at: At, row: &AssignmentRow) -> Stored<()> {
-        let Assignment { group, part, phase, role, task, attempt, token, lease_until, closed } = &row.assignment;
-        let digest = closed.and_then(|closed| closed.digest);
-        let decision = closed.map(|closed| closed.decision.0);
-        if !row.new {
-            let sql = "UPDATE assignments SET attempt = ?3, status = ?4, token = ?5, lease_until = ?6, digest = ?7,
-                              decision = ?8, seq = ?9
-                        WHERE session = ?1 AND n = ?2";
-            let values = params![
-                at.session,
-                row.id.0,
-                attempt,
-                row.status(),
-                token.as_ref().map(Digest::as_bytes),
-                milliseconds(*lease_until),
-                digest.as_ref().map(Digest::as_bytes),
-                decision,
-                at.seq
-            ];
-            return self.run(sql, values).map(drop);
-        }
-        let sql =
-            "INSERT INTO assignments (session, n, grp, part, phase, role, task, attempt, status, decision, opened, seq)
-                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?11)";
-        let group = group.as_deref().unwrap_or(SESSION);
-        let values = params![
-            at.session,
-            row.id.0,
-            group,
-            part,
-            phase.as_deref(),
-            role.as_str(),
-            task_name(*task),
-            attempt,
-            row.status(),
-            decision,
-            at.seq
-        ];
-        self.run(sql, values).map(drop)
-    }
-
-    fn question(&self, at: At, row: &QuestionRow) -> Stored<()> {
-        if !row.new {
-            let sql = "UPDATE questions SET status = ?3, answer = ?4, by = ?5, seq = ?6 WHERE session = ?1 AND n = ?2";
-            let (answer, by) = (row.answer.as_deref(), row.by.as_deref());
-            return self.run(sql, params![at.session, row.id.0, row.status(), answer, by, at.seq]).map(drop);
-        }
-        let Question { name, group, part, text, options, asker, stopped, .. } = &row.question;
-        let sql = "INSERT INTO questions (session, n, name, grp, part, text, options, asker, stopped, status, seq)
-                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
-        let values = params![
-            at.session,
-            row.id.0,
-            name.as_str(),
-            group.as_deref().unwrap_or(SESSION),
-            part,
-            text.as_str(),
-            json!(options).to_string(),
-            asker.as_ref().map(|asker| json!(asker).to_string()),
-            stopped.as_ref().map(|stopped| json!(stopped).to_string()),
-            row.status(),
-            at.seq
-        ];
-        self.run(sql, values).map(drop)
-    }
-
-    fn counter(&self, at: At, row: &CounterRow) -> Stored<()> {
-        let CounterRow { group, counted, role, iteration, no_progress, measure } = row;
-        let sql = "UPDATE counters SET iteration = ?5, no_progress = ?6, measure = ?7, seq = ?8
-                    WHERE session = ?1 AND grp = ?2 AND loop = ?3 AND role = ?4";
-        let key = (at.session, group.as_str(), counted.as_str(), role.as_str());
-        let values = params![key.0, key.1, key.2, key.3, iteration, no_progress, measure, at.seq];
-        if self.run(sql, values)? > 0 {
-            return Ok(());
-        }
-        let sql = "INSERT INTO counters (session, grp, loop, role, iteration, no_progress, measure, seq)
-                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
-        self.run(sql, params![key.0, key.1, key.2, key.3, iteration, no_progress, measure, at.seq]).map(drop)
-    }
-
-    fn finding(&self, at: At, row: &FindingRow) -> Stored<()> {
-        let Finding { id, location, title, severity, blocking, raised_by, status, response } = &row.finding;
-        let response = response.as_ref().map(|response| json!(response).to_string());
-        let severity = json!(severity);
-        let values = named_params! {
-            ":session": at.session, ":grp": row.group.as_str(), ":n": row.number, ":id": id.as_str(),
-            ":title": title.as_str(), ":location": location.as_str(), ":severity": severity.as_str(),
-            ":blocking": blocking, ":raised_by": raised_by.as_str(), ":status": finding_status(*status),
-            ":response": response, ":seq": at.seq,
-        };
-        let update = "UPDATE findings SET id = :id, title = :title, location = :location, severity = :severity,
-                             blocking = :blocking, raised_by = :raised_by, status = :status, response = :response,
-                             seq = :seq
-                       WHERE session = :session AND grp = :grp AND n = :n";
-        if self.run(update, values)? > 0 {
-            return Ok(());
-        }
-        let insert =
-            "INSERT INTO findings (session, grp, n, id, title, location, severity, blocking, raised_by, status,
-                                            response, seq)
-                      VALUES (:session, :grp, :n, :id, :title, :location, :severity, :blocking, :raised_by, :status,
-                              :response, :seq)";
-        self.run(insert, values).map(drop)
+        Ok(ToSqlOutput::Borrowed(value))
     }
 }
 
@@ -293,20 +220,4 @@ fn clauses(needs: &Requirements) -> Vec<(u32, &'static str, Name)> {
     }
     rows.extend(needs.session_gates.iter().map(|gate| (next(), "session_gate", gate.clone())));
     rows
-}
-
-pub(super) fn task_name(task: Task) -> &'static str {
-    match task {
-        Task::Work => "work",
-        Task::Consult => "consult",
-        Task::Merge => "merge",
-    }
-}
-
-fn finding_status(status: FindingStatus) -> &'static str {
-    match status {
-        FindingStatus::Open => "open",
-        FindingStatus::Closed => "closed",
-        FindingStatus::Accepted => "accepted",
-    }
 }
