@@ -1,5 +1,7 @@
 //! Prompts of states that real commands led to.
 
+#![allow(clippy::needless_pass_by_value, reason = "json!({…}) reads better without a reference")]
+
 mod hostile;
 mod play;
 
