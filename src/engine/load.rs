@@ -212,7 +212,7 @@ impl Work<'_> {
         Ok(())
     }
 
-    fn recall_question(&mut self, session: &Name, id: QuestionId) -> Result<()> {
+    pub(super) fn recall_question(&mut self, session: &Name, id: QuestionId) -> Result<()> {
         let live = self.held(session)?;
         let key = live.key;
         if live.state.questions.contains_key(&id) || id > live.state.last_question {

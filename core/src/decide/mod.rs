@@ -19,6 +19,7 @@ mod lease;
 mod ledger;
 mod lost;
 mod merged;
+mod offer;
 mod overrule;
 mod plan;
 mod refuse;
@@ -36,6 +37,7 @@ use crate::rejection::Rejection;
 use crate::state::{Group, State};
 use crate::workflow::{PhaseIx, RoleIx, Test, Workflow};
 
+pub use offer::{Offer, offers};
 pub(crate) use report::{Given, GivenLoop, route_report};
 pub(crate) use {answer::route_answer, gate::route_gate};
 
