@@ -121,7 +121,12 @@ pub enum Cause {
     LeaseExpired {
         assignment: AssignmentId,
     },
-    Upgraded { workflow: Name, workflow_hash: Digest, from: Digest, by: Name },
+    Upgraded {
+        workflow: Name,
+        workflow_hash: Digest,
+        from: Digest,
+        by: Name,
+    },
     Refused(Refusal),
 }
 

@@ -107,7 +107,7 @@ impl<'a> Loader<'a> {
         let mut this = self;
         let mut live = match known {
             Some(live) => live,
-            None => this.from_snapshot(&head)?,
+            None => this.folded_so_far(&head)?,
         };
         while live.state.seq < head.seq {
             let events = this.view.events(head.key, live.state.seq, BATCH)?;
@@ -126,7 +126,7 @@ impl<'a> Loader<'a> {
     }
 
     /// From a snapshot whose seal fits the event that it was taken at; otherwise from the beginning.
-    fn from_snapshot(&mut self, head: &SessionHead) -> Result<Live> {
+    fn folded_so_far(&mut self, head: &SessionHead) -> Result<Live> {
         let mut live = Live::new(head);
         let Some(snapshot) = self.view.snapshot(head.key)?.filter(|snapshot| snapshot.seq <= head.seq) else {
             return Ok(live);

@@ -136,9 +136,9 @@ fn checked(
     state: &State,
     id: AssignmentId,
     extracted: &Extracted,
-) -> std::result::Result<(Handoff, Vec<Warning>), Rejection> {
+) -> Result<(Handoff, Vec<Warning>)> {
     let Some(assignment) = state.assignments.get(&id) else {
-        return Err(Rejection::new(Code::NoAssignment, format!("there is no assignment {id}")));
+        return Err(Rejection::new(Code::NoAssignment, format!("there is no assignment {id}")).into());
     };
     // Only a plan may depend on groups that are there.
     let plans = extracted.json.get("groups").is_some();
@@ -155,7 +155,7 @@ fn checked(
         |problem: &Problem| Warning { code: Some(Name::new(problem.code.number())), text: Name::new(&problem.message) };
     match checked.handoff {
         Some(handoff) => Ok((handoff, checked.warnings.iter().map(warning).collect())),
-        None => Err(invalid(checked.problems)),
+        None => Err(invalid(checked.problems).into()),
     }
 }
 

@@ -68,9 +68,8 @@ impl Upgrade {
 fn diff(before: &Pinned, after: &Pinned) -> String {
     let nothing = (String::new(), String::new());
     let count = before.sources.len().max(after.sources.len());
-    let pairs = (0..count).map(|index| {
-        (before.sources.get(index).unwrap_or(&nothing), after.sources.get(index).unwrap_or(&nothing))
-    });
+    let pairs = (0..count)
+        .map(|index| (before.sources.get(index).unwrap_or(&nothing), after.sources.get(index).unwrap_or(&nothing)));
     let mut text = String::new();
     for (old, new) in pairs.filter(|(old, new)| old.1 != new.1) {
         let lines = TextDiff::from_lines(&old.1, &new.1);
