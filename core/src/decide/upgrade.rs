@@ -132,7 +132,7 @@ impl Misfits {
             let Some(given) = cx.state.assignments.get(id) else { continue };
             let accepts = Situation::of_assignment(cx, given, None, None).map(|situation| accepted(&situation));
             let phase = given.phase.as_ref().is_none_or(|phase| cx.workflow.phase_named(phase).is_some());
-            if !phase || accepts.is_ok_and(|statuses| statuses.is_empty()) {
+            if !phase || !accepts.is_ok_and(|statuses| !statuses.is_empty()) {
                 self.say(format!("{id} is open for {}, which could report nothing", given.role));
             }
         }
