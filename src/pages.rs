@@ -48,6 +48,8 @@ pages! {
     E0135 BadPhase
     E0136 GuardOutOfReach
     E0137 NeverReached
+    E0138 BadDuration
+    E0139 Unused
     E0201 NoHandoff
     E0202 HandoffSyntax
     E0203 TwoHandoffs

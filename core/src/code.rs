@@ -63,6 +63,8 @@ codes! {
     E0135 BadPhase              "a phase or stage is not put together as it must be"
     E0136 GuardOutOfReach       "this guard has no handoff to read"
     E0137 NeverReached          "this alternative can never be taken"
+    E0138 BadDuration           "a length of time cannot be read"
+    E0139 Unused                "a name is declared and nothing uses it"
 
     E0201 NoHandoff             "there is no metadata block in the output"
     E0202 HandoffSyntax         "the metadata block is not JSON"

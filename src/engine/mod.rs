@@ -150,6 +150,7 @@ impl Work<'_> {
     fn alone(&mut self, order: &Order) -> Result<Done> {
         self.tx.mark()?;
         let done = self.carry_out(order);
+        self.forget(&order.session);
         match done {
             Ok(_) | Err(Error::Refused(_)) => self.tx.keep()?,
             Err(Error::Fault(_)) => {
@@ -189,6 +190,7 @@ impl Work<'_> {
             }
             Task::Claim { assignment } => self.claim(order, *assignment),
             Task::Report { assignment, token, given } => self.report(order, *assignment, token.as_ref(), given),
+            Task::Upgrade { pinned, workflow, by } => self.upgrade(order, pinned, workflow, by),
             Task::Simple(command) => {
                 self.live(&order.session)?;
                 self.recall(&order.session, command)?;
@@ -216,12 +218,14 @@ impl Task {
         match self {
             Task::Start { .. } | Task::Claim { .. } => Some(Kind::Spawner),
             Task::Report { .. } => None,
+            Task::Upgrade { .. } => Some(Kind::Operator),
             Task::Simple(command) => match command {
                 Command::Plan(_)
                 | Command::Answer(_)
                 | Command::Defer(_)
                 | Command::Acknowledge(_)
                 | Command::Override(_)
+                | Command::Upgrade(_)
                 | Command::Cancel(_) => Some(Kind::Operator),
                 Command::Lost(_)
                 | Command::Merged(_)

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::id::{Digest, Name};
 use crate::problem::Place;
+use crate::workflow::duration::Duration;
 use crate::workflow::fact::Expression;
 
 macro_rules! index {
@@ -93,7 +94,7 @@ pub struct Role {
     pub at_most: Option<u32>,
     pub skills: Vec<Name>,
     pub model: Option<Name>,
-    pub deadline: Option<Name>,
+    pub deadline: Option<Duration>,
     /// Played by Interlock itself: no agent can hold it.
     pub by_interlock: bool,
 }
@@ -172,7 +173,7 @@ pub enum GateRun {
 pub struct Gate {
     pub name: Name,
     pub run: GateRun,
-    pub timeout: Option<Name>,
+    pub timeout: Option<Duration>,
 }
 
 #[derive(Clone, Debug)]
@@ -279,6 +280,8 @@ pub(crate) struct Pass {
     pub(crate) forgets: Option<LoopIx>,
     /// Stands in completion for a review: findings still open are settled by it.
     pub(crate) settles: bool,
+    /// Where it is passed first.
+    pub(crate) place: Place,
 }
 
 /// What an assignment is for.
@@ -357,8 +360,10 @@ pub(crate) enum Condition {
     /// Work has come as far as this phase: `goto` goes back, never forward.
     Reached(PhaseIx),
     Task(Task),
-    /// Every blocking finding of this report is settled already.
+    /// Nothing that this review calls blocking can block, and nothing else sends the work back.
     Settled,
+    /// A finding of this review was settled before.
+    RaisedAgain,
     /// With what this passes, the group's needs are met.
     Completes,
 }
