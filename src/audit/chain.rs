@@ -25,6 +25,8 @@ pub(super) struct Walk<'a> {
     lapsed: u64,
     row: Option<SessionRow>,
     snapshot: Option<&'a Snapshot>,
+    /// The event that pinned its workflow.
+    pinned: u64,
     /// The seal of the event that the snapshot was taken at.
     taken_at: Option<Seal>,
     report: Report,
@@ -58,6 +60,7 @@ impl<'a> Walk<'a> {
             lapsed: 0,
             row: None,
             snapshot,
+            pinned: 1,
             taken_at: None,
             report: Report::default(),
         }
@@ -147,6 +150,9 @@ impl<'a> Walk<'a> {
             _ => (None, None),
         };
         self.given(link.seq, "the prompt of event", prompt, told);
+        if let Cause::Upgraded { .. } = event.cause {
+            self.pinned = link.seq;
+        }
         self.state.apply(&event);
         let written = rows::rows(&event, &self.state);
         self.state.settle(&event);
@@ -209,7 +215,7 @@ impl<'a> Walk<'a> {
         let snapshot = self.snapshot_problem();
         let row = self.row.unwrap_or_else(|| rows::rows(&nothing(), &State::default()).session);
         let row = SessionRow { lapsed: self.lapsed, ..row };
-        Folded { session: session.clone(), fold: self.fold, row, snapshot, report: self.report }
+        Folded { session: session.clone(), fold: self.fold, row, pinned: self.pinned, snapshot, report: self.report }
     }
 
     /// A snapshot that was not sealed at its event is no use to anybody, and somebody made it.
