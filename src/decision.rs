@@ -2,11 +2,14 @@
 
 use std::fmt::Write as _;
 
-use interlock_core::decision::{Decision, Warning};
+use interlock_core::decision::{Decision, Next, Warning};
 use interlock_core::workflow::Workflow;
 use serde_json::{Map, Value, json};
 
-use crate::output::{HEADING, NAME, Text};
+use crate::cli::Ending;
+use crate::engine::Done;
+use crate::failure::Exit;
+use crate::output::{HEADING, NAME, Output, Text};
 
 /// The fields that every decision has, as scripts read them.
 pub(crate) fn json(decision: &Decision) -> Map<String, Value> {
@@ -28,6 +31,87 @@ pub(crate) fn json(decision: &Decision) -> Map<String, Value> {
     put("warnings", Value::Array(decision.warnings.iter().map(warning).collect()));
     put("escalated", json!(decision.escalated));
     document
+}
+
+/// An assignment that follows, by its id.
+pub(crate) fn next_json(next: &Next, session: &str) -> Value {
+    json!({
+        "assignment": format!("{session}.{}", next.assignment),
+        "role": next.role,
+        "group": next.group,
+        "attempt": next.attempt,
+        "model": next.model,
+    })
+}
+
+/// A decision that was stored, by its ids.
+pub(crate) fn done_json(done: &Done) -> Value {
+    let session = &done.session;
+    let Some(decision) = &done.event.decision else {
+        return json!({ "session": session, "seq": done.seq, "kind": done.event.cause.kind() });
+    };
+    let mut document = json(decision);
+    document.insert("next".to_owned(), decision.next.iter().map(|next| next_json(next, session)).collect());
+    if let (Some(put), Some(Value::Object(asked))) = (&decision.question, document.get_mut("question")) {
+        asked.insert("question".to_owned(), json!(format!("{session}.{}", put.question)));
+    }
+    if let Some(run) = &decision.gate {
+        document.insert("gate".to_owned(), json!({ "gate": run.gate, "run": format!("{session}.{}", run.run) }));
+    }
+    if let Some(judgement) = &decision.judgement {
+        document.insert("judgement".to_owned(), json!(judgement));
+    }
+    document.insert("decision".to_owned(), json!(format!("{session}.{}", decision.id)));
+    document.insert("session".to_owned(), json!(session));
+    document.insert("group".to_owned(), json!(done.group));
+    document.insert("seq".to_owned(), json!(done.seq));
+    document.insert("repeated".to_owned(), json!(done.repeated));
+    Value::Object(document)
+}
+
+/// Says what was decided and stored.
+pub(crate) fn tell(output: Output, done: &Done) -> Ending {
+    if output.json {
+        output.document(&done_json(done))?;
+        return Ok(Exit::Done);
+    }
+    let mut text = Text::default();
+    if let Some(decision) = &done.event.decision {
+        headline(&mut text, decision);
+        line(&mut text, "decision", &format!("{}.{}", done.session, decision.id));
+        line(&mut text, "rule", &decision.rule);
+        for because in &decision.because {
+            line(&mut text, "because", because);
+        }
+        for reason in decision.judgement.iter().flat_map(|judgement| &judgement.reasons) {
+            line(&mut text, "reason", &format!("{}: {}", reason.code, reason.text));
+        }
+        for warning in &decision.warnings {
+            let code = warning.code.as_ref().map(|code| format!("{code}: ")).unwrap_or_default();
+            line(&mut text, "warning", &format!("{code}{}", warning.text));
+        }
+    }
+    if done.repeated {
+        line(&mut text, "note", "the same was reported before; nothing has changed");
+    }
+    next_text(&mut text, done.event.decision.as_ref(), &done.session);
+    output.text(&text)?;
+    Ok(Exit::Done)
+}
+
+/// What follows, by the ids that commands take.
+pub(crate) fn next_text(text: &mut Text, decision: Option<&Decision>, session: &str) {
+    for next in decision.iter().flat_map(|decision| &decision.next) {
+        let group = next.group.as_ref().map_or(String::new(), |group| format!(" on {group}"));
+        let told = format!("{session}.{}  {}{group}, attempt {}", next.assignment, next.role, next.attempt);
+        line(text, "next", &told);
+    }
+    if let Some(put) = decision.and_then(|decision| decision.question.as_ref()) {
+        line(text, "asked", &format!("{session}.{}", put.question));
+    }
+    if let Some(run) = decision.and_then(|decision| decision.gate.as_ref()) {
+        line(text, "gate", &format!("{session}.{}  {}", run.run, run.gate));
+    }
 }
 
 fn question(put: &interlock_core::decision::Put) -> Value {

@@ -10,8 +10,10 @@ use interlock_core::problem::{Place, Problem};
 use interlock_core::rejection::Rejection;
 use serde_json::{Value as Json, json};
 
+use crate::engine::Error;
 use crate::output::{Output, Text, complain};
 use crate::report;
+use crate::store::Fault;
 
 /// The exit codes that scripts rely on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -119,6 +121,13 @@ impl Failure {
         self
     }
 
+    /// The texts that its problems point into.
+    #[must_use]
+    pub(crate) fn sources(mut self, sources: Sources) -> Self {
+        self.more.sources = sources;
+        self
+    }
+
     #[must_use]
     pub(crate) fn printed(mut self, text: Text) -> Self {
         self.more.printed = Some(text);
@@ -189,6 +198,28 @@ impl Failure {
         let reasons = self.more.reasons.iter().map(|reason| (reason.code.to_string(), reason.text.to_string()));
         let allowed = Some(self.more.allowed.join(", ")).filter(|allowed| !allowed.is_empty());
         problems.chain(reasons).chain(allowed.map(|allowed| ("allowed".to_owned(), allowed))).collect()
+    }
+}
+
+/// The store could not do it. Where its guards or its seals speak, it was refused.
+impl From<Fault> for Failure {
+    fn from(fault: Fault) -> Self {
+        let exit = match fault.code {
+            Code::GuardFired | Code::ChainBroken | Code::PinnedChanged => Exit::Refused,
+            Code::BackupExists | Code::BadHead => Exit::Invalid,
+            Code::Bug => Exit::Bug,
+            _ => Exit::Unavailable,
+        };
+        Failure::new(exit, fault.code, fault.message).maybe_help(fault.help)
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Refused(rejection) => Failure::from(*rejection),
+            Error::Fault(fault) => Failure::from(fault),
+        }
     }
 }
 

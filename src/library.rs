@@ -3,14 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use interlock_core::code::Code;
+use interlock_core::id::Digest;
 use interlock_core::suggest;
 use interlock_core::workflow::{BUILTINS, Loaded, Workflow, builtin, load, load_builtin, load_shipped};
 
 use crate::failure::{Exit, Failure};
 use crate::input;
+use crate::store::Pinned;
 
 /// The file that a project keeps its workflow in.
-const PROJECT_FILE: &str = "interlock.yaml";
+pub(crate) const PROJECT_FILE: &str = "interlock.yaml";
 /// Just above what the language allows, so that its own message is the one people see.
 const LARGEST_FILE: u64 = 2 << 20;
 
@@ -44,18 +46,37 @@ pub(crate) fn open_or_project(wanted: Option<&str>) -> Result<Loaded, Failure> {
 
 /// A workflow that can be run: without errors, and not abstract.
 pub(crate) fn runnable(wanted: &str) -> Result<Workflow, Failure> {
+    pinnable(wanted).map(|(workflow, _)| workflow)
+}
+
+/// The same, with everything that it was read from.
+pub(crate) fn pinnable(wanted: &str) -> Result<(Workflow, Pinned), Failure> {
     let loaded = match load_shipped(wanted) {
         Some(loaded) => loaded,
         None => open(wanted)?,
     };
+    let sources = loaded.sources.clone();
     match loaded.workflow {
         None => Err(Failure::invalid(loaded.problems, loaded.sources.into_iter().collect())),
         Some(workflow) if loaded.is_abstract => {
             let message = format!("`{}` is abstract: it can be extended, not run", workflow.name);
             Err(Failure::new(Exit::Invalid, Code::AbstractWorkflow, message))
         }
-        Some(workflow) => Ok(workflow),
+        Some(workflow) => {
+            let name = workflow.name.clone();
+            Ok((workflow, Pinned { name, sources }))
+        }
     }
+}
+
+/// What a file that was pinned says today, if it is still there and can be read.
+pub(crate) fn hash_today(file: &str) -> Option<Digest> {
+    let shipped = BUILTINS.iter().find(|builtin| builtin.file == file).and_then(|builtin| load_shipped(builtin.name));
+    let loaded = match shipped {
+        Some(loaded) => loaded,
+        None => open(file).ok()?,
+    };
+    loaded.workflow.map(|workflow| workflow.hash)
 }
 
 fn looks_like_a_path(wanted: &str) -> bool {

@@ -48,6 +48,8 @@ pages! {
     E0135 BadPhase
     E0136 GuardOutOfReach
     E0137 NeverReached
+    E0138 BadDuration
+    E0139 Unused
     E0201 NoHandoff
     E0202 HandoffSyntax
     E0203 TwoHandoffs
@@ -113,6 +115,7 @@ pages! {
     E0330 NotForPeople
     E0331 NotAMerge
     E0332 WorkflowMismatch
+    E0333 NoDecision
     E0340 GroupUnfinished
     E0341 NoValidPath
     E0342 BlockUnresolved
@@ -128,6 +131,26 @@ pages! {
     E0404 ImportFailed
     E0405 OutputFailed
     E0406 Bug
+    E0501 NoStore
+    E0502 StoreForeign
+    E0503 StoreCorrupt
+    E0504 StoreNewer
+    E0505 StoreReadOnly
+    E0506 StoreIo
+    E0507 StoreNetwork
+    E0508 StoreBusy
+    E0509 StoreUnopened
+    E0510 StoreFailed
+    E0511 NoChainKey
+    E0512 KeyMissing
+    E0513 KeyWrong
+    E0514 GuardFired
+    E0515 ChainBroken
+    E0516 PinnedChanged
+    E0517 TokenMissing
+    E0518 UpgradeImpossible
+    E0519 BackupExists
+    E0520 BadHead
 }
 
 #[cfg(test)]

@@ -69,7 +69,7 @@ impl Session {
             .find(|id| self.state.assignments.get(id).is_some_and(|open| open.role == role && open.group == group));
         let assignment = found.unwrap_or_else(|| panic!("no assignment of {role} in {group:?}"));
         let token = Digest::of(b"token");
-        self.apply(&Command::Claim(Claim { assignment, token, lease_until: None }));
+        self.apply(&Command::Claim(Claim { assignment, token, prompt: None, lease_until: None }));
         assignment
     }
 
@@ -102,7 +102,7 @@ fn planned(count: usize) -> Session {
     let workflow = load_builtin("delivery-team").and_then(|loaded| loaded.workflow).expect("it loads");
     let mut session = Session { workflow, state: State::default() };
     let (id, title) = (Name::new("s1"), Name::new("a session"));
-    session.apply(&Command::Start(Start { session: id, title, settings: BTreeMap::new() }));
+    session.apply(&Command::Start(Start { session: id, title, settings: BTreeMap::new(), mission: None }));
     let names: Vec<Name> = (1..=count).map(|n| Name::from(format!("G{n}"))).collect();
     let group = |(at, id): (usize, &Name)| PlannedGroup {
         id: id.clone(),
@@ -125,8 +125,9 @@ fn grown((groups, closed): (usize, u32)) -> (Session, [Command; 3]) {
         let (role, phase, group) = (Name::new("project_manager"), None, None);
         let assigned = Change::Assigned { assignment, group, part: 0, phase, role, task: Task::Work, attempt: 1 };
         let closed = Change::Closed { assignment, how: Closing::Voided, digest: None };
-        let cause = Cause::Claimed { assignment };
-        session.state.apply(&Event { at: Timestamp(1), cause, decision: None, changes: vec![assigned, closed] });
+        let cause = Cause::Claimed { assignment, prompt: None };
+        let changes = vec![assigned, closed];
+        session.state.apply(&Event { at: Timestamp(1), cause, decision: None, changes, handoff: None });
     }
     for group in ["G2", "G3"] {
         session.report("developer", Some(group), "READY_FOR_QA", "");

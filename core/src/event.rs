@@ -18,31 +18,116 @@ use crate::workflow::Task;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Event {
     pub at: Timestamp,
-    #[serde(flatten)]
     pub cause: Cause,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub decision: Option<Decision>,
     pub changes: Vec<Change>,
+    /// What was given in, whole. Kept beside the event, which commits to it by the digest in its changes.
+    #[serde(skip)]
+    pub handoff: Option<Arc<Json>>,
+}
+
+impl Event {
+    /// That a command was refused is a fact of the session as well, and changes nothing in it.
+    pub fn refused(at: Timestamp, refusal: Refusal) -> Self {
+        Self { at, cause: Cause::Refused(refusal), decision: None, changes: Vec::new(), handoff: None }
+    }
+}
+
+/// A command that was refused: what was tried, by whom, and the code of the refusal.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Refusal {
+    /// The command, by its name on the command line.
+    pub command: Name,
+    pub code: Name,
+    pub message: Name,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub by: Option<Name>,
+    /// What it spoke of: an assignment, a question, a group.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub about: Option<Name>,
+    /// Of what was given in.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub digest: Option<Digest>,
 }
 
 /// What happened, as it was said.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
+#[serde(rename_all = "snake_case")]
 pub enum Cause {
-    Started { session: Name, title: Name, workflow: Name, workflow_hash: Digest, settings: BTreeMap<Name, Name> },
-    Planned { by: Name },
-    Claimed { assignment: AssignmentId },
-    Reported { assignment: AssignmentId, status: Name, handoff: Arc<Json> },
-    Lost { assignment: AssignmentId, status: Name },
-    Merged { assignment: AssignmentId, status: Name, handoff: Arc<Json> },
-    Answered { question: QuestionId, option: Option<Name>, text: Option<Name>, by: Name },
-    GateFinished { run: GateRunId, gate: Name, passed: bool, tree: Name, output: Name },
-    Deferred { group: Name, why: Name, by: Name },
-    Acknowledged { group: Name, by: Name },
-    Overridden { group: Name, to: Name, why: Name, by: Name },
-    CompletionAsked { by: Name },
-    Cancelled { by: Name },
-    LeaseExpired { assignment: AssignmentId },
+    Started {
+        session: Name,
+        title: Name,
+        workflow: Name,
+        workflow_hash: Digest,
+        settings: BTreeMap<Name, Name>,
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        mission: Option<Digest>,
+    },
+    Planned {
+        by: Name,
+    },
+    Claimed {
+        assignment: AssignmentId,
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        prompt: Option<Digest>,
+    },
+    Reported {
+        assignment: AssignmentId,
+        status: Name,
+    },
+    Lost {
+        assignment: AssignmentId,
+        status: Name,
+    },
+    Merged {
+        assignment: AssignmentId,
+        status: Name,
+    },
+    Answered {
+        question: QuestionId,
+        option: Option<Name>,
+        text: Option<Name>,
+        by: Name,
+    },
+    GateFinished {
+        run: GateRunId,
+        gate: Name,
+        passed: bool,
+        tree: Name,
+        output: Name,
+    },
+    Deferred {
+        group: Name,
+        why: Name,
+        by: Name,
+    },
+    Acknowledged {
+        group: Name,
+        by: Name,
+    },
+    Overridden {
+        group: Name,
+        to: Name,
+        why: Name,
+        by: Name,
+    },
+    CompletionAsked {
+        by: Name,
+    },
+    Cancelled {
+        by: Name,
+    },
+    LeaseExpired {
+        assignment: AssignmentId,
+    },
+    Upgraded {
+        workflow: Name,
+        workflow_hash: Digest,
+        from: Digest,
+        by: Name,
+    },
+    Refused(Refusal),
 }
 
 impl Cause {
@@ -62,6 +147,8 @@ impl Cause {
         "completion_asked",
         "cancelled",
         "lease_expired",
+        "upgraded",
+        "refused",
     ];
 
     pub fn kind(&self) -> &'static str {
@@ -80,6 +167,8 @@ impl Cause {
             Cause::CompletionAsked { .. } => "completion_asked",
             Cause::Cancelled { .. } => "cancelled",
             Cause::LeaseExpired { .. } => "lease_expired",
+            Cause::Upgraded { .. } => "upgraded",
+            Cause::Refused(_) => "refused",
         }
     }
 }
@@ -108,7 +197,7 @@ pub enum Closing {
 
 /// One step of the state. `group: None` is the session itself.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "change", rename_all = "snake_case")]
+#[serde(rename_all = "snake_case")]
 pub enum Change {
     GroupPlanned {
         group: PlannedGroup,

@@ -83,6 +83,13 @@ macro_rules! numbered {
         pub struct $name(pub u32);
 
         impl $name {
+            /// Reads what `Display` writes.
+            pub fn parse(text: &str) -> Option<Self> {
+                let digits = text.strip_prefix($letter)?;
+                let plain = digits.bytes().all(|byte| byte.is_ascii_digit()) && !digits.starts_with('0');
+                digits.parse().ok().filter(|_| plain).map(Self)
+            }
+
             pub(crate) fn next(self) -> Self {
                 Self(self.0.saturating_add(1))
             }
@@ -114,6 +121,14 @@ pub struct Digest(blake3::Hash);
 impl Digest {
     pub fn of(bytes: &[u8]) -> Self {
         Self(blake3::hash(bytes))
+    }
+
+    pub fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(blake3::Hash::from_bytes(bytes))
+    }
+
+    pub fn as_bytes(&self) -> &[u8; 32] {
+        self.0.as_bytes()
     }
 
     pub fn parse(hex: &str) -> Option<Self> {

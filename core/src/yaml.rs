@@ -3,6 +3,7 @@
 //! The subset that workflow files use: one document, maps, lists and scalars. Tags,
 //! anchors and aliases are refused, so a file cannot grow when it is read.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Span as Marks};
@@ -113,7 +114,14 @@ fn refuse_deep_flow(file: &Arc<str>, text: &str) -> Result<(), Problem> {
 
 enum Open {
     List(Place, Vec<Node>),
-    Map(Place, Vec<(Node, Node)>, Option<Node>),
+    Map(Place, Entries, Option<Node>),
+}
+
+/// The entries of a map so far, and the line of each key: a large map is not searched for every key.
+#[derive(Default)]
+struct Entries {
+    list: Vec<(Node, Node)>,
+    lines: BTreeMap<Arc<str>, u32>,
 }
 
 /// The document cannot be read on; the reason is among the problems.
@@ -174,7 +182,7 @@ impl Builder<'_> {
             Event::MappingStart(anchor, tag) => {
                 self.no_extras(*anchor, tag.is_some(), marks)?;
                 let place = self.place(marks);
-                self.open(Open::Map(place, Vec::new(), None))
+                self.open(Open::Map(place, Entries::default(), None))
             }
             Event::SequenceEnd | Event::MappingEnd => self.close(marks),
         }
@@ -218,7 +226,9 @@ impl Builder<'_> {
         };
         match self.stack.pop() {
             Some(Open::List(place, items)) => self.add(Node { place: whole(place), value: Value::List(items) }),
-            Some(Open::Map(place, entries, _)) => self.add(Node { place: whole(place), value: Value::Map(entries) }),
+            Some(Open::Map(place, entries, _)) => {
+                self.add(Node { place: whole(place), value: Value::Map(entries.list) })
+            }
             None => Err(Stop),
         }
     }
@@ -235,25 +245,28 @@ impl Builder<'_> {
             Some(Open::List(_, items)) => items.push(node),
             Some(Open::Map(_, entries, key)) => match key.take() {
                 None => *key = Some(node),
-                Some(key) => insert(entries, key, node, self.problems),
+                Some(key) => entries.insert(key, node, self.problems),
             },
         }
         Ok(())
     }
 }
 
-fn insert(entries: &mut Vec<(Node, Node)>, key: Node, value: Node, problems: &mut Vec<Problem>) {
-    let Some(text) = key.text() else {
-        let message = format!("a key is a single value, not {}", key.kind());
-        problems.push(Problem::new(Code::WrongType, message).at(key.place));
-        return;
-    };
-    if let Some((first, _)) = entries.iter().find(|(other, _)| other.text() == Some(text)) {
-        let help = format!("the first is in line {}", first.place.line);
-        problems.push(Problem::new(Code::DuplicateKey, format!("`{text}` stands twice")).help(help).at(key.place));
-        return;
+impl Entries {
+    fn insert(&mut self, key: Node, value: Node, problems: &mut Vec<Problem>) {
+        let Value::Scalar(text) = &key.value else {
+            let message = format!("a key is a single value, not {}", key.kind());
+            problems.push(Problem::new(Code::WrongType, message).at(key.place));
+            return;
+        };
+        if let Some(line) = self.lines.get(text) {
+            let help = format!("the first is in line {line}");
+            problems.push(Problem::new(Code::DuplicateKey, format!("`{text}` stands twice")).help(help).at(key.place));
+            return;
+        }
+        self.lines.insert(text.clone(), key.place.line);
+        self.list.push((key, value));
     }
-    entries.push((key, value));
 }
 
 #[cfg(test)]

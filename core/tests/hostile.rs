@@ -81,3 +81,31 @@ fn sharp_files_end_soon() {
         assert!(loaded.workflow.is_none() && !loaded.problems.is_empty());
     }
 }
+
+/// A megabyte of rows, such that every one concerns every other.
+#[test]
+fn files_that_multiply_are_refused_before_they_do() {
+    let many = |count: usize, line: fn(usize) -> String| (0..count).map(line).collect::<String>();
+    let head = "workflow: t\nlanguage: 1\nextends: ";
+    let phases = many(800, |n| format!("  - {{ phase: p{n}, role: backend-developer }}\n"))
+        + "  - { phase: implementation, role: backend-developer }\n";
+    let roles = many(20_000, |n| format!("  r{n}: {{}}\n"));
+    let statuses = |count| many(count, |n| format!("    S{n}: {{ respawn: self, loop: retry }}\n"));
+    let advancing = many(10_000, |n| format!("    S{n}: {{ advance: phase }}\n"));
+    for text in [
+        format!("{head}phased\nphases:\n{phases}routes:\n  any:\n{advancing}"),
+        format!("{head}delivery-team\nroles:\n{roles}"),
+        format!("{head}delivery-team\nroutes:\n  any:\n{}", statuses(15_000)),
+        format!("{head}delivery-team\nloops:\n{}", many(30_000, |n| format!("  l{n}: 3\n"))),
+        format!("{head}delivery-team\naliases:\n{}", many(30_000, |n| format!("  a{n}: APPROVED\n"))),
+        format!(
+            "{head}delivery-team\nquestions:\n{}",
+            many(9_000, |n| format!("  q{n}: {{ text: t, answer: {{ redo: work }} }}\n"))
+        ),
+    ] {
+        let loaded = load("many.yaml", &text, &|_| None);
+        assert!(loaded.workflow.is_none());
+        let codes: Vec<&str> = loaded.problems.iter().map(|problem| problem.code.number()).collect();
+        assert_eq!(codes, ["E0107"], "{}", &text[..60]);
+    }
+}

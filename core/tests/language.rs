@@ -38,6 +38,7 @@ completion:
   group: { needs: [merge, review], gates: [lint, planned] }
 "#;
 
+/// Of errors and warnings.
 fn codes(text: &str) -> Vec<&'static str> {
     load("t.yaml", text, &|_| None).problems.iter().map(|problem| problem.code.number()).collect()
 }
@@ -88,6 +89,26 @@ fn a_key_that_is_misspelt_is_reported_once() {
 }
 
 #[test]
+fn what_cannot_be_read_is_reported_once_and_not_missed_as_well() {
+    for (from, to, code) in [
+        ("completion:", "completon:", "E0104"),
+        ("group: { needs", "groop: { needs", "E0104"),
+        ("needs: [merge, review]", "neds: [merge, review]", "E0104"),
+        ("begin: { spawn: lead }\ngroups:", "begn: { spawn: lead }\ngroups:", "E0104"),
+        ("begin: { spawn: maker }", "begin: { spwan: maker }", "E0104"),
+        ("ended: { spawn: lead }", "endet: { spawn: lead }", "E0104"),
+        ("FINE: { merge: author", "FINE: { mrge: author", "E0104"),
+        ("FINE: { merge: author", "FINE: { merge: [author, lead]", "E0105"),
+        ("planning: 5", "planning: many", "E0105"),
+        ("escalate_at: { iteration: 3 }", "escalate_at: { itertion: 3 }", "E0104"),
+        ("escalates_to: lead", "escalates_to: [lead, judge]", "E0105"),
+    ] {
+        assert_eq!(broken(from, to), [code], "{to}");
+    }
+    assert_eq!(codes("workflow: t\nlanguage: 1\nextends: feature\ngroups: { at_most: many }\n"), ["E0105"]);
+}
+
+#[test]
 fn every_mistake_is_reported_in_one_run() {
     let text = SOUND
         .replace("escalates_to: lead", "escalates_to: leed")
@@ -122,4 +143,50 @@ fn the_hash_is_of_what_decides() {
     assert_eq!(hash(SOUND), hash(&moved), "the order of keys decides nothing");
     assert_eq!(hash(SOUND), hash(&SOUND.replace("language: 1", "language: 1\nabout: another sentence")));
     assert_ne!(hash(SOUND), hash(&SOUND.replace("planning: 5", "planning: 6")));
+}
+
+#[test]
+fn a_length_of_time_is_read_once_and_for_all() {
+    let roles = |deadline: &str| SOUND.replace("lead: {}\n", &format!("lead: {{ deadline: {deadline} }}\n"));
+    let gate = |timeout: &str| SOUND.replace("run: plan,", &format!("run: plan, timeout: {timeout},"));
+    let loaded = load("t.yaml", &gate("1h30m"), &|_| None).workflow.expect("it loads");
+    assert_eq!(loaded.gates[1].timeout.map(|timeout| timeout.milliseconds()), Some(5_400_000));
+    let loaded = load("t.yaml", &roles("2d"), &|_| None).workflow.expect("it loads");
+    let lead = loaded.roles.iter().find(|role| role.name == "lead").expect("it is declared");
+    assert_eq!(lead.deadline.map(|deadline| deadline.milliseconds()), Some(172_800_000));
+    for wrong in ["90", "soon", "30 m", "30m1h", "0s", "366d", "[5m]", "{ m: 5 }"] {
+        for text in [roles(wrong), gate(wrong)] {
+            assert_eq!(codes(&text), ["E0138"], "{wrong}");
+        }
+    }
+    let problem = &load("t.yaml", &gate("90"), &|_| None).problems[0];
+    let place = problem.at.as_ref().expect("it has a place");
+    assert_eq!((place.line, place.column, place.length), (31, 34, 2));
+    assert!(problem.help.as_ref().is_some_and(|help| help.contains("1h30m")));
+}
+
+#[test]
+fn an_alias_is_no_status_of_a_role_that_has_what_it_means() {
+    let aliases = |aliases: &str| codes(&format!("{SOUND}aliases: {{ {aliases} }}\n"));
+    assert_eq!(aliases("FINE: BACK"), ["E0124"], "the lead has both");
+    assert_eq!(aliases("fine: FINE"), ["E0124"], "another spelling needs no alias");
+    assert_eq!(aliases("DONE: FINE"), [""; 0], "only the maker has DONE, and it has no FINE");
+    assert_eq!(aliases("LGTM: [FINE, BACK]"), ["E0124"]);
+    assert_eq!(aliases("LGTM: [FINE, DONE]"), [""; 0]);
+}
+
+#[test]
+fn what_nothing_uses_is_warned_about() {
+    let unused = |text: &str| {
+        let loaded = load("t.yaml", text, &|_| None);
+        assert!(loaded.workflow.is_some(), "a warning does not keep a file from loading: {:?}", loaded.problems);
+        loaded.problems.into_iter().map(|problem| (problem.code.number(), problem.message)).collect::<Vec<_>>()
+    };
+    let told = |message: &str| vec![("E0139", message.to_owned())];
+    let idle = SOUND.replace("loops:\n", "loops:\n  idle: 3\n");
+    assert_eq!(unused(&idle), told("nothing is counted in loop `idle`"));
+    let blessed = SOUND.replace("passes: [merge]", "passes: [merge, blessing]");
+    assert_eq!(unused(&blessed), told("`blessing` is passed, and completion does not need it"));
+    assert_eq!(unused(&idle.replace("language: 1\n", "language: 1\nabstract: true\n")), []);
+    assert_eq!(unused("workflow: t\nlanguage: 1\nextends: delivery-team\nloops: { qa: 3 }\n"), []);
 }

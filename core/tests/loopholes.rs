@@ -27,7 +27,8 @@ impl Play {
         let workflow = load_builtin(workflow).and_then(|loaded| loaded.workflow).expect("it loads");
         let mut play = Self { workflow, state: State::default(), last: None };
         let (session, title) = (Name::new("s"), Name::new("t"));
-        play.take(&Command::Start(Start { session, title, settings: BTreeMap::new() })).expect("it starts");
+        play.take(&Command::Start(Start { session, title, settings: BTreeMap::new(), mission: None }))
+            .expect("it starts");
         play
     }
 
@@ -54,7 +55,8 @@ impl Play {
     fn tries(&mut self, role: &str, status: &str, more: &Value) -> Result<Option<Decision>, Rejection> {
         let assignment = self.find(role);
         let token = Digest::of(role.as_bytes());
-        self.take(&Command::Claim(Claim { assignment, token, lease_until: None })).expect("it can be claimed");
+        self.take(&Command::Claim(Claim { assignment, token, prompt: None, lease_until: None }))
+            .expect("it can be claimed");
         let held = &self.state.assignments[&assignment];
         let (phase, task) = (held.phase.clone(), held.task);
         let mut handoff = json!({
@@ -162,6 +164,72 @@ fn a_first_review_may_block_on_minor_findings_whoever_reviewed_before() {
     play.says("backend-reviewer", "complete", json!({ "issues": [] }));
     let minor = json!({ "issues": [issue("S1", "weak hash", "MEDIUM", true)] });
     assert_eq!(play.says("backend-security", "complete", minor).next[0].role, "backend-developer");
+}
+
+/// The reviewer raised this, the author rejected it, and the reviewer accepted that.
+fn naming() -> Value {
+    issue("R1", "naming", "HIGH", true)
+}
+
+fn injection() -> Value {
+    issue("S1", "injection", "CRITICAL", true)
+}
+
+/// In the third review: a finding of the reviewer is settled for good, one of security was open at the last.
+fn with_a_settled_finding() -> Play {
+    let mut play = backend_in_review();
+    play.says("backend-reviewer", "complete", json!({ "issues": [naming()] }));
+    play.says("backend-security", "complete", json!({ "issues": [injection()] }));
+    play.says("backend-developer", "complete", json!({}));
+    let accepts = json!({ "issues": [], "iteration_tracking": { "iteration": 2, "rejections_accepted": ["R1"] } });
+    play.says("backend-reviewer", "complete", accepts);
+    play.says("backend-security", "complete", json!({ "issues": [injection()] }));
+    play.says("backend-developer", "complete", json!({}));
+    play
+}
+
+#[test]
+fn in_a_phase_a_review_with_nothing_but_settled_findings_goes_back_to_the_reviewer_once() {
+    let mut play = with_a_settled_finding();
+    let again = play.says("backend-reviewer", "complete", json!({ "issues": [naming()] }));
+    assert_eq!((again.action.name(), again.next[0].role.as_str()), ("respawn", "backend-reviewer"));
+    assert!(again.rule.ends_with("@review/settled"), "{}", again.rule);
+    assert!(again.warnings.iter().any(|warning| warning.code.as_deref() == Some("E0236")), "{:?}", again.warnings);
+    assert_eq!(play.says("backend-reviewer", "complete", json!({ "issues": [] })).action.name(), "wait");
+    let over = play.says("backend-security", "complete", json!({ "issues": [] }));
+    assert_eq!(over.next[0].role, "test-lead", "the stage is left once both say that nothing is open");
+}
+
+#[test]
+fn in_a_phase_a_reviewer_that_insists_on_settled_findings_goes_to_a_person() {
+    let mut play = with_a_settled_finding();
+    play.says("backend-reviewer", "complete", json!({ "issues": [naming()] }));
+    let up = play.says("backend-reviewer", "complete", json!({ "issues": [naming()] }));
+    assert_eq!(up.question.expect("a question").name, "stuck", "nobody stands above the reviewer");
+    assert!(up.escalated);
+}
+
+#[test]
+fn in_a_phase_findings_of_another_reviewer_send_the_work_back_at_once() {
+    let mut play = with_a_settled_finding();
+    play.says("backend-security", "complete", json!({ "issues": [injection()] }));
+    let back = play.says("backend-reviewer", "complete", json!({ "issues": [naming()] }));
+    assert_eq!(back.next[0].role, "backend-developer", "there is something to mend, so the work goes back");
+}
+
+#[test]
+fn in_a_phase_new_findings_beside_settled_ones_count() {
+    let mut play = with_a_settled_finding();
+    let both = json!({ "issues": [naming(), issue("R2", "data loss", "CRITICAL", true)] });
+    assert_eq!(play.says("backend-reviewer", "complete", both).action.name(), "wait");
+    assert_eq!(play.says("backend-security", "complete", json!({ "issues": [] })).next[0].role, "backend-developer");
+}
+
+#[test]
+fn in_a_phase_a_late_nitpick_holds_nothing_up() {
+    let mut play = with_a_settled_finding();
+    let minor = json!({ "issues": [issue("R3", "a comma", "LOW", true)] });
+    assert_eq!(play.says("backend-reviewer", "complete", minor).action.name(), "wait");
 }
 
 #[test]

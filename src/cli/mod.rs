@@ -1,13 +1,27 @@
 //! The command line: one file for each command; this one only dispatches.
 
+mod answer;
+mod audit;
+mod backup;
 mod check;
+mod claim;
+mod complete;
 mod completions;
 mod explain;
 mod handoff;
 mod import;
+mod init;
+mod log;
+mod people;
+mod place;
+mod question;
+mod rebuild;
+mod report;
 mod route;
+mod session;
 mod usage;
 mod values;
+mod why;
 mod workflow;
 
 use std::ffi::OsString;
@@ -16,6 +30,7 @@ use clap::{Parser, Subcommand};
 
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
+use place::Place;
 
 /// How a command ends: done, or a result that is itself a refusal, or a failure.
 pub(crate) type Ending = Result<Exit, Failure>;
@@ -68,12 +83,35 @@ pub(crate) struct Cli {
     #[arg(long, global = true)]
     json: bool,
 
+    /// The store: a path; .interlock/interlock.db here or in a folder above if none is named
+    #[arg(long, global = true, value_name = "PATH")]
+    store: Option<String>,
+
     #[command(subcommand)]
     command: Command,
 }
 
 #[derive(Subcommand)]
 enum Command {
+    Init(init::Init),
+    #[command(subcommand)]
+    Session(session::Session),
+    Claim(claim::Claim),
+    Report(report::Report),
+    #[command(subcommand)]
+    Question(question::Question),
+    Answer(answer::Answer),
+    Defer(people::Defer),
+    Acknowledge(people::Acknowledge),
+    Override(people::Override),
+    Cancel(people::Cancel),
+    Complete(complete::Complete),
+    Why(why::Why),
+    Log(log::Log),
+    #[command(subcommand)]
+    Audit(audit::Audit),
+    Rebuild(rebuild::Rebuild),
+    Backup(backup::Backup),
     #[command(subcommand)]
     Workflow(workflow::Workflow),
     Check(check::Check),
@@ -89,7 +127,7 @@ enum Command {
 /// Runs the command line and says how it ended.
 pub(crate) fn run(arguments: Vec<OsString>) -> Exit {
     match usage::parse(arguments) {
-        Ok(Cli { json, command }) => match dispatch(&command, Output { json }) {
+        Ok(Cli { json, store, command }) => match dispatch(&command, Output { json }, &Place::new(store)) {
             Ok(exit) => exit,
             Err(failure) => failure.tell(json),
         },
@@ -97,8 +135,24 @@ pub(crate) fn run(arguments: Vec<OsString>) -> Exit {
     }
 }
 
-fn dispatch(command: &Command, output: Output) -> Ending {
+fn dispatch(command: &Command, output: Output, place: &Place) -> Ending {
     match command {
+        Command::Init(command) => command.run(output, place),
+        Command::Session(command) => command.run(output, place),
+        Command::Claim(command) => command.run(output, place),
+        Command::Report(command) => command.run(output, place),
+        Command::Question(command) => command.run(output, place),
+        Command::Answer(command) => command.run(output, place),
+        Command::Defer(command) => command.run(output, place),
+        Command::Acknowledge(command) => command.run(output, place),
+        Command::Override(command) => command.run(output, place),
+        Command::Cancel(command) => command.run(output, place),
+        Command::Complete(command) => command.run(output, place),
+        Command::Why(command) => command.run(output, place),
+        Command::Log(command) => command.run(output, place),
+        Command::Audit(command) => command.run(output, place),
+        Command::Rebuild(command) => command.run(output, place),
+        Command::Backup(command) => command.run(output, place),
         Command::Workflow(command) => command.run(output),
         Command::Check(command) => command.run(output),
         Command::Route(command) => command.run(output),

@@ -33,7 +33,12 @@ impl Play {
         let workflow = load_shipped(workflow).and_then(|loaded| loaded.workflow).expect("a built-in workflow");
         let mut play = Self { workflow, state: State::default(), log: Vec::new() };
         let settings: BTreeMap<Name, Name> = settings.iter().map(|(k, v)| (Name::new(k), Name::new(v))).collect();
-        play.done(&Command::Start(Start { session: Name::new("s1"), title: Name::new("A session"), settings }));
+        play.done(&Command::Start(Start {
+            session: Name::new("s1"),
+            title: Name::new("A session"),
+            settings,
+            mission: None,
+        }));
         play
     }
 
@@ -91,7 +96,7 @@ impl Play {
     fn report_of(&mut self, whose: &str, handoff: Json) -> Command {
         let (id, assignment) = self.assignment(whose);
         let token = Digest::of(format!("secret of {id}").as_bytes());
-        self.done(&Command::Claim(Claim { assignment: id, token, lease_until: None }));
+        self.done(&Command::Claim(Claim { assignment: id, token, prompt: None, lease_until: None }));
         let handoff = Arc::new(self.checked(&assignment, &completed(&assignment.role, handoff)));
         Command::Report(Report { assignment: id, token, handoff })
     }

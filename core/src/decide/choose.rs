@@ -55,7 +55,9 @@ pub(crate) fn possible(situation: &Situation<'_>, rule: &Rule) -> bool {
         Condition::When(test) => {
             situation.workflow().guard(test.guard).source == GuardSource::Fact || situation.holds(*test)
         }
-        Condition::Limit | Condition::Open(_) | Condition::Settled | Condition::Completes => true,
+        Condition::Limit | Condition::Open(_) | Condition::Settled | Condition::RaisedAgain | Condition::Completes => {
+            true
+        }
         Condition::InGroup
         | Condition::InSession
         | Condition::HasAuthor
@@ -109,9 +111,16 @@ fn holds(situation: &Situation<'_>, rule: &Rule, condition: &Condition, facts: &
             situation.lane.stage.is_some_and(|now| usize::from(now) >= stage)
         }
         Condition::Task(task) => situation.task == *task,
-        Condition::Settled => situation.ledger.settled,
+        Condition::Settled => settled(situation),
+        Condition::RaisedAgain => situation.ledger.raised_again,
         Condition::Completes => completes(situation, rule),
     }
+}
+
+/// Findings of other reviewers send the work back anyway; those of one who is still to report say nothing yet.
+fn settled(situation: &Situation<'_>) -> bool {
+    let ledger = &situation.ledger;
+    ledger.settled && (ledger.open(Measure::BlockingFindings) == 0 || situation.outstanding())
 }
 
 pub(crate) fn reached(limit: Limits, passage: Passage<'_>) -> bool {

@@ -25,5 +25,5 @@ pub(super) fn claim(cx: &Cx<'_>, claim: &Claim) -> Result<Outcome, Rejection> {
     let mut draft = Draft::new(*cx, Name::new("claim"));
     let (assignment, token, lease_until) = (claim.assignment, claim.token, claim.lease_until);
     draft.push(Change::Claimed { assignment, token, lease_until });
-    Ok(draft.record(Cause::Claimed { assignment }))
+    Ok(draft.record(Cause::Claimed { assignment, prompt: claim.prompt }))
 }

@@ -70,6 +70,8 @@ pub(crate) struct Draft<'a> {
     /// The question that is being answered.
     pub(crate) answering: Option<&'a Question>,
     pub(crate) gate_output: Option<Name>,
+    /// What was given in, whole.
+    pub(crate) handoff: Option<Arc<serde_json::Value>>,
     /// Nobody acts on this one: evidence is taken for granted.
     pub(crate) preview: bool,
     last_assignment: AssignmentId,
@@ -101,6 +103,7 @@ impl<'a> Draft<'a> {
             roster: Roster::over(&cx.state.roster),
             answering: None,
             gate_output: None,
+            handoff: None,
             preview: false,
             last_assignment: cx.state.last_assignment,
             last_question: cx.state.last_question,
@@ -131,7 +134,7 @@ impl<'a> Draft<'a> {
     /// An event without a decision.
     pub(crate) fn record(self, cause: Cause) -> Outcome {
         let at = self.cx.inputs.now;
-        Outcome::Decided(Box::new(Event { at, cause, decision: None, changes: self.changes }))
+        Outcome::Decided(Box::new(Event { at, cause, decision: None, changes: self.changes, handoff: None }))
     }
 
     pub(crate) fn finish(self, cause: Cause) -> Outcome {
@@ -153,7 +156,8 @@ impl<'a> Draft<'a> {
             escalated: self.escalated,
         };
         let at = self.cx.inputs.now;
-        Outcome::Decided(Box::new(Event { at, cause, decision: Some(decision), changes: self.changes }))
+        let (decision, handoff) = (Some(decision), self.handoff);
+        Outcome::Decided(Box::new(Event { at, cause, decision, changes: self.changes, handoff }))
     }
 
     /// Gives an assignment to a role, after overrides.

@@ -21,8 +21,10 @@ pub(crate) struct Ledger {
     reviewed: bool,
     /// The report said which tests fail.
     tested: bool,
-    /// The report raised blocking findings, and every one was settled before.
+    /// The report calls findings blocking, and none of them can block.
     pub(crate) settled: bool,
+    /// One of those was settled before.
+    pub(crate) raised_again: bool,
     pub(crate) moves: Vec<(u32, Finding)>,
     pub(crate) tests: Option<Vec<Name>>,
     pub(crate) warnings: Vec<Warning>,
@@ -108,7 +110,7 @@ impl Ledger {
         let later = group.reviewers.contains(&handoff.role);
         let mut raised: Vec<usize> = Vec::new();
         let mut blocked_anew = 0u32;
-        let mut settled_again = 0u32;
+        let mut held_back = 0u32;
         for issue in handoff.issues.iter().flatten() {
             let place = self.raise(&mut findings, &raised, issue, handoff, later);
             raised.push(place);
@@ -117,8 +119,9 @@ impl Ledger {
             }
             match findings.get(place).is_some_and(|finding| finding.is_blocking()) {
                 true => blocked_anew = blocked_anew.saturating_add(1),
-                false => settled_again = settled_again.saturating_add(1),
+                false => held_back = held_back.saturating_add(1),
             }
+            self.raised_again |= findings.get(place).is_some_and(|finding| finding.status == FindingStatus::Accepted);
         }
         let overruled = &handoff.tracking.rejections_overruled;
         for (index, finding) in findings.iter_mut().enumerate().filter(|_| restated) {
@@ -129,7 +132,8 @@ impl Ledger {
         }
         self.blocking = count(findings.iter().filter(|finding| finding.is_blocking()).count());
         self.reviewed = true;
-        self.settled = settled_again > 0 && blocked_anew == 0 && self.blocking == 0;
+        let own = |finding: &&Cow<'_, Finding>| finding.is_blocking() && finding.raised_by == handoff.role;
+        self.settled = held_back > 0 && blocked_anew == 0 && findings.iter().find(own).is_none();
         let moved = findings.into_iter().enumerate().filter_map(|(index, finding)| match finding {
             Cow::Owned(new) if group.findings.get(index) != Some(&new) => Some((count(index), new)),
             Cow::Owned(_) | Cow::Borrowed(_) => None,

@@ -18,7 +18,8 @@ pub(super) fn merged(cx: &Cx<'_>, merged: &Merged) -> Result<Outcome, Rejection>
         let message = format!("assignment {} is not a merge", merged.assignment);
         return Err(Rejection::new(Code::NotAMerge, message));
     }
-    let draft = route_report(cx, (merged.assignment, assignment), &merged.handoff, None)?;
-    let (status, handoff) = (merged.handoff.said.clone(), merged.handoff.json.clone());
-    Ok(draft.finish(Cause::Merged { assignment: merged.assignment, status, handoff }))
+    let mut draft = route_report(cx, (merged.assignment, assignment), &merged.handoff, None)?;
+    draft.handoff = Some(merged.handoff.json.clone());
+    let status = merged.handoff.said.clone();
+    Ok(draft.finish(Cause::Merged { assignment: merged.assignment, status }))
 }

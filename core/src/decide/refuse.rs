@@ -8,7 +8,7 @@ use crate::handoff::Handoff;
 use crate::id::AssignmentId;
 use crate::problem::Problem;
 use crate::rejection::Rejection;
-use crate::state::Assignment;
+use crate::state::{Assignment, State};
 use crate::suggest;
 use crate::workflow::{Demands, Rule, Task};
 
@@ -62,12 +62,16 @@ fn missing(handoff: &Handoff, demands: &Demands) -> Vec<Problem> {
     fields.chain(claims).collect()
 }
 
+pub(crate) fn assignment(state: &State, id: AssignmentId) -> Result<&Assignment, Rejection> {
+    state.assignments.get(&id).ok_or_else(|| {
+        let allowed = state.open.iter().map(ToString::to_string).collect();
+        Rejection::new(Code::NoAssignment, format!("there is no assignment {id}")).allowed(allowed)
+    })
+}
+
 impl<'a> Cx<'a> {
     pub(crate) fn assignment(&self, id: AssignmentId) -> Result<&'a Assignment, Rejection> {
-        self.state.assignments.get(&id).ok_or_else(|| {
-            let allowed = self.state.open.iter().map(ToString::to_string).collect();
-            Rejection::new(Code::NoAssignment, format!("there is no assignment {id}")).allowed(allowed)
-        })
+        assignment(self.state, id)
     }
 
     pub(crate) fn open_assignment(&self, id: AssignmentId) -> Result<&'a Assignment, Rejection> {

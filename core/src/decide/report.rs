@@ -10,12 +10,12 @@ use crate::decide::draft::Draft;
 use crate::decide::ledger::{Bearing, Bearings, Ledger};
 use crate::decide::situation::Situation;
 use crate::decide::{Cx, Outcome, refuse};
-use crate::decision::Warning;
+use crate::decision::{Action, Warning};
 use crate::event::{Cause, Change, Closing, Resolution};
 use crate::handoff::Handoff;
-use crate::id::{AssignmentId, Name};
+use crate::id::{AssignmentId, DecisionId, Digest, Name};
 use crate::rejection::Rejection;
-use crate::state::Assignment;
+use crate::state::{Assignment, Closed, End, GatePurpose, State};
 use crate::workflow::*;
 
 /// Counters as somebody asks about them: already counted.
@@ -40,43 +40,64 @@ impl Given {
 
 pub(super) fn report(cx: &Cx<'_>, report: &Report) -> Result<Outcome, Rejection> {
     let id = report.assignment;
+    admit(cx.state, id, report.token, None)?;
     let assignment = cx.assignment(id)?;
+    let mut draft = route_report(cx, (id, assignment), &report.handoff, None)?;
+    draft.handoff = Some(report.handoff.json.clone());
+    let status = report.handoff.said.clone();
+    Ok(draft.finish(Cause::Reported { assignment: id, status }))
+}
+
+/// Only the holder of an open assignment may report, or repeat what it has reported.
+pub(super) fn admit(
+    state: &State,
+    id: AssignmentId,
+    token: Digest,
+    handoff: Option<Digest>,
+) -> Result<Option<DecisionId>, Rejection> {
+    let assignment = refuse::assignment(state, id)?;
     match assignment.token {
         None if assignment.closed.is_none() => {
             let message = format!("assignment {id} has not been claimed: nobody holds it");
             return Err(Rejection::new(Code::NotClaimed, message));
         }
-        Some(token) if token == report.token => {}
+        Some(held) if held == token => {}
         Some(_) | None => {
             let message = format!("the token is not the one of assignment {id}");
             let help = "only the holder may report; a later claim voids earlier tokens";
             return Err(Rejection::new(Code::WrongToken, message).help(help));
         }
     }
-    if let Some(closed) = assignment.closed {
-        return match (closed.how, closed.digest) {
-            (Closing::Reported, _) => {
-                let message = format!("assignment {id} has reported something else ({})", closed.decision);
-                Err(Rejection::new(Code::ReportDiffers, message))
-            }
-            (Closing::Voided, _) => {
-                let message = format!("assignment {id} was taken away ({})", closed.decision);
-                Err(Rejection::new(Code::AssignmentClosed, message))
-            }
-        };
+    match assignment.closed {
+        None => Ok(None),
+        Some(Closed { how: Closing::Reported, digest, decision }) if handoff.is_some() && digest == handoff => {
+            Ok(Some(decision))
+        }
+        Some(closed) => Err(already(id, closed)),
     }
-    let draft = route_report(cx, (id, assignment), &report.handoff, None)?;
-    let status = report.handoff.said.clone();
-    Ok(draft.finish(Cause::Reported { assignment: id, status, handoff: report.handoff.json.clone() }))
+}
+
+fn already(id: AssignmentId, closed: Closed) -> Rejection {
+    match closed.how {
+        Closing::Reported => {
+            let message = format!("assignment {id} has reported something else ({})", closed.decision);
+            Rejection::new(Code::ReportDiffers, message)
+        }
+        Closing::Voided => {
+            let message = format!("assignment {id} was taken away ({})", closed.decision);
+            Rejection::new(Code::AssignmentClosed, message)
+        }
+    }
 }
 
 /// The same report again, also after the session has ended: it was decided then.
 pub(super) fn repeated(cx: &Cx<'_>, report: &Report) -> Option<Outcome> {
-    let assignment = cx.state.assignments.get(&report.assignment)?;
-    let closed = assignment.closed.filter(|closed| closed.how == Closing::Reported)?;
-    let same = assignment.token == Some(report.token) && closed.digest == Some(report.handoff.digest);
-    same.then_some(Outcome::Repeated(closed.decision))
+    let decision = admit(cx.state, report.assignment, report.token, Some(report.handoff.digest)).ok()?;
+    decision.map(Outcome::Repeated)
 }
+
+/// Fields that are handed on and stand in no handoff: whoever writes prompts fills them in.
+pub(super) const MADE_HERE: [&str; 4] = ["answer", "gate_output", "group_summaries", "deferred_groups"];
 
 /// From a checked handoff to the changes that follow.
 pub(crate) fn route_report<'a>(
@@ -122,7 +143,7 @@ fn candidates<'a>(situation: &Situation<'a>, status: Option<StatusIx>) -> &'a [R
 }
 
 /// What a report of this status has to do with findings and tests.
-fn bearings(situation: &Situation<'_>, candidates: &[RuleIx]) -> Bearings {
+pub(super) fn bearings(situation: &Situation<'_>, candidates: &[RuleIx]) -> Bearings {
     let workflow = situation.workflow();
     let mut bearings = Bearings::default();
     let mut take = |measure: Option<Measure>, bearing: Bearing| match measure {
@@ -208,17 +229,67 @@ impl Draft<'_> {
 
     /// What the next role will not get, and what the agent would have done.
     fn note_handoff(&mut self, handoff: &Handoff) {
-        let engine = ["answer", "gate_output", "group_summaries", "deferred_groups"];
         let context = self.context.clone();
-        let absent = context.iter().filter(|field| !engine.contains(&field.as_str()) && !handoff.has(field));
+        let absent = context.iter().filter(|field| !MADE_HERE.contains(&field.as_str()) && !handoff.has(field));
         self.absent.extend(absent.cloned());
-        let suggested = handoff.json.get("handoff").and_then(|handoff| handoff.get("next_agent")?.as_str());
-        if let Some(name) = suggested.filter(|name| self.next.iter().all(|next| next.role != **name)) {
-            let decided: Vec<&str> = self.next.iter().map(|next| next.role.as_str()).collect();
-            let decided = if decided.is_empty() { self.action.name().to_owned() } else { decided.join(", ") };
-            let text = format!("the agent suggested {name}; the workflow decides: {decided}");
-            self.warnings.push(Warning::coded(Code::SuggestionDiffers, text));
+        let suggested = |path| handoff.field(path).and_then(|value| value.as_str());
+        if let Some(name) = suggested("handoff.next_agent") {
+            let decided: Vec<Name> = self.next.iter().map(|next| next.role.clone()).collect();
+            if decided.iter().all(|role| *role != name) {
+                self.note_suggestion(name, &decided);
+            }
         }
+        if let Some(name) = suggested("handoff.next_phase").filter(|_| self.cx.workflow.has_phases()) {
+            let decided = self.phases_that_follow();
+            let same = if name == "complete" { self.completes() } else { self.is_among(name, &decided) };
+            let undecided = decided.is_empty() && matches!(self.action, Action::Wait | Action::Ask);
+            if !same && !undecided {
+                self.note_suggestion(&format!("phase {name}"), &decided);
+            }
+        }
+    }
+
+    fn note_suggestion(&mut self, suggested: &str, decided: &[Name]) {
+        let names: Vec<&str> = decided.iter().map(Name::as_str).collect();
+        let decided = if names.is_empty() { self.action.name().to_owned() } else { names.join(", ") };
+        let text = format!("the agent suggested {suggested}; the workflow decides: {decided}");
+        self.warnings.push(Warning::coded(Code::SuggestionDiffers, text));
+    }
+
+    /// The phases that work goes on in, or waits before, each once.
+    fn phases_that_follow(&self) -> Vec<Name> {
+        let mut follow: Vec<Name> = Vec::new();
+        let mut add = |name: &Name| {
+            if !follow.contains(name) {
+                follow.push(name.clone());
+            }
+        };
+        for change in &self.changes {
+            if let Change::Entered { phases, .. } = change {
+                phases.iter().for_each(&mut add);
+            } else if let Change::Assigned { phase: Some(phase), .. } = change {
+                add(phase);
+            } else if let Change::Arrived { stage, .. } = change {
+                let stage = self.cx.workflow.stages.get(usize::from(*stage));
+                let phases = stage.into_iter().flat_map(|stage| &stage.phases);
+                phases.for_each(|phase| add(&self.cx.workflow.phase(*phase).name));
+            }
+        }
+        follow
+    }
+
+    /// A phase goes by its own name, and by what handoffs call it.
+    fn is_among(&self, name: &str, phases: &[Name]) -> bool {
+        let called = |phase: &Name| self.cx.workflow.phase_named(phase).map(|ix| &self.cx.workflow.phase(ix).called);
+        phases.iter().any(|phase| *phase == name || called(phase).is_some_and(|called| *called == name))
+    }
+
+    /// A group has left its last phase: it is completed, or only its gates are left.
+    fn completes(&self) -> bool {
+        self.changes.iter().any(|change| {
+            matches!(change, Change::GroupEnded { end: End::Completed, .. })
+                || matches!(change, Change::GateOpened { purpose: GatePurpose::Completion, .. })
+        })
     }
 }
 

@@ -41,6 +41,7 @@ pub(super) fn start(cx: &Cx<'_>, start: &Start) -> Result<Outcome, Rejection> {
         workflow: cx.workflow.name.clone(),
         workflow_hash: cx.workflow.hash,
         settings: start.settings.clone(),
+        mission: start.mission,
     }))
 }
 

@@ -12,7 +12,7 @@ impl State {
     /// Applies an event. Whatever does not fit is passed over: replay never fails.
     pub fn apply(&mut self, event: &Event) {
         self.seq = self.seq.saturating_add(1);
-        if let Cause::Started { session, title, workflow, workflow_hash, settings } = &event.cause {
+        if let Cause::Started { session, title, workflow, workflow_hash, settings, .. } = &event.cause {
             self.session = Some(Session {
                 id: session.clone(),
                 title: title.clone(),
@@ -20,6 +20,10 @@ impl State {
                 workflow_hash: *workflow_hash,
                 settings: settings.clone(),
             });
+        }
+        if let (Cause::Upgraded { workflow, workflow_hash, .. }, Some(session)) = (&event.cause, &mut self.session) {
+            session.workflow = workflow.clone();
+            session.workflow_hash = *workflow_hash;
         }
         if let Some(decision) = &event.decision {
             self.last_decision = decision.id;

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::event::Closing;
+use crate::event::{Change, Closing, Event};
 use crate::id::{AssignmentId, DecisionId, Digest, GateRunId, Name, QuestionId, Timestamp};
 use crate::workflow::Task;
 
@@ -169,6 +169,35 @@ impl State {
     /// Rebuilds what is not stored, after the state was read back.
     pub fn reindex(&mut self) {
         self.roster = Roster::of(&self.groups);
+    }
+
+    /// Lets go of what this event closed. `decide` reads what is closed only by its id, so whoever keeps the history
+    /// elsewhere need not carry it; `recall` brings back what a command names.
+    pub fn settle(&mut self, event: &Event) {
+        for change in &event.changes {
+            if let Change::Closed { assignment, .. } = change {
+                self.assignments.remove(assignment);
+            }
+            if let Change::QuestionClosed { question } = change {
+                self.questions.remove(question);
+            }
+        }
+    }
+
+    /// The same for everything that is closed.
+    pub fn settle_all(&mut self) {
+        self.assignments.retain(|_, assignment| assignment.closed.is_none());
+        self.questions.retain(|_, question| question.open);
+    }
+
+    /// Brings back a closed assignment.
+    pub fn recall_assignment(&mut self, id: AssignmentId, assignment: Assignment) {
+        self.assignments.entry(id).or_insert(assignment);
+    }
+
+    /// Brings back a closed question.
+    pub fn recall_question(&mut self, id: QuestionId, question: Question) {
+        self.questions.entry(id).or_insert(question);
     }
 
     pub fn ended(&self) -> bool {

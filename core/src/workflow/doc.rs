@@ -3,6 +3,7 @@
 use serde_json::{Value as Json, json};
 
 use crate::id::Name;
+use crate::workflow::duration::Duration;
 use crate::workflow::record::{At, Decode, Problems, Schemas, Table, record, wrong_type};
 use crate::yaml::{Node, Value};
 
@@ -87,7 +88,7 @@ record! {
         /// The model to use; for the adapter.
         model: Option<Name>,
         /// How long an assignment may take, such as `30m`; for the adapter.
-        deadline: Option<At<Name>>,
+        deadline: Option<Duration>,
         /// `interlock`: a role that Interlock plays itself.
         by: Option<At<Name>>,
     }
@@ -255,7 +256,7 @@ record! {
         /// What follows when it does not exit with 0.
         fail: Vec<EntryDoc>,
         /// How long it may take, such as `10m`.
-        timeout: Option<At<Name>>,
+        timeout: Option<Duration>,
     }
 
     /// The units of work that run side by side.

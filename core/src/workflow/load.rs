@@ -64,9 +64,18 @@ pub fn load(file: &str, text: &str, library: &dyn Fn(&str) -> Option<(String, St
 }
 
 fn load_with(file: &str, text: &str, library: &dyn Fn(&str) -> Option<(String, String)>, examples: Examples) -> Loaded {
+    load_over(PRELUDE, (file, text), library, examples)
+}
+
+fn load_over(
+    prelude: &str,
+    (file, text): (&str, &str),
+    library: &dyn Fn(&str) -> Option<(String, String)>,
+    examples: Examples,
+) -> Loaded {
     let mut problems = Vec::new();
     let mut sources = vec![(file.to_owned(), text.to_owned())];
-    let merged = read(file, text, library, &mut sources, &mut problems);
+    let merged = read(prelude, (file, text), library, &mut sources, &mut problems);
     let mut loaded = Loaded { workflow: None, problems, sources, is_abstract: false };
     let Some(node) = merged else { return loaded };
     let Some(doc) = WorkflowDoc::decode(&node, &mut loaded.problems) else { return loaded };
@@ -95,9 +104,24 @@ pub fn load_shipped(name: &str) -> Option<Loaded> {
     builtin(name).map(|builtin| load_with(builtin.file, builtin.text, &|_| None, Examples::Trusted))
 }
 
+/// Loads again what was loaded before: the file, what it extends in that order, and the prelude it was read with, as
+/// [`Loaded::sources`] has them. Its examples were checked then.
+pub fn load_pinned(sources: &[(String, String)]) -> Loaded {
+    let ([(file, text), bases @ ..], Some((_, prelude))) = (sources, sources.last()) else {
+        return Loaded { workflow: None, problems: Vec::new(), sources: Vec::new(), is_abstract: false };
+    };
+    let next = std::cell::Cell::new(0_usize);
+    let base = |_: &str| {
+        let index = next.get();
+        next.set(index.saturating_add(1));
+        bases.get(index).cloned()
+    };
+    load_over(prelude, (file, text), &base, Examples::Trusted)
+}
+
 fn read(
-    file: &str,
-    text: &str,
+    prelude: &str,
+    (file, text): (&str, &str),
     library: &dyn Fn(&str) -> Option<(String, String)>,
     sources: &mut Vec<(String, String)>,
     problems: &mut Problems,
@@ -124,6 +148,7 @@ fn read(
         sources.push((base_file, base_text));
         layers.push(base);
     }
-    let prelude = yaml::parse("prelude", PRELUDE, problems)?;
+    sources.push(("prelude".to_owned(), prelude.to_owned()));
+    let prelude = yaml::parse("prelude", prelude, problems)?;
     Some(layers.iter().rev().fold(prelude, |base, layer| merge(&base, layer)))
 }

@@ -1,5 +1,7 @@
 //! `extends`: one document merged over another, before anything is decoded.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::workflow::doc::{loop_from_number, wrap};
 use crate::yaml::{Node, Value};
 
@@ -42,13 +44,15 @@ fn merge_at(base: &Node, over: &Node, path: &mut Vec<String>) -> Node {
     if is_entry(path) {
         return over.clone();
     }
+    let over_by_name: BTreeMap<Option<&str>, &(Node, Node)> =
+        above.iter().map(|entry| (entry.0.text(), entry)).collect();
     let mut merged: Vec<(Node, Node)> = Vec::new();
     for (key, value) in below {
         let name = key.text().unwrap_or_default();
         if path.is_empty() && matches!(name, "examples" | "abstract" | "about" | "extends" | "workflow" | "language") {
             continue;
         }
-        match above.iter().find(|(other, _)| other.text() == Some(name)) {
+        match over_by_name.get(&Some(name)) {
             None => merged.push((key.clone(), value.clone())),
             Some((_, new)) if new.is_null() => {}
             Some((new_key, new)) => {
@@ -58,12 +62,10 @@ fn merge_at(base: &Node, over: &Node, path: &mut Vec<String>) -> Node {
             }
         }
     }
-    for (key, value) in above {
-        let known = merged.iter().any(|(other, _)| other.text() == key.text());
-        if !known && !value.is_null() {
-            merged.push((key.clone(), value.clone()));
-        }
-    }
+    let known: BTreeSet<Option<&str>> = merged.iter().map(|(key, _)| key.text()).collect();
+    let added = above.iter().filter(|(key, value)| !known.contains(&key.text()) && !value.is_null());
+    let added: Vec<(Node, Node)> = added.cloned().collect();
+    merged.extend(added);
     Node { place: over.place.clone(), value: Value::Map(merged) }
 }
 

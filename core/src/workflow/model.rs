@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::id::{Digest, Name};
 use crate::problem::Place;
+use crate::workflow::duration::Duration;
 use crate::workflow::fact::Expression;
 
 macro_rules! index {
@@ -93,7 +94,7 @@ pub struct Role {
     pub at_most: Option<u32>,
     pub skills: Vec<Name>,
     pub model: Option<Name>,
-    pub deadline: Option<Name>,
+    pub deadline: Option<Duration>,
     /// Played by Interlock itself: no agent can hold it.
     pub by_interlock: bool,
 }
@@ -172,7 +173,7 @@ pub enum GateRun {
 pub struct Gate {
     pub name: Name,
     pub run: GateRun,
-    pub timeout: Option<Name>,
+    pub timeout: Option<Duration>,
 }
 
 #[derive(Clone, Debug)]
@@ -279,6 +280,8 @@ pub(crate) struct Pass {
     pub(crate) forgets: Option<LoopIx>,
     /// Stands in completion for a review: findings still open are settled by it.
     pub(crate) settles: bool,
+    /// Where it is passed first.
+    pub(crate) place: Place,
 }
 
 /// What an assignment is for.
@@ -357,8 +360,10 @@ pub(crate) enum Condition {
     /// Work has come as far as this phase: `goto` goes back, never forward.
     Reached(PhaseIx),
     Task(Task),
-    /// Every blocking finding of this report is settled already.
+    /// Nothing that this review calls blocking can block, and nothing else sends the work back.
     Settled,
+    /// A finding of this review was settled before.
+    RaisedAgain,
     /// With what this passes, the group's needs are met.
     Completes,
 }
@@ -493,7 +498,37 @@ pub fn normalise_status(text: &str) -> String {
         .collect()
 }
 
+/// What the evidence of a completed group must be, in plain names: for whoever enforces it outside of `decide`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Requirements {
+    /// Of each of these, at least one must have been passed.
+    pub needs: Vec<Vec<Name>>,
+    /// Whoever may accept must have accepted a group that was ever blocked.
+    pub confirm_once_blocked: bool,
+    /// Gates of a group. Those that run the plan's checks hold only for groups that have some.
+    pub gates: Vec<(Name, bool)>,
+    /// Gates of the session.
+    pub session_gates: Vec<Name>,
+}
+
 impl Workflow {
+    pub fn requirements(&self) -> Requirements {
+        let name = |ix: &PassIx| self.pass(*ix).name.clone();
+        let runs_the_plan = |ix: &GateIx| matches!(self.gate(*ix).run, GateRun::Plan);
+        let needs = self.completion.needs.iter().map(|need| match need {
+            Need::One(ix) => vec![name(ix)],
+            Need::AnyOf(options) => options.iter().map(name).collect(),
+        });
+        let gates = self.completion.gates.iter().map(|ix| (self.gate(*ix).name.clone(), runs_the_plan(ix)));
+        let session = self.completion.session_gates.iter().filter(|ix| !runs_the_plan(ix));
+        Requirements {
+            needs: needs.collect(),
+            confirm_once_blocked: !self.completion.once_blocked.is_empty(),
+            gates: gates.collect(),
+            session_gates: session.map(|ix| self.gate(*ix).name.clone()).collect(),
+        }
+    }
+
     pub fn role(&self, ix: RoleIx) -> &Role {
         get(&self.roles, ix.index())
     }

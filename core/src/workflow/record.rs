@@ -127,9 +127,10 @@ impl Decode for bool {
     }
 }
 
+/// What cannot be read is reported and then as good as absent, so that the rest of its record is not lost with it.
 impl<T: Decode> Decode for Option<T> {
     fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
-        T::decode(node, problems).map(Some)
+        Some(T::decode(node, problems))
     }
 
     fn absent() -> Option<Self> {

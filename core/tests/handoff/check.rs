@@ -399,3 +399,52 @@ fn without_a_workflow_the_common_part_is_checked() {
     codes.sort();
     assert_eq!(codes, [(Code::NothingAttempted, "attempted"), (Code::NoReason, "blocked_reason")]);
 }
+
+/// Numbers that a parser which is off by the last bit reads otherwise, and then once more otherwise.
+const MANY_DIGITS: &[&str] = &[
+    "9007199254740993.5",
+    "0.12345678901234568",
+    "122.416294033786585",
+    "-122.416294033786585",
+    "3.1415926535897932384626433832795",
+    "1.7976931348623157e308",
+    "2.2250738585072011e-308",
+    "5e-324",
+    "31.245270191439438",
+    "121.48791951161945",
+    "100.78399658203125",
+    "0.30000000000000004",
+];
+
+#[test]
+fn numbers_are_the_same_however_often_they_are_read() {
+    let workflow = workflow("delivery-team");
+    let case = Case::of(&workflow, "developer");
+    for digits in MANY_DIGITS {
+        let text = smallest("developer", "READY_FOR_QA").to_string().replacen('{', &format!("{{\"n\":{digits},"), 1);
+        let first = case.check_text(&text).handoff.unwrap();
+        assert_eq!(first.json["n"].as_f64(), digits.parse().ok(), "{digits} is the nearest number there is");
+        let again = case.check_text(&first.json.to_string()).handoff.unwrap();
+        assert_eq!(first.digest, again.digest, "{digits} changes when it is written and read");
+    }
+}
+
+/// The JSON Schema crate of these tests asks for exact numbers too, and Cargo gives one crate to both: in a test run
+/// numbers are exact whatever is asked for. The program is built without it.
+#[test]
+fn the_program_itself_asks_for_exact_numbers() {
+    for manifest in [include_str!("../../Cargo.toml"), include_str!("../../../Cargo.toml")] {
+        let asked = manifest.lines().find(|line| line.starts_with("serde_json = "));
+        assert!(asked.is_some_and(|line| line.contains("\"float_roundtrip\"")), "{asked:?}");
+    }
+}
+
+#[test]
+fn a_role_that_there_is_not_is_one_problem() {
+    let workflow = workflow("delivery-team");
+    for agent in ["developer", "nobody"] {
+        let checked = Case::of(&workflow, "nobody").check(&smallest(agent, "READY_FOR_QA"));
+        assert_eq!(problems(&checked), [(Code::WrongAgent, "agent")], "{agent}");
+        assert_eq!(checked.problems[0].message, "`delivery-team` has no role `nobody`");
+    }
+}

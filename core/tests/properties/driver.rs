@@ -137,7 +137,7 @@ impl<'w> Driver<'w> {
         if dice.one_in(30) {
             settings.insert(Name::new("weather"), Name::new("fine"));
         }
-        Command::Start(Start { session: Name::new("s1"), title: Name::new("a session"), settings })
+        Command::Start(Start { session: Name::new("s1"), title: Name::new("a session"), settings, mission: None })
     }
 
     /// Mostly an open one, sometimes a closed or unknown one.
@@ -152,7 +152,7 @@ impl<'w> Driver<'w> {
     fn claim(&self, dice: &mut Dice) -> Command {
         let assignment = self.assignment(dice);
         let lease_until = dice.one_in(2).then(|| Timestamp(self.now + 1_500));
-        Command::Claim(Claim { assignment, token: token(assignment), lease_until })
+        Command::Claim(Claim { assignment, token: token(assignment), prompt: None, lease_until })
     }
 
     fn report(&mut self, dice: &mut Dice) -> Command {

@@ -1,5 +1,6 @@
 //! The example handoffs, checked one by one and played from the first phase to the end.
 
+use interlock_core::decision::Decision;
 use serde_json::json;
 
 use super::{WRAPPER, everything, of, whole};
@@ -79,8 +80,30 @@ fn flow_tool_architecture_goes_to_testing_and_then_implementation() {
     let decision = play.report("tool-lead", of("tool-architecture"));
     follows(&decision, "spawn", &["tool-tester"]);
     warns(&decision, "the agent suggested tool-developer; the workflow decides: tool-tester");
+    warns(&decision, "the agent suggested phase implementation; the workflow decides: testing");
     let decision = play.report("tool-tester", whole("tool-tester", "testing", of("files-modified")));
     follows(&decision, "spawn", &["tool-developer"]);
+}
+
+/// Nobody obeys `next_phase`; it is noted where the workflow decides otherwise, and only there.
+#[test]
+fn flow_next_phase_is_compared_with_what_is_decided() {
+    let noted = |decision: &Decision| decision.warnings.iter().any(|warning| warning.text.contains("suggested phase"));
+    let mut play = discovering(&["get-issue", "list-issues"]);
+    assert!(!noted(&play.report("claude@get-issue", of("schema-discovery"))), "it waits before that phase");
+    assert!(!noted(&play.report("claude@list-issues", of("schema-discovery"))));
+    assert!(!noted(&play.report("tool-lead", of("shared-architecture"))), "two phases are called architecture");
+    let mut play = implementing();
+    let skips = merged(of("implementation"), json!({ "handoff": { "next_phase": "complete" } }));
+    let decision = play.report("tool-developer", skips);
+    follows(&decision, "spawn", &["tool-reviewer"]);
+    warns(&decision, "the agent suggested phase complete; the workflow decides: review");
+    warns(
+        &play.report("tool-reviewer", of("review")),
+        "the agent suggested phase complete; the workflow decides: merge",
+    );
+    let merge = json!({ "status": "MERGE_SUCCESS", "handoff": { "next_phase": "complete" } });
+    assert!(!noted(&play.report("tool-developer", whole("tool-developer", "merge", merge))));
 }
 
 #[test]

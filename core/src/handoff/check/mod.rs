@@ -21,6 +21,7 @@ use crate::problem::Problem;
 use crate::suggest;
 use crate::workflow::{RoleIx, Task, Workflow};
 
+pub use common::mandatory_skills;
 pub(crate) use plan::circle;
 use reader::Reader;
 
@@ -123,27 +124,30 @@ impl Reader<'_> {
     /// The role that hands off: `agent` must be the one that was asked.
     fn role(&mut self, workflow: Option<&Workflow>, expect: &Expect<'_>) -> Option<Holder> {
         let agent = self.required_text("agent").map(Name::new);
-        if let (Some(agent), Some(role)) = (&agent, expect.role)
-            && *agent != role
-        {
-            let message = format!("`agent` is `{agent}`, and the assignment is {role}'s");
-            self.wrong(Code::WrongAgent, "agent", message);
-        }
-        let name = expect.role.map(Name::new).or(agent)?;
-        let Some(workflow) = workflow else { return Some(Holder { name, ix: None }) };
-        let ix = workflow.role_named(&name).filter(|ix| !workflow.role(*ix).by_interlock);
-        let outside = expect.context == Context::Direct && workflow.domain_of(&name).is_some();
-        if ix.is_none() && !outside {
+        let name = expect.role.map(Name::new).or_else(|| agent.clone())?;
+        let ix = workflow.and_then(|workflow| held(workflow, &name));
+        let outside = expect.context == Context::Direct && workflow.is_some_and(|it| it.domain_of(&name).is_some());
+        if let Some(workflow) = workflow.filter(|_| ix.is_none() && !outside) {
             let help = suggest::help(&name, workflow.roles.iter().map(|role| role.name.as_str()).collect::<Vec<_>>());
             let message = format!("`{}` has no role `{name}`", workflow.name);
             self.problem(Problem::new(Code::WrongAgent, message).maybe_help(help), "agent");
             return None;
         }
+        if let Some(agent) = agent.filter(|agent| *agent != name) {
+            let message = format!("`agent` is `{agent}`, and the assignment is {name}'s");
+            self.wrong(Code::WrongAgent, "agent", message);
+        }
         Some(Holder { name, ix })
     }
 }
 
-fn digest(json: &Json) -> Digest {
+/// A role that an agent can hold.
+fn held(workflow: &Workflow, name: &Name) -> Option<RoleIx> {
+    workflow.role_named(name).filter(|ix| !workflow.role(*ix).by_interlock)
+}
+
+/// Of the content, whatever the order of its keys: the same handoff again has the same digest.
+pub fn digest(json: &Json) -> Digest {
     let mut bytes = String::new();
     canonical(json, &mut bytes);
     Digest::of(bytes.as_bytes())

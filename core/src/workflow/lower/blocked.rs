@@ -117,7 +117,7 @@ impl Lowering<'_> {
         rule.verb = Verb::Consult(Target::Role(role));
         rule.conditions.push(Condition::Free(Target::Role(role)));
         self.limited(&rule);
-        self.rules.push(rule);
+        self.add(rule);
     }
 
     /// `{domain}-…` is another role for each domain of the blocked role.

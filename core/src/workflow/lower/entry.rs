@@ -44,6 +44,9 @@ impl Lowering<'_> {
     pub(super) fn alternatives(&mut self, frame: &Frame, entries: &[EntryDoc]) {
         let first = self.rules.len();
         for (index, entry) in entries.iter().enumerate() {
+            if self.full {
+                return;
+            }
             let mut own = frame.clone();
             if entries.len() > 1 {
                 own.id = format!("{}.{}", frame.id, index.saturating_add(1));
@@ -54,12 +57,14 @@ impl Lowering<'_> {
     }
 
     pub(super) fn entry(&mut self, frame: &Frame, entry: &EntryDoc) {
+        // What it passes is known to completion, whatever becomes of its verb.
+        let passes = entry.passes.iter().map(|name| self.pass(name)).collect();
         let Some(written) = self.verb(frame, entry) else { return };
         let mut rule = self.blank(frame, entry);
         let tests = self.tests(&entry.when, matches!(frame.spot, Spot::Report | Spot::Merge));
         rule.conditions = tests.into_iter().map(Condition::When).collect();
         rule.counted = entry.counted.as_ref().and_then(|name| self.find_loop(name));
-        rule.passes = entry.passes.iter().map(|name| self.pass(&name.value)).collect();
+        rule.passes = passes;
         if entry.without_groups && !matches!(written, Written::Verb(Verb::Validate(_))) {
             self.report(Code::VerbNotHere, &entry.place, "`without_groups` belongs to `validate`");
         }
@@ -137,7 +142,7 @@ impl Lowering<'_> {
                 }
                 written
             }
-            [] if self.misspelt(entry) => None,
+            [] if self.misread(&entry.place) => None,
             [] => {
                 let help = "such as `spawn: ROLE`, `respawn: author`, `ask: QUESTION`";
                 let problem = Problem::new(Code::OneVerb, "this entry has no verb").help(help);
@@ -151,16 +156,6 @@ impl Lowering<'_> {
                 None
             }
         }
-    }
-
-    /// An unknown key of this entry was reported: most likely it was meant to be the verb.
-    fn misspelt(&self, entry: &EntryDoc) -> bool {
-        let near = |place: &Place| {
-            let below = place.line.saturating_sub(entry.place.line);
-            place.file == entry.place.file && place.line >= entry.place.line && below < 8
-        };
-        let mut unknown = self.problems.iter().filter(|problem| problem.code == Code::UnknownKey);
-        unknown.any(|problem| problem.at.as_ref().is_some_and(near))
     }
 
     fn verb_stands_here(&mut self, spot: Spot, verb: &str, place: &Place) {
@@ -277,7 +272,7 @@ impl Lowering<'_> {
             done.conditions.push(Condition::Completes);
             done.verb = Verb::Complete;
             self.limited(&done);
-            self.rules.push(done);
+            self.add(done);
         }
         self.settled_rules(&rule);
         let mut plain = rule;
@@ -287,7 +282,7 @@ impl Lowering<'_> {
         self.limited(&plain);
         let takes_otherwise = matches!(plain.verb, Verb::Consult(_) | Verb::Return);
         let verb = plain.verb;
-        self.rules.push(plain.clone());
+        self.add(plain.clone());
         match (&entry.otherwise, takes_otherwise) {
             (Some(other), true) => {
                 let mut other = (**other).clone();
@@ -315,7 +310,7 @@ impl Lowering<'_> {
         ask.conditions.retain(|condition| !matches!(condition, Condition::Free(_)));
         ask.verb = Verb::Ask(question);
         ask.counted = None;
-        self.rules.push(ask);
+        self.add(ask);
     }
 
     pub(super) fn limited(&mut self, rule: &Rule) {
@@ -323,25 +318,33 @@ impl Lowering<'_> {
             let mut limit = suffixed(rule, "/limit");
             limit.conditions.push(Condition::Limit);
             limit.climbs = true;
-            self.rules.push(limit);
+            self.add(limit);
         }
     }
 
-    /// A review whose every blocking finding is settled goes back to the reviewer once, then up.
+    /// A review that would send work back for nothing that can block goes back to the reviewer once, then up.
     fn settled_rules(&mut self, rule: &Rule) {
-        let measured = rule.counted.and_then(|ix| self.loops.get(ix.index())).and_then(|item| item.measure);
-        let sends_back = matches!(rule.verb, Verb::Respawn(Target::Author) | Verb::Spawn(Target::Author));
+        if matches!(rule.verb, Verb::Respawn(Target::Author) | Verb::Spawn(Target::Author)) {
+            self.back_to_reviewer(rule, rule.counted, &[Condition::Settled]);
+        }
+    }
+
+    /// The rules `/settled`, where the loop is one of reviews.
+    fn back_to_reviewer(&mut self, rule: &Rule, counted: Option<LoopIx>, conditions: &[Condition]) {
+        let measured = counted.and_then(|ix| self.loops.get(ix.index())).and_then(|item| item.measure);
         let settled = self.loop_ix("settled");
-        if measured != Some(Measure::BlockingFindings) || !sends_back || settled.is_none() {
+        if measured != Some(Measure::BlockingFindings) || settled.is_none() {
             return;
         }
         let mut again = suffixed(rule, "/settled");
-        again.conditions.push(Condition::Settled);
+        again.conditions.extend_from_slice(conditions);
         again.verb = Verb::Respawn(Target::Reporter);
         again.counted = settled;
-        again.because = Some(Name::new("every blocking finding of this review was settled before"));
+        again.passes = Vec::new();
+        again.because =
+            Some(Name::new("nothing that this review calls blocking can block: it was settled, or is minor and late"));
         self.limited(&again);
-        self.rules.push(again);
+        self.add(again);
     }
 
     /// `advance: phase`: back to who waits, or on through join, rework and checkpoint.
@@ -351,10 +354,10 @@ impl Lowering<'_> {
             let mut back = suffixed(rule, "/consult");
             back.conditions.extend([Condition::Task(Task::Consult), Condition::SomebodyWaits]);
             back.verb = Verb::Return;
-            self.rules.push(back);
+            self.add(back);
         }
         for index in 0..self.phases.len() {
-            let Some(phase) = self.phases.get(index) else { continue };
+            let Some(phase) = self.phases.get(index).filter(|_| !self.full) else { return };
             let fits = match (&phase.performer, spot) {
                 (Performer::Role(_) | Performer::ByDomain(_), Spot::Report)
                 | (Performer::Merge, Spot::Merge)
@@ -377,11 +380,15 @@ impl Lowering<'_> {
         if !by_person && rule.speaks_of(Task::Work) && rule.speaks_of(Task::Consult) {
             base.conditions.push(Condition::Task(Task::Work));
         }
+        // Before the join: a review that says nothing new is no review, whoever else is still at it.
+        let rework = stage.rework.as_ref().filter(|_| !by_person);
+        let conditions = [Condition::Settled, Condition::RaisedAgain];
+        self.back_to_reviewer(&base, rework.map(|rework| rework.counted), &conditions);
         if stage.phases.len() > 1 {
             let mut join = suffixed(&base, "/join");
             join.conditions.push(Condition::Outstanding);
             join.verb = Verb::Join;
-            self.rules.push(join);
+            self.add(join);
         }
         if !by_person {
             if let Some(rework) = &stage.rework {
@@ -390,19 +397,19 @@ impl Lowering<'_> {
                 again.verb = Verb::Rework(rework.goto);
                 again.counted = Some(rework.counted);
                 self.limited(&again);
-                self.rules.push(again);
+                self.add(again);
             }
             for checkpoint in &stage.checkpoints {
                 let mut ask = suffixed(&base, "/checkpoint");
                 ask.conditions.extend(checkpoint.when.iter().copied().map(Condition::When));
                 ask.verb = Verb::Ask(checkpoint.question);
                 ask.counted = None;
-                self.rules.push(ask);
+                self.add(ask);
             }
         }
         base.verb = Verb::Leave;
         self.limited(&base);
-        self.rules.push(base);
+        self.add(base);
     }
 
     /// An alternative whose conditions include all those of an earlier one is dead.
@@ -445,7 +452,9 @@ impl Lowering<'_> {
                 blocks: false,
             };
             let Some(Written::Verb(Verb::Spawn(Target::Role(role)))) = self.verb(&frame, entry) else {
-                self.report(Code::VerbNotHere, &entry.place, format!("`{id}` takes `spawn: ROLE`"));
+                if !self.misread(&entry.place) {
+                    self.report(Code::VerbNotHere, &entry.place, format!("`{id}` takes `spawn: ROLE`"));
+                }
                 continue;
             };
             if let Some(extra) = entry.counted.as_ref().or_else(|| entry.passes.first()) {

@@ -162,9 +162,12 @@ impl Lowering<'_> {
             (Some(at), _) => Some(Limits { iteration: at.value.max(1), no_progress }),
             (None, Some(limits)) => Some(Limits { iteration: limits.iteration, no_progress }),
             (None, None) => {
-                let message = format!("loop `{name}` needs `iteration`: without it, it has no end");
-                self.report(Code::BadLoop, place, message);
-                None
+                if !self.misread(place) {
+                    let message = format!("loop `{name}` needs `iteration`: without it, it has no end");
+                    self.report(Code::BadLoop, place, message);
+                }
+                // The loop is known by its name all the same.
+                Some(Limits { iteration: 1, no_progress })
             }
         }
     }

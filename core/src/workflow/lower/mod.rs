@@ -7,9 +7,11 @@ mod blocked;
 mod entry;
 mod guards;
 mod index;
+mod limits;
 mod phases;
 mod roles;
 mod tables;
+mod unused;
 
 use std::collections::BTreeMap;
 
@@ -30,6 +32,9 @@ const RESERVED: &[&str] = &["user", "author", "self", "any", "blocked_agent"];
 pub(crate) fn lower(doc: &WorkflowDoc, hash: Digest, problems: &mut Problems) -> Option<Workflow> {
     let before = problems.len();
     let mut lowering = Lowering::new(doc, problems);
+    if lowering.too_many() {
+        return None;
+    }
     lowering.header();
     lowering.guards();
     lowering.domains();
@@ -40,8 +45,13 @@ pub(crate) fn lower(doc: &WorkflowDoc, hash: Digest, problems: &mut Problems) ->
     lowering.name_gates_and_questions();
     lowering.stages();
     lowering.tables();
+    // What was left out would be missed everywhere.
+    if lowering.full {
+        return None;
+    }
     lowering.completion();
     lowering.findings_hold_completion_up();
+    lowering.unused_names();
     let failed = lowering.problems.iter().skip(before).any(Problem::is_error);
     if failed { None } else { lowering.finish(hash) }
 }
@@ -50,6 +60,8 @@ pub(crate) fn lower(doc: &WorkflowDoc, hash: Digest, problems: &mut Problems) ->
 pub(crate) struct Lowering<'a> {
     doc: &'a WorkflowDoc,
     problems: &'a mut Problems,
+    /// How many of the problems are of reading: what they speak of is missing in the document.
+    unread: usize,
     guards: Vec<Guard>,
     domain_guard: Option<GuardIx>,
     domains: Vec<Domain>,
@@ -57,6 +69,8 @@ pub(crate) struct Lowering<'a> {
     role_index: BTreeMap<Name, RoleIx>,
     classes: BTreeMap<Name, IxSet>,
     loops: Vec<Loop>,
+    /// Loops that an entry, a row or a phase names.
+    used_loops: IxSet,
     overrides: Vec<Override>,
     phases: Vec<Phase>,
     stages: Vec<Stage>,
@@ -66,6 +80,8 @@ pub(crate) struct Lowering<'a> {
     status_index: BTreeMap<Name, StatusIx>,
     passes: Vec<Pass>,
     rules: Vec<Rule>,
+    /// There were more rules than can be taken in.
+    full: bool,
     aliases: BTreeMap<Name, Vec<StatusIx>>,
     blocked: Option<Blocked>,
     begin: Vec<Opening>,
@@ -78,6 +94,7 @@ impl<'a> Lowering<'a> {
     fn new(doc: &'a WorkflowDoc, problems: &'a mut Problems) -> Self {
         Self {
             doc,
+            unread: problems.len(),
             problems,
             guards: Vec::new(),
             domain_guard: None,
@@ -86,6 +103,7 @@ impl<'a> Lowering<'a> {
             role_index: BTreeMap::new(),
             classes: BTreeMap::new(),
             loops: Vec::new(),
+            used_loops: IxSet::default(),
             overrides: Vec::new(),
             phases: Vec::new(),
             stages: Vec::new(),
@@ -95,6 +113,7 @@ impl<'a> Lowering<'a> {
             status_index: BTreeMap::new(),
             passes: Vec::new(),
             rules: Vec::new(),
+            full: false,
             aliases: BTreeMap::new(),
             blocked: None,
             begin: Vec::new(),
@@ -106,6 +125,12 @@ impl<'a> Lowering<'a> {
 
     fn report(&mut self, code: Code, place: &Place, message: impl Into<String>) {
         self.problems.push(Problem::new(code, message).at(place.clone()));
+    }
+
+    /// Something here could not be read, most likely the very thing that seems to be missing.
+    fn misread(&self, place: &Place) -> bool {
+        let near = |at: &Place| at.file == place.file && at.line >= place.line && at.line.abs_diff(place.line) < 8;
+        self.problems.iter().take(self.unread).any(|problem| problem.at.as_ref().is_some_and(near))
     }
 
     /// Reports a name that nothing has, with the nearest that there is.
@@ -130,7 +155,7 @@ impl<'a> Lowering<'a> {
         let groups = self.doc.groups.as_ref();
         if phased {
             self.without_phases_only(groups);
-        } else if !self.doc.is_abstract {
+        } else if !self.doc.is_abstract && self.unread == 0 {
             let whole = &self.doc.place.clone();
             if self.doc.begin.is_empty() {
                 self.report(Code::PhasesOrTables, whole, "a workflow without `phases` needs `begin`");
@@ -169,13 +194,15 @@ impl<'a> Lowering<'a> {
         ix
     }
 
-    fn pass(&mut self, name: &Name) -> PassIx {
+    fn pass(&mut self, at: &At<Name>) -> PassIx {
+        let name = &at.value;
         if let Some(index) = self.passes.iter().position(|pass| pass.name == *name) {
             return PassIx::new(index);
         }
         let forgets = self.loop_ix(name);
         let measured = forgets.and_then(|ix| self.loops.get(ix.index())).and_then(|item| item.measure);
-        self.passes.push(Pass { name: name.clone(), measured, forgets, settles: false });
+        let place = at.place.clone();
+        self.passes.push(Pass { name: name.clone(), measured, forgets, settles: false, place });
         PassIx::new(self.passes.len().saturating_sub(1))
     }
 
@@ -185,7 +212,9 @@ impl<'a> Lowering<'a> {
 
     fn find_loop(&mut self, name: &At<Name>) -> Option<LoopIx> {
         let found = self.loop_ix(&name.value);
-        if found.is_none() {
+        if let Some(ix) = found {
+            self.used_loops.insert(ix.index());
+        } else {
             let known: Vec<Name> = self.loops.iter().map(|item| item.name.clone()).collect();
             self.unknown(Code::UnknownLoop, "loop", name, known.iter().map(Name::as_str));
         }
@@ -198,8 +227,7 @@ impl<'a> Lowering<'a> {
                 RunDoc::Plan => GateRun::Plan,
                 RunDoc::Command(argv) => GateRun::Command(argv.iter().map(|word| word.value.clone()).collect()),
             };
-            let timeout = gate.timeout.as_ref().map(|at| at.value.clone());
-            self.gates.push(Gate { name: name.clone(), run, timeout });
+            self.gates.push(Gate { name: name.clone(), run, timeout: gate.timeout });
         }
         for (name, place, question) in self.doc.questions.iter() {
             let mut options = Vec::new();
@@ -257,6 +285,10 @@ impl<'a> Lowering<'a> {
 
     /// A review that completion does not ask for could be left open for ever.
     fn findings_hold_completion_up(&mut self) {
+        // It may be asked for in what could not be read.
+        if self.unread > 0 {
+            return;
+        }
         let counted: Vec<LoopIx> = self.rules.iter().filter_map(|rule| rule.counted).collect();
         for (index, item) in self.loops.iter().enumerate() {
             let measured = item.measure == Some(Measure::BlockingFindings) && counted.contains(&LoopIx::new(index));

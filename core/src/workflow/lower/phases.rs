@@ -15,7 +15,9 @@ impl Lowering<'_> {
             let phases = if doc.together.is_empty() { std::slice::from_ref(doc) } else { doc.together.as_slice() };
             for phase in phases {
                 let Some(name) = &phase.phase else {
-                    self.report(Code::BadPhase, &phase.place, "a phase needs a name: `phase: …`");
+                    if !self.misread(&phase.place) {
+                        self.report(Code::BadPhase, &phase.place, "a phase needs a name: `phase: …`");
+                    }
                     continue;
                 };
                 if self.phases.iter().any(|other| other.name == name.value) {
@@ -153,6 +155,7 @@ impl Lowering<'_> {
                 }
                 Some(Performer::Merge)
             }
+            _ if self.misread(&doc.place) => None,
             _ => {
                 self.report(Code::BadPhase, &doc.place, "a phase has one of `role`, `gate` and `merge: author`");
                 None

@@ -84,7 +84,7 @@ impl Lowering<'_> {
             at_most: doc.at_most.as_ref().map(|at| at.value),
             skills: doc.skills.iter().map(|skill| skill.value.clone()).collect(),
             model: doc.model.clone(),
-            deadline: doc.deadline.as_ref().map(|at| at.value.clone()),
+            deadline: doc.deadline,
             by_interlock,
         }
     }

@@ -205,11 +205,11 @@ impl Lowering<'_> {
             }
             if of_group.contains(&ix) {
                 let conditions = vec![Condition::InGroup];
-                self.rules.push(Rule { verb: Verb::Complete, conditions, ..passed.clone() });
+                self.add(Rule { verb: Verb::Complete, conditions, ..passed.clone() });
             }
             if of_session.contains(&ix) {
                 let conditions = vec![Condition::InSession];
-                self.rules.push(Rule { verb: Verb::End, conditions, ..passed });
+                self.add(Rule { verb: Verb::End, conditions, ..passed });
             }
             if gate.fail.is_empty() {
                 self.report(Code::MissingKey, place, format!("gate `{name}` needs `fail`: what follows"));
@@ -284,23 +284,26 @@ impl Lowering<'_> {
         }
     }
 
-    /// No role may have two of the statuses that an alias stands for.
+    /// For no role may an alias mean two things: two of the statuses it stands for, or one of them and a status of
+    /// its very name, which would hide it. A status of that name which only other roles have is no hindrance.
     fn one_meaning(&mut self, alias: &Name, place: &Place, targets: &[StatusIx]) {
-        let mut clash = None;
-        for (index, role) in self.roles.iter().enumerate() {
-            let has = |status: &&StatusIx| {
-                self.rules.iter().any(|rule| {
-                    rule.status == Some(**status)
-                        && matches!(&rule.source, Source::Roles { roles, .. } if roles.contains(index))
-                })
+        let own = self.status_index.get(normalise_status(alias).as_str()).copied();
+        for index in 0..self.roles.len() {
+            let meant = targets.iter().filter(|status| self.role_has(index, **status)).count();
+            let hidden = meant > 0 && own.is_some_and(|status| self.role_has(index, status));
+            let Some(role) = self.roles.get(index).filter(|_| hidden || meant > 1) else { continue };
+            let message = if hidden {
+                format!("`{alias}` is a status of `{}` itself, so it cannot be an alias for another", role.name)
+            } else {
+                format!("`{alias}` could mean two statuses of `{}`", role.name)
             };
-            if targets.iter().filter(has).count() > 1 {
-                clash = Some(role.name.clone());
-            }
+            return self.report(Code::TwoMeanings, place, message);
         }
-        if let Some(role) = clash {
-            self.report(Code::TwoMeanings, place, format!("`{alias}` could mean two statuses of `{role}`"));
-        }
+    }
+
+    fn role_has(&self, role: usize, status: StatusIx) -> bool {
+        let speaks = |rule: &Rule| matches!(&rule.source, Source::Roles { roles, .. } if roles.contains(role));
+        self.rules.iter().any(|rule| rule.status == Some(status) && speaks(rule))
     }
 }
 

@@ -1,0 +1,205 @@
+//! Walks along a chain, and says where it is broken and how.
+
+use interlock_core::event::{Cause, Event};
+use interlock_core::id::{Digest, Name};
+use interlock_core::state::State;
+
+use crate::audit::{Folded, Head, Kind, Problem, Report};
+use crate::store::chain::{self, BEGINNING, ChainKey, Seal, Sealed};
+use crate::store::rows::{self, SessionRow};
+use crate::store::table::Fold;
+use crate::store::{Link, SessionHead, Snapshot};
+
+/// What one event of the chain left for the next.
+pub(super) struct Walk<'a> {
+    key: &'a ChainKey,
+    session: Name,
+    heads: Vec<&'a Head>,
+    /// The number and the seal of the event before.
+    seq: u64,
+    head: Seal,
+    /// Its own seal did not fit: what follows tells whether it was changed or put in.
+    doubtful: Option<Doubt>,
+    state: State,
+    fold: Fold,
+    lapsed: u64,
+    row: Option<SessionRow>,
+    report: Report,
+}
+
+/// An event whose seal does not fit.
+struct Doubt {
+    seq: u64,
+    kind: String,
+    hash: Seal,
+    /// The seal of the event before it.
+    before: Seal,
+}
+
+impl<'a> Walk<'a> {
+    pub(super) fn new(key: &'a ChainKey, session: &SessionHead, heads: &[&'a Head]) -> Self {
+        Self {
+            key,
+            session: session.id.clone(),
+            heads: heads.to_vec(),
+            seq: 0,
+            head: BEGINNING,
+            doubtful: None,
+            state: State::default(),
+            fold: Fold::default(),
+            lapsed: 0,
+            row: None,
+            report: Report::default(),
+        }
+    }
+
+    pub(super) fn take(&mut self, link: &Link<'_>) {
+        self.report.events += 1;
+        self.settle_doubt(Some(link));
+        if link.seq != self.seq + 1 {
+            let text = match link.seq - self.seq - 1 {
+                1 => format!("event {} is gone", self.seq + 1),
+                _ => format!("events {} to {} are gone", self.seq + 1, link.seq - 1),
+            };
+            self.problem(Some(self.seq + 1), Kind::Dropped, text);
+            self.head = link.prev;
+        }
+        if !self.fits(link, link.seq) {
+            self.doubt(link);
+        } else if link.prev != self.head {
+            let text = format!("event {} does not follow the one before it", link.seq);
+            self.problem(Some(link.seq), Kind::Reordered, text);
+        } else {
+            self.look_inside(link);
+        }
+        self.pinned(link);
+        (self.seq, self.head) = (link.seq, link.hash);
+    }
+
+    fn fits(&self, link: &Link<'_>, seq: u64) -> bool {
+        let sealed = Sealed {
+            session: &self.session,
+            seq,
+            kind: link.kind,
+            at: link.at,
+            decision: link.decision,
+            data: link.data,
+            given: link.given,
+        };
+        self.key.event(&sealed, &link.prev) == link.hash
+    }
+
+    /// The seal does not fit. If it fits another number, the event stood elsewhere.
+    fn doubt(&mut self, link: &Link<'_>) {
+        const FARTHEST: u64 = 100_000;
+        let near = link.seq.saturating_sub(FARTHEST).max(1)..=link.seq.saturating_add(FARTHEST);
+        if let Some(place) = near.into_iter().find(|seq| self.fits(link, *seq)) {
+            let text = format!("event {} stood at {place} before", link.seq);
+            self.problem(Some(link.seq), Kind::Reordered, text);
+            return;
+        }
+        let kind = link.kind.to_owned();
+        self.doubtful = Some(Doubt { seq: link.seq, kind, hash: link.hash, before: self.head });
+    }
+
+    /// What follows a doubtful event tells what was done to it.
+    fn settle_doubt(&mut self, next: Option<&Link<'_>>) {
+        let Some(Doubt { seq, kind, hash, before }) = self.doubtful.take() else { return };
+        match next {
+            Some(next) if next.prev == before && next.prev != hash => {
+                let text = format!("event {seq} ({kind}) was put in: the next one does not know it");
+                self.problem(Some(seq), Kind::Added, text);
+            }
+            Some(_) | None => {
+                let text = format!("event {seq} ({kind}) has been changed: its seal does not fit");
+                self.problem(Some(seq), Kind::Changed, text);
+            }
+        }
+    }
+
+    /// The seal fits: what the event says, what it was given, and what follows from it.
+    fn look_inside(&mut self, link: &Link<'_>) {
+        let Ok(event) = serde_json::from_str::<Event>(link.data) else {
+            return self.problem(Some(link.seq), Kind::Changed, format!("event {} cannot be read", link.seq));
+        };
+        let given = link.attachment.map(|body| chain::given(body.as_bytes()));
+        self.given(link.seq, "what event", given, link.given);
+        let (told, prompt) = match &event.cause {
+            Cause::Claimed { prompt, .. } => (*prompt, link.prompt.map(|body| Digest::of(body.as_bytes()))),
+            _ => (None, None),
+        };
+        self.given(link.seq, "the prompt of event", prompt, told);
+        self.state.apply(&event);
+        let written = rows::rows(&event, &self.state);
+        self.state.settle(&event);
+        self.lapsed = self.lapsed.max(written.session.lapsed);
+        written.rows.into_iter().for_each(|write| self.fold.take(write));
+        self.row = Some(written.session);
+    }
+
+    fn given<T: PartialEq>(&mut self, seq: u64, what: &str, found: Option<T>, said: Option<T>) {
+        if found == said {
+            return;
+        }
+        let (kind, how) = match (found, said) {
+            (None, Some(_)) => (Kind::Dropped, "is gone"),
+            (Some(_), None) => (Kind::Added, "was put in"),
+            (Some(_) | None, _) => (Kind::Changed, "has been changed"),
+        };
+        let was_given = if what.starts_with("what") { " was given" } else { "" };
+        self.problem(Some(seq), kind, format!("{what} {seq}{was_given} {how}"));
+    }
+
+    /// Holds the event against heads that were kept elsewhere.
+    fn pinned(&mut self, link: &Link<'_>) {
+        let differs = self.heads.iter().any(|head| head.seq == link.seq && head.hash != link.hash);
+        if differs {
+            let text = format!("event {} is not the one whose head was exported", link.seq);
+            self.problem(Some(link.seq), Kind::Changed, text);
+        }
+    }
+
+    pub(super) fn end(mut self, session: &SessionHead, snapshot: Option<&Snapshot>) -> Folded {
+        if let Some(doubt) = &self.doubtful
+            && session.seq + 1 == doubt.seq
+            && session.head == doubt.before
+        {
+            let text = format!("event {} ({}) was put in after the end", doubt.seq, doubt.kind);
+            let seq = Some(doubt.seq);
+            self.doubtful = None;
+            self.problem(seq, Kind::Added, text);
+        }
+        self.settle_doubt(None);
+        let exported = self.heads.iter().map(|head| head.seq).max().unwrap_or(0);
+        let kept = snapshot.map_or(0, |snapshot| snapshot.seq);
+        let longest = session.seq.max(exported).max(kept);
+        if longest > self.seq {
+            let first = self.seq + 1;
+            let how = if session.seq > self.seq {
+                "the session was there"
+            } else if exported > self.seq {
+                "its head was exported there"
+            } else {
+                "a snapshot was taken there"
+            };
+            let text = format!("the log ends at event {}, and went on to {longest}: {how}", self.seq);
+            self.problem(Some(first), Kind::Truncated, text);
+        } else if self.report.is_valid() && (session.seq, session.head) != (self.seq, self.head) {
+            let text = format!("the session says that its last event is {}, and there are {}", session.seq, self.seq);
+            self.problem(Some(session.seq), Kind::Projection, text);
+        }
+        let row = self.row.unwrap_or_else(|| rows::rows(&nothing(), &State::default()).session);
+        let row = SessionRow { lapsed: self.lapsed, ..row };
+        Folded { session: session.clone(), fold: self.fold, row, report: self.report }
+    }
+
+    fn problem(&mut self, seq: Option<u64>, kind: Kind, text: String) {
+        self.report.problems.push(Problem { session: Some(self.session.clone()), seq, kind, text });
+    }
+}
+
+/// For a session of which no event is left.
+fn nothing() -> Event {
+    let (at, changes) = (interlock_core::id::Timestamp(0), Vec::new());
+    Event { at, cause: Cause::Cancelled { by: Name::new("") }, decision: None, changes, handoff: None }
+}

@@ -1,0 +1,90 @@
+//! The head of a chain, to be kept where nobody who can write the store can reach it.
+
+use ed25519_dalek::{Signature, Signer as _, Verifier as _, VerifyingKey};
+use interlock_core::code::Code;
+use interlock_core::id::{Digest, Name};
+use serde_json::{Value as Json, json};
+
+use crate::audit::{Kind, Problem};
+use crate::store::chain::{ChainKey, Seal};
+use crate::store::{Fault, SessionHead, Stored};
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Head {
+    pub store: Name,
+    pub session: Name,
+    pub seq: u64,
+    pub hash: Seal,
+}
+
+impl Head {
+    pub fn of(store: &Name, session: &SessionHead) -> Self {
+        Self { store: store.clone(), session: session.id.clone(), seq: session.seq, hash: session.head }
+    }
+
+    /// What is signed: one line a field, so that anybody can put it together again.
+    fn text(&self) -> String {
+        format!("interlock head 1\n{}\n{}\n{}\n{}\n", self.store, self.session, self.seq, self.hash)
+    }
+
+    /// Signed, with the public key that the signature can be checked with.
+    pub fn export(&self, key: &ChainKey) -> Json {
+        let signing = key.signing_key();
+        let signature = signing.sign(self.text().as_bytes());
+        json!({
+            "store": self.store,
+            "session": self.session,
+            "seq": self.seq,
+            "head": self.hash.to_string(),
+            "signed": self.text(),
+            "public_key": hex(signing.verifying_key().as_bytes()),
+            "signature": hex(&signature.to_bytes()),
+        })
+    }
+
+    /// Reads what `export` wrote. `Err` inside: the signature is not this store's.
+    pub fn read(text: &str, key: &ChainKey) -> Stored<Result<Self, Problem>> {
+        let document: Json = serde_json::from_str(text).map_err(|_| none("it is not JSON"))?;
+        let field = |name: &str| document[name].as_str().ok_or_else(|| none(&format!("`{name}` is missing")));
+        let head = Self {
+            store: Name::new(field("store")?),
+            session: Name::new(field("session")?),
+            seq: document["seq"].as_u64().ok_or_else(|| none("`seq` is missing"))?,
+            hash: Seal::from_hex(field("head")?).map_err(|_| none("`head` is no hash"))?,
+        };
+        let signature = unhex(field("signature")?).ok_or_else(|| none("`signature` is no signature"))?;
+        let ours: VerifyingKey = key.signing_key().verifying_key();
+        let signed = ours.verify(head.text().as_bytes(), &Signature::from_bytes(&signature));
+        Ok(match signed {
+            Ok(()) => Ok(head),
+            Err(_) => {
+                let text = "the signature of the head does not fit what it says, or another store made it".to_owned();
+                Err(Problem { session: Some(head.session), seq: Some(head.seq), kind: Kind::Signature, text })
+            }
+        })
+    }
+
+    /// The session of this head is not in the store.
+    pub(super) fn gone(&self) -> Problem {
+        let text = format!("session {} is gone: its head was exported at event {}", self.session, self.seq);
+        Problem { session: Some(self.session.clone()), seq: Some(1), kind: Kind::Truncated, text }
+    }
+}
+
+fn none(why: &str) -> Fault {
+    Fault::new(Code::BadHead, format!("this is not the head of a chain: {why}"))
+        .help("`interlock audit export SESSION` writes one")
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn unhex(text: &str) -> Option<[u8; 64]> {
+    let (first, second) = text.split_at_checked(64)?;
+    let (first, second) = (Digest::parse(first)?, Digest::parse(second)?);
+    let mut bytes = [0; 64];
+    bytes[..32].copy_from_slice(first.as_bytes());
+    bytes[32..].copy_from_slice(second.as_bytes());
+    Some(bytes)
+}

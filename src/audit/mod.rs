@@ -1,0 +1,138 @@
+//! Whether the log is what it was: every seal, every number, what events were given, the tables and the schema.
+
+mod chain;
+mod head;
+mod tables;
+
+use std::fmt;
+use std::thread;
+
+use interlock_core::id::Name;
+use serde::Serialize;
+
+use crate::store::chain::ChainKey;
+use crate::store::rows::SessionRow;
+use crate::store::table::Fold;
+use crate::store::{SessionHead, Store, Stored, View};
+
+pub use head::Head;
+
+/// What was done to the log.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    Changed,
+    Added,
+    Dropped,
+    Reordered,
+    Truncated,
+    Signature,
+    Schema,
+    Projection,
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self, f)
+    }
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Problem {
+    /// `None`: the store as a whole.
+    pub session: Option<Name>,
+    pub seq: Option<u64>,
+    pub kind: Kind,
+    pub text: String,
+}
+
+/// What came of looking.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    pub events: u64,
+    pub problems: Vec<Problem>,
+}
+
+impl Report {
+    pub fn is_valid(&self) -> bool {
+        self.problems.is_empty()
+    }
+
+    fn merge(&mut self, other: Report) {
+        self.events += other.events;
+        self.problems.extend(other.problems);
+    }
+}
+
+/// A session whose chain holds, folded.
+pub struct Folded {
+    pub session: SessionHead,
+    pub fold: Fold,
+    pub row: SessionRow,
+    pub report: Report,
+}
+
+/// Opens the store once more, for another thread to read.
+pub type Opener<'a> = &'a (dyn Fn() -> Stored<Box<dyn Store>> + Sync);
+
+/// Looks at these sessions with as many threads as there are processors, and at the schema.
+pub fn verify(open: Opener<'_>, key: &ChainKey, sessions: &[SessionHead], heads: &[Head]) -> Stored<Report> {
+    let mut report = Report::default();
+    let mut store = open()?;
+    for text in store.view()?.schema()? {
+        report.problems.push(Problem { session: None, seq: None, kind: Kind::Schema, text });
+    }
+    for found in
+        each_session(open, sessions, |view, session| fold(view, key, session, heads).map(|folded| folded.report))?
+    {
+        report.merge(found);
+    }
+    let of_none = heads.iter().filter(|head| sessions.iter().all(|session| session.id != head.session));
+    report.problems.extend(of_none.map(|head| head.gone()));
+    Ok(report)
+}
+
+/// Holds one session against its events, and folds them.
+pub fn fold(view: &mut dyn View, key: &ChainKey, session: &SessionHead, heads: &[Head]) -> Stored<Folded> {
+    let heads: Vec<&Head> = heads.iter().filter(|head| head.session == session.id).collect();
+    let mut walk = chain::Walk::new(key, session, &heads);
+    view.chain(session.key, &mut |link| walk.take(link))?;
+    let snapshot = view.snapshot(session.key)?;
+    let mut folded = walk.end(session, snapshot.as_ref());
+    // Where the chain is broken the tables cannot be right, and say nothing new.
+    if folded.report.is_valid() {
+        folded.report.problems.extend(tables::compare(view, session, &folded.fold, &folded.row)?);
+    }
+    Ok(folded)
+}
+
+/// Does the same for every session, the work shared out.
+fn each_session<T: Send>(
+    open: Opener<'_>,
+    sessions: &[SessionHead],
+    work: impl Fn(&mut dyn View, &SessionHead) -> Stored<T> + Sync,
+) -> Stored<Vec<T>> {
+    let hands = thread::available_parallelism().map_or(1, usize::from).min(sessions.len()).max(1);
+    let next = std::sync::atomic::AtomicUsize::new(0);
+    let one = || -> Stored<Vec<(usize, T)>> {
+        let mut store = open()?;
+        let mut view = store.view()?;
+        let mut done = Vec::new();
+        loop {
+            let index = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            let Some(session) = sessions.get(index) else { return Ok(done) };
+            done.push((index, work(&mut *view, session)?));
+        }
+    };
+    let mut done = thread::scope(|scope| {
+        let hands: Vec<_> = (0..hands).map(|_| scope.spawn(one)).collect();
+        let done: Stored<Vec<_>> = hands.into_iter().map(joined).collect();
+        done.map(|done| done.into_iter().flatten().collect::<Vec<_>>())
+    })?;
+    done.sort_by_key(|(index, _)| *index);
+    Ok(done.into_iter().map(|(_, done)| done).collect())
+}
+
+fn joined<T>(hand: thread::ScopedJoinHandle<'_, T>) -> T {
+    hand.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}

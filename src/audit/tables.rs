@@ -1,0 +1,88 @@
+//! Holds the tables against what the events make of them.
+
+use interlock_core::id::Name;
+
+use crate::audit::{Kind, Problem};
+use crate::store::rows::SessionRow;
+use crate::store::table::{Cell, Fold, Rows, TABLES, Table};
+use crate::store::{SessionHead, Stored, View};
+
+/// More than this nobody reads.
+const MOST: usize = 20;
+
+pub(super) fn compare(
+    view: &mut dyn View,
+    session: &SessionHead,
+    fold: &Fold,
+    row: &SessionRow,
+) -> Stored<Vec<Problem>> {
+    let mut wrong = session_row(session, row);
+    for table in TABLES {
+        let found = view.table(table, session.key)?;
+        let none = Rows::new();
+        let expected = fold.rows(table).unwrap_or(&none);
+        if found != *expected {
+            wrong.extend(differences(table, &found, expected));
+        }
+    }
+    wrong.truncate(MOST);
+    let problem = |(seq, text)| Problem { session: Some(session.id.clone()), seq, kind: Kind::Projection, text };
+    Ok(wrong.into_iter().map(problem).collect())
+}
+
+fn session_row(session: &SessionHead, row: &SessionRow) -> Vec<(Option<u64>, String)> {
+    let hash = (session.workflow_hash.to_string(), row.workflow_hash.to_string());
+    let lapsed = (session.lapsed.to_string(), row.lapsed.to_string());
+    let columns = [
+        ("status", session.status.as_str(), row.status),
+        ("title", session.title.as_str(), row.title.as_str()),
+        ("workflow", session.workflow.as_str(), row.workflow.as_str()),
+        ("workflow_hash", hash.0.as_str(), hash.1.as_str()),
+        ("lapsed", lapsed.0.as_str(), lapsed.1.as_str()),
+    ];
+    let wrong = columns.iter().filter(|(_, found, expected)| found != expected);
+    wrong
+        .map(|(name, found, expected)| (None, format!("sessions: {name} is `{found}`, and should be `{expected}`")))
+        .collect()
+}
+
+fn differences(table: &Table, found: &Rows, expected: &Rows) -> Vec<(Option<u64>, String)> {
+    let mut wrong = Vec::new();
+    for (key, values) in expected {
+        match found.get(key) {
+            None => wrong.push((seq_of(table, key, values), format!("{} {}: the row is gone", table.name, named(key)))),
+            Some(other) if other != values => {
+                let columns =
+                    table.columns.iter().zip(other.iter().zip(values)).filter(|(_, (is, should))| is != should);
+                let columns: Vec<String> =
+                    columns.map(|(name, (is, should))| format!("{name} is {is}, and should be {should}")).collect();
+                let text = format!("{} {}: {}", table.name, named(key), columns.join("; "));
+                wrong.push((seq_of(table, key, values), text));
+            }
+            Some(_) => {}
+        }
+    }
+    for (key, values) in found.iter().filter(|(key, _)| !expected.contains_key(*key)) {
+        wrong.push((seq_of(table, key, values), format!("{} {}: the row was put in", table.name, named(key))));
+    }
+    wrong
+}
+
+/// The event that the row says it is from.
+fn seq_of(table: &Table, key: &[Cell], values: &[Cell]) -> Option<u64> {
+    let columns = table.key.iter().zip(key).chain(table.columns.iter().zip(values));
+    let mut seq = columns.filter(|(name, _)| **name == "seq").map(|(_, value)| value);
+    match seq.next() {
+        Some(Cell::Integer(seq)) => u64::try_from(*seq).ok(),
+        Some(Cell::Null | Cell::Text(_) | Cell::Bytes(_)) | None => None,
+    }
+}
+
+fn named(key: &[Cell]) -> String {
+    let text = |cell: &Cell| match cell {
+        Cell::Text(text) if text.is_empty() => Name::new("session").to_string(),
+        Cell::Text(text) => text.to_string(),
+        other => other.to_string(),
+    };
+    key.iter().map(text).collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,70 @@
+//! `interlock answer`
+
+use clap::Args;
+use interlock_core::code::Code;
+use interlock_core::command::{self, Choice, Command};
+use interlock_core::id::Name;
+
+use crate::cli::place::{Place, person};
+use crate::cli::{Ending, examples};
+use crate::decision;
+use crate::engine::{Engine, Order, QuestionRef, Task};
+use crate::failure::{Exit, Failure};
+use crate::output::Output;
+
+/// Answers a question (takes the operator key)
+#[derive(Args)]
+#[command(after_help = examples!(
+    "interlock answer add-login-4f2k.q1 --option retry --as ann"
+    "interlock answer add-login-4f2k.q2 --option reject --text \"the second button is missing\""
+    "interlock answer add-login-4f2k.q3 --text \"Use the staging server\""
+))]
+pub(crate) struct Answer {
+    #[arg(value_name = "QUESTION", value_parser = QuestionRef::parse)]
+    question: QuestionRef,
+
+    /// One of the options, by its name or its number
+    #[arg(long, value_name = "NAME or NUMBER")]
+    option: Option<String>,
+
+    /// Words of your own; with an option, what goes with it
+    #[arg(long, value_name = "TEXT")]
+    text: Option<String>,
+
+    /// Who answers
+    #[arg(long = "as", value_name = "NAME")]
+    by: Option<String>,
+}
+
+impl Answer {
+    pub(crate) fn run(&self, output: Output, place: &Place) -> Ending {
+        let mut engine = place.engine()?;
+        let text = self.text.as_deref().map(Name::new);
+        let choice = match (&self.option, text) {
+            (Some(option), text) => Choice::Option { name: self.named(&mut engine, option)?, text },
+            (None, Some(text)) => Choice::Text(text),
+            (None, None) => {
+                let message = "an answer takes --option, --text or both";
+                return Err(Failure::new(Exit::Usage, Code::BadArgument, message)
+                    .help("`interlock question list` shows the options"));
+            }
+        };
+        let QuestionRef { session, id } = &self.question;
+        let answer = command::Answer { question: *id, choice, by: person(self.by.as_deref()) };
+        let order = Order { session: session.clone(), task: Task::Simple(Command::Answer(answer)) };
+        decision::tell(output, &engine.execute(&order)?)
+    }
+
+    /// An option by its number, unless one is called that.
+    fn named(&self, engine: &mut Engine, option: &str) -> Result<Name, Failure> {
+        let mut view = engine.store().view()?;
+        let Some(session) = view.session(&self.question.session)? else { return Ok(Name::new(option)) };
+        let asked = view.question(session.key, self.question.id)?;
+        let options = asked.map(|asked| asked.options).unwrap_or_default();
+        if options.iter().any(|known| *known == option) {
+            return Ok(Name::new(option));
+        }
+        let numbered = option.parse::<usize>().ok().and_then(|number| options.get(number.checked_sub(1)?).cloned());
+        Ok(numbered.unwrap_or_else(|| Name::new(option)))
+    }
+}

@@ -1,0 +1,38 @@
+//! `interlock backup`
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use clap::Args;
+use serde_json::json;
+
+use crate::cli::place::Place;
+use crate::cli::{Ending, examples};
+use crate::failure::Exit;
+use crate::output::{Output, Text};
+
+/// Copies the store to a file, consistently, while others go on writing
+///
+/// The keys are not in it: keep a copy of their folder as well.
+#[derive(Args)]
+#[command(after_help = examples!("interlock backup ../interlock-monday.db"))]
+pub(crate) struct Backup {
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+}
+
+impl Backup {
+    pub(crate) fn run(&self, output: Output, place: &Place) -> Ending {
+        place.store()?.back_up(&self.file)?;
+        let bytes = std::fs::metadata(&self.file).map_or(0, |file| file.len());
+        let file = self.file.display().to_string();
+        if output.json {
+            output.document(&json!({ "backup": file, "bytes": bytes }))?;
+        } else {
+            let mut text = Text::default();
+            let _ = writeln!(text, "{file}: {bytes} bytes");
+            output.text(&text)?;
+        }
+        Ok(Exit::Done)
+    }
+}

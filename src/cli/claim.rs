@@ -1,0 +1,66 @@
+//! `interlock claim`
+
+use std::fs;
+
+use clap::Args;
+use interlock_core::code::Code;
+use serde_json::json;
+
+use crate::cli::place::Place;
+use crate::cli::{Ending, examples};
+use crate::clock::rfc3339;
+use crate::engine::{AssignmentRef, Order, Task};
+use crate::failure::{Exit, Failure};
+use crate::output::{HEADING, Output, Text};
+
+/// Takes an assignment for an agent: its token and its prompt (takes the spawner key)
+///
+/// The token is shown here and nowhere else. Claiming again gives a new one, and the old one is void.
+#[derive(Args)]
+#[command(after_help = examples!(
+    "interlock claim add-login-4f2k.a3 --json"
+))]
+pub(crate) struct Claim {
+    #[arg(value_name = "ASSIGNMENT", value_parser = AssignmentRef::parse)]
+    assignment: AssignmentRef,
+}
+
+impl Claim {
+    pub(crate) fn run(&self, output: Output, place: &Place) -> Ending {
+        let mut engine = place.engine()?;
+        let AssignmentRef { session, id } = &self.assignment;
+        let order = Order { session: session.clone(), task: Task::Claim { assignment: *id } };
+        let done = engine.execute(&order)?;
+        let Some(claimed) = done.claimed else {
+            return Err(Failure::new(Exit::Bug, Code::Bug, "a claim came back without its token"));
+        };
+        let directory = engine.output_directory(session, *id, claimed.attempt);
+        fs::create_dir_all(&directory).map_err(|error| {
+            Failure::new(Exit::Unavailable, Code::OutputFailed, format!("{}: {error}", directory.display()))
+        })?;
+        let deadline = claimed.deadline.map(rfc3339);
+        if output.json {
+            output.document(&json!({
+                "assignment": self.assignment.to_string(),
+                "role": claimed.role,
+                "group": done.group,
+                "attempt": claimed.attempt,
+                "token": claimed.token.reveal(),
+                "prompt": claimed.prompt,
+                "output_directory": directory.display().to_string(),
+                "deadline": deadline,
+            }))?;
+            return Ok(Exit::Done);
+        }
+        let mut text = Text::default();
+        text.paint(HEADING, "token ");
+        text.push(&claimed.token.reveal());
+        text.push("\n\n");
+        text.push(&claimed.prompt);
+        if !claimed.prompt.ends_with('\n') {
+            text.push("\n");
+        }
+        output.text(&text)?;
+        Ok(Exit::Done)
+    }
+}

@@ -1,0 +1,59 @@
+//! `interlock complete`
+
+use std::fmt::Write as _;
+
+use clap::Args;
+use interlock_core::command::{self, Command};
+use interlock_core::decision::{Judgement, Verdict};
+use interlock_core::id::Name;
+use interlock_core::state::SessionStatus;
+use serde_json::json;
+
+use crate::cli::place::{Place, person};
+use crate::cli::{Ending, examples};
+use crate::engine::{Engine, Order, Task};
+use crate::failure::{Exit, Failure};
+use crate::output::{HEADING, NAME, Output, Text};
+
+/// Asks for the end of a session, and says what stands against it
+///
+/// Nothing is completed by asking: a session ends when the role that may end it says so and nothing stands against it.
+#[derive(Args)]
+#[command(after_help = examples!("interlock complete add-login-4f2k"))]
+pub(crate) struct Complete {
+    #[arg(value_name = "SESSION")]
+    session: String,
+}
+
+impl Complete {
+    pub(crate) fn run(&self, output: Output, place: &Place) -> Ending {
+        let judgement = self.judgement(&mut place.engine()?)?;
+        let Judgement { verdict, reasons } = &judgement;
+        if output.json {
+            output.document(&json!({ "verdict": verdict, "reasons": reasons }))?;
+        } else {
+            let mut text = Text::default();
+            text.paint(HEADING, if *verdict == Verdict::Accept { "ACCEPT\n" } else { "REJECT\n" });
+            for reason in reasons {
+                text.push("  ");
+                text.paint(NAME, &reason.code);
+                let _ = writeln!(text, "  {}", reason.text);
+            }
+            output.text(&text)?;
+        }
+        Ok(if *verdict == Verdict::Accept { Exit::Done } else { Exit::Refused })
+    }
+
+    /// What has ended well is accepted already; everything else is asked, and the asking is on the record.
+    fn judgement(&self, engine: &mut Engine) -> Result<Judgement, Failure> {
+        let (live, _) = engine.look(&self.session)?;
+        if live.state.status == SessionStatus::Completed {
+            return Ok(Judgement { verdict: Verdict::Accept, reasons: Vec::new() });
+        }
+        let complete = command::Complete { by: person(None) };
+        let order = Order { session: Name::new(&self.session), task: Task::Simple(Command::Complete(complete)) };
+        let done = engine.execute(&order)?;
+        let judgement = done.event.decision.as_ref().and_then(|decision| decision.judgement.clone());
+        judgement.ok_or_else(|| Failure::from(crate::engine::Error::lost()))
+    }
+}

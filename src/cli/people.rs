@@ -1,0 +1,106 @@
+//! What the workflow lets a person do: `defer`, `acknowledge`, `override`, `cancel`.
+
+use clap::Args;
+use interlock_core::command::{self, Command};
+use interlock_core::id::Name;
+
+use crate::cli::place::{Place, person};
+use crate::cli::{Ending, examples};
+use crate::decision;
+use crate::engine::{Order, Task};
+use crate::output::Output;
+
+/// Defers a group that waits for something outside (takes the operator key)
+///
+/// A deferred group is not done: it is acknowledged by name before the session can complete.
+#[derive(Args)]
+#[command(after_help = examples!("interlock defer add-login-4f2k LOGIN --why \"the vendor's sandbox is down\""))]
+pub(crate) struct Defer {
+    #[arg(value_name = "SESSION")]
+    session: String,
+    #[arg(value_name = "GROUP")]
+    group: String,
+    /// What it waits for
+    #[arg(long, value_name = "TEXT")]
+    why: String,
+    /// Who defers it
+    #[arg(long = "as", value_name = "NAME")]
+    by: Option<String>,
+}
+
+/// Acknowledges a deferred group by name (takes the operator key)
+#[derive(Args)]
+#[command(after_help = examples!("interlock acknowledge add-login-4f2k LOGIN --as ann"))]
+pub(crate) struct Acknowledge {
+    #[arg(value_name = "SESSION")]
+    session: String,
+    #[arg(value_name = "GROUP")]
+    group: String,
+    /// Who acknowledges it
+    #[arg(long = "as", value_name = "NAME")]
+    by: Option<String>,
+}
+
+/// Gives a group to another role; recorded as an override, and never a way to completion (takes the operator key)
+#[derive(Args)]
+#[command(after_help = examples!("interlock override add-login-4f2k LOGIN --to tech_lead --why \"two agents disagree\""))]
+pub(crate) struct Override {
+    #[arg(value_name = "SESSION")]
+    session: String,
+    #[arg(value_name = "GROUP")]
+    group: String,
+    /// The role that gets it
+    #[arg(long, value_name = "ROLE")]
+    to: String,
+    /// For the record
+    #[arg(long, value_name = "TEXT")]
+    why: String,
+    /// Who says so
+    #[arg(long = "as", value_name = "NAME")]
+    by: Option<String>,
+}
+
+/// Ends a session that nobody wants any more (takes the operator key)
+#[derive(Args)]
+#[command(after_help = examples!("interlock cancel add-login-4f2k --as ann"))]
+pub(crate) struct Cancel {
+    #[arg(value_name = "SESSION")]
+    session: String,
+    /// Who cancels it
+    #[arg(long = "as", value_name = "NAME")]
+    by: Option<String>,
+}
+
+impl Defer {
+    pub(crate) fn run(&self, output: Output, place: &Place) -> Ending {
+        let (group, why, by) = (Name::new(&self.group), Name::new(&self.why), person(self.by.as_deref()));
+        carry_out(output, place, &self.session, Command::Defer(command::Defer { group, why, by }))
+    }
+}
+
+impl Acknowledge {
+    pub(crate) fn run(&self, output: Output, place: &Place) -> Ending {
+        let (group, by) = (Name::new(&self.group), person(self.by.as_deref()));
+        carry_out(output, place, &self.session, Command::Acknowledge(command::Acknowledge { group, by }))
+    }
+}
+
+impl Override {
+    pub(crate) fn run(&self, output: Output, place: &Place) -> Ending {
+        let (group, to) = (Name::new(&self.group), Name::new(&self.to));
+        let (why, by) = (Name::new(&self.why), person(self.by.as_deref()));
+        carry_out(output, place, &self.session, Command::Override(command::Override { group, to, why, by }))
+    }
+}
+
+impl Cancel {
+    pub(crate) fn run(&self, output: Output, place: &Place) -> Ending {
+        let by = person(self.by.as_deref());
+        carry_out(output, place, &self.session, Command::Cancel(command::Cancel { by }))
+    }
+}
+
+fn carry_out(output: Output, place: &Place, session: &str, command: Command) -> Ending {
+    let order = Order { session: Name::new(session), task: Task::Simple(command) };
+    decision::tell(output, &place.engine()?.execute(&order)?)
+}

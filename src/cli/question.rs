@@ -1,0 +1,78 @@
+//! `interlock question …`
+
+use std::fmt::Write as _;
+
+use clap::{Args, Subcommand};
+use interlock_core::code::Code;
+use interlock_core::id::Name;
+use interlock_core::rejection::Rejection;
+use serde_json::json;
+
+use crate::cli::place::Place;
+use crate::cli::{Ending, examples};
+use crate::failure::Exit;
+use crate::output::{NAME, Output, Text};
+use crate::store::Store as _;
+
+/// Shows what only a person can settle
+#[derive(Subcommand)]
+pub(crate) enum Question {
+    List(List),
+}
+
+/// Lists the open questions, of one session or of all
+#[derive(Args)]
+#[command(after_help = examples!("interlock question list" "interlock question list add-login-4f2k"))]
+pub(crate) struct List {
+    #[arg(value_name = "SESSION")]
+    session: Option<String>,
+}
+
+impl Question {
+    pub(crate) fn run(&self, output: Output, place: &Place) -> Ending {
+        let Question::List(list) = self;
+        list.run(output, place)
+    }
+}
+
+impl List {
+    fn run(&self, output: Output, place: &Place) -> Ending {
+        let mut store = place.store()?;
+        let mut view = store.view()?;
+        let session = match &self.session {
+            None => None,
+            Some(id) => match view.session(id)? {
+                Some(session) => Some(session.key),
+                None => return Err(Rejection::new(Code::NoSession, format!("there is no session `{id}`")).into()),
+            },
+        };
+        let questions = view.open_questions(session)?;
+        if output.json {
+            let questions: Vec<_> = questions
+                .iter()
+                .map(|asked| {
+                    json!({
+                        "question": format!("{}.{}", asked.session, asked.id), "session": asked.session,
+                        "group": asked.group, "text": asked.text, "options": asked.options,
+                    })
+                })
+                .collect();
+            output.document(&json!({ "questions": questions }))?;
+            return Ok(Exit::Done);
+        }
+        let mut text = Text::default();
+        if questions.is_empty() {
+            text.push("Nobody waits for an answer.\n");
+        }
+        for asked in &questions {
+            text.paint(NAME, format!("{}.{}", asked.session, asked.id));
+            let group = asked.group.as_ref().map_or(String::new(), |group| format!(" ({group})"));
+            let _ = writeln!(text, "{group}  {}", asked.text);
+            for (number, option) in asked.options.iter().enumerate() {
+                let _ = writeln!(text, "  {}. {}", number + 1, Name::as_str(option));
+            }
+        }
+        output.text(&text)?;
+        Ok(Exit::Done)
+    }
+}

@@ -1,0 +1,32 @@
+//! `interlock session next`
+
+use clap::Args;
+use serde_json::json;
+
+use crate::cli::place::Place;
+use crate::cli::{Ending, examples};
+use crate::failure::Exit;
+use crate::output::Output;
+use crate::standing;
+
+/// Shows what may happen now: assignments to claim, questions to answer
+#[derive(Args)]
+#[command(after_help = examples!("interlock session next add-login-4f2k"))]
+pub(crate) struct Next {
+    #[arg(value_name = "SESSION")]
+    session: String,
+}
+
+impl Next {
+    pub(crate) fn run(&self, output: Output, place: &Place) -> Ending {
+        let (live, workflow) = place.engine()?.look(&self.session)?;
+        if output.json {
+            let (assignments, questions) = (standing::assignments(&live), standing::questions(&live));
+            let gates = standing::gates(&live, &workflow);
+            output.document(&json!({ "assignments": assignments, "questions": questions, "gates": gates }))?;
+        } else {
+            output.text(&standing::next(&live))?;
+        }
+        Ok(Exit::Done)
+    }
+}

@@ -1,0 +1,34 @@
+//! `interlock session show`
+
+use clap::Args;
+
+use crate::cli::place::Place;
+use crate::cli::{Ending, examples};
+use crate::failure::Exit;
+use crate::library;
+use crate::output::Output;
+use crate::standing;
+
+/// Shows how a session stands: its groups, who works, what loops, what is asked
+#[derive(Args)]
+#[command(after_help = examples!("interlock session show add-login-4f2k"))]
+pub(crate) struct Show {
+    #[arg(value_name = "SESSION")]
+    session: String,
+}
+
+impl Show {
+    pub(crate) fn run(&self, output: Output, place: &Place) -> Ending {
+        let mut engine = place.engine()?;
+        let (live, workflow) = engine.look(&self.session)?;
+        let file = engine.store().view()?.workflow(workflow.hash)?.and_then(|pinned| pinned.sources.into_iter().next());
+        let today = file.and_then(|(file, _)| library::hash_today(&file));
+        let pinned = standing::Pinned { file_says: today };
+        if output.json {
+            output.document(&standing::session(&live, &workflow, &pinned))?;
+        } else {
+            output.text(&standing::text(&live, &workflow, &pinned))?;
+        }
+        Ok(Exit::Done)
+    }
+}

@@ -1,0 +1,118 @@
+//! `interlock session start`
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::Args;
+use interlock_core::code::Code;
+use interlock_core::id::Name;
+use serde_json::json;
+
+use crate::cli::place::Place;
+use crate::cli::values::Pair;
+use crate::cli::{Ending, examples};
+use crate::engine::{Engine, Error, Order, Task, session_id};
+use crate::failure::{Exit, Failure};
+use crate::output::{HEADING, NAME, Output, Text};
+use crate::{clock, decision, input, library};
+
+/// A mission is read by every agent; more than this none reads to its end.
+const LARGEST_MISSION: u64 = 1 << 20;
+/// Names tried before giving up: each has a million others beside it.
+const TRIES: usize = 8;
+
+/// Starts a session (takes the spawner key)
+///
+/// The workflow is pinned: editing its file never changes a session that runs.
+#[derive(Args)]
+#[command(after_help = examples!(
+    "interlock session start --title \"Add login\""
+    "interlock session start --title \"Add login\" --mission login.md --set testing=minimal"
+))]
+pub(crate) struct Start {
+    /// What is to be done, in a few words
+    #[arg(long, value_name = "TEXT")]
+    title: String,
+
+    /// The workflow: a built-in name or a file; interlock.yaml of the project if none is named
+    #[arg(long, value_name = "NAME or FILE")]
+    workflow: Option<String>,
+
+    /// A setting of the workflow; may be repeated
+    #[arg(long, value_name = "NAME=VALUE", value_parser = Pair::parse)]
+    set: Vec<Pair>,
+
+    /// The whole of what is to be done, for every agent to read
+    #[arg(long, value_name = "FILE")]
+    mission: Option<PathBuf>,
+}
+
+impl Start {
+    pub(crate) fn run(&self, output: Output, place: &Place) -> Ending {
+        if self.title.trim().is_empty() {
+            return Err(Failure::new(Exit::Usage, Code::BadArgument, "a session needs a title"));
+        }
+        let (workflow, pinned) = library::pinnable(&self.workflow_name(place)?)?;
+        let mission = match &self.mission {
+            Some(path) => Some(input::text(path, LARGEST_MISSION)?),
+            None => None,
+        };
+        let settings = self.set.iter().map(|pair| (Name::new(&pair.name), Name::new(&pair.value))).collect();
+        let task = Task::Start {
+            pinned: Arc::new(pinned),
+            workflow: Arc::new(workflow),
+            title: Name::new(self.title.trim()),
+            settings,
+            mission,
+        };
+        let done = start(&mut place.engine()?, &self.title, &task)?;
+        let Task::Start { workflow, .. } = &task else { return Ok(Exit::Bug) };
+        let next = done.event.decision.iter().flat_map(|decided| &decided.next);
+        let next: Vec<_> = next.map(|next| decision::next_json(next, &done.session)).collect();
+        if output.json {
+            let hash = workflow.hash.to_string();
+            let document =
+                json!({ "session": done.session, "workflow": workflow.name, "workflow_hash": hash, "next": next });
+            output.document(&document)?;
+            return Ok(Exit::Done);
+        }
+        let mut text = Text::default();
+        text.paint(HEADING, "session ");
+        text.paint(NAME, &done.session);
+        text.push("\n");
+        decision::next_text(&mut text, done.event.decision.as_ref(), &done.session);
+        output.text(&text)?;
+        Ok(Exit::Done)
+    }
+
+    /// As named; otherwise the file of the project, beside the store or here.
+    fn workflow_name(&self, place: &Place) -> Result<String, Failure> {
+        if let Some(named) = &self.workflow {
+            return Ok(named.clone());
+        }
+        let store = place.file()?;
+        let project = store.parent().and_then(Path::parent).map(|folder| folder.join(library::PROJECT_FILE));
+        match project.filter(|path| path.exists()) {
+            Some(path) => Ok(path.display().to_string()),
+            None if Path::new(library::PROJECT_FILE).exists() => Ok(library::PROJECT_FILE.to_owned()),
+            None => {
+                let message = format!("no workflow is named, and the project has no {}", library::PROJECT_FILE);
+                Err(Failure::new(Exit::Usage, Code::BadArgument, message)
+                    .help("name one with --workflow; `interlock workflow list` shows those built in"))
+            }
+        }
+    }
+}
+
+/// Starts it under the first name that is free.
+fn start(engine: &mut Engine, title: &str, task: &Task) -> Result<crate::engine::Done, Failure> {
+    let mut last = None;
+    for _ in 0..TRIES {
+        let order = Order { session: session_id(title, &clock::suffix(4)), task: task.clone() };
+        match engine.execute(&order) {
+            Err(Error::Refused(rejection)) if rejection.code == Code::SessionExists => last = Some(rejection),
+            other => return Ok(other?),
+        }
+    }
+    Err(last.map_or_else(|| Failure::from(Error::lost()), |rejection| Failure::from(*rejection)))
+}

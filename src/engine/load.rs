@@ -1,0 +1,264 @@
+//! Loads a session: its last sealed snapshot, and every event after it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use interlock_core::code::Code;
+use interlock_core::command::Command;
+use interlock_core::event::Event;
+use interlock_core::id::{AssignmentId, Digest, Name, QuestionId};
+use interlock_core::rejection::Rejection;
+use interlock_core::state::State;
+use interlock_core::workflow::{Workflow, load_pinned};
+
+use crate::engine::{Result, Work};
+use crate::store::chain::{BEGINNING, ChainKey, Seal, Sealed};
+use crate::store::{EventRow, Fault, SessionHead, Snapshot, Stored, View};
+
+/// Events read at a time.
+const BATCH: usize = 1024;
+/// Sessions kept in memory.
+const KEPT: usize = 1024;
+
+/// A session in memory.
+#[derive(Clone, Debug)]
+pub struct Live {
+    pub key: i64,
+    pub id: Name,
+    pub state: State,
+    /// The seal of its last event.
+    pub head: Seal,
+    /// Bytes of events since the last snapshot, and of that snapshot.
+    pub(super) since: usize,
+    pub(super) snapshot: usize,
+    /// Something closed was brought back, for the order under way.
+    pub(super) recalled: bool,
+}
+
+impl Live {
+    fn new(head: &SessionHead) -> Self {
+        let (key, id) = (head.key, head.id.clone());
+        Self { key, id, state: State::default(), head: BEGINNING, since: 0, snapshot: 0, recalled: false }
+    }
+
+    pub fn workflow_hash(&self) -> Digest {
+        self.state.session.as_ref().map_or_else(|| Digest::of(b""), |session| session.workflow_hash)
+    }
+
+    /// Takes an event in, if it is the next one and its seal fits.
+    fn take(&mut self, row: &EventRow, key: &ChainKey) -> Stored<()> {
+        let sealed = Sealed {
+            session: &self.id,
+            seq: row.seq,
+            kind: &row.kind,
+            at: row.at,
+            decision: row.decision,
+            data: &row.data,
+            given: row.given,
+        };
+        let follows = row.seq == self.state.seq.saturating_add(1) && row.prev == self.head;
+        if !follows || key.event(&sealed, &row.prev) != row.hash {
+            return Err(broken(&self.id, row.seq));
+        }
+        let event = parse(&self.id, row)?;
+        self.state.apply(&event);
+        self.state.settle(&event);
+        self.head = row.hash;
+        self.since += row.data.len();
+        Ok(())
+    }
+}
+
+/// An event out of its bytes.
+pub(crate) fn parse(session: &str, row: &EventRow) -> Stored<Event> {
+    serde_json::from_str(&row.data).map_err(|_| broken(session, row.seq))
+}
+
+fn broken(session: &str, seq: u64) -> Fault {
+    Fault::new(Code::ChainBroken, format!("the history of {session} has been altered, from event {seq} on"))
+        .help("nothing is decided on it; `interlock audit verify` says what was done, a backup brings it back")
+}
+
+/// Reads sessions and workflows, and remembers them.
+pub(super) struct Loader<'a> {
+    pub(super) view: &'a mut dyn View,
+    pub(super) key: &'a ChainKey,
+    pub(super) memory: &'a mut Memory,
+}
+
+/// What a process has read already.
+#[derive(Default)]
+pub(super) struct Memory {
+    pub(super) sessions: BTreeMap<Name, Live>,
+    workflows: BTreeMap<String, Arc<Workflow>>,
+}
+
+impl Memory {
+    pub(super) fn learn(&mut self, workflow: &Arc<Workflow>) {
+        self.workflows.entry(workflow.hash.to_string()).or_insert_with(|| workflow.clone());
+    }
+}
+
+impl<'a> Loader<'a> {
+    /// The session, as it is now: checked once in each transaction that speaks of it.
+    pub(super) fn live(self, id: &str) -> Result<&'a mut Live> {
+        let Some(head) = self.view.session(id)? else { return Err(unknown(self.view, id)?.into()) };
+        let known = self.memory.sessions.remove(id).filter(|live| live.state.seq <= head.seq && live.key == head.key);
+        let mut this = self;
+        let mut live = match known {
+            Some(live) => live,
+            None => this.folded_so_far(&head)?,
+        };
+        while live.state.seq < head.seq {
+            let events = this.view.events(head.key, live.state.seq, BATCH)?;
+            if events.is_empty() {
+                return Err(broken(id, live.state.seq.saturating_add(1)).into());
+            }
+            events.iter().try_for_each(|event| live.take(event, this.key))?;
+        }
+        if live.head != head.head {
+            return Err(broken(id, head.seq).into());
+        }
+        if this.memory.sessions.len() >= KEPT {
+            this.memory.sessions.pop_first();
+        }
+        Ok(this.memory.sessions.entry(head.id).or_insert(live))
+    }
+
+    /// From a snapshot whose seal fits the event that it was taken at; otherwise from the beginning.
+    fn folded_so_far(&mut self, head: &SessionHead) -> Result<Live> {
+        let mut live = Live::new(head);
+        let Some(snapshot) = self.view.snapshot(head.key)?.filter(|snapshot| snapshot.seq <= head.seq) else {
+            return Ok(live);
+        };
+        let at = self.view.events(head.key, snapshot.seq.saturating_sub(1), 1)?;
+        let Some(event) = at.first().filter(|event| event.seq == snapshot.seq) else { return Ok(live) };
+        if self.key.snapshot(&head.id, &event.hash, &snapshot.data) != snapshot.seal {
+            return Ok(live);
+        }
+        if let Ok(mut state) = serde_json::from_str::<State>(&snapshot.data) {
+            state.reindex();
+            (live.state, live.head, live.snapshot) = (state, event.hash, snapshot.data.len());
+        }
+        Ok(live)
+    }
+
+    /// The workflow that a session is pinned to.
+    pub(super) fn workflow(self, hash: Digest) -> Result<Arc<Workflow>> {
+        let name = hash.to_string();
+        if let Some(workflow) = self.memory.workflows.get(&name) {
+            return Ok(workflow.clone());
+        }
+        let workflow = Arc::new(pinned(self.view, hash)?);
+        self.memory.workflows.insert(name, workflow.clone());
+        Ok(workflow)
+    }
+}
+
+impl Work<'_> {
+    pub(super) fn live(&mut self, id: &str) -> Result<&mut Live> {
+        self.loader().live(id)
+    }
+
+    pub(super) fn workflow(&mut self, hash: Digest) -> Result<Arc<Workflow>> {
+        self.loader().workflow(hash)
+    }
+
+    fn loader(&mut self) -> Loader<'_> {
+        Loader { view: &mut *self.tx, key: self.key, memory: self.memory }
+    }
+
+    /// The session that this transaction has loaded already.
+    pub(super) fn held(&mut self, id: &Name) -> Result<&mut Live> {
+        if self.memory.sessions.contains_key(id) {
+            return self.memory.sessions.get_mut(id).ok_or_else(super::Error::lost);
+        }
+        self.live(id)
+    }
+
+    /// Brings back what the command names, if it was closed and let go of.
+    pub(super) fn recall(&mut self, session: &Name, command: &Command) -> Result<()> {
+        match command {
+            Command::Claim(claim) => self.recall_assignment(session, claim.assignment),
+            Command::Report(report) => self.recall_assignment(session, report.assignment),
+            Command::Lost(lost) => self.recall_assignment(session, lost.assignment),
+            Command::Merged(merged) => self.recall_assignment(session, merged.assignment),
+            Command::LeaseExpired(expired) => self.recall_assignment(session, expired.assignment),
+            Command::Answer(answer) => self.recall_question(session, answer.question),
+            Command::Start(_)
+            | Command::Plan(_)
+            | Command::GateFinished(_)
+            | Command::Defer(_)
+            | Command::Acknowledge(_)
+            | Command::Override(_)
+            | Command::Complete(_)
+            | Command::Upgrade(_)
+            | Command::Cancel(_) => Ok(()),
+        }
+    }
+
+    pub(super) fn recall_assignment(&mut self, session: &Name, id: AssignmentId) -> Result<()> {
+        let live = self.held(session)?;
+        let key = live.key;
+        if live.state.assignments.contains_key(&id) || id > live.state.last_assignment {
+            return Ok(());
+        }
+        let closed = self.tx.assignment(key, id)?.filter(|assignment| assignment.closed.is_some());
+        if let Some(closed) = closed {
+            let live = self.held(session)?;
+            live.state.recall_assignment(id, closed);
+            live.recalled = true;
+        }
+        Ok(())
+    }
+
+    pub(super) fn recall_question(&mut self, session: &Name, id: QuestionId) -> Result<()> {
+        let live = self.held(session)?;
+        let key = live.key;
+        if live.state.questions.contains_key(&id) || id > live.state.last_question {
+            return Ok(());
+        }
+        if let Some(closed) = self.tx.question(key, id)?.filter(|question| !question.open) {
+            let live = self.held(session)?;
+            live.state.recall_question(id, closed);
+            live.recalled = true;
+        }
+        Ok(())
+    }
+
+    /// Lets go again of what was brought back.
+    pub(super) fn forget(&mut self, id: &Name) {
+        if let Some(live) = self.memory.sessions.get_mut(id).filter(|live| live.recalled) {
+            live.state.settle_all();
+            live.recalled = false;
+        }
+    }
+
+    /// Keeps the state of a session, when enough has happened since the last time.
+    pub(super) fn keep_snapshot(&mut self, id: &Name) -> Result<()> {
+        let Some(live) = self.memory.sessions.get_mut(id) else { return Ok(()) };
+        let data = serde_json::to_string(&live.state).map_err(|_| super::Error::lost())?;
+        let seal = self.key.snapshot(&live.id, &live.head, &data);
+        (live.since, live.snapshot) = (0, data.len());
+        self.tx.put_snapshot(live.key, &Snapshot { seq: live.state.seq, data, seal })?;
+        Ok(())
+    }
+}
+
+/// A workflow out of the store, if it still is what its hash says.
+fn pinned(tx: &mut dyn View, hash: Digest) -> Stored<Workflow> {
+    let altered = || {
+        let message = format!("the workflow {hash} is not in the store as it was pinned");
+        Fault::new(Code::PinnedChanged, message).help("nothing is decided with it; restore a backup")
+    };
+    let pinned = tx.workflow(hash)?.ok_or_else(altered)?;
+    load_pinned(&pinned.sources).workflow.filter(|workflow| workflow.hash == hash).ok_or_else(altered)
+}
+
+fn unknown(tx: &mut dyn View, id: &str) -> Stored<Rejection> {
+    let known: Vec<String> = tx.sessions()?.iter().take(10).map(|session| session.id.to_string()).collect();
+    let help = interlock_core::suggest::help(id, known.iter().map(String::as_str).collect::<Vec<_>>());
+    let mut rejection = Rejection::new(Code::NoSession, format!("there is no session `{id}`")).allowed(known);
+    rejection.help = help;
+    Ok(rejection)
+}

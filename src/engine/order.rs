@@ -1,0 +1,136 @@
+//! What can be asked of the engine.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use interlock_core::command::{self, Command};
+use interlock_core::handoff::Extracted;
+use interlock_core::id::{AssignmentId, Digest, Name};
+use interlock_core::problem::Problem;
+use interlock_core::workflow::Workflow;
+
+use crate::keys::Secret;
+use crate::store::Pinned;
+
+/// Something to be done to a session.
+#[derive(Clone, Debug)]
+pub struct Order {
+    pub session: Name,
+    pub task: Task,
+}
+
+#[derive(Clone, Debug)]
+pub enum Task {
+    Start {
+        pinned: Arc<Pinned>,
+        workflow: Arc<Workflow>,
+        title: Name,
+        settings: BTreeMap<Name, Name>,
+        mission: Option<String>,
+    },
+    Claim {
+        assignment: AssignmentId,
+    },
+    Report {
+        assignment: AssignmentId,
+        token: Option<Secret>,
+        given: Given,
+    },
+    /// Moves a session to another workflow.
+    Upgrade {
+        pinned: Arc<Pinned>,
+        workflow: Arc<Workflow>,
+        by: Name,
+    },
+    /// Whatever goes to the core as it is.
+    Simple(Command),
+}
+
+/// What an agent gave in: a metadata block, or why there is none.
+#[derive(Clone, Debug)]
+pub struct Given {
+    pub extracted: Result<Arc<Extracted>, Vec<Problem>>,
+    /// Of the bytes, for the record of a refusal.
+    pub digest: Digest,
+}
+
+impl Task {
+    /// The name of the command, as people type it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Task::Start { .. } => "session start",
+            Task::Claim { .. } => "claim",
+            Task::Report { .. } => "report",
+            Task::Upgrade { .. } => "session upgrade",
+            Task::Simple(command) => match command {
+                Command::Start(_) => "session start",
+                Command::Plan(_) => "plan",
+                Command::Claim(_) => "claim",
+                Command::Report(_) => "report",
+                Command::Lost(_) => "lost",
+                Command::Merged(_) => "merge",
+                Command::Answer(_) => "answer",
+                Command::GateFinished(_) => "gate",
+                Command::Defer(_) => "defer",
+                Command::Acknowledge(_) => "acknowledge",
+                Command::Override(_) => "override",
+                Command::Complete(_) => "complete",
+                Command::Cancel(_) => "cancel",
+                Command::LeaseExpired(_) => "lease",
+                Command::Upgrade(_) => "session upgrade",
+            },
+        }
+    }
+
+    /// Who says so, where a person does.
+    pub(crate) fn by(&self) -> Option<Name> {
+        let command = match self {
+            Task::Simple(command) => command,
+            Task::Upgrade { by, .. } => return Some(by.clone()),
+            Task::Start { .. } | Task::Claim { .. } | Task::Report { .. } => return None,
+        };
+        match command {
+            Command::Plan(command::Plan { by, .. })
+            | Command::Answer(command::Answer { by, .. })
+            | Command::Defer(command::Defer { by, .. })
+            | Command::Acknowledge(command::Acknowledge { by, .. })
+            | Command::Override(command::Override { by, .. })
+            | Command::Complete(command::Complete { by })
+            | Command::Upgrade(command::Upgrade { by, .. })
+            | Command::Cancel(command::Cancel { by }) => Some(by.clone()),
+            Command::Start(_)
+            | Command::Claim(_)
+            | Command::Report(_)
+            | Command::Lost(_)
+            | Command::Merged(_)
+            | Command::GateFinished(_)
+            | Command::LeaseExpired(_) => None,
+        }
+    }
+
+    /// What it speaks of: an assignment, a question, a group.
+    pub(crate) fn about(&self) -> Option<Name> {
+        let named = |id: &dyn std::fmt::Display| Some(Name::from(id.to_string()));
+        match self {
+            Task::Start { .. } | Task::Upgrade { .. } => None,
+            Task::Claim { assignment } | Task::Report { assignment, .. } => named(assignment),
+            Task::Simple(command) => match command {
+                Command::Answer(answer) => named(&answer.question),
+                Command::Defer(command::Defer { group, .. })
+                | Command::Acknowledge(command::Acknowledge { group, .. })
+                | Command::Override(command::Override { group, .. }) => Some(group.clone()),
+                Command::Claim(command::Claim { assignment, .. })
+                | Command::Report(command::Report { assignment, .. })
+                | Command::Lost(command::Lost { assignment, .. })
+                | Command::Merged(command::Merged { assignment, .. })
+                | Command::LeaseExpired(command::LeaseExpired { assignment }) => named(assignment),
+                Command::GateFinished(result) => named(&result.run),
+                Command::Start(_)
+                | Command::Plan(_)
+                | Command::Complete(_)
+                | Command::Cancel(_)
+                | Command::Upgrade(_) => None,
+            },
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! Gathers what the holder of an assignment has to know.
+
+use std::sync::Arc;
+
+use interlock_core::event::{Cause, Event};
+use interlock_core::id::{AssignmentId, Name, Timestamp};
+use interlock_core::workflow::{Role, Workflow};
+use serde_json::Value as Json;
+
+use crate::brief::Brief;
+use crate::engine::load::parse;
+use crate::engine::{Result, Work};
+
+impl Work<'_> {
+    /// The prompt for an open assignment; `None` if there is no such thing, which the decision then says.
+    pub(super) fn prompt(&mut self, session: &Name, id: AssignmentId, workflow: &Workflow) -> Result<Option<String>> {
+        let live = self.held(session)?;
+        let key = live.key;
+        let Some(assignment) = live.state.assignments.get(&id).filter(|assignment| assignment.closed.is_none()) else {
+            return Ok(None);
+        };
+        let assignment = assignment.clone();
+        let mut origin = self.origin(session, key, id)?;
+        let mut lost = None;
+        while let Some((event, _)) = &origin
+            && let Cause::Lost { assignment, .. } = event.cause
+        {
+            let earlier = self.origin(session, key, assignment)?;
+            lost = lost.or_else(|| origin.take().map(|(event, _)| event));
+            origin = earlier;
+        }
+        let (event, handoff) = origin.map_or((None, None), |(event, handoff)| (Some(event), handoff));
+        // An answer is read with its question.
+        if let Some(Cause::Answered { question, .. }) = event.as_ref().map(|event| &event.cause) {
+            self.recall_question(session, *question)?;
+        }
+        let mission = self.mission(key)?;
+        let output_directory = output_directory(self.output, session, id, assignment.attempt);
+        let state = &self.held(session)?.state;
+        let brief = Brief {
+            state,
+            workflow,
+            id,
+            assignment: &assignment,
+            origin: event.as_ref(),
+            lost: lost.as_ref(),
+            handoff: handoff.as_ref(),
+            mission: mission.as_deref(),
+            output_directory: &output_directory,
+        };
+        Ok(Some(brief.text()))
+    }
+
+    /// The event that gave the assignment, and what was handed over in it.
+    fn origin(&mut self, session: &str, key: i64, id: AssignmentId) -> Result<Option<(Event, Option<Arc<Json>>)>> {
+        let Some(seq) = self.tx.opened(key, id)? else { return Ok(None) };
+        let rows = self.tx.events(key, seq.saturating_sub(1), 1)?;
+        let Some(row) = rows.first() else { return Ok(None) };
+        let event = parse(session, row)?;
+        let handoff = self.tx.attachment(row.id)?.and_then(|body| serde_json::from_str(&body).ok()).map(Arc::new);
+        Ok(Some((event, handoff)))
+    }
+
+    /// The text that the session was started with.
+    fn mission(&mut self, key: i64) -> Result<Option<String>> {
+        let first = self.tx.events(key, 0, 1)?;
+        match first.first() {
+            Some(row) => Ok(self.tx.attachment(row.id)?),
+            None => Ok(None),
+        }
+    }
+}
+
+pub(super) fn output_directory(folder: &str, session: &str, id: AssignmentId, attempt: u32) -> String {
+    format!("{folder}/{session}/{id}.{attempt}")
+}
+
+/// Until when a role has for its work.
+pub(super) fn deadline(role: &Role, now: Timestamp) -> Option<Timestamp> {
+    let length = i64::try_from(role.deadline?.milliseconds()).ok()?;
+    Some(Timestamp(now.0.saturating_add(length)))
+}

@@ -1,0 +1,114 @@
+//! Stores what was decided: the event, its seal, and the rows that follow from it.
+
+use std::sync::Arc;
+
+use interlock_core::event::{Cause, Event};
+use interlock_core::id::{AssignmentId, DecisionId, Name};
+use interlock_core::state::State;
+
+use crate::engine::load::parse;
+use crate::engine::{Claimed, Done, Error, Order, Result, Work};
+use crate::store::Append;
+use crate::store::chain::{self, Sealed};
+use crate::store::rows;
+
+/// A snapshot is not worth its while before this many bytes of events.
+const WORTHWHILE: usize = 32 * 1024;
+
+/// What is stored beside an event.
+#[derive(Default)]
+pub(super) struct With<'a> {
+    /// The mission of a session. A handoff comes with its event.
+    pub(super) mission: Option<&'a str>,
+    pub(super) claimed: Option<Claimed>,
+}
+
+impl Work<'_> {
+    pub(super) fn record(&mut self, order: &Order, event: Box<Event>, with: With<'_>) -> Result<Done> {
+        let key = self.key;
+        let live = self.held(&order.session)?;
+        live.state.apply(&event);
+        let data = serde_json::to_string(&event).map_err(|_| Error::lost())?;
+        let decision = event.decision.as_ref().map(|decision| decision.id.0);
+        let (seq, kind) = (live.state.seq, event.cause.kind());
+        let handoff = event.handoff.as_ref().map(ToString::to_string);
+        let attachment = handoff.as_deref().or(with.mission);
+        let given = attachment.map(|body| chain::given(body.as_bytes()));
+        let sealed = Sealed { session: &live.id, seq, kind, at: event.at, decision, data: &data, given };
+        let hash = key.event(&sealed, &live.head);
+        let written = rows::rows(&event, &live.state);
+        let group = group_of(&event, &live.state);
+        live.state.settle(&event);
+        let prev = std::mem::replace(&mut live.head, hash);
+        let append = Append {
+            session: live.key,
+            seq,
+            kind,
+            at: event.at,
+            decision,
+            data: &data,
+            prev: &prev,
+            hash: &hash,
+            given: given.as_ref(),
+            attachment,
+            prompt: with.claimed.as_ref().map(|claimed| claimed.prompt.as_str()),
+            rows: &written,
+        };
+        live.since += data.len();
+        let due = live.since > live.snapshot.max(WORTHWHILE) || live.state.ended() && event.decision.is_some();
+        self.tx.append(&append)?;
+        if due {
+            self.keep_snapshot(&order.session)?;
+        }
+        let session = order.session.clone();
+        Ok(Done { session, seq, event: Arc::from(event), group, repeated: false, claimed: with.claimed })
+    }
+
+    /// What was decided when the same was given in before.
+    pub(super) fn repeated(&mut self, order: &Order, decision: DecisionId) -> Result<Done> {
+        let live = self.held(&order.session)?;
+        let key = live.key;
+        let row = self.tx.event_of_decision(key, decision.0)?.ok_or_else(Error::lost)?;
+        let event = Arc::new(parse(&order.session, &row)?);
+        let group = match spoken_for(&event) {
+            Some(id) => self.tx.assignment(key, id)?.and_then(|assignment| assignment.group),
+            None => None,
+        };
+        Ok(Done { session: order.session.clone(), seq: row.seq, event, group, repeated: true, claimed: None })
+    }
+}
+
+/// The assignment that an event closed by a report.
+fn spoken_for(event: &Event) -> Option<AssignmentId> {
+    match &event.cause {
+        Cause::Claimed { assignment, .. }
+        | Cause::Reported { assignment, .. }
+        | Cause::Lost { assignment, .. }
+        | Cause::Merged { assignment, .. }
+        | Cause::LeaseExpired { assignment } => Some(*assignment),
+        Cause::Started { .. }
+        | Cause::Planned { .. }
+        | Cause::Answered { .. }
+        | Cause::GateFinished { .. }
+        | Cause::Deferred { .. }
+        | Cause::Acknowledged { .. }
+        | Cause::Overridden { .. }
+        | Cause::CompletionAsked { .. }
+        | Cause::Cancelled { .. }
+        | Cause::Upgraded { .. }
+        | Cause::Refused(_) => None,
+    }
+}
+
+/// What an event is about.
+fn group_of(event: &Event, state: &State) -> Option<Name> {
+    if let Cause::Deferred { group, .. } | Cause::Acknowledged { group, .. } | Cause::Overridden { group, .. } =
+        &event.cause
+    {
+        return Some(group.clone());
+    }
+    if let Cause::Answered { question, .. } = &event.cause {
+        return state.questions.get(question).and_then(|question| question.group.clone());
+    }
+    spoken_for(event).and_then(|id| state.assignments.get(&id)).and_then(|assignment| assignment.group.clone())
+}

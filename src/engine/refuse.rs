@@ -1,0 +1,33 @@
+//! Every refusal goes into the log of its session: what was tried is a fact as well.
+
+use interlock_core::code::Code;
+use interlock_core::event::{Event, Refusal};
+use interlock_core::id::Name;
+use interlock_core::rejection::Rejection;
+
+use crate::clock;
+use crate::engine::record::With;
+use crate::engine::{Order, Result, Task, Work};
+
+impl Work<'_> {
+    pub(super) fn record_refusal(&mut self, order: &Order, rejection: &Rejection) -> Result<()> {
+        let started = !matches!(order.task, Task::Start { .. });
+        if !started || rejection.code == Code::NoSession {
+            return Ok(());
+        }
+        let digest = match &order.task {
+            Task::Report { given, .. } => Some(given.digest),
+            Task::Start { .. } | Task::Claim { .. } | Task::Upgrade { .. } | Task::Simple(_) => None,
+        };
+        let refusal = Refusal {
+            command: Name::new(order.task.name()),
+            code: Name::new(rejection.code.number()),
+            message: Name::new(&rejection.message),
+            by: order.task.by(),
+            about: order.task.about(),
+            digest,
+        };
+        let event = Event::refused(clock::now(), refusal);
+        self.record(order, Box::new(event), With::default()).map(drop)
+    }
+}

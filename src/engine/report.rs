@@ -1,0 +1,167 @@
+//! Starting, claiming and reporting: the orders that carry more than their command.
+
+use std::sync::Arc;
+
+use interlock_core::code::Code;
+use interlock_core::command::{Claim, Command, Inputs, Report, Start, Upgrade};
+use interlock_core::decide::{self, Outcome};
+use interlock_core::decision::Warning;
+use interlock_core::handoff::{self, Context, Expect, Extracted, Handoff};
+use interlock_core::id::{AssignmentId, Digest, Name};
+use interlock_core::problem::Problem;
+use interlock_core::rejection::Rejection;
+use interlock_core::state::State;
+use interlock_core::workflow::Workflow;
+
+use crate::clock;
+use crate::engine::order::Given;
+use crate::engine::record::With;
+use crate::engine::{Claimed, Done, Order, Result, Work, prompt};
+use crate::keys::Secret;
+use crate::store::Pinned;
+
+impl Work<'_> {
+    pub(super) fn start(
+        &mut self,
+        order: &Order,
+        workflow: &Workflow,
+        start: Start,
+        mission: Option<&str>,
+    ) -> Result<Done> {
+        let now = clock::now();
+        let taken = self.tx.session(&order.session)?.is_some();
+        let state = if taken { self.live(&order.session)?.state.clone() } else { State::default() };
+        let command = Command::Start(start);
+        let Outcome::Decided(event) = decide::decide(workflow, &state, &command, &Inputs { now })? else {
+            return Err(super::Error::lost());
+        };
+        self.tx.begin_session(&order.session, now)?;
+        self.live(&order.session)?;
+        self.record(order, event, With { mission, claimed: None })
+    }
+
+    pub(super) fn upgrade(
+        &mut self,
+        order: &Order,
+        pinned: &Pinned,
+        workflow: &Arc<Workflow>,
+        by: &Name,
+    ) -> Result<Done> {
+        let hash = self.live(&order.session)?.workflow_hash();
+        let upgrade = Upgrade { from: self.workflow(hash)?, by: by.clone() };
+        let inputs = Inputs { now: clock::now() };
+        let state = &self.held(&order.session)?.state;
+        let Outcome::Decided(event) = decide::decide(workflow, state, &Command::Upgrade(upgrade), &inputs)? else {
+            return Err(super::Error::lost());
+        };
+        self.tx.pin_workflow(workflow.hash, pinned, &workflow.requirements())?;
+        self.memory.learn(workflow);
+        self.record(order, event, With::default())
+    }
+
+    pub(super) fn claim(&mut self, order: &Order, assignment: AssignmentId) -> Result<Done> {
+        self.live(&order.session)?;
+        self.recall_assignment(&order.session, assignment)?;
+        let live = self.held(&order.session)?;
+        let hash = live.workflow_hash();
+        let workflow = self.workflow(hash)?;
+        let token = Secret::new();
+        let text = self.prompt(&order.session, assignment, &workflow)?;
+        let deadline = self.deadline(&order.session, assignment, &workflow)?;
+        let command = Command::Claim(Claim {
+            assignment,
+            token: token.digest(),
+            prompt: text.as_ref().map(|text| Digest::of(text.as_bytes())),
+            lease_until: deadline,
+        });
+        let given = self.held(&order.session)?.state.assignments.get(&assignment);
+        let given = given.map(|given| (given.role.clone(), given.attempt));
+        let claimed =
+            text.zip(given).map(|(prompt, (role, attempt))| Claimed { role, attempt, token, prompt, deadline });
+        self.run(order, &workflow, &command, With { mission: None, claimed })
+    }
+
+    pub(super) fn report(
+        &mut self,
+        order: &Order,
+        assignment: AssignmentId,
+        token: Option<&Secret>,
+        given: &Given,
+    ) -> Result<Done> {
+        self.live(&order.session)?;
+        self.recall_assignment(&order.session, assignment)?;
+        let Some(token) = token.map(Secret::digest) else {
+            let help = "set INTERLOCK_TOKEN or INTERLOCK_TOKEN_FILE, or name a file with --token-file";
+            let message = format!("a report for {assignment} takes the token of that assignment");
+            return Err(Rejection::new(Code::TokenMissing, message).help(help).into());
+        };
+        let live = self.held(&order.session)?;
+        let digest = given.extracted.as_ref().ok().map(|extracted| handoff::digest(&extracted.json));
+        if let Some(decision) = decide::admit(&live.state, assignment, token, digest)? {
+            return self.repeated(order, decision);
+        }
+        let hash = live.workflow_hash();
+        let workflow = self.workflow(hash)?;
+        let live = self.held(&order.session)?;
+        let extracted = given.extracted.as_ref().map_err(|problems| invalid(problems.clone()))?;
+        let (handoff, warnings) = checked(&workflow, &live.state, assignment, extracted)?;
+        let command = Command::Report(Report { assignment, token, handoff: Arc::new(handoff) });
+        let inputs = Inputs { now: clock::now() };
+        match decide::decide(&workflow, &live.state, &command, &inputs)? {
+            Outcome::Repeated(decision) => self.repeated(order, decision),
+            Outcome::Decided(mut event) => {
+                if let Some(decision) = &mut event.decision {
+                    decision.warnings.extend(warnings);
+                }
+                self.record(order, event, With::default())
+            }
+        }
+    }
+
+    fn deadline(
+        &mut self,
+        session: &Name,
+        id: AssignmentId,
+        workflow: &Workflow,
+    ) -> Result<Option<interlock_core::id::Timestamp>> {
+        let state = &self.held(session)?.state;
+        let role = state.assignments.get(&id).and_then(|assignment| workflow.role_named(&assignment.role));
+        Ok(role.and_then(|role| prompt::deadline(workflow.role(role), clock::now())))
+    }
+}
+
+/// Holds what was given in against the assignment it was given for.
+fn checked(
+    workflow: &Workflow,
+    state: &State,
+    id: AssignmentId,
+    extracted: &Extracted,
+) -> Result<(Handoff, Vec<Warning>)> {
+    let Some(assignment) = state.assignments.get(&id) else {
+        return Err(Rejection::new(Code::NoAssignment, format!("there is no assignment {id}")).into());
+    };
+    // Only a plan may depend on groups that are there.
+    let plans = extracted.json.get("groups").is_some();
+    let groups: Vec<Name> = state.groups.iter().filter(|_| plans).map(|group| group.id.clone()).collect();
+    let expect = Expect {
+        role: Some(&assignment.role),
+        phase: assignment.phase.as_deref(),
+        task: assignment.task,
+        context: Context::Orchestrated,
+        groups: &groups,
+    };
+    let checked = handoff::check(Some(workflow), &expect, extracted);
+    let warning =
+        |problem: &Problem| Warning { code: Some(Name::new(problem.code.number())), text: Name::new(&problem.message) };
+    match checked.handoff {
+        Some(handoff) => Ok((handoff, checked.warnings.iter().map(warning).collect())),
+        None => Err(invalid(checked.problems).into()),
+    }
+}
+
+fn invalid(problems: Vec<Problem>) -> Rejection {
+    let first = problems.first();
+    let code = first.map_or(Code::NoHandoff, |problem| problem.code);
+    let message = first.map_or_else(|| "there is no handoff".to_owned(), |problem| problem.message.clone());
+    Rejection::new(code, message).problems(problems)
+}

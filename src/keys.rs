@@ -1,0 +1,177 @@
+//! The secrets of a store: files of the user, outside of the repository.
+//!
+//! Three of them lie in `interlock/STORE` of the user's configuration folder, each readable for its user alone: the
+//! operator key is for people, the spawner key for whatever starts agents, the chain key seals the log. A file named
+//! by `INTERLOCK_KEY_FILE` takes the place of the first two, and holds one or more lines `interlock-KIND-1:HEX`.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+use interlock_core::code::Code;
+use interlock_core::id::{Digest, Name};
+use interlock_core::rejection::Rejection;
+
+use crate::clock;
+use crate::store::chain::ChainKey;
+use crate::store::{Fault, Identity, Stored};
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    Operator,
+    Spawner,
+    Chain,
+}
+
+impl Kind {
+    const ALL: [Kind; 3] = [Kind::Operator, Kind::Spawner, Kind::Chain];
+
+    pub const fn name(self) -> &'static str {
+        match self {
+            Kind::Operator => "operator",
+            Kind::Spawner => "spawner",
+            Kind::Chain => "chain",
+        }
+    }
+
+    fn prefix(self) -> String {
+        format!("interlock-{}-1:", self.name())
+    }
+}
+
+/// A secret that never shows itself.
+#[derive(Clone)]
+pub struct Secret([u8; 32]);
+
+impl Secret {
+    pub fn new() -> Self {
+        Self(clock::secret())
+    }
+
+    pub fn parse(hex: &str) -> Option<Self> {
+        Digest::parse(hex.trim()).map(|bytes| Self(*bytes.as_bytes()))
+    }
+
+    /// What may be stored and compared.
+    pub fn digest(&self) -> Digest {
+        Digest::of(&self.0)
+    }
+
+    /// The only way to see it: for the one who is to hold it.
+    pub fn reveal(&self) -> String {
+        Digest::from_bytes(self.0).to_string()
+    }
+}
+
+impl Default for Secret {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl std::fmt::Debug for Secret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Secret(…)")
+    }
+}
+
+/// Where the keys of stores lie: `interlock` in the user's configuration folder.
+#[derive(Clone, Debug)]
+pub struct Keyring {
+    folder: PathBuf,
+    /// What `INTERLOCK_KEY_FILE` names.
+    file: Option<PathBuf>,
+}
+
+impl Keyring {
+    pub fn new(folder: PathBuf, file: Option<PathBuf>) -> Self {
+        Self { folder, file }
+    }
+
+    /// Makes the keys of a new store.
+    pub fn make(&self, store: &str) -> Stored<(Identity, PathBuf)> {
+        let folder = self.folder.join(store);
+        let wrong = |error: io::Error| Fault::new(Code::KeyMissing, format!("{}: {error}", folder.display()));
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder).map_err(wrong)?;
+        let [operator, spawner, chain] = Kind::ALL.map(|kind| (kind, Secret::new()));
+        for (kind, secret) in [&operator, &spawner, &chain] {
+            write(&folder, *kind, secret).map_err(wrong)?;
+        }
+        let (operator, spawner) = (operator.1.digest(), spawner.1.digest());
+        let seal = ChainKey::new(chain.1.0).store(store, operator.as_bytes(), spawner.as_bytes());
+        Ok((Identity { id: Name::new(store), operator, spawner, seal }, folder))
+    }
+
+    /// The key that seals the chains of this store.
+    pub fn chain(&self, identity: &Identity) -> Stored<ChainKey> {
+        let path = self.path(&identity.id, Kind::Chain);
+        let found = self.in_file(Kind::Chain).or_else(|| read(&path, Kind::Chain));
+        let Some(secret) = found else {
+            let message = format!("the chain key of this store is not at {}", path.display());
+            return Err(Fault::new(Code::NoChainKey, message)
+                .help("copy it from where the store was made; without it nothing can be added to the log"));
+        };
+        let key = ChainKey::new(secret.0);
+        if key.store(&identity.id, identity.operator.as_bytes(), identity.spawner.as_bytes()) != identity.seal {
+            let message = "the chain key does not fit the store, or somebody has exchanged the store's keys";
+            return Err(Fault::new(Code::KeyWrong, message));
+        }
+        Ok(key)
+    }
+
+    /// Whether whoever runs this holds the key.
+    pub fn holds(&self, kind: Kind, identity: &Identity) -> Result<(), Box<Rejection>> {
+        let wanted = match kind {
+            Kind::Operator => identity.operator,
+            Kind::Spawner => identity.spawner,
+            Kind::Chain => return Ok(()),
+        };
+        let path = self.path(&identity.id, kind);
+        let found = match &self.file {
+            Some(_) => self.in_file(kind),
+            None => read(&path, kind),
+        };
+        let place = self.file.as_ref().unwrap_or(&path).display();
+        match found {
+            Some(secret) if secret.digest() == wanted => Ok(()),
+            Some(_) => {
+                let message = format!("the {} key in {place} is not the one of this store", kind.name());
+                Err(Box::new(Rejection::new(Code::KeyWrong, message)))
+            }
+            None => {
+                let message = format!("this takes the {} key, and {place} has none", kind.name());
+                Err(Box::new(Rejection::new(Code::KeyMissing, message).help(may(kind))))
+            }
+        }
+    }
+
+    fn path(&self, store: &str, kind: Kind) -> PathBuf {
+        self.folder.join(store).join(format!("{}.key", kind.name()))
+    }
+
+    fn in_file(&self, kind: Kind) -> Option<Secret> {
+        self.file.as_ref().and_then(|path| read(path, kind))
+    }
+}
+
+fn may(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Operator => "people answer, approve, override, defer, acknowledge and cancel; agents report",
+        Kind::Spawner => "whatever starts agents starts sessions and claims assignments; agents report",
+        Kind::Chain => "the program itself seals the log",
+    }
+}
+
+fn write(folder: &Path, kind: Kind, secret: &Secret) -> io::Result<()> {
+    let path = folder.join(format!("{}.key", kind.name()));
+    let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+    writeln!(file, "{}{}", kind.prefix(), secret.reveal())?;
+    file.sync_all()
+}
+
+fn read(path: &Path, kind: Kind) -> Option<Secret> {
+    let text = fs::read_to_string(path).ok()?;
+    let prefix = kind.prefix();
+    text.lines().find_map(|line| line.trim().strip_prefix(&prefix)).and_then(Secret::parse)
+}

@@ -1,0 +1,83 @@
+//! Interlock: decides what follows in a team of coding agents, and keeps it.
+//!
+//! `core` decides; `store` keeps; `engine` puts the two together; everything else is at the edges.
+
+pub mod audit;
+pub mod brief;
+mod cli;
+pub mod clock;
+mod decision;
+pub mod engine;
+mod failure;
+mod graph;
+mod import;
+mod input;
+pub mod keys;
+mod library;
+mod markdown;
+mod output;
+mod pages;
+mod report;
+mod sanitise;
+mod standing;
+pub mod store;
+
+use std::panic;
+use std::process::ExitCode;
+use std::sync::Mutex;
+
+use interlock_core::code::Code;
+
+use crate::failure::{Exit, Failure};
+
+/// What a panic said and where, for the one message that people get to see.
+static FAULT: Mutex<Option<String>> = Mutex::new(None);
+
+/// The program.
+pub fn main() -> ExitCode {
+    let arguments: Vec<_> = std::env::args_os().collect();
+    let json = arguments.iter().any(|argument| argument == "--json");
+    panic::set_hook(Box::new(|fault| {
+        let said = fault.payload_as_str().unwrap_or("no message");
+        let place = fault.location().map(|at| format!(" ({}:{})", at.file(), at.line())).unwrap_or_default();
+        if let Ok(mut last) = FAULT.lock() {
+            *last = Some(format!("{said}{place}"));
+        }
+    }));
+    guarded(json, || cli::run(arguments)).into()
+}
+
+/// A panic is a bug: it ends the command with a message that asks to report it.
+fn guarded(json: bool, run: impl FnOnce() -> Exit + panic::UnwindSafe) -> Exit {
+    panic::catch_unwind(run).unwrap_or_else(|_| {
+        let fault = FAULT.lock().ok().and_then(|mut last| last.take()).unwrap_or_default();
+        bug(&fault).tell(json)
+    })
+}
+
+fn bug(fault: &str) -> Failure {
+    Failure::new(Exit::Bug, Code::Bug, format!("a fault in Interlock itself: {fault}"))
+        .help("please report it, with the command and what it was given")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_ends_as_a_bug() {
+        assert_eq!(guarded(false, || panic!("a panic that this test wants")), Exit::Bug);
+        assert_eq!(guarded(false, || Exit::Invalid), Exit::Invalid);
+    }
+
+    #[test]
+    fn a_bug_asks_to_be_reported() {
+        let text = bug("no such index (src/cli/mod.rs:7)").text();
+        let plain = anstream::adapter::strip_str(text.as_str()).to_string();
+        assert_eq!(
+            plain,
+            "error[E0406]: a fault in Interlock itself: no such index (src/cli/mod.rs:7)\n  \
+             = help: please report it, with the command and what it was given\n"
+        );
+    }
+}

@@ -1,0 +1,232 @@
+//! How a session stands, for people and for scripts.
+
+use std::fmt::Write as _;
+
+use interlock_core::id::{Digest, Name};
+use interlock_core::state::{Group, GroupStatus, State};
+use interlock_core::workflow::{GateRun, Measure, Workflow};
+use serde_json::{Map, Value as Json, json};
+
+use crate::engine::Live;
+use crate::output::{HEADING, NAME, Text};
+use crate::store::rows::holder;
+
+/// What the file of the workflow says today, if there is one.
+pub(crate) struct Pinned {
+    pub(crate) file_says: Option<Digest>,
+}
+
+impl Pinned {
+    fn note(&self, workflow: &Workflow) -> &'static str {
+        match self.file_says {
+            None => "pinned",
+            Some(today) if today == workflow.hash => "pinned; the file is the same",
+            Some(_) => "pinned; the file has changed since, which does not change this session",
+        }
+    }
+}
+
+pub(crate) fn session(live: &Live, workflow: &Workflow, pinned: &Pinned) -> Json {
+    let state = &live.state;
+    let session = state.session.as_ref();
+    let groups: Vec<Json> = state.groups.iter().map(|group| group_json(group, state, workflow)).collect();
+    let settings: Map<String, Json> = session
+        .iter()
+        .flat_map(|session| &session.settings)
+        .map(|(name, value)| (name.to_string(), json!(value)))
+        .collect();
+    json!({
+        "session": live.id,
+        "title": session.map(|session| session.title.clone()),
+        "status": state.status.name(),
+        "workflow": workflow.name,
+        "workflow_hash": workflow.hash.to_string(),
+        "pinned": { "note": pinned.note(workflow), "file_hash": pinned.file_says.map(|hash| hash.to_string()) },
+        "settings": settings,
+        "events": state.seq,
+        "groups": groups,
+        "loops": loops(&state.lane.counters, None, workflow),
+        "assignments": assignments(live),
+        "questions": questions(live),
+        "gates": gates(live, workflow),
+    })
+}
+
+fn group_json(group: &Group, state: &State, workflow: &Workflow) -> Json {
+    let (role, attempt) = holder(&group.lane, state);
+    let attempts: Map<String, Json> =
+        group.lane.attempts.iter().map(|(role, count)| (role.to_string(), json!(count))).collect();
+    json!({
+        "id": group.id,
+        "title": group.title,
+        "status": group.status().name(),
+        "role": role,
+        "attempt": attempt,
+        "attempts": attempts,
+        "author": group.author,
+        "depends_on": group.depends_on,
+        "flags": group.flags,
+        "evidence": group.passed,
+        "gates_passed": group.gates_passed,
+        "blocks": group.lane.blocks,
+        "ever_blocked": group.lane.ever_blocked,
+        "findings": group.findings,
+        "failing_tests": group.failing_tests,
+        "notes": group.notes,
+        "loops": loops(&group.lane.counters, Some(group), workflow),
+    })
+}
+
+/// Each measured loop, and every other that was ever counted: as its author stands in it.
+fn loops(counters: &[interlock_core::state::Counter], group: Option<&Group>, workflow: &Workflow) -> Json {
+    let mut all = Map::new();
+    for declared in &workflow.loops {
+        let measured = declared.measure.filter(|_| group.is_some());
+        let counted = || counters.iter().filter(|counter| counter.counted == declared.name);
+        let author = group.and_then(|group| group.author.as_ref());
+        let counter = counted().find(|counter| Some(&counter.role) == author).or_else(|| counted().next_back());
+        if counter.is_none() && measured.is_none() {
+            continue;
+        }
+        let blocking = group.zip(measured).map(|(group, measure)| match measure {
+            Measure::BlockingFindings => usize::try_from(group.blocking_findings()).unwrap_or(usize::MAX),
+            Measure::FailingTests => group.failing_tests.len(),
+        });
+        let by_role: Map<String, Json> = counted()
+            .map(|counter| {
+                let at = json!({ "iteration": counter.iteration, "no_progress": counter.no_progress });
+                (counter.role.to_string(), at)
+            })
+            .collect();
+        let standing = json!({
+            "iteration": counter.map_or(0, |counter| counter.iteration),
+            "no_progress": counter.map_or(0, |counter| counter.no_progress),
+            "blocking": blocking,
+            "roles": by_role,
+        });
+        all.insert(declared.name.to_string(), standing);
+    }
+    Json::Object(all)
+}
+
+pub(crate) fn assignments(live: &Live) -> Vec<Json> {
+    let open = live.state.open.iter().filter_map(|id| live.state.assignments.get(id).map(|given| (id, given)));
+    open.map(|(id, given)| {
+        json!({
+            "assignment": format!("{}.{id}", live.id),
+            "role": given.role,
+            "group": given.group,
+            "attempt": given.attempt,
+            "claimed": given.token.is_some(),
+            "task": given.task,
+            "phase": given.phase,
+        })
+    })
+    .collect()
+}
+
+pub(crate) fn questions(live: &Live) -> Vec<Json> {
+    let open = live.state.open_questions.iter();
+    open.filter_map(|id| live.state.questions.get(id).map(|asked| (id, asked)))
+        .map(|(id, asked)| {
+            json!({
+                "question": format!("{}.{id}", live.id),
+                "name": asked.name,
+                "group": asked.group,
+                "text": asked.text,
+                "options": asked.options,
+            })
+        })
+        .collect()
+}
+
+/// Gates that wait for their result, with what they run.
+pub(crate) fn gates(live: &Live, workflow: &Workflow) -> Vec<Json> {
+    let waiting = live.state.gate_runs.iter();
+    waiting
+        .map(|(id, run)| {
+            let gate = workflow.gates.iter().find(|gate| gate.name == run.gate);
+            let planned = run.group.as_ref().and_then(|group| live.state.group(group)).map(|group| &group.checks);
+            let commands: Vec<Vec<Name>> = match gate.map(|gate| &gate.run) {
+                Some(GateRun::Command(command)) => vec![command.clone()],
+                Some(GateRun::Plan) => planned.cloned().unwrap_or_default(),
+                None => Vec::new(),
+            };
+            json!({ "gate": run.gate, "run": format!("{}.{id}", live.id), "group": run.group, "commands": commands })
+        })
+        .collect()
+}
+
+pub(crate) fn text(live: &Live, workflow: &Workflow, pinned: &Pinned) -> Text {
+    let state = &live.state;
+    let mut text = Text::default();
+    text.paint(NAME, &live.id);
+    let title = state.session.as_ref().map_or("", |session| session.title.as_str());
+    let _ = writeln!(text, "  {}  {title}", state.status.name());
+    let hash = workflow.hash.to_string();
+    let short = hash.get(..12).unwrap_or(&hash);
+    let _ = writeln!(text, "workflow {} {short}  ({})", workflow.name, pinned.note(workflow));
+    if !state.groups.is_empty() {
+        text.push("\n");
+        text.paint(HEADING, "groups\n");
+        let width = state.groups.iter().map(|group| group.id.chars().count()).max().unwrap_or(0);
+        for group in &state.groups {
+            group_line(&mut text, group, state, workflow, width);
+        }
+    }
+    text.push("\n");
+    text.push_rendered(next(live).as_str());
+    text
+}
+
+fn group_line(text: &mut Text, group: &Group, state: &State, workflow: &Workflow, width: usize) {
+    let (role, attempt) = holder(&group.lane, state);
+    text.push("  ");
+    text.paint(NAME, format!("{:<width$}", group.id.as_str()));
+    let _ = write!(text, "  {:<21}", group.status().name());
+    if let Some(role) = role {
+        let _ = write!(text, "  {role} (attempt {attempt})");
+    }
+    if let Json::Object(loops) = loops(&group.lane.counters, Some(group), workflow) {
+        for (name, at) in loops.iter().filter(|(_, at)| at["iteration"] != 0) {
+            let _ = write!(text, "  {name} {} (no progress {})", at["iteration"], at["no_progress"]);
+        }
+    }
+    if group.status() == GroupStatus::Blocked
+        && let Some(block) = group.lane.blocks.last()
+    {
+        let _ = write!(text, "  blocked: {}", block.reason.as_ref().map_or("no reason given", Name::as_str));
+    }
+    let _ = writeln!(text, "  {}", group.title);
+}
+
+/// What may happen now.
+pub(crate) fn next(live: &Live) -> Text {
+    let state = &live.state;
+    let mut text = Text::default();
+    text.paint(HEADING, "next\n");
+    for id in &state.open {
+        let Some(given) = state.assignments.get(id) else { continue };
+        let group = given.group.as_ref().map_or(String::new(), |group| format!(" on {group}"));
+        let claimed = if given.token.is_some() { "  (claimed)" } else { "" };
+        text.push("  ");
+        text.paint(NAME, format!("{}.{id}", live.id));
+        let _ = writeln!(text, "  {}{group}, attempt {}{claimed}", given.role, given.attempt);
+    }
+    for id in &state.open_questions {
+        let Some(asked) = state.questions.get(id) else { continue };
+        text.push("  ");
+        text.paint(NAME, format!("{}.{id}", live.id));
+        let options: Vec<&str> = asked.options.iter().map(Name::as_str).collect();
+        let _ = writeln!(text, "  a person is asked: {} [{}]", asked.text, options.join(" | "));
+    }
+    for (id, run) in &state.gate_runs {
+        text.push("  ");
+        text.paint(NAME, format!("{}.{id}", live.id));
+        let _ = writeln!(text, "  gate {} waits to be run", run.gate);
+    }
+    if state.open.is_empty() && state.open_questions.is_empty() && state.gate_runs.is_empty() {
+        let _ = writeln!(text, "  nothing: the session is {}", state.status.name());
+    }
+    text
+}

@@ -1,0 +1,184 @@
+//! The store: events in chains, and the tables that people query, in one transaction.
+//!
+//! A backend implements [`Store`], [`View`] and [`Transaction`], and holds the same rules by its own means; the suite in
+//! `tests/store` runs against the traits. SQL stands only below here.
+
+pub mod chain;
+mod fault;
+pub mod rows;
+pub mod sqlite;
+pub mod table;
+
+use interlock_core::id::{AssignmentId, Digest, Name, QuestionId, Timestamp};
+use interlock_core::state::{Assignment, Question};
+use interlock_core::workflow::Requirements;
+
+use chain::{ChainKey, Seal};
+pub use fault::Fault;
+use rows::{Rows, SessionRow};
+use table::{Fold, Table};
+
+pub type Stored<T> = Result<T, Fault>;
+
+/// What a store says of itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Identity {
+    pub id: Name,
+    /// The hash of the operator key.
+    pub operator: Digest,
+    /// The hash of the spawner key.
+    pub spawner: Digest,
+    pub seal: Seal,
+}
+
+/// A session as its row has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionHead {
+    pub key: i64,
+    pub id: Name,
+    pub title: Name,
+    pub workflow: Name,
+    pub workflow_hash: Digest,
+    pub status: Name,
+    pub started_at: Timestamp,
+    pub updated_at: Timestamp,
+    /// Of its last event.
+    pub seq: u64,
+    pub head: Seal,
+    /// The event that last voided its gates.
+    pub lapsed: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EventRow {
+    /// Where attachment and prompt are found.
+    pub id: i64,
+    pub seq: u64,
+    pub kind: String,
+    pub at: Timestamp,
+    pub decision: Option<u32>,
+    pub data: String,
+    /// The hash of what it was given.
+    pub given: Option<Seal>,
+    pub prev: Seal,
+    pub hash: Seal,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Snapshot {
+    pub seq: u64,
+    pub data: String,
+    pub seal: Seal,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpenQuestion {
+    pub session: Name,
+    pub id: QuestionId,
+    pub group: Option<Name>,
+    pub text: Name,
+    pub options: Vec<Name>,
+}
+
+/// A write that went round the program and was refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attempt {
+    pub at: String,
+    pub session: Option<Name>,
+    pub guard: String,
+    pub what: String,
+}
+
+/// A workflow as it was pinned.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pinned {
+    pub name: Name,
+    /// Each file that was read, and its text.
+    pub sources: Vec<(String, String)>,
+}
+
+/// An event with all that it writes.
+#[derive(Clone, Copy, Debug)]
+pub struct Append<'a> {
+    pub session: i64,
+    pub seq: u64,
+    pub kind: &'a str,
+    pub at: Timestamp,
+    pub decision: Option<u32>,
+    pub data: &'a str,
+    pub given: Option<&'a Seal>,
+    pub prev: &'a Seal,
+    pub hash: &'a Seal,
+    pub attachment: Option<&'a str>,
+    pub prompt: Option<&'a str>,
+    pub rows: &'a Rows,
+}
+
+/// What can be read.
+pub trait View {
+    fn identity(&mut self) -> Stored<Identity>;
+    fn session(&mut self, id: &str) -> Stored<Option<SessionHead>>;
+    /// The newest first.
+    fn sessions(&mut self) -> Stored<Vec<SessionHead>>;
+    fn workflow(&mut self, hash: Digest) -> Stored<Option<Pinned>>;
+    fn snapshot(&mut self, session: i64) -> Stored<Option<Snapshot>>;
+    /// Events after `seq`, in order, at most `limit`.
+    fn events(&mut self, session: i64, after: u64, limit: usize) -> Stored<Vec<EventRow>>;
+    fn event_of_decision(&mut self, session: i64, decision: u32) -> Stored<Option<EventRow>>;
+    /// What an event was given.
+    fn attachment(&mut self, event: i64) -> Stored<Option<String>>;
+    fn prompt(&mut self, event: i64) -> Stored<Option<String>>;
+    fn assignment(&mut self, session: i64, id: AssignmentId) -> Stored<Option<Assignment>>;
+    /// The event that gave an assignment.
+    fn opened(&mut self, session: i64, id: AssignmentId) -> Stored<Option<u64>>;
+    fn question(&mut self, session: i64, id: QuestionId) -> Stored<Option<Question>>;
+    /// Open questions of one session, or of all.
+    fn open_questions(&mut self, session: Option<i64>) -> Stored<Vec<OpenQuestion>>;
+    fn attempts(&mut self) -> Stored<Vec<Attempt>>;
+    /// Every event of a session in its order, with what it was given and what was told.
+    fn chain(&mut self, session: i64, each: &mut dyn FnMut(&Link<'_>)) -> Stored<()>;
+    /// The rows of a session in one of the tables.
+    fn table(&mut self, table: &Table, session: i64) -> Stored<table::Rows>;
+    /// What is not as this version makes it: each object of the schema that is missing, added or changed.
+    fn schema(&mut self) -> Stored<Vec<String>>;
+}
+
+/// One event of a chain, as it lies in the store.
+#[derive(Clone, Copy, Debug)]
+pub struct Link<'a> {
+    pub seq: u64,
+    pub kind: &'a str,
+    pub at: Timestamp,
+    pub decision: Option<u32>,
+    pub data: &'a str,
+    pub given: Option<Seal>,
+    pub prev: Seal,
+    pub hash: Seal,
+    pub attachment: Option<&'a str>,
+    pub prompt: Option<&'a str>,
+}
+
+/// Everything in it is stored, durably, or nothing is.
+pub trait Transaction: View {
+    fn pin_workflow(&mut self, hash: Digest, pinned: &Pinned, needs: &Requirements) -> Stored<()>;
+    /// Makes room for a session, which begins with its first event.
+    fn begin_session(&mut self, id: &str, at: Timestamp) -> Stored<i64>;
+    fn append(&mut self, append: &Append<'_>) -> Stored<()>;
+    fn put_snapshot(&mut self, session: i64, snapshot: &Snapshot) -> Stored<()>;
+    /// From here on everything can be undone by itself.
+    fn mark(&mut self) -> Stored<()>;
+    fn keep(&mut self) -> Stored<()>;
+    fn undo(&mut self) -> Stored<()>;
+    fn commit(self: Box<Self>) -> Stored<()>;
+}
+
+pub trait Store: Send {
+    /// For reading: one consistent view.
+    fn view(&mut self) -> Stored<Box<dyn View + '_>>;
+    /// For writing. Waits for its turn.
+    fn begin(&mut self) -> Stored<Box<dyn Transaction + '_>>;
+    /// Puts the rows of these sessions in the place of what is there.
+    fn rebuild(&mut self, sessions: &[(i64, Fold, SessionRow)]) -> Stored<()>;
+    /// From now on events are sealed, and guarded, with this key.
+    fn unlock(&mut self, key: &ChainKey) -> Stored<()>;
+}

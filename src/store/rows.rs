@@ -1,0 +1,383 @@
+//! The tables that people query, as a fold: what rows an event writes.
+//!
+//! Pure: the same events give the same rows, so a rebuild can be compared with what is stored.
+
+use interlock_core::event::{Cause, Change, Closing, Event, Resolution};
+use interlock_core::id::{AssignmentId, Digest, Name, QuestionId};
+use interlock_core::state::{Assignment, Closed, End, Finding, FindingStatus, Group, Holder, Lane, Progress, State};
+use interlock_core::workflow::Task;
+use serde_json::json;
+
+use crate::store::table::{
+    ASSIGNMENTS, BLOCKS, COUNTERS, Cell, EVIDENCE, FINDINGS, GROUPS, How, QUESTIONS, Record, Resolved, Write,
+};
+
+/// The group column of what belongs to the session itself.
+pub const SESSION: &str = "";
+
+/// What the session's own row says after an event.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SessionRow {
+    pub status: &'static str,
+    pub workflow: Name,
+    pub workflow_hash: Digest,
+    pub title: Name,
+    /// This event voids the gates of the session.
+    pub lapses: bool,
+    /// The event that last did, as far as a fold knows.
+    pub lapsed: u64,
+}
+
+/// Everything that an event writes beside itself.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rows {
+    pub session: SessionRow,
+    pub rows: Vec<Write>,
+}
+
+/// What an event writes, given the state after it. Closed assignments and questions of this event must still be there.
+pub fn rows(event: &Event, after: &State) -> Rows {
+    let seq = i64::try_from(after.seq).unwrap_or(i64::MAX);
+    let mut writer = Writer { event, after, seq, writes: Vec::new(), groups: Vec::new(), session_lapses: false };
+    for change in &event.changes {
+        writer.change(change);
+    }
+    // Evidence and resolutions stand before the group that needs them.
+    let groups = std::mem::take(&mut writer.groups);
+    groups.iter().for_each(|touched| writer.group_row(touched));
+    let session = after.session.as_ref();
+    let session = SessionRow {
+        status: after.status.name(),
+        workflow: session.map_or_else(|| Name::new(SESSION), |session| session.workflow.clone()),
+        workflow_hash: session.map_or_else(|| Digest::of(b""), |session| session.workflow_hash),
+        title: session.map_or_else(|| Name::new(SESSION), |session| session.title.clone()),
+        lapses: writer.session_lapses,
+        lapsed: if writer.session_lapses { after.seq } else { 0 },
+    };
+    Rows { session, rows: writer.writes }
+}
+
+/// A group that an event speaks of.
+struct Touched {
+    group: Name,
+    new: bool,
+    /// Nothing passed before counts any more.
+    lapses: bool,
+}
+
+struct Writer<'a> {
+    event: &'a Event,
+    after: &'a State,
+    seq: i64,
+    writes: Vec<Write>,
+    groups: Vec<Touched>,
+    session_lapses: bool,
+}
+
+impl Writer<'_> {
+    fn change(&mut self, change: &Change) {
+        match change {
+            Change::GroupPlanned { group } => self.touched(&group.id).new = true,
+            Change::Staged { .. } => {
+                for group in self.after.groups.iter().filter(|group| !group.ended()) {
+                    self.touched(&group.id);
+                }
+            }
+            Change::Assigned { assignment, group, task, .. } => {
+                // As the fold has it: gates of the session passed on a tree that is about to change.
+                self.session_lapses |= group.is_some() && *task != Task::Consult;
+                self.assignment(*assignment, How::Insert);
+                self.touch(group.as_ref());
+            }
+            Change::Claimed { assignment, .. }
+            | Change::Unclaimed { assignment }
+            | Change::Closed { assignment, .. } => {
+                self.assignment(*assignment, How::Update);
+                let given = self.after.assignments.get(assignment);
+                self.touch(given.and_then(|given| given.group.as_ref()));
+            }
+            Change::Asked { question, group, .. } => {
+                self.question(*question, How::Insert);
+                self.touch(group.as_ref());
+            }
+            Change::QuestionClosed { question } => {
+                self.question(*question, How::Update);
+                let asked = self.after.questions.get(question);
+                self.touch(asked.and_then(|asked| asked.group.as_ref()));
+            }
+            Change::Blocked { group, part, role, reason } => {
+                let key = vec![group_cell(group.as_ref()), self.seq.into(), (*part).into(), role.into()];
+                let set = vec![("reason", reason.as_ref().into())];
+                self.put(Record { table: &BLOCKS, key, set, how: How::Insert });
+                self.touch(group.as_ref());
+            }
+            Change::Unblocked { group, part, role, by } => {
+                let (seq, by) = (self.seq, resolution(*by));
+                let (group_cell, part, role) = (group_cell(group.as_ref()), (*part).into(), role.into());
+                self.writes.push(Write::Resolved(Resolved { group: group_cell, part, role, by, seq }));
+                self.touch(group.as_ref());
+            }
+            Change::Passed { group, name } => self.evidence(Some(group), "pass", name),
+            Change::GatePassed { group, gate } => self.evidence(group.as_ref(), "gate", gate),
+            Change::Confirmed { group } => self.evidence(Some(group), "confirmed", group),
+            Change::PassesLapsed { group } => self.lapses(group),
+            Change::Counted { group, counted, role, iteration, no_progress, measure } => {
+                let at = (*iteration, *no_progress, *measure);
+                self.counter(group.as_ref(), counted, role, at);
+            }
+            Change::CounterReset { group, counted, role } => {
+                self.counter(group.as_ref(), counted, role, (0, 0, None));
+            }
+            Change::MeasureForgotten { group, counted } => self.forgotten(group, counted),
+            Change::Reviewed { group, findings, .. } => {
+                self.findings(group, |number, _| findings.iter().any(|(moved, _)| *moved == number));
+            }
+            Change::Responded { group, responses } => {
+                self.findings(group, |_, finding| responses.iter().any(|response| response.id == finding.id));
+            }
+            Change::Entered { group, .. }
+            | Change::Waits { group, .. }
+            | Change::WaitEnded { group, .. }
+            | Change::GateOpened { group, .. }
+            | Change::PartDone { group, .. } => self.touch(group.as_ref()),
+            Change::Author { group, .. }
+            | Change::TestsFailing { group, .. }
+            | Change::Arrived { group, .. }
+            | Change::AwaitsConfirmation { group }
+            | Change::DeferralNamed { group, .. }
+            | Change::Noted { group, .. } => self.touch(Some(group)),
+            Change::GroupEnded { group, .. } => {
+                self.session_lapses = true;
+                self.touch(Some(group));
+            }
+            Change::GateClosed { .. } | Change::Session { .. } => {}
+        }
+    }
+
+    fn touch(&mut self, group: Option<&Name>) {
+        if let Some(name) = group {
+            self.touched(name);
+        }
+    }
+
+    fn touched(&mut self, name: &Name) -> &mut Touched {
+        let index = self.groups.iter().position(|touched| touched.group == *name).unwrap_or(self.groups.len());
+        if index == self.groups.len() {
+            self.groups.push(Touched { group: name.clone(), new: false, lapses: false });
+        }
+        &mut self.groups[index]
+    }
+
+    /// One write a row: what an event does to a row, it does at once.
+    fn put(&mut self, record: Record) {
+        let same = |write: &Write| matches!(write, Write::Row(known) if known.table == record.table && known.key == record.key);
+        if !self.writes.iter().any(same) {
+            self.writes.push(Write::Row(record));
+        }
+    }
+
+    fn group_row(&mut self, touched: &Touched) {
+        let Some(group) = self.after.group(&touched.group) else { return };
+        let (role, attempt) = holder(&group.lane, self.after);
+        let mut set = vec![
+            ("title", Cell::from(&group.title)),
+            ("status", group.status().name().into()),
+            ("ever_blocked", group.lane.ever_blocked.into()),
+            ("checks", (!group.checks.is_empty()).into()),
+            ("acknowledged", acknowledged(group).into()),
+            ("seq", self.seq.into()),
+        ];
+        // Who held it last stays there while nobody does.
+        if role.is_some() || touched.new {
+            set.extend([("role", role.as_ref().into()), ("attempt", attempt.into())]);
+        }
+        if touched.lapses || touched.new {
+            set.push(("lapsed", if touched.lapses { self.seq } else { 0 }.into()));
+        }
+        let how = if touched.new { How::Insert } else { How::Update };
+        self.put(Record { table: &GROUPS, key: vec![Cell::from(&group.id)], set, how });
+    }
+
+    fn assignment(&mut self, id: AssignmentId, how: How) {
+        let Some(given) = self.after.assignments.get(&id) else { return };
+        let mut set = vec![
+            ("attempt", Cell::from(given.attempt)),
+            ("status", assignment_status(given).into()),
+            ("token", given.token.into()),
+            ("lease_until", given.lease_until.map(|at| at.0).into()),
+            ("digest", given.closed.and_then(|closed| closed.digest).into()),
+            ("decision", given.closed.map(|closed| closed.decision.0).into()),
+            ("seq", self.seq.into()),
+        ];
+        if how == How::Insert {
+            set.extend([
+                ("grp", group_cell(given.group.as_ref())),
+                ("part", given.part.into()),
+                ("phase", given.phase.as_ref().into()),
+                ("role", (&given.role).into()),
+                ("task", task_name(given.task).into()),
+                ("opened", self.seq.into()),
+            ]);
+        }
+        self.put(Record { table: &ASSIGNMENTS, key: vec![id.0.into()], set, how });
+    }
+
+    fn question(&mut self, id: QuestionId, how: How) {
+        let Some(asked) = self.after.questions.get(&id) else { return };
+        let (answer, by) = self.answer(id);
+        let status = match (asked.open, by) {
+            (true, _) => "open",
+            (false, Some(_)) => "answered",
+            (false, None) => "void",
+        };
+        let mut set = vec![
+            ("status", Cell::from(status)),
+            ("answer", answer.into()),
+            ("by", by.into()),
+            ("seq", self.seq.into()),
+        ];
+        if how == How::Insert {
+            set.extend([
+                ("name", (&asked.name).into()),
+                ("grp", group_cell(asked.group.as_ref())),
+                ("part", asked.part.into()),
+                ("text", (&asked.text).into()),
+                ("options", json!(asked.options).to_string().into()),
+                ("asker", asked.asker.as_ref().map(|asker| json!(asker).to_string()).into()),
+                ("stopped", asked.stopped.as_ref().map(|stopped| json!(stopped).to_string()).into()),
+            ]);
+        }
+        self.put(Record { table: &QUESTIONS, key: vec![id.0.into()], set, how });
+    }
+
+    /// What a person answered in this event, and who.
+    fn answer(&self, id: QuestionId) -> (Option<&Name>, Option<&Name>) {
+        match &self.event.cause {
+            Cause::Answered { question, option, text, by } if *question == id => {
+                (option.as_ref().or(text.as_ref()), Some(by))
+            }
+            _ => (None, None),
+        }
+    }
+
+    fn evidence(&mut self, group: Option<&Name>, kind: &'static str, name: &Name) {
+        let key = vec![group_cell(group), kind.into(), name.into(), self.seq.into()];
+        self.put(Record { table: &EVIDENCE, key, set: Vec::new(), how: How::Insert });
+        self.touch(group);
+    }
+
+    /// Nothing passed up to here counts any more, this event's own evidence included.
+    fn lapses(&mut self, name: &Name) {
+        let of_group = |record: &Record| record.table == &EVIDENCE && record.key.first() == Some(&Cell::from(name));
+        self.writes.retain(|write| !matches!(write, Write::Row(record) if of_group(record)));
+        self.touched(name).lapses = true;
+    }
+
+    fn counter(&mut self, group: Option<&Name>, counted: &Name, role: &Name, at: (u32, u32, Option<u32>)) {
+        let (iteration, no_progress, measure) = at;
+        let set = vec![
+            ("iteration", iteration.into()),
+            ("no_progress", no_progress.into()),
+            ("measure", measure.into()),
+            ("seq", self.seq.into()),
+        ];
+        let key = vec![group_cell(group), counted.into(), role.into()];
+        // Of several counts in one event the last one stands.
+        self.writes.retain(|write| !matches!(write, Write::Row(known) if known.table == &COUNTERS && known.key == key));
+        self.put(Record { table: &COUNTERS, key, set, how: How::Either });
+        self.touch(group);
+    }
+
+    fn forgotten(&mut self, group: &Name, counted: &Name) {
+        let after = self.after;
+        let counters = after.lane_of(Some(group)).map_or(&[][..], |lane| &lane.counters);
+        for counter in counters.iter().filter(|counter| counter.counted == *counted) {
+            let at = (counter.iteration, counter.no_progress, counter.measure);
+            self.counter(Some(group), counted, &counter.role, at);
+        }
+        self.touch(Some(group));
+    }
+
+    fn findings(&mut self, name: &Name, wanted: impl Fn(u32, &Finding) -> bool) {
+        self.touch(Some(name));
+        let Some(group) = self.after.group(name) else { return };
+        for (number, finding) in (0_u32..).zip(&group.findings).filter(|(number, finding)| wanted(*number, finding)) {
+            let record = finding_row(name, number, finding, self.seq);
+            self.put(record);
+        }
+    }
+}
+
+fn finding_row(group: &Name, number: u32, finding: &Finding, seq: i64) -> Record {
+    let severity = json!(finding.severity);
+    let set = vec![
+        ("id", Cell::from(&finding.id)),
+        ("title", (&finding.title).into()),
+        ("location", (&finding.location).into()),
+        ("severity", severity.as_str().into()),
+        ("blocking", finding.blocking.into()),
+        ("raised_by", (&finding.raised_by).into()),
+        ("status", finding_status(finding.status).into()),
+        ("response", finding.response.as_ref().map(|response| json!(response).to_string()).into()),
+        ("seq", seq.into()),
+    ];
+    Record { table: &FINDINGS, key: vec![group.into(), number.into()], set, how: How::Either }
+}
+
+fn acknowledged(group: &Group) -> Option<&Name> {
+    match &group.progress {
+        Progress::Ended(End::Deferred { acknowledged, .. }) => acknowledged.as_ref(),
+        Progress::Pending
+        | Progress::Working
+        | Progress::Arrived
+        | Progress::AwaitingConfirmation
+        | Progress::Ended(End::Completed | End::Cancelled { .. }) => None,
+    }
+}
+
+/// Who holds a lane: the first of its parts that somebody has.
+pub fn holder(lane: &Lane, state: &State) -> (Option<Name>, u32) {
+    let held = lane.parts.iter().find_map(|part| match part.holder {
+        Holder::Assignment(id) => state.assignments.get(&id),
+        Holder::Nobody | Holder::Question(_) | Holder::Gate(_) | Holder::Done => None,
+    });
+    held.map_or((None, 0), |assignment| (Some(assignment.role.clone()), assignment.attempt))
+}
+
+fn group_cell(group: Option<&Name>) -> Cell {
+    group.map_or_else(|| Cell::from(SESSION), Cell::from)
+}
+
+fn assignment_status(given: &Assignment) -> &'static str {
+    match (&given.closed, &given.token) {
+        (Some(Closed { how: Closing::Reported, .. }), _) => "reported",
+        (Some(Closed { how: Closing::Voided, .. }), _) => "void",
+        (None, Some(_)) => "claimed",
+        (None, None) => "open",
+    }
+}
+
+fn task_name(task: Task) -> &'static str {
+    match task {
+        Task::Work => "work",
+        Task::Consult => "consult",
+        Task::Merge => "merge",
+    }
+}
+
+fn finding_status(status: FindingStatus) -> &'static str {
+    match status {
+        FindingStatus::Open => "open",
+        FindingStatus::Closed => "closed",
+        FindingStatus::Accepted => "accepted",
+    }
+}
+
+fn resolution(by: Resolution) -> &'static str {
+    match by {
+        Resolution::Guidance => "guidance",
+        Resolution::Approval => "approval",
+        Resolution::Rework => "rework",
+        Resolution::Person => "person",
+    }
+}

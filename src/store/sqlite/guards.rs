@@ -1,0 +1,257 @@
+//! The guards: triggers that hold for every writer, the `sqlite3` program included.
+//!
+//! Each row below is one rule. Whatever breaks it fails, and is written down in `attempts` by the trigger itself
+//! (`RAISE(FAIL)` keeps what came before it). Two things are used throughout:
+//!
+//! - a row may change only together with a new event: its `seq` moves on to the last event of its session, so a row
+//!   that has been written for an event cannot be written for it again;
+//! - what matters must stand in that event, word for word. Events themselves take a seal that only the program with
+//!   the key can make: `interlock_seal` is a function of its connection, which no other program has.
+//!
+//! Nothing here relies on `CHECK`, foreign keys or the conflict clause of a statement: a pragma or an `OR REPLACE`
+//! switches those off.
+
+/// One rule: when it is broken, and what is said then.
+struct Guard {
+    name: &'static str,
+    /// `INSERT`, `UPDATE` or `DELETE`, and the table.
+    on: (&'static str, &'static str),
+    /// Broken if this holds.
+    when: &'static str,
+    message: &'static str,
+}
+
+const fn guard(
+    name: &'static str,
+    verb: &'static str,
+    table: &'static str,
+    when: &'static str,
+    message: &'static str,
+) -> Guard {
+    Guard { name, on: (verb, table), when, message }
+}
+
+/// Stands for the last event of the row's session.
+const LAST: &str = "(SELECT seq FROM sessions WHERE key = NEW.session)";
+/// Stands for the changes of that event, one a row.
+const CHANGES: &str =
+    "events e, json_each(e.data, '$.changes') c WHERE e.session = NEW.session AND e.seq = NEW.seq AND";
+
+#[rustfmt::skip]
+const GUARDS: &[Guard] = &[
+    guard("store_is_one", "INSERT", "store", "EXISTS (SELECT 1 FROM store)", "a store is made once"),
+    guard("store_stays", "UPDATE", "store", "1", "the keys of a store do not change"),
+    guard("store_remains", "DELETE", "store", "1", "the keys of a store do not change"),
+
+    guard("workflow_is_new", "INSERT", "workflows", "EXISTS (SELECT 1 FROM workflows WHERE hash = NEW.hash)", "this workflow is pinned already"),
+    guard("workflow_stays", "UPDATE", "workflows", "1", "a pinned workflow does not change"),
+    guard("workflow_remains", "DELETE", "workflows", "1", "a pinned workflow does not change"),
+    guard("needs_come_first", "INSERT", "needs", "EXISTS (SELECT 1 FROM workflows WHERE hash = NEW.workflow) OR EXISTS (SELECT 1 FROM needs WHERE workflow = NEW.workflow AND clause = NEW.clause AND name = NEW.name)", "what a pinned workflow needs does not change"),
+    guard("needs_stay", "UPDATE", "needs", "1", "what a pinned workflow needs does not change"),
+    guard("needs_remain", "DELETE", "needs", "1", "what a pinned workflow needs does not change"),
+
+    guard("event_follows", "INSERT", "events",
+        "NEW.id IS NOT -1 AND EXISTS (SELECT 1 FROM events WHERE id = NEW.id)
+         OR NOT EXISTS (SELECT 1 FROM sessions s WHERE s.key = NEW.session AND s.seq + 1 = NEW.seq AND s.head IS NEW.prev)",
+        "an event follows the last one of its session, once"),
+    guard("event_is_sealed", "INSERT", "events",
+        "interlock_seal((SELECT id FROM sessions WHERE key = NEW.session), NEW.seq, NEW.kind, NEW.at, NEW.decision, NEW.data, NEW.given, NEW.prev) IS NOT NEW.hash",
+        "an event needs the seal of the chain"),
+    guard("event_stays", "UPDATE", "events", "1", "an event never changes"),
+    guard("event_remains", "DELETE", "events", "1", "an event never goes"),
+
+    guard("attachment_belongs", "INSERT", "attachments",
+        "EXISTS (SELECT 1 FROM attachments WHERE event = NEW.event) OR NOT EXISTS (SELECT 1 FROM events e JOIN sessions s ON s.key = e.session AND s.seq = e.seq WHERE e.id = NEW.event)",
+        "what an event was given comes with the event"),
+    guard("attachment_stays", "UPDATE", "attachments", "1", "what was given in never changes"),
+    guard("attachment_remains", "DELETE", "attachments", "1", "what was given in never goes"),
+    guard("prompt_belongs", "INSERT", "prompts",
+        "EXISTS (SELECT 1 FROM prompts WHERE event = NEW.event) OR NOT EXISTS (SELECT 1 FROM events e JOIN sessions s ON s.key = e.session AND s.seq = e.seq WHERE e.id = NEW.event)",
+        "a prompt comes with its claim"),
+    guard("prompt_stays", "UPDATE", "prompts", "1", "what an agent was told never changes"),
+    guard("prompt_remains", "DELETE", "prompts", "1", "what an agent was told never goes"),
+
+    guard("session_begins", "INSERT", "sessions",
+        "NEW.seq <> 0 OR NEW.status <> 'active' OR NEW.lapsed <> 0 OR EXISTS (SELECT 1 FROM sessions WHERE id = NEW.id OR key = NEW.key)",
+        "a session begins with its first event"),
+    guard("session_remains", "DELETE", "sessions", "1", "a session never goes"),
+    guard("session_moves_by_events", "UPDATE", "sessions",
+        "NEW.key <> OLD.key OR NEW.id <> OLD.id OR NEW.started_at <> OLD.started_at
+         OR (NEW.seq <> OLD.seq OR NEW.head IS NOT OLD.head)
+            AND NOT EXISTS (SELECT 1 FROM events WHERE session = NEW.key AND seq = NEW.seq AND hash IS NEW.head AND NEW.seq = OLD.seq + 1)
+         OR NEW.lapsed NOT IN (OLD.lapsed, NEW.seq) OR NEW.lapsed < OLD.lapsed",
+        "a session moves on only by its events"),
+    guard("session_status_is_decided", "UPDATE", "sessions",
+        "NEW.status <> OLD.status AND NOT EXISTS (SELECT 1 FROM events e, json_each(e.data, '$.changes') c
+           WHERE e.session = NEW.key AND e.seq = NEW.seq
+             AND (c.value ->> '$.session.status' = NEW.status
+                  OR OLD.status = 'validating' AND NEW.status = 'active' AND c.value -> '$.assigned' IS NOT NULL))",
+        "the status of a session is decided, not set"),
+    guard("session_end_is_final", "UPDATE", "sessions",
+        "OLD.status IN ('completed', 'cancelled') AND NEW.status <> OLD.status", "a session that has ended stays so"),
+    guard("session_completes_with_evidence", "UPDATE", "sessions",
+        "NEW.status = 'completed' AND OLD.status <> 'completed'
+         AND (EXISTS (SELECT 1 FROM groups g WHERE g.session = NEW.key AND g.status NOT IN ('completed', 'cancelled')
+                        AND NOT (g.status = 'deferred_external' AND g.acknowledged IS NOT NULL))
+              OR EXISTS (SELECT 1 FROM assignments a WHERE a.session = NEW.key AND a.status IN ('open', 'claimed'))
+              OR EXISTS (SELECT 1 FROM needs n WHERE n.workflow = NEW.workflow_hash AND n.kind = 'session_gate'
+                           AND NOT EXISTS (SELECT 1 FROM evidence v WHERE v.session = NEW.key AND v.grp = '' AND v.kind = 'gate' AND v.name = n.name AND v.seq >= NEW.lapsed)))",
+        "a session cannot be completed before each of its groups is, or is deferred and acknowledged"),
+    guard("session_keeps_its_workflow", "UPDATE", "sessions",
+        "(NEW.workflow_hash <> OLD.workflow_hash OR NEW.workflow <> OLD.workflow OR NEW.title <> OLD.title)
+         AND NOT EXISTS (SELECT 1 FROM events WHERE session = NEW.key AND seq = NEW.seq AND kind IN ('started', 'upgraded'))",
+        "a session is pinned to its workflow"),
+
+    guard("group_is_planned", "INSERT", "groups",
+        "EXISTS (SELECT 1 FROM groups WHERE session = NEW.session AND id = NEW.id) OR NEW.status IN ('completed', 'awaiting_confirmation')
+         OR NEW.seq IS NOT {LAST} OR NOT EXISTS (SELECT 1 FROM {CHANGES} c.value ->> '$.group_planned.group.id' = NEW.id)",
+        "a group comes from a plan"),
+    guard("group_remains", "DELETE", "groups", "1", "a group never goes"),
+    guard("group_moves_by_events", "UPDATE", "groups",
+        "NEW.session <> OLD.session OR NEW.id <> OLD.id OR NEW.seq <= OLD.seq OR NEW.seq IS NOT {LAST}
+         OR NEW.ever_blocked < OLD.ever_blocked OR NEW.checks <> OLD.checks
+         OR NEW.lapsed NOT IN (OLD.lapsed, NEW.seq) OR NEW.lapsed < OLD.lapsed
+         OR NOT EXISTS (SELECT 1 FROM events WHERE session = NEW.session AND seq = NEW.seq
+                          AND (instr(data, json_quote(NEW.id)) > 0 OR instr(data, '{\"staged\":') > 0
+                               OR EXISTS (SELECT 1 FROM assignments a WHERE a.session = NEW.session AND a.seq = NEW.seq AND a.grp = NEW.id)
+                               OR EXISTS (SELECT 1 FROM questions q WHERE q.session = NEW.session AND q.seq = NEW.seq AND q.grp = NEW.id)))",
+        "a group moves on only by events that speak of it"),
+    guard("group_end_is_final", "UPDATE", "groups",
+        "OLD.status IN ('completed', 'cancelled') AND NEW.status <> OLD.status", "a group that has ended stays so"),
+    guard("group_stays_blocked", "UPDATE", "groups",
+        "OLD.status = 'blocked' AND NEW.status NOT IN ('blocked', 'awaiting_person', 'deferred_external', 'cancelled')
+         AND EXISTS (SELECT 1 FROM blocks b WHERE b.session = NEW.session AND b.grp = NEW.id AND b.resolved IS NULL)",
+        "a blocked group goes on only when its block is resolved"),
+    guard("group_end_is_decided", "UPDATE", "groups",
+        "NEW.status IN ('completed', 'cancelled', 'deferred_external') AND NEW.status <> OLD.status
+         AND NOT EXISTS (SELECT 1 FROM {CHANGES} c.value ->> '$.group_ended.group' = NEW.id
+                           AND c.value ->> '$.group_ended.end.end' = iif(NEW.status = 'deferred_external', 'deferred', NEW.status))",
+        "the end of a group is decided, not set"),
+    guard("group_completes_with_evidence", "UPDATE", "groups",
+        "NEW.status = 'completed' AND OLD.status <> 'completed'
+         AND EXISTS (SELECT 1 FROM needs n WHERE n.workflow = (SELECT workflow_hash FROM sessions WHERE key = NEW.session)
+                       AND (n.kind IN ('pass', 'gate') OR n.kind = 'checks' AND NEW.checks OR n.kind = 'confirmed' AND NEW.ever_blocked)
+                     GROUP BY n.clause
+                     HAVING NOT max(EXISTS (SELECT 1 FROM evidence v WHERE v.session = NEW.session AND v.grp = NEW.id
+                                              AND v.kind = iif(n.kind = 'checks', 'gate', n.kind)
+                                              AND (v.name = n.name OR n.kind = 'confirmed') AND v.seq >= NEW.lapsed)))",
+        "a group cannot be completed without its evidence"),
+    guard("group_completes_clean", "UPDATE", "groups",
+        "NEW.status = 'completed' AND OLD.status <> 'completed'
+         AND (EXISTS (SELECT 1 FROM blocks b WHERE b.session = NEW.session AND b.grp = NEW.id AND b.resolved IS NULL)
+              OR EXISTS (SELECT 1 FROM findings f WHERE f.session = NEW.session AND f.grp = NEW.id AND f.blocking AND f.status = 'open'))",
+        "a group cannot be completed with a block or a blocking finding open"),
+    guard("deferral_is_acknowledged_by_name", "UPDATE", "groups",
+        "NEW.acknowledged IS NOT OLD.acknowledged
+         AND NOT EXISTS (SELECT 1 FROM {CHANGES} c.value ->> '$.deferral_named.group' = NEW.id AND c.value ->> '$.deferral_named.by' = NEW.acknowledged)",
+        "a deferral is acknowledged by name"),
+
+    guard("assignment_is_given", "INSERT", "assignments",
+        "EXISTS (SELECT 1 FROM assignments WHERE session = NEW.session AND n = NEW.n) OR NEW.status NOT IN ('open', 'void')
+         OR NEW.seq IS NOT {LAST} OR NEW.opened <> NEW.seq
+         OR NOT EXISTS (SELECT 1 FROM {CHANGES} c.value ->> '$.assigned.assignment' = NEW.n AND c.value ->> '$.assigned.role' = NEW.role
+                          AND coalesce(c.value ->> '$.assigned.group', '') = NEW.grp)",
+        "an assignment is given by a decision"),
+    guard("assignment_is_alone", "INSERT", "assignments",
+        "NEW.status IN ('open', 'claimed') AND EXISTS (SELECT 1 FROM assignments WHERE session = NEW.session AND grp = NEW.grp AND part = NEW.part AND status IN ('open', 'claimed'))",
+        "another assignment is open here"),
+    guard("assignment_remains", "DELETE", "assignments", "1", "an assignment never goes"),
+    guard("assignment_moves_by_events", "UPDATE", "assignments",
+        "NEW.session <> OLD.session OR NEW.n <> OLD.n OR NEW.grp <> OLD.grp OR NEW.part <> OLD.part OR NEW.role <> OLD.role OR NEW.task <> OLD.task
+         OR NEW.opened <> OLD.opened OR NEW.attempt < OLD.attempt OR NEW.seq <= OLD.seq OR NEW.seq IS NOT {LAST}
+         OR OLD.status IN ('reported', 'void')
+         OR NOT EXISTS (SELECT 1 FROM {CHANGES} NEW.n IN (c.value ->> '$.closed.assignment', c.value ->> '$.claimed.assignment', c.value ->> '$.unclaimed.assignment'))",
+        "an assignment is claimed and closed by events, once"),
+
+    guard("question_is_asked", "INSERT", "questions",
+        "EXISTS (SELECT 1 FROM questions WHERE session = NEW.session AND n = NEW.n) OR NEW.seq IS NOT {LAST} OR NEW.status = 'answered'
+         OR NOT EXISTS (SELECT 1 FROM {CHANGES} c.value ->> '$.asked.question' = NEW.n)",
+        "a question is asked by a decision"),
+    guard("question_remains", "DELETE", "questions", "1", "a question and its answer never go"),
+    guard("answer_stays", "UPDATE", "questions",
+        "NEW.session <> OLD.session OR NEW.n <> OLD.n OR NEW.seq <= OLD.seq OR NEW.seq IS NOT {LAST} OR OLD.status <> 'open'
+         OR NOT EXISTS (SELECT 1 FROM {CHANGES} c.value ->> '$.question_closed.question' = NEW.n)
+         OR NEW.by IS NOT (SELECT e.data ->> '$.cause.answered.by' FROM events e WHERE e.session = NEW.session AND e.seq = NEW.seq AND e.data ->> '$.cause.answered.question' = NEW.n)",
+        "a question is answered once, by a person"),
+
+    guard("evidence_is_decided", "INSERT", "evidence",
+        "NEW.seq IS NOT {LAST} OR EXISTS (SELECT 1 FROM evidence WHERE session = NEW.session AND grp = NEW.grp AND kind = NEW.kind AND name = NEW.name AND seq = NEW.seq)
+         OR NOT EXISTS (SELECT 1 FROM {CHANGES}
+              (NEW.kind = 'pass' AND c.value ->> '$.passed.group' = NEW.grp AND c.value ->> '$.passed.name' = NEW.name
+               OR NEW.kind = 'gate' AND coalesce(c.value ->> '$.gate_passed.group', '') = NEW.grp AND c.value ->> '$.gate_passed.gate' = NEW.name
+               OR NEW.kind = 'confirmed' AND c.value ->> '$.confirmed.group' = NEW.grp))",
+        "evidence is what a decision recorded"),
+    guard("evidence_stays", "UPDATE", "evidence", "1", "evidence never changes"),
+    guard("evidence_remains", "DELETE", "evidence", "1", "evidence never goes"),
+
+    guard("block_is_reported", "INSERT", "blocks",
+        "NEW.seq IS NOT {LAST} OR NEW.resolved IS NOT NULL
+         OR EXISTS (SELECT 1 FROM blocks WHERE session = NEW.session AND grp = NEW.grp AND seq = NEW.seq AND part = NEW.part AND role = NEW.role)
+         OR NOT EXISTS (SELECT 1 FROM {CHANGES} coalesce(c.value ->> '$.blocked.group', '') = NEW.grp AND c.value ->> '$.blocked.role' = NEW.role)",
+        "a block is what an agent reported"),
+    guard("block_remains", "DELETE", "blocks", "1", "a block never goes"),
+    guard("block_is_resolved_by_decision", "UPDATE", "blocks",
+        "NEW.session <> OLD.session OR NEW.grp <> OLD.grp OR NEW.seq <> OLD.seq OR NEW.part <> OLD.part OR NEW.role <> OLD.role OR NEW.reason IS NOT OLD.reason
+         OR OLD.resolved IS NOT NULL OR NEW.resolved IS NOT {LAST} OR NEW.resolved <= OLD.seq
+         OR NOT EXISTS (SELECT 1 FROM events e, json_each(e.data, '$.changes') c WHERE e.session = NEW.session AND e.seq = NEW.resolved
+              AND coalesce(c.value ->> '$.unblocked.group', '') = NEW.grp AND c.value ->> '$.unblocked.role' = NEW.role)",
+        "a block is resolved by a decision that came after it"),
+
+    guard("counter_is_counted", "INSERT", "counters",
+        "NEW.seq IS NOT {LAST} OR EXISTS (SELECT 1 FROM counters WHERE session = NEW.session AND grp = NEW.grp AND loop = NEW.loop AND role = NEW.role)
+         OR NOT EXISTS (SELECT 1 FROM {CHANGES} c.value ->> '$.counted.loop' = NEW.loop AND c.value ->> '$.counted.iteration' = NEW.iteration)",
+        "a counter counts decisions"),
+    guard("counter_remains", "DELETE", "counters", "1", "a counter never goes"),
+    guard("counter_only_grows", "UPDATE", "counters",
+        "NEW.session <> OLD.session OR NEW.grp <> OLD.grp OR NEW.loop <> OLD.loop OR NEW.role <> OLD.role OR NEW.seq <= OLD.seq OR NEW.seq IS NOT {LAST}
+         OR NOT EXISTS (SELECT 1 FROM {CHANGES}
+              (c.value ->> '$.counted.loop' = NEW.loop AND c.value ->> '$.counted.role' = NEW.role AND coalesce(c.value ->> '$.counted.group', '') = NEW.grp
+                 AND c.value ->> '$.counted.iteration' = NEW.iteration AND c.value ->> '$.counted.no_progress' = NEW.no_progress AND NEW.iteration >= OLD.iteration
+               OR c.value ->> '$.counter_reset.loop' = NEW.loop AND c.value ->> '$.counter_reset.role' = NEW.role AND coalesce(c.value ->> '$.counter_reset.group', '') = NEW.grp
+               OR c.value ->> '$.measure_forgotten.loop' = NEW.loop AND c.value ->> '$.measure_forgotten.group' = NEW.grp
+                 AND NEW.iteration = OLD.iteration AND NEW.no_progress = OLD.no_progress))",
+        "a counter is lowered by no one"),
+
+    guard("finding_is_raised", "INSERT", "findings",
+        "NEW.seq IS NOT {LAST} OR EXISTS (SELECT 1 FROM findings WHERE session = NEW.session AND grp = NEW.grp AND n = NEW.n)
+         OR NOT EXISTS (SELECT 1 FROM {CHANGES} c.value ->> '$.reviewed.group' = NEW.grp)",
+        "a finding is raised by a review"),
+    guard("finding_remains", "DELETE", "findings", "1", "a finding never goes"),
+    guard("finding_moves_by_reviews", "UPDATE", "findings",
+        "NEW.session <> OLD.session OR NEW.grp <> OLD.grp OR NEW.n <> OLD.n OR NEW.seq <= OLD.seq OR NEW.seq IS NOT {LAST}
+         OR NOT EXISTS (SELECT 1 FROM {CHANGES} NEW.grp IN (c.value ->> '$.reviewed.group', c.value ->> '$.responded.group'))
+         OR (NEW.status <> OLD.status OR NEW.blocking <> OLD.blocking) AND NOT EXISTS (SELECT 1 FROM {CHANGES} c.value ->> '$.reviewed.group' = NEW.grp)",
+        "a finding is closed by its reviewer"),
+
+    guard("attempt_stays", "UPDATE", "attempts", "1", "what was tried is not forgotten"),
+    guard("attempt_remains", "DELETE", "attempts", "1", "what was tried is not forgotten"),
+];
+
+/// After an event its session's head is that event.
+const HEAD: &str = "CREATE TRIGGER session_head AFTER INSERT ON events BEGIN
+  UPDATE sessions SET seq = NEW.seq, head = NEW.hash, updated_at = NEW.at WHERE key = NEW.session;
+END";
+
+/// The statements that make the guards.
+pub(super) fn statements() -> Vec<String> {
+    GUARDS.iter().map(Guard::statement).chain([HEAD.to_owned()]).collect()
+}
+
+impl Guard {
+    fn statement(&self) -> String {
+        let (verb, table) = self.on;
+        let when = self.when.replace("{LAST}", LAST).replace("{CHANGES}", CHANGES);
+        let row = if verb == "DELETE" { "OLD" } else { "NEW" };
+        let session = match table {
+            "sessions" => format!("{row}.key"),
+            "store" | "workflows" | "needs" | "attachments" | "prompts" | "attempts" => "NULL".to_owned(),
+            _ => format!("{row}.session"),
+        };
+        let (name, message) = (self.name, self.message);
+        format!(
+            "CREATE TRIGGER {name} BEFORE {verb} ON {table} WHEN {when} BEGIN\n  \
+             INSERT INTO attempts (session, guard, what) VALUES ({session}, '{name}', '{verb} {table}');\n  \
+             SELECT RAISE(FAIL, 'interlock: {message} (E0514, {name})');\nEND"
+        )
+    }
+}

@@ -1,0 +1,135 @@
+//! The embedded store: one SQLite file.
+
+mod filesystem;
+mod guards;
+mod open;
+mod read;
+mod trouble;
+mod verify;
+mod write;
+
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+
+use interlock_core::code::Code;
+use interlock_core::id::Timestamp;
+use rusqlite::functions::FunctionFlags;
+use rusqlite::{Connection, TransactionBehavior};
+
+use crate::store::chain::{ChainKey, Seal, Sealed};
+use crate::store::rows::SessionRow;
+use crate::store::table::Fold;
+use crate::store::{Fault, Identity, Store, Stored, Transaction, View};
+use trouble::trouble;
+
+/// As it stands in the header of the file: `ILOK`.
+const APPLICATION_ID: i32 = 0x494c_4f4b;
+/// How long a writer waits for its turn, in milliseconds.
+const PATIENCE: u64 = 120_000;
+/// Statements kept prepared.
+const STATEMENTS: usize = 64;
+
+pub struct Sqlite {
+    connection: Connection,
+    path: PathBuf,
+}
+
+impl Sqlite {
+    /// Opens a store that is there.
+    pub fn open(path: &Path) -> Stored<Self> {
+        open::open(path)
+    }
+
+    /// Makes a store. What is there already is opened, if it is one.
+    pub fn create(path: &Path, identity: &Identity, at: Timestamp) -> Stored<Self> {
+        open::create(path, identity, at)
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// A consistent copy, while others go on writing.
+    pub fn back_up(&self, to: &Path) -> Stored<()> {
+        open::back_up(&self.connection, to)
+    }
+
+    fn trouble(&self, error: &rusqlite::Error) -> Fault {
+        trouble(&self.path, error)
+    }
+}
+
+impl Store for Sqlite {
+    fn view(&mut self) -> Stored<Box<dyn View + '_>> {
+        let path = &self.path;
+        let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Deferred);
+        Ok(Box::new(Tx { tx: transaction.map_err(|error| trouble(path, &error))?, path }))
+    }
+
+    fn begin(&mut self) -> Stored<Box<dyn Transaction + '_>> {
+        let path = &self.path;
+        let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate);
+        Ok(Box::new(Tx { tx: transaction.map_err(|error| trouble(path, &error))?, path }))
+    }
+
+    fn rebuild(&mut self, sessions: &[(i64, Fold, SessionRow)]) -> Stored<()> {
+        verify::rebuild(self, sessions)
+    }
+
+    fn unlock(&mut self, key: &ChainKey) -> Stored<()> {
+        let key = key.clone();
+        let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC | FunctionFlags::SQLITE_INNOCUOUS;
+        let seal = move |cx: &rusqlite::functions::Context<'_>| {
+            let sealed = Sealed {
+                session: cx.get_raw(0).as_str()?,
+                seq: cx.get::<i64>(1)?.unsigned_abs(),
+                kind: cx.get_raw(2).as_str()?,
+                at: Timestamp(cx.get(3)?),
+                decision: cx.get(4)?,
+                data: cx.get_raw(5).as_str()?,
+                given: cx.get::<Option<[u8; 32]>>(6)?.map(Seal::from_bytes),
+            };
+            let prev = Seal::from_bytes(cx.get(7)?);
+            Ok(key.event(&sealed, &prev).as_bytes().to_vec())
+        };
+        self.connection.create_scalar_function("interlock_seal", 8, flags, seal).map_err(|error| self.trouble(&error))
+    }
+}
+
+/// A transaction, for reading or for both.
+struct Tx<'a> {
+    tx: rusqlite::Transaction<'a>,
+    path: &'a Path,
+}
+
+impl Tx<'_> {
+    fn trouble(&self, error: &rusqlite::Error) -> Fault {
+        trouble(self.path, error)
+    }
+}
+
+/// A writer that finds another at work waits a little, and longer the longer it has waited.
+fn wait_for_turn(tries: i32) -> bool {
+    let tries = u64::try_from(tries).unwrap_or(0);
+    // Not all in step: each process has its own beat.
+    let beat = u64::from(std::process::id() % 7);
+    let pause = (200 + 100 * beat) + 250 * tries.min(16);
+    let waited = tries.saturating_mul(3_000);
+    thread::sleep(Duration::from_micros(pause));
+    waited / 1_000 < PATIENCE
+}
+
+/// A number of ours that SQLite keeps as a signed one.
+fn signed(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+fn unsigned(number: i64) -> u64 {
+    u64::try_from(number).unwrap_or(0)
+}
+
+fn corrupt(what: &str) -> Fault {
+    Fault::new(Code::StoreCorrupt, format!("the store is damaged: {what}"))
+        .help("`interlock audit verify` says what is wrong; restore a backup")
+}

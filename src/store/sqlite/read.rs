@@ -1,0 +1,288 @@
+//! What is read, one mapper a table.
+
+use interlock_core::event::Closing;
+use interlock_core::id::{AssignmentId, DecisionId, Digest, Name, QuestionId, Timestamp};
+use interlock_core::state::{Assignment, Closed, Question};
+use interlock_core::workflow::Task;
+use rusqlite::types::ValueRef;
+use rusqlite::{OptionalExtension, Params, params};
+
+use crate::store::chain::Seal;
+use crate::store::rows::SESSION;
+use crate::store::sqlite::{Tx, corrupt, signed, unsigned, verify};
+use crate::store::table::{self, Cell, Table};
+use crate::store::{Attempt, EventRow, Identity, Link, OpenQuestion, Pinned, SessionHead, Snapshot, Stored, View};
+
+const SESSION_COLUMNS: &str =
+    "key, id, title, workflow, workflow_hash, status, started_at, updated_at, seq, head, lapsed";
+const EVENT_COLUMNS: &str = "id, seq, kind, at, decision, data, given, prev, hash";
+const ASSIGNMENT_COLUMNS: &str =
+    "grp, part, phase, role, task, attempt, status, token, lease_until, digest, decision, opened";
+const QUESTION_COLUMNS: &str = "name, grp, part, text, options, asker, stopped, status";
+
+impl View for Tx<'_> {
+    fn identity(&mut self) -> Stored<Identity> {
+        let row = self.one("SELECT id, operator, spawner, seal FROM store", [], |row| {
+            Ok(Identity {
+                id: name(row, 0)?,
+                operator: Digest::from_bytes(row.get(1)?),
+                spawner: Digest::from_bytes(row.get(2)?),
+                seal: seal(row, 3)?,
+            })
+        })?;
+        row.ok_or_else(|| corrupt("it does not say whose it is"))
+    }
+
+    fn session(&mut self, id: &str) -> Stored<Option<SessionHead>> {
+        self.one(&format!("SELECT {SESSION_COLUMNS} FROM sessions WHERE id = ?1"), [id], session)
+    }
+
+    fn sessions(&mut self) -> Stored<Vec<SessionHead>> {
+        self.all(&format!("SELECT {SESSION_COLUMNS} FROM sessions ORDER BY key DESC"), [], session)
+    }
+
+    fn workflow(&mut self, hash: Digest) -> Stored<Option<Pinned>> {
+        let found = self.one("SELECT name, sources FROM workflows WHERE hash = ?1", [hash.to_string()], |row| {
+            Ok((name(row, 0)?, row.get::<_, String>(1)?))
+        })?;
+        let Some((name, sources)) = found else { return Ok(None) };
+        let sources = serde_json::from_str(&sources).map_err(|_| corrupt("a pinned workflow cannot be read"))?;
+        Ok(Some(Pinned { name, sources }))
+    }
+
+    fn snapshot(&mut self, session: i64) -> Stored<Option<Snapshot>> {
+        self.one("SELECT seq, data, seal FROM snapshots WHERE session = ?1", [session], |row| {
+            Ok(Snapshot { seq: unsigned(row.get(0)?), data: row.get(1)?, seal: seal(row, 2)? })
+        })
+    }
+
+    fn events(&mut self, session: i64, after: u64, limit: usize) -> Stored<Vec<EventRow>> {
+        let sql = format!("SELECT {EVENT_COLUMNS} FROM events WHERE session = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3");
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        self.all(&sql, params![session, signed(after), limit], event)
+    }
+
+    fn event_of_decision(&mut self, session: i64, decision: u32) -> Stored<Option<EventRow>> {
+        let sql = format!("SELECT {EVENT_COLUMNS} FROM events WHERE session = ?1 AND decision = ?2");
+        self.one(&sql, params![session, decision], event)
+    }
+
+    fn attachment(&mut self, event: i64) -> Stored<Option<String>> {
+        self.one("SELECT body FROM attachments WHERE event = ?1", [event], |row| row.get(0))
+    }
+
+    fn prompt(&mut self, event: i64) -> Stored<Option<String>> {
+        self.one("SELECT body FROM prompts WHERE event = ?1", [event], |row| row.get(0))
+    }
+
+    fn assignment(&mut self, session: i64, id: AssignmentId) -> Stored<Option<Assignment>> {
+        let sql = format!("SELECT {ASSIGNMENT_COLUMNS} FROM assignments WHERE session = ?1 AND n = ?2");
+        self.one(&sql, params![session, id.0], assignment)
+    }
+
+    fn opened(&mut self, session: i64, id: AssignmentId) -> Stored<Option<u64>> {
+        let sql = "SELECT opened FROM assignments WHERE session = ?1 AND n = ?2";
+        self.one(sql, params![session, id.0], |row| row.get(0).map(unsigned))
+    }
+
+    fn question(&mut self, session: i64, id: QuestionId) -> Stored<Option<Question>> {
+        let sql = format!("SELECT {QUESTION_COLUMNS} FROM questions WHERE session = ?1 AND n = ?2");
+        self.one(&sql, params![session, id.0], question)
+    }
+
+    fn open_questions(&mut self, session: Option<i64>) -> Stored<Vec<OpenQuestion>> {
+        let sql = "SELECT s.id, q.n, q.grp, q.text, q.options FROM questions q JOIN sessions s ON s.key = q.session
+                    WHERE q.status = 'open' AND s.status NOT IN ('completed', 'cancelled') AND (?1 IS NULL OR q.session = ?1)
+                    ORDER BY q.session, q.n";
+        self.all(sql, [session], |row| {
+            Ok(OpenQuestion {
+                session: name(row, 0)?,
+                id: QuestionId(row.get(1)?),
+                group: group(row, 2)?,
+                text: name(row, 3)?,
+                options: from_json(row, 4)?.unwrap_or_default(),
+            })
+        })
+    }
+
+    fn chain(&mut self, session: i64, each: &mut dyn FnMut(&Link<'_>)) -> Stored<()> {
+        let sql = "SELECT e.seq, e.kind, e.at, e.decision, e.data, e.given, e.prev, e.hash, a.body, p.body
+                     FROM events e LEFT JOIN attachments a ON a.event = e.id LEFT JOIN prompts p ON p.event = e.id
+                    WHERE e.session = ?1 ORDER BY e.seq";
+        let mut statement = self.tx.prepare_cached(sql).map_err(|error| self.trouble(&error))?;
+        let mut rows = statement.query([session]).map_err(|error| self.trouble(&error))?;
+        while let Some(row) = rows.next().map_err(|error| self.trouble(&error))? {
+            link(row, each).map_err(|error| self.trouble(&error))?;
+        }
+        Ok(())
+    }
+
+    fn table(&mut self, table: &Table, session: i64) -> Stored<table::Rows> {
+        let columns: Vec<&str> = table.key.iter().chain(table.columns).copied().collect();
+        let sql = format!("SELECT {} FROM {} WHERE session = ?1", columns.join(", "), table.name);
+        let keys = table.key.len();
+        let rows = self.all(&sql, [session], |row| {
+            let cells: rusqlite::Result<Vec<Cell>> = (0..columns.len()).map(|index| cell(row, index)).collect();
+            cells.map(|mut key| (key.split_off(keys), key))
+        })?;
+        Ok(rows.into_iter().map(|(values, key)| (key, values)).collect())
+    }
+
+    fn schema(&mut self) -> Stored<Vec<String>> {
+        verify::schema(&self.tx).map_err(|error| self.trouble(&error))
+    }
+
+    fn attempts(&mut self) -> Stored<Vec<Attempt>> {
+        let sql = "SELECT a.at, s.id, a.guard, a.what FROM attempts a LEFT JOIN sessions s ON s.key = a.session ORDER BY a.id";
+        self.all(sql, [], |row| {
+            Ok(Attempt {
+                at: row.get(0)?,
+                session: row.get::<_, Option<String>>(1)?.map(Name::from),
+                guard: row.get(2)?,
+                what: row.get(3)?,
+            })
+        })
+    }
+}
+
+impl Tx<'_> {
+    fn one<T>(
+        &self,
+        sql: &str,
+        values: impl Params,
+        map: impl FnOnce(&rusqlite::Row<'_>) -> rusqlite::Result<T>,
+    ) -> Stored<Option<T>> {
+        let mut statement = self.tx.prepare_cached(sql).map_err(|error| self.trouble(&error))?;
+        statement.query_row(values, map).optional().map_err(|error| self.trouble(&error))
+    }
+
+    fn all<T>(
+        &self,
+        sql: &str,
+        values: impl Params,
+        map: impl Fn(&rusqlite::Row<'_>) -> rusqlite::Result<T>,
+    ) -> Stored<Vec<T>> {
+        let mut statement = self.tx.prepare_cached(sql).map_err(|error| self.trouble(&error))?;
+        let rows = statement.query_map(values, |row| map(row)).map_err(|error| self.trouble(&error))?;
+        rows.collect::<rusqlite::Result<_>>().map_err(|error| self.trouble(&error))
+    }
+}
+
+fn session(row: &rusqlite::Row<'_>) -> rusqlite::Result<SessionHead> {
+    let hash: String = row.get(4)?;
+    Ok(SessionHead {
+        key: row.get(0)?,
+        id: name(row, 1)?,
+        title: name(row, 2)?,
+        workflow: name(row, 3)?,
+        workflow_hash: Digest::parse(&hash).unwrap_or_else(|| Digest::of(b"")),
+        status: name(row, 5)?,
+        started_at: Timestamp(row.get(6)?),
+        updated_at: Timestamp(row.get(7)?),
+        seq: unsigned(row.get(8)?),
+        head: seal(row, 9)?,
+        lapsed: unsigned(row.get(10)?),
+    })
+}
+
+pub(super) fn event(row: &rusqlite::Row<'_>) -> rusqlite::Result<EventRow> {
+    Ok(EventRow {
+        id: row.get(0)?,
+        seq: unsigned(row.get(1)?),
+        kind: row.get(2)?,
+        at: Timestamp(row.get(3)?),
+        decision: row.get(4)?,
+        data: row.get(5)?,
+        given: row.get::<_, Option<[u8; 32]>>(6)?.map(Seal::from_bytes),
+        prev: seal(row, 7)?,
+        hash: seal(row, 8)?,
+    })
+}
+
+fn link(row: &rusqlite::Row<'_>, each: &mut dyn FnMut(&Link<'_>)) -> rusqlite::Result<()> {
+    each(&Link {
+        seq: unsigned(row.get(0)?),
+        kind: row.get_ref(1)?.as_str()?,
+        at: Timestamp(row.get(2)?),
+        decision: row.get(3)?,
+        data: row.get_ref(4)?.as_str()?,
+        given: row.get::<_, Option<[u8; 32]>>(5)?.map(Seal::from_bytes),
+        prev: seal(row, 6)?,
+        hash: seal(row, 7)?,
+        attachment: row.get_ref(8)?.as_str_or_null()?,
+        prompt: row.get_ref(9)?.as_str_or_null()?,
+    });
+    Ok(())
+}
+
+fn cell(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<Cell> {
+    Ok(match row.get_ref(column)? {
+        ValueRef::Null => Cell::Null,
+        ValueRef::Integer(number) => Cell::Integer(number),
+        ValueRef::Real(number) => Cell::from(number.to_string()),
+        ValueRef::Text(text) => Cell::Text(Name::from(String::from_utf8_lossy(text).into_owned())),
+        ValueRef::Blob(bytes) => match bytes.try_into() {
+            Ok(bytes) => Cell::Bytes(bytes),
+            Err(_) => Cell::from(format!("{} bytes", bytes.len())),
+        },
+    })
+}
+
+fn assignment(row: &rusqlite::Row<'_>) -> rusqlite::Result<Assignment> {
+    let status: String = row.get(6)?;
+    let how = match status.as_str() {
+        "reported" => Some(Closing::Reported),
+        "void" => Some(Closing::Voided),
+        _ => None,
+    };
+    let task: String = row.get(4)?;
+    let digest = row.get::<_, Option<[u8; 32]>>(9)?.map(Digest::from_bytes);
+    let decision = DecisionId(row.get::<_, Option<u32>>(10)?.unwrap_or_default());
+    Ok(Assignment {
+        group: group(row, 0)?,
+        part: row.get(1)?,
+        phase: row.get::<_, Option<String>>(2)?.map(Name::from),
+        role: name(row, 3)?,
+        task: match task.as_str() {
+            "merge" => Task::Merge,
+            "consult" => Task::Consult,
+            _ => Task::Work,
+        },
+        attempt: row.get(5)?,
+        token: row.get::<_, Option<[u8; 32]>>(7)?.map(Digest::from_bytes),
+        lease_until: row.get::<_, Option<i64>>(8)?.map(Timestamp),
+        closed: how.map(|how| Closed { how, digest, decision }),
+    })
+}
+
+fn question(row: &rusqlite::Row<'_>) -> rusqlite::Result<Question> {
+    let status: String = row.get(7)?;
+    Ok(Question {
+        name: name(row, 0)?,
+        group: group(row, 1)?,
+        part: row.get(2)?,
+        text: name(row, 3)?,
+        options: from_json(row, 4)?.unwrap_or_default(),
+        asker: from_json(row, 5)?,
+        stopped: from_json(row, 6)?,
+        open: status == "open",
+    })
+}
+
+fn name(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<Name> {
+    row.get_ref(column)?.as_str().map(Name::new).map_err(Into::into)
+}
+
+/// `''` is the session itself.
+fn group(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<Option<Name>> {
+    Ok(Some(name(row, column)?).filter(|group| *group != SESSION))
+}
+
+fn seal(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<Seal> {
+    row.get(column).map(Seal::from_bytes)
+}
+
+fn from_json<T: serde::de::DeserializeOwned>(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<Option<T>> {
+    let text: Option<String> = row.get(column)?;
+    Ok(text.and_then(|text| serde_json::from_str(&text).ok()))
+}

@@ -1,0 +1,50 @@
+//! What SQLite says, in words that help.
+
+use std::path::Path;
+
+use interlock_core::code::Code;
+use rusqlite::ffi::ErrorCode;
+
+use crate::store::Fault;
+
+pub(super) fn trouble(path: &Path, error: &rusqlite::Error) -> Fault {
+    let place = path.display();
+    let said = match error {
+        rusqlite::Error::SqliteFailure(_, Some(message)) => message.clone(),
+        other => other.to_string(),
+    };
+    let fault = |code: Code, message: String, help: &str| Fault::new(code, message).help(help);
+    if said.contains("interlock: ") {
+        return Fault::new(Code::GuardFired, format!("the database refused it: {said}"));
+    }
+    match error.sqlite_error_code() {
+        Some(ErrorCode::NotADatabase) => {
+            fault(Code::StoreForeign, format!("{place} is not an Interlock store"), "name another with --store")
+        }
+        Some(ErrorCode::DatabaseCorrupt) => {
+            let help = "nothing was changed; restore a backup, or copy what is left with `sqlite3 FILE .recover`";
+            fault(Code::StoreCorrupt, format!("{place} is damaged: {said}"), help)
+        }
+        Some(ErrorCode::ReadOnly) => {
+            let help = "the file and its folder must be writable for this user";
+            fault(Code::StoreReadOnly, format!("{place} cannot be written: {said}"), help)
+        }
+        Some(ErrorCode::DiskFull) => {
+            let help = "nothing was changed; make room and try again";
+            fault(Code::StoreIo, format!("there is no room left to write {place}"), help)
+        }
+        Some(ErrorCode::CannotOpen) => {
+            let help = "the file and its folder must be readable and writable for this user";
+            fault(Code::StoreUnopened, format!("{place} cannot be opened: {said}"), help)
+        }
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+            let help = "another program holds it in a long transaction; end that and try again";
+            fault(Code::StoreBusy, format!("{place} was busy for too long"), help)
+        }
+        Some(ErrorCode::SystemIoFailure) => {
+            let help = "nothing was changed; look at the disk and try again";
+            fault(Code::StoreIo, format!("{place} cannot be read or written: {said}"), help)
+        }
+        _ => Fault::new(Code::StoreFailed, format!("{place}: {said}")),
+    }
+}

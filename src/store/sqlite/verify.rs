@@ -1,0 +1,65 @@
+//! The schema itself, and rows put right.
+
+use rusqlite::{Connection, TransactionBehavior, params};
+
+use crate::store::rows::SessionRow;
+use crate::store::sqlite::{Sqlite, Tx, open};
+use crate::store::table::{Fold, How, Record, TABLES};
+use crate::store::{Stored, Transaction as _};
+
+/// Every object that is not as this version makes it.
+pub(super) fn schema(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+    let (expected, found) = (open::expected_schema()?, open::schema(connection)?);
+    let mut wrong = Vec::new();
+    for (name, sql) in &expected {
+        match found.iter().find(|(other, _)| other == name) {
+            None => wrong.push(format!("{name} is missing")),
+            Some((_, other)) if other != sql => wrong.push(format!("{name} has been changed")),
+            Some(_) => {}
+        }
+    }
+    // What SQLite keeps for itself, such as statistics, is nobody's doing.
+    let added =
+        found.iter().filter(|(name, _)| !name.contains(" sqlite_") && expected.iter().all(|(other, _)| other != name));
+    wrong.extend(added.map(|(name, _)| format!("{name} has been added")));
+    let integrity: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+    if integrity != "ok" {
+        wrong.push(format!("the file is damaged: {integrity}"));
+    }
+    Ok(wrong)
+}
+
+/// Replaces the rows of sessions. The guards are off only inside this transaction, and on again when it ends.
+pub(super) fn rebuild(store: &mut Sqlite, sessions: &[(i64, Fold, SessionRow)]) -> Stored<()> {
+    let path = &store.path;
+    let wrong = |error: rusqlite::Error| super::trouble(path, &error);
+    let tx = store.connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(wrong)?;
+    open::drop_guards(&tx).map_err(wrong)?;
+    let tx = Tx { tx, path };
+    for (session, fold, row) in sessions {
+        tx.replace(*session, fold, row)?;
+    }
+    open::put_guards(&tx.tx).map_err(wrong)?;
+    Box::new(tx).commit()
+}
+
+impl Tx<'_> {
+    fn replace(&self, session: i64, fold: &Fold, row: &SessionRow) -> Stored<()> {
+        for table in TABLES {
+            self.run(&format!("DELETE FROM {} WHERE session = ?1", table.name), [session])?;
+            for (key, values) in fold.rows(table).into_iter().flatten() {
+                let set = table.columns.iter().copied().zip(values.iter().cloned()).collect();
+                self.record(session, &Record { table, key: key.clone(), set, how: How::Insert })?;
+            }
+        }
+        let hash = row.workflow_hash.to_string();
+        self.run(
+            "UPDATE sessions SET status = ?2, title = ?3, workflow = ?4, workflow_hash = ?5, lapsed = ?6,
+                    seq = (SELECT max(seq) FROM events WHERE session = key),
+                    head = (SELECT hash FROM events WHERE session = key ORDER BY seq DESC LIMIT 1)
+              WHERE key = ?1",
+            params![session, row.status, row.title.as_str(), row.workflow.as_str(), hash, super::signed(row.lapsed)],
+        )?;
+        Ok(())
+    }
+}

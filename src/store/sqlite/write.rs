@@ -1,0 +1,223 @@
+//! What is written, one statement a table.
+
+use std::fmt::Write as _;
+
+use interlock_core::id::{Digest, Name, Timestamp};
+use interlock_core::workflow::Requirements;
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{Params, ToSql, named_params, params};
+use serde_json::json;
+
+use crate::store::chain::Seal;
+use crate::store::rows::SessionRow;
+use crate::store::sqlite::{Tx, signed};
+use crate::store::table::{Cell, How, Record, Resolved, Table, Write};
+use crate::store::{Append, Pinned, Snapshot, Stored, Transaction};
+
+/// A row's place: its session, and the event that writes it.
+#[derive(Clone, Copy)]
+struct At {
+    session: i64,
+    seq: i64,
+}
+
+impl Transaction for Tx<'_> {
+    fn pin_workflow(&mut self, hash: Digest, pinned: &Pinned, needs: &Requirements) -> Stored<()> {
+        let hash = hash.to_string();
+        let known = self.count("SELECT count(*) FROM workflows WHERE hash = ?1", [&hash])?;
+        if known > 0 {
+            return Ok(());
+        }
+        for (clause, kind, name) in clauses(needs) {
+            let row = params![hash, clause, kind, name.as_str()];
+            self.run("INSERT INTO needs (workflow, clause, kind, name) VALUES (?1, ?2, ?3, ?4)", row)?;
+        }
+        let sources = json!(pinned.sources).to_string();
+        let row = params![hash, pinned.name.as_str(), sources];
+        self.run("INSERT INTO workflows (hash, name, sources) VALUES (?1, ?2, ?3)", row)?;
+        Ok(())
+    }
+
+    fn begin_session(&mut self, id: &str, at: Timestamp) -> Stored<i64> {
+        let head = crate::store::chain::BEGINNING;
+        self.run(
+            "INSERT INTO sessions (id, title, workflow, workflow_hash, status, started_at, updated_at, lapsed, seq, head)
+             VALUES (?1, '', '', '', 'active', ?2, ?2, 0, 0, ?3)",
+            params![id, at.0, head.as_bytes()],
+        )?;
+        Ok(self.tx.last_insert_rowid())
+    }
+
+    fn append(&mut self, append: &Append<'_>) -> Stored<()> {
+        let at = At { session: append.session, seq: signed(append.seq) };
+        self.run(
+            "INSERT INTO events (session, seq, kind, at, decision, data, given, prev, hash)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+            params![
+                at.session,
+                at.seq,
+                append.kind,
+                append.at.0,
+                append.decision,
+                append.data,
+                append.given.map(Seal::as_bytes),
+                append.prev.as_bytes(),
+                append.hash.as_bytes()
+            ],
+        )?;
+        let event = self.tx.last_insert_rowid();
+        if let Some(body) = append.attachment {
+            self.run("INSERT INTO attachments (event, body) VALUES (?1, ?2)", params![event, body])?;
+        }
+        if let Some(body) = append.prompt {
+            self.run("INSERT INTO prompts (event, body) VALUES (?1, ?2)", params![event, body])?;
+        }
+        for write in &append.rows.rows {
+            self.write(at.session, write)?;
+        }
+        self.session_row(at, &append.rows.session)
+    }
+
+    fn put_snapshot(&mut self, session: i64, snapshot: &Snapshot) -> Stored<()> {
+        let row = params![session, signed(snapshot.seq), snapshot.data, snapshot.seal.as_bytes()];
+        self.run("INSERT OR REPLACE INTO snapshots (session, seq, data, seal) VALUES (?1, ?2, ?3, ?4)", row)?;
+        Ok(())
+    }
+
+    fn mark(&mut self) -> Stored<()> {
+        self.run("SAVEPOINT one", []).map(drop)
+    }
+
+    fn keep(&mut self) -> Stored<()> {
+        self.run("RELEASE one", []).map(drop)
+    }
+
+    fn undo(&mut self) -> Stored<()> {
+        self.run("ROLLBACK TO one", [])?;
+        self.run("RELEASE one", []).map(drop)
+    }
+
+    fn commit(self: Box<Self>) -> Stored<()> {
+        let Self { tx, path } = *self;
+        tx.commit().map_err(|error| super::trouble(path, &error))
+    }
+}
+
+impl Tx<'_> {
+    pub(super) fn run(&self, sql: &str, values: impl Params) -> Stored<usize> {
+        let mut statement = self.tx.prepare_cached(sql).map_err(|error| self.trouble(&error))?;
+        statement.execute(values).map_err(|error| self.trouble(&error))
+    }
+
+    fn count(&self, sql: &str, values: impl Params) -> Stored<i64> {
+        let mut statement = self.tx.prepare_cached(sql).map_err(|error| self.trouble(&error))?;
+        statement.query_row(values, |row| row.get(0)).map_err(|error| self.trouble(&error))
+    }
+
+    fn session_row(&self, at: At, row: &SessionRow) -> Stored<()> {
+        let SessionRow { status, workflow, workflow_hash, title, lapses, .. } = row;
+        let sql = "UPDATE sessions SET status = :status, title = :title, workflow = :workflow, workflow_hash = :hash,
+                          lapsed = iif(:lapses, :seq, lapsed)
+                    WHERE key = :key AND (status <> :status OR workflow_hash <> :hash OR :lapses)";
+        let hash = workflow_hash.to_string();
+        let values = named_params! {
+            ":key": at.session, ":status": status, ":title": title.as_str(), ":workflow": workflow.as_str(),
+            ":hash": hash, ":lapses": lapses, ":seq": at.seq,
+        };
+        self.run(sql, values).map(drop)
+    }
+
+    fn write(&self, session: i64, write: &Write) -> Stored<()> {
+        match write {
+            Write::Row(record) => self.record(session, record),
+            Write::Resolved(Resolved { group, part, role, by, seq }) => {
+                let sql = "UPDATE blocks SET resolved = ?5, resolution = ?6
+                            WHERE session = ?1 AND grp = ?2 AND part = ?3 AND role = ?4 AND resolved IS NULL AND seq < ?5";
+                self.run(sql, params![session, group, part, role, seq, by]).map(drop)
+            }
+        }
+    }
+
+    pub(super) fn record(&self, session: i64, record: &Record) -> Stored<()> {
+        let written = match record.how {
+            How::Insert => 0,
+            How::Update | How::Either => self.bound(&update(record), session, record)?,
+        };
+        if written == 0 && record.how != How::Update {
+            self.bound(&insert(record), session, record)?;
+        }
+        Ok(())
+    }
+
+    /// Runs a statement whose values are the session, the key and the columns that are set, in this order.
+    fn bound(&self, sql: &str, session: i64, record: &Record) -> Stored<usize> {
+        let mut statement = self.tx.prepare_cached(sql).map_err(|error| self.trouble(&error))?;
+        let values = record.key.iter().chain(record.set.iter().map(|(_, value)| value));
+        let bound = statement
+            .raw_bind_parameter(1, session)
+            .and_then(|()| (2..).zip(values).try_for_each(|(index, value)| statement.raw_bind_parameter(index, value)));
+        bound.and_then(|()| statement.raw_execute()).map_err(|error| self.trouble(&error))
+    }
+}
+
+/// `INSERT` of a record. What the text is made of are names of our own, never values.
+fn insert(record: &Record) -> String {
+    let Table { name, key, .. } = record.table;
+    let mut sql = format!("INSERT INTO {name} (session");
+    for column in key.iter().chain(record.set.iter().map(|(column, _)| column)) {
+        sql.push_str(", ");
+        sql.push_str(column);
+    }
+    sql.push_str(") VALUES (?");
+    sql.push_str(&", ?".repeat(key.len() + record.set.len()));
+    sql.push(')');
+    sql
+}
+
+fn update(record: &Record) -> String {
+    let Table { name, key, .. } = record.table;
+    let mut sql = format!("UPDATE {name} SET ");
+    for (index, (column, _)) in record.set.iter().enumerate() {
+        let comma = if index == 0 { "" } else { ", " };
+        let _ = write!(sql, "{comma}{column} = ?{}", key.len() + 2 + index);
+    }
+    sql.push_str(" WHERE session = ?1");
+    for (index, column) in key.iter().enumerate() {
+        let _ = write!(sql, " AND {column} = ?{}", index + 2);
+    }
+    sql
+}
+
+impl ToSql for Cell {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        let value = match self {
+            Cell::Null => ValueRef::Null,
+            Cell::Integer(number) => ValueRef::Integer(*number),
+            Cell::Text(text) => ValueRef::Text(text.as_bytes()),
+            Cell::Bytes(bytes) => ValueRef::Blob(bytes),
+        };
+        Ok(ToSqlOutput::Borrowed(value))
+    }
+}
+
+/// Each clause of the needs, numbered, with the names that satisfy it.
+fn clauses(needs: &Requirements) -> Vec<(u32, &'static str, Name)> {
+    let mut rows = Vec::new();
+    let mut clause = 0;
+    let mut next = || {
+        clause += 1;
+        clause
+    };
+    for options in &needs.needs {
+        let clause = next();
+        rows.extend(options.iter().map(|name| (clause, "pass", name.clone())));
+    }
+    for (gate, runs_the_plan) in &needs.gates {
+        rows.push((next(), if *runs_the_plan { "checks" } else { "gate" }, gate.clone()));
+    }
+    if needs.confirm_once_blocked {
+        rows.push((next(), "confirmed", Name::new("confirmed")));
+    }
+    rows.extend(needs.session_gates.iter().map(|gate| (next(), "session_gate", gate.clone())));
+    rows
+}

@@ -1,0 +1,81 @@
+//! What every store must hold to. The suite speaks to the traits; a backend is a way to make an empty store.
+
+#[path = "../../core/tests/properties/driver.rs"]
+#[allow(dead_code, reason = "shared with the tests of the core")]
+mod driver;
+mod keeping;
+mod laws;
+mod sqlite;
+
+use interlock::store::chain::{BEGINNING, ChainKey, Seal, Sealed, given};
+use interlock::store::rows::rows;
+use interlock::store::{Append, Pinned, Store, Stored, Transaction};
+use interlock_core::event::Event;
+use interlock_core::id::{Name, Timestamp};
+use interlock_core::state::State;
+use interlock_core::workflow::Workflow;
+
+/// The key that all stores of the suite have.
+const KEY: ChainKey = ChainKey::new([7; 32]);
+
+/// A backend under test: makes an empty store, and opens it again.
+trait Backend: Sync {
+    fn make(&self) -> Box<dyn Store>;
+    fn again(&self) -> Box<dyn Store>;
+}
+
+/// A session that is being written.
+struct Written {
+    key: i64,
+    id: String,
+    state: State,
+    head: Seal,
+}
+
+impl Written {
+    fn begin(tx: &mut dyn Transaction, id: &str, workflow: &Workflow) -> Self {
+        let pinned = Pinned { name: workflow.name.clone(), sources: vec![("w.yaml".to_owned(), "x".to_owned())] };
+        tx.pin_workflow(workflow.hash, &pinned, &workflow.requirements()).unwrap();
+        let key = tx.begin_session(id, Timestamp(1)).unwrap();
+        Self { key, id: id.to_owned(), state: State::default(), head: BEGINNING }
+    }
+
+    /// Appends an event as the engine does.
+    fn append(&mut self, tx: &mut dyn Transaction, event: &Event) -> Stored<()> {
+        self.state.apply(event);
+        let data = serde_json::to_string(event).unwrap();
+        let decision = event.decision.as_ref().map(|decision| decision.id.0);
+        let attachment = event.handoff.as_ref().map(ToString::to_string);
+        let hash_of_given = attachment.as_ref().map(|body| given(body.as_bytes()));
+        let (seq, kind, at) = (self.state.seq, event.cause.kind(), event.at);
+        let sealed = Sealed { session: &self.id, seq, kind, at, decision, data: &data, given: hash_of_given };
+        let hash = KEY.event(&sealed, &self.head);
+        let written = rows(event, &self.state);
+        self.state.settle(event);
+        let append = Append {
+            session: self.key,
+            seq,
+            kind,
+            at,
+            decision,
+            data: &data,
+            given: hash_of_given.as_ref(),
+            prev: &self.head,
+            hash: &hash,
+            attachment: attachment.as_deref(),
+            prompt: None,
+            rows: &written,
+        };
+        tx.append(&append)?;
+        self.head = hash;
+        Ok(())
+    }
+}
+
+fn builtin(name: &str) -> Workflow {
+    interlock_core::workflow::load_builtin(name).unwrap().workflow.unwrap()
+}
+
+fn name(text: &str) -> Name {
+    Name::new(text)
+}
