@@ -42,20 +42,24 @@ impl Rebuild {
                 wrong.push((session.key, folded.fold, folded.row));
             }
         }
-        if !wrong.is_empty() {
+        let guards = store.view()?.schema()?.into_iter().filter(|text| text.starts_with("trigger ")).count();
+        if !wrong.is_empty() || guards > 0 {
             store.rebuild(&wrong)?;
         }
         if output.json {
             let texts: Vec<_> =
                 differences.iter().map(|problem| json!({ "session": problem.session, "text": problem.text })).collect();
             output.document(
-                &json!({ "sessions": all.len(), "events": events, "rebuilt": wrong.len(), "differences": texts }),
+                &json!({ "sessions": all.len(), "events": events, "rebuilt": wrong.len(), "guards": guards, "differences": texts }),
             )?;
             return Ok(Exit::Done);
         }
         let mut text = Text::default();
-        text.paint(HEADING, if wrong.is_empty() { "Nothing was different" } else { "Rebuilt" });
+        text.paint(HEADING, if wrong.is_empty() && guards == 0 { "Nothing was different" } else { "Rebuilt" });
         let _ = writeln!(text, ": {events} events in {} sessions", all.len());
+        if guards > 0 {
+            let _ = writeln!(text, "  guards of the database put right: {guards}");
+        }
         for problem in &differences {
             let _ = writeln!(text, "  {}", problem.text);
         }

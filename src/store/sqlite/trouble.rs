@@ -15,7 +15,9 @@ pub(super) fn trouble(path: &Path, error: &rusqlite::Error) -> Fault {
     };
     let fault = |code: Code, message: String, help: &str| Fault::new(code, message).help(help);
     if said.contains("interlock: ") {
-        return Fault::new(Code::GuardFired, format!("the database refused it: {said}"));
+        let help =
+            "the tables may have been edited: `interlock audit verify` says so, `interlock rebuild` puts them right";
+        return fault(Code::GuardFired, format!("the database refused it: {said}"), help);
     }
     match error.sqlite_error_code() {
         Some(ErrorCode::NotADatabase) => {
