@@ -15,6 +15,10 @@ pub(super) struct Walk<'a> {
     key: &'a ChainKey,
     session: Name,
     heads: Vec<&'a Head>,
+    /// As far as the log goes, or went.
+    last: u64,
+    /// How often an event was looked for elsewhere.
+    searches: u32,
     /// The number and the seal of the event before.
     seq: u64,
     head: Seal,
@@ -52,6 +56,8 @@ impl<'a> Walk<'a> {
             key,
             session: session.id.clone(),
             heads: heads.to_vec(),
+            last: heads.iter().map(|head| head.seq).chain([session.seq]).max().unwrap_or(0).saturating_add(1),
+            searches: 0,
             seq: 0,
             head: BEGINNING,
             doubtful: None,
@@ -112,9 +118,13 @@ impl<'a> Walk<'a> {
 
     /// The seal does not fit. If it fits another number, the event stood elsewhere.
     fn doubt(&mut self, link: &Link<'_>) {
-        const FARTHEST: u64 = 100_000;
-        let near = link.seq.saturating_sub(FARTHEST).max(1)..=link.seq.saturating_add(FARTHEST);
-        if let Some(place) = near.into_iter().find(|seq| self.fits(link, *seq)) {
+        // So much that somebody who spoils a whole log does not keep the audit busy for ever.
+        const FARTHEST: u64 = 10_000;
+        const SEARCHES: u32 = 64;
+        self.searches = self.searches.saturating_add(1);
+        let last = self.last.min(link.seq.saturating_add(FARTHEST));
+        let mut near = link.seq.saturating_sub(FARTHEST).max(1)..=last;
+        if let Some(place) = near.find(|seq| self.searches <= SEARCHES && self.fits(link, *seq)) {
             let text = format!("event {} stood at {place} before", link.seq);
             self.problem(Some(link.seq), Kind::Reordered, text);
             return;

@@ -65,6 +65,42 @@ fn change_an_event() {
     undecided(team, session);
 }
 
+/// Bytes that are no text, a seal that is too short, a number that is too large: it is named all the same.
+#[test]
+fn spoil_an_event() {
+    for (name, spoilt) in [
+        ("data", "data = CAST(x'ff' AS TEXT)"),
+        ("kind", "kind = CAST(x'ff' AS TEXT)"),
+        ("hash", "hash = zeroblob(5)"),
+        ("prev", "prev = zeroblob(5)"),
+        ("given", "given = zeroblob(5)"),
+        ("decision", "decision = 99999999999"),
+    ] {
+        let Incident { team, session, .. } = &Incident::new(&format!("spoil_an_event-{name}"));
+        team.tamper_unseen(&format!("UPDATE events SET {spoilt} WHERE seq = 9"));
+        found(team, session, "changed", 9);
+        undecided(team, session);
+    }
+    let Incident { team, session, .. } = &Incident::new("spoil_an_event-head");
+    team.tamper_unseen("UPDATE sessions SET head = zeroblob(5)");
+    found(team, session, "projection", last(team));
+    undecided(team, session);
+}
+
+#[test]
+fn spoil_a_whole_log() {
+    let Incident { team, session, .. } = &Incident::new("spoil_a_whole_log");
+    team.tamper_unseen("UPDATE events SET at = at + 1");
+    found(team, session, "changed", 1);
+}
+
+#[test]
+fn spoil_a_pinned_workflow() {
+    let Incident { team, session, .. } = &Incident::new("spoil_a_pinned_workflow");
+    team.tamper_unseen("UPDATE workflows SET sources = '{'");
+    found(team, session, "changed", 1);
+}
+
 #[test]
 fn change_when_an_event_was() {
     let Incident { team, session, .. } = &Incident::new("change_when_an_event_was");
@@ -240,6 +276,25 @@ fn write_a_snapshot() {
     team.query(&format!("INSERT OR REPLACE INTO snapshots VALUES (1, {seq}, '{state}', zeroblob(32))"));
     found(team, session, "projection", seq);
     assert_eq!(team.status(session), "active");
+}
+
+/// No guard is on snapshots, because none is needed: a spoilt one is passed over.
+#[test]
+fn spoil_a_snapshot() {
+    let Incident { team, session, .. } = &Incident::new("spoil_a_snapshot");
+    team.query("INSERT OR REPLACE INTO snapshots VALUES (1, 5, CAST(x'ff' AS TEXT), zeroblob(3))");
+    found(team, session, "projection", 5);
+    assert_eq!(team.group_status(session, "NUR-E2E"), "blocked");
+}
+
+/// The guards are put on again, without a word, by the next command.
+#[test]
+fn set_the_version_back() {
+    let Incident { team, session, .. } = &Incident::new("set_the_version_back");
+    team.tamper("PRAGMA user_version = 1");
+    assert_eq!(team.status(session), "active");
+    crate::guarded(team, "event_remains", "DELETE FROM events");
+    nothing_found(team);
 }
 
 #[test]
