@@ -461,8 +461,7 @@ fn go_another_way_from_an_older_store() {
 #[test]
 fn forge_a_head() {
     let Incident { team, session, .. } = &Incident::new("forge_a_head");
-    let head: Json = serde_json::from_str(&fs::read_to_string(export(team, session)).unwrap()).unwrap();
-    let mut forged = head.clone();
+    let mut forged: Json = serde_json::from_str(&fs::read_to_string(export(team, session)).unwrap()).unwrap();
     forged["seq"] = json!(3);
     let forged = team.file("forged.json", &forged.to_string()).display().to_string();
     let first = first_problem(team, session, &["--head", &forged]);

@@ -156,7 +156,7 @@ impl View for Tx<'_> {
         self.all(sql, [], |row| {
             Ok(Attempt {
                 at: text(row, 0)?,
-                session: Some(name(row, 1)?).filter(|session| *session != ""),
+                session: Some(name(row, 1)?).filter(|session| !session.is_empty()),
                 guard: text(row, 2)?,
                 what: text(row, 3)?,
             })
