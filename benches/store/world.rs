@@ -84,8 +84,7 @@ impl World {
         fs::metadata(copy).expect("a copy").len()
     }
 
-    /// Starts a session of as many groups as may run, up to where a developer has each.
-    fn start(&self, engine: &mut Engine, groups: usize) -> Name {
+    fn start_order(&self) -> Order {
         let number = self.sessions.replace(self.sessions.get() + 1);
         let session = Name::from(format!("session-{number}"));
         let task = Task::Start {
@@ -95,7 +94,14 @@ impl World {
             settings: BTreeMap::new(),
             mission: None,
         };
-        engine.execute(&Order { session: session.clone(), task }).expect("it starts");
+        Order { session, task }
+    }
+
+    /// Starts a session with so many groups planned.
+    fn start(&self, engine: &mut Engine, groups: usize) -> Name {
+        let start = self.start_order();
+        let session = start.session.clone();
+        engine.execute(&start).expect("it starts");
         let plan: Vec<String> = (1..=groups).map(|n| format!(r#"{{"id":"G{n}","title":"group {n}"}}"#)).collect();
         let plan = format!(r#","groups":[{}]"#, plan.join(","));
         report(engine, &session, AssignmentId(1), "project_manager", "PLANNING_COMPLETE", &plan);
@@ -105,14 +111,17 @@ impl World {
     /// So many reports, each of a developer in the middle of a session.
     pub(crate) fn ready(&self, count: usize) -> Vec<Ready> {
         let mut engine = self.engine();
-        let mut ready = Vec::with_capacity(count);
-        while ready.len() < count {
-            let session = self.start(&mut engine, AT_ONCE);
-            for n in 0..u32::try_from(AT_ONCE).expect("few") {
-                let extra = r#","dev_output":"Added the handler and its tests.","files_changed":["src/a.rs"]"#;
-                ready.push(claim(&mut engine, &session, AssignmentId(2 + n), "developer", "READY_FOR_QA", extra));
-            }
-        }
+        let plan: Vec<String> = (1..=AT_ONCE).map(|n| format!(r#"{{"id":"G{n}","title":"group {n}"}}"#)).collect();
+        let plan = format!(r#","groups":[{}]"#, plan.join(","));
+        let extra = r#","dev_output":"Added the handler and its tests.","files_changed":["src/a.rs"]"#;
+        let starts: Vec<Order> = (0..count.div_ceil(AT_ONCE)).map(|_| self.start_order()).collect();
+        all(&mut engine, &starts);
+        let first = |start: &Order| (start.session.clone(), AssignmentId(1));
+        let plans =
+            claim_all(&mut engine, starts.iter().map(first).collect(), "project_manager", "PLANNING_COMPLETE", &plan);
+        all(&mut engine, &plans.iter().map(Ready::order).collect::<Vec<_>>());
+        let developers = starts.iter().flat_map(|start| (2..6).map(|n| (start.session.clone(), AssignmentId(n))));
+        let mut ready = claim_all(&mut engine, developers.collect(), "developer", "READY_FOR_QA", extra);
         ready.truncate(count);
         ready
     }
@@ -165,17 +174,49 @@ pub(crate) fn key(world: &World) -> ChainKey {
     keyring(&world.folder).chain(&identity).expect("its key")
 }
 
+/// Carries out many orders, many a commit.
+fn all(engine: &mut Engine, orders: &[Order]) -> Vec<Done> {
+    let mut done = Vec::with_capacity(orders.len());
+    for batch in orders.chunks(500) {
+        let results = engine.execute_all(&batch.iter().collect::<Vec<_>>());
+        done.extend(results.into_iter().map(|result| result.expect("it is done")));
+    }
+    done
+}
+
+fn claim_all(
+    engine: &mut Engine,
+    assignments: Vec<(Name, AssignmentId)>,
+    role: &str,
+    status: &str,
+    extra: &str,
+) -> Vec<Ready> {
+    let order = |(session, id): &(Name, AssignmentId)| Order {
+        session: session.clone(),
+        task: Task::Claim { assignment: *id },
+    };
+    let claimed = all(engine, &assignments.iter().map(order).collect::<Vec<_>>());
+    let tokens = claimed.into_iter().map(|done| done.claimed.expect("a token").token);
+    let report =
+        |((session, id), token): ((Name, AssignmentId), Secret)| made(&session, id, token, role, status, extra);
+    assignments.into_iter().zip(tokens).map(report).collect()
+}
+
 /// Claims an assignment, and makes the report for it.
 fn claim(engine: &mut Engine, session: &Name, id: AssignmentId, role: &str, status: &str, extra: &str) -> Ready {
     let order = Order { session: session.clone(), task: Task::Claim { assignment: id } };
     let claimed = engine.execute(&order).expect("it is claimed").claimed.expect("a token");
+    made(session, id, claimed.token, role, status, extra)
+}
+
+fn made(session: &Name, id: AssignmentId, token: Secret, role: &str, status: &str, extra: &str) -> Ready {
     let bytes = format!(
         r#"{{"agent":"{role}","output_type":"report","timestamp":"2026-01-01T00:00:00Z","feature_directory":"f",
             "skills_invoked":[],"status":"{status}","handoff":{{"next_agent":null,"context":"what was done"}}{extra}}}"#
     );
     let extracted = handoff::extract("handoff.json", bytes.as_bytes()).map(Arc::new);
     let given = Given { extracted, digest: Digest::of(bytes.as_bytes()) };
-    Ready { session: session.clone(), assignment: id, token: claimed.token, bytes, given }
+    Ready { session: session.clone(), assignment: id, token, bytes, given }
 }
 
 fn report(engine: &mut Engine, session: &Name, id: AssignmentId, role: &str, status: &str, extra: &str) -> Done {

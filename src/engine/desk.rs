@@ -55,7 +55,7 @@ fn serve(mut engine: Engine, waiting: &Receiver<Ticket>) -> Engine {
         let mut tickets = vec![first];
         tickets.extend(waiting.try_iter().take(MOST - 1));
         let orders: Vec<&Order> = tickets.iter().map(|ticket| &ticket.order).collect();
-        let results = engine.batch(&orders);
+        let results = engine.execute_all(&orders);
         for (ticket, result) in tickets.into_iter().zip(results) {
             // A caller that has gone does not want its answer.
             let _ = ticket.back.send(result);

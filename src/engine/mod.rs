@@ -83,17 +83,11 @@ impl Engine {
 
     /// Carries out one order.
     pub fn execute(&mut self, order: &Order) -> Result<Done> {
-        let [done] = self.execute_all([order]);
-        done
+        self.execute_all(&[order]).pop().unwrap_or_else(|| Err(Error::lost()))
     }
 
     /// Carries out several orders in one commit; each stands for itself.
-    pub fn execute_all<const N: usize>(&mut self, orders: [&Order; N]) -> [Result<Done>; N] {
-        let mut results = self.batch(&orders).into_iter();
-        std::array::from_fn(|_| results.next().unwrap_or_else(|| Err(Error::lost())))
-    }
-
-    pub(crate) fn batch(&mut self, orders: &[&Order]) -> Vec<Result<Done>> {
+    pub fn execute_all(&mut self, orders: &[&Order]) -> Vec<Result<Done>> {
         let Self { store, keyring, identity, key, memory, output } = self;
         let mut tx = match store.begin() {
             Ok(tx) => tx,
