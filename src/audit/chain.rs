@@ -56,6 +56,10 @@ impl<'a> Walk<'a> {
     pub(super) fn take(&mut self, link: &Link<'_>) {
         self.report.events += 1;
         self.settle_doubt(Some(link));
+        if link.seq <= self.seq {
+            let text = format!("an event numbered {} stands after event {}", link.seq, self.seq);
+            return self.problem(Some(link.seq), Kind::Added, text);
+        }
         if link.seq != self.seq + 1 {
             let text = match link.seq - self.seq - 1 {
                 1 => format!("event {} is gone", self.seq + 1),

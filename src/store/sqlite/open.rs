@@ -1,23 +1,26 @@
 //! Opens a store, or makes one; refuses what is none, and moves an older one forward.
 
-use std::path::Path;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use interlock_core::code::Code;
 use interlock_core::id::Timestamp;
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
-use crate::store::sqlite::{APPLICATION_ID, STATEMENTS, Sqlite, filesystem, guards, trouble, wait_for_turn};
+use crate::files;
+use crate::store::sqlite::{APPLICATION_ID, STATEMENTS, Sqlite, corrupt, filesystem, guards, trouble, wait_for_turn};
 use crate::store::{Fault, Identity, Stored};
 
 /// The version of the schema that this program writes.
 pub(super) const VERSION: i32 = 2;
+/// A database has a page, and none is smaller.
+const SMALLEST: u64 = 512;
 const TABLES: &str = include_str!("schema.sql");
 
 pub(super) fn open(path: &Path) -> Stored<Sqlite> {
-    if !path.exists() {
-        return Err(Fault::new(Code::NoStore, format!("there is no store at {}", path.display()))
-            .help("`interlock init` makes one"));
-    }
+    find(path)?;
     filesystem::check(path)?;
     let mut connection = connect(path, OpenFlags::empty())?;
     let wrong = |error: rusqlite::Error| trouble(path, &error);
@@ -29,18 +32,57 @@ pub(super) fn open(path: &Path) -> Stored<Sqlite> {
                 Fault::new(Code::StoreNewer, message).help("nothing was changed; use that version, or a newer one")
             );
         }
-        (APPLICATION_ID, _) => migrate(&mut connection, None).map_err(wrong)?,
+        (APPLICATION_ID, 1..) => migrate(&mut connection, None).map_err(wrong)?,
+        (APPLICATION_ID, _) => return Err(corrupt("its version is gone")),
         (0, 0) if is_empty(&connection).map_err(wrong)? => {
             return Err(Fault::new(Code::NoStore, format!("{} is empty: it was never finished", path.display()))
                 .help("`interlock init` makes a store of it"));
         }
         (_, _) => {
-            let message = format!("{} is a database, but not an Interlock store", path.display());
-            return Err(Fault::new(Code::StoreForeign, message).help("nothing was changed; name another with --store"));
+            return Err(foreign(format!("{} is a database, but not an Interlock store", path.display())));
         }
     }
     prepare(&connection).map_err(wrong)?;
     Ok(Sqlite { connection, path: path.to_owned() })
+}
+
+/// Looks before SQLite does, which throws the log of an empty file away, and takes one of a few bytes for an empty one.
+fn find(path: &Path) -> Stored<()> {
+    let place = path.display();
+    let found = fs::metadata(path).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => {
+            Fault::new(Code::NoStore, format!("there is no store at {place}")).help("`interlock init` makes one")
+        }
+        _ => Fault::new(Code::StoreUnopened, format!("{place} cannot be opened: {error}"))
+            .help("the file and its folder must be readable and writable for this user"),
+    })?;
+    if found.is_dir() {
+        return Err(Fault::new(Code::StoreUnopened, format!("{place} is a folder, not a store"))
+            .help("name the file in it with --store"));
+    }
+    if found.len() >= SMALLEST || beside(path, "-journal").exists() {
+        return Ok(());
+    }
+    if found.len() > 0 {
+        return Err(foreign(format!("{place} is not an Interlock store")));
+    }
+    let log = fs::metadata(beside(path, "-wal")).map_or(0, |log| log.len());
+    if log > 0 {
+        return Err(Fault::new(Code::StoreCorrupt, format!("{place} is empty, and its log beside it is not"))
+            .help("nothing was changed; restore a backup"));
+    }
+    Err(Fault::new(Code::NoStore, format!("{place} is empty: it was never finished"))
+        .help("`interlock init` makes a store of it"))
+}
+
+fn foreign(message: String) -> Fault {
+    Fault::new(Code::StoreForeign, message).help("nothing was changed; name another with --store")
+}
+
+fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    PathBuf::from(name)
 }
 
 pub(super) fn create(path: &Path, identity: &Identity, at: Timestamp) -> Stored<Sqlite> {
@@ -61,10 +103,14 @@ fn connect(path: &Path, more: OpenFlags) -> Stored<Connection> {
     let mut connection = Connection::open_with_flags(path, flags).map_err(|error| trouble(path, &error))?;
     let patient = connection.busy_handler(Some(wait_for_turn));
     patient.map_err(|error| trouble(path, &error))?;
+    // Until it is known to be ours nothing of it is tidied up.
+    let kept = connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
+    kept.map_err(|error| trouble(path, &error))?;
     Ok(connection)
 }
 
 fn prepare(connection: &Connection) -> rusqlite::Result<()> {
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
     connection.pragma_update(None, "journal_mode", "wal")?;
     connection.pragma_update(None, "synchronous", "full")
@@ -128,20 +174,36 @@ pub(super) fn schema(connection: &Connection) -> rusqlite::Result<Vec<(String, S
 }
 
 pub(super) fn back_up(connection: &Connection, to: &Path) -> Stored<()> {
-    let wrong = |error: rusqlite::Error| trouble(to, &error);
-    if to.exists() {
-        return Err(Fault::new(Code::BackupExists, format!("{} is there already", to.display()))
-            .help("name a file that does not exist yet; nothing is overwritten"));
+    if fs::symlink_metadata(to).is_ok() {
+        return Err(taken(to));
     }
+    let partial = files::partial(to);
+    let copied = copy(connection, to, &partial);
+    if copied.is_err() {
+        // A copy that fails leaves its journal, too.
+        let _ = fs::remove_file(beside(&partial, "-journal"));
+        let _ = fs::remove_file(&partial);
+    }
+    copied
+}
+
+/// Copies under another name first: a file with the name of a backup is a whole one.
+fn copy(connection: &Connection, to: &Path, partial: &Path) -> Stored<()> {
+    let unwritable = |error: io::Error| match error.kind() {
+        io::ErrorKind::AlreadyExists => taken(to),
+        _ => files::unwritable(to, &error),
+    };
+    let Some(name) = partial.to_str() else {
+        return Err(Fault::new(Code::StoreUnopened, format!("{} is not a name in UTF-8", to.display()))
+            .help("name the backup in letters that every program can write"));
+    };
     // Reads in one transaction, so writers neither wait for it nor make it start again.
-    let copied = connection.execute("VACUUM INTO ?1", [to.to_string_lossy()]).map_err(wrong);
-    let kept = copied.and_then(|_| {
-        let synced = std::fs::File::open(to).and_then(|file| file.sync_all());
-        synced.map_err(|error| Fault::new(Code::StoreIo, format!("{}: {error}", to.display())))
-    });
-    if kept.is_err() {
-        // Half a copy is worse than none.
-        let _ = std::fs::remove_file(to);
-    }
-    kept
+    connection.execute("VACUUM INTO ?1", [name]).map_err(|error| trouble(to, &error))?;
+    fs::File::open(partial).and_then(|file| file.sync_all()).map_err(unwritable)?;
+    files::place(partial, to).map_err(unwritable)
+}
+
+fn taken(to: &Path) -> Fault {
+    Fault::new(Code::BackupExists, format!("{} is there already", to.display()))
+        .help("name a file that does not exist yet; nothing is overwritten")
 }

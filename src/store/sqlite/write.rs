@@ -10,8 +10,8 @@ use serde_json::json;
 
 use crate::store::chain::Seal;
 use crate::store::rows::SessionRow;
-use crate::store::sqlite::{Tx, signed};
-use crate::store::table::{Cell, How, Record, Resolved, Table, Write};
+use crate::store::sqlite::{Tx, signed, verify};
+use crate::store::table::{Cell, Fold, How, Record, Resolved, Table, Write};
 use crate::store::{Append, Pinned, Snapshot, Stored, Transaction};
 
 /// A row's place: its session, and the event that writes it.
@@ -82,6 +82,10 @@ impl Transaction for Tx<'_> {
         let row = params![session, signed(snapshot.seq), snapshot.data, snapshot.seal.as_bytes()];
         self.run("INSERT OR REPLACE INTO snapshots (session, seq, data, seal) VALUES (?1, ?2, ?3, ?4)", row)?;
         Ok(())
+    }
+
+    fn rebuild(&mut self, sessions: &[(i64, Fold, SessionRow)]) -> Stored<()> {
+        verify::rebuild(self, sessions)
     }
 
     fn mark(&mut self) -> Stored<()> {
