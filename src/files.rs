@@ -35,16 +35,24 @@ pub(crate) fn partial(path: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Gives a finished file its name, if nothing has it.
+/// Gives a finished file its name, if nothing has it. Where that fails, nothing has the name.
 pub(crate) fn place(partial: &Path, path: &Path) -> io::Result<()> {
     match fs::hard_link(partial, path) {
-        Ok(()) => fs::remove_file(partial)?,
+        Ok(()) => {}
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(error),
         // Not every file system has links.
         Err(_) if fs::symlink_metadata(path).is_ok() => return Err(io::ErrorKind::AlreadyExists.into()),
         Err(_) => fs::rename(partial, path)?,
     }
-    sync_folder(path)
+    let settled = removed(partial).and_then(|()| sync_folder(path));
+    if settled.is_err() {
+        let _ = fs::remove_file(path);
+    }
+    settled
+}
+
+fn removed(path: &Path) -> io::Result<()> {
+    fs::remove_file(path).or_else(|error| if error.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(error) })
 }
 
 /// Waits until the name of a file is on the disk, as its content is.

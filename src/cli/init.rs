@@ -145,4 +145,5 @@ fn unwritable(path: &Path, error: &io::Error) -> Failure {
 
 fn unreadable(path: &Path, error: &io::Error) -> Failure {
     Failure::new(Exit::Unavailable, Code::FileUnreadable, format!("{}: {error}", path.display()))
+        .help("this user must be allowed to read it")
 }

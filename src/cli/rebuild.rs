@@ -29,7 +29,7 @@ impl Rebuild {
         let all = sessions(&mut store, None)?;
         let (found, events) = different(&mut *store.view()?, &key, &all)?;
         let mut differences = Vec::new();
-        let rebuilt = found.len();
+        let mut rebuilt = 0;
         if !found.is_empty() {
             // Looked at again with everybody else waiting: what is put in is made of all the events there are.
             let mut tx = store.begin()?;
@@ -40,6 +40,7 @@ impl Rebuild {
                 (folded.session.key, folded.fold, folded.row)
             });
             let rows: Vec<_> = rows.collect();
+            rebuilt = rows.len();
             tx.rebuild(&rows)?;
             tx.commit()?;
         }

@@ -48,15 +48,16 @@ fn a_rebuild_takes_nothing_away_from_those_who_write() {
     assert_eq!(project.verified(), begun + 2 * 4 * u64::from(REPORTS));
 }
 
-/// Changes rows behind the program's back, and leaves the guards as they were.
+/// Changes rows that nobody writes again, behind the program's back, and leaves the guards as they were.
 fn spoil(project: &Project) {
     let mut connection = Connection::open(project.store()).unwrap();
     connection.busy_timeout(std::time::Duration::from_secs(60)).unwrap();
     let tx = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).unwrap();
     let guard: String = tx
-        .query_row("SELECT sql FROM sqlite_schema WHERE name = 'group_moves_by_events'", [], |row| row.get(0))
+        .query_row("SELECT sql FROM sqlite_schema WHERE name = 'assignment_moves_by_events'", [], |row| row.get(0))
         .unwrap();
-    tx.execute_batch("DROP TRIGGER group_moves_by_events; UPDATE groups SET title = 'another'").unwrap();
+    tx.execute_batch("DROP TRIGGER assignment_moves_by_events; UPDATE assignments SET phase = 'another' WHERE n = 1")
+        .unwrap();
     tx.execute_batch(&guard).unwrap();
     tx.commit().unwrap();
 }

@@ -32,11 +32,11 @@ pub(super) fn trouble(path: &Path, error: &rusqlite::Error) -> Fault {
             fault(Code::StoreCorrupt, format!("{place} is damaged: {said}"), help)
         }
         Some(ErrorCode::CannotOpen) if is_read_only(path) => {
-            let help = "the file and its folder must be writable for this user";
+            let help = "the file, its folder and the files -wal and -shm beside it must be writable for this user";
             fault(Code::StoreReadOnly, format!("{place} cannot be written: it lies where nothing may be written"), help)
         }
         Some(ErrorCode::ReadOnly) => {
-            let help = "the file and its folder must be writable for this user";
+            let help = "the file, its folder and the files -wal and -shm beside it must be writable for this user";
             fault(Code::StoreReadOnly, format!("{place} cannot be written: {said}"), help)
         }
         Some(ErrorCode::DiskFull) => {
