@@ -138,7 +138,7 @@ impl Keyring {
     }
 
     /// Whether whoever runs this holds the key.
-    pub fn holds(&self, kind: Kind, identity: &Identity) -> Result<(), Rejection> {
+    pub fn holds(&self, kind: Kind, identity: &Identity) -> Result<(), Box<Rejection>> {
         let wanted = match kind {
             Kind::Operator => identity.operator,
             Kind::Spawner => identity.spawner,
@@ -154,11 +154,11 @@ impl Keyring {
             Some(secret) if secret.digest() == wanted => Ok(()),
             Some(_) => {
                 let message = format!("the {} key in {place} is not the one of this store", kind.name());
-                Err(Rejection::new(Code::KeyWrong, message))
+                Err(Box::new(Rejection::new(Code::KeyWrong, message)))
             }
             None => {
                 let message = format!("this takes the {} key, and {place} has none", kind.name());
-                Err(Rejection::new(Code::KeyMissing, message).help(may(kind)))
+                Err(Box::new(Rejection::new(Code::KeyMissing, message).help(may(kind))))
             }
         }
     }

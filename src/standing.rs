@@ -84,7 +84,7 @@ fn loops(counters: &[interlock_core::state::Counter], group: Option<&Group>, wor
         let measured = declared.measure.filter(|_| group.is_some());
         let counted = || counters.iter().filter(|counter| counter.counted == declared.name);
         let author = group.and_then(|group| group.author.as_ref());
-        let counter = counted().find(|counter| Some(&counter.role) == author).or_else(|| counted().last());
+        let counter = counted().find(|counter| Some(&counter.role) == author).or_else(|| counted().next_back());
         if counter.is_none() && measured.is_none() {
             continue;
         }

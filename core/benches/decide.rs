@@ -1,5 +1,10 @@
 //! One decision: a report in mid-session of `delivery-team`, explanation included.
 //!
+//! Then the same reports in sessions that have grown: ten groups, ten thousand, and a
+//! hundred thousand closed assignments on top. The ratios are to the smallest.
+//!
+//! `cargo bench -p interlock-core --bench decide [-- DECISIONS]`.
+//!
 //! Beside it the raw limit of the same run: what the decision must write down at
 //! least (its event, cloned). Interleaved, five rounds, medians.
 
@@ -15,16 +20,17 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Instant;
 
-use interlock_core::command::{Claim, Command, Inputs, Report, Start};
+use interlock_core::command::{Claim, Command, Inputs, Plan, Report, Start};
 use interlock_core::decide::{Outcome, decide};
-use interlock_core::event::Event;
-use interlock_core::handoff::{Context, Expect, Handoff, check, extract};
+use interlock_core::event::{Cause, Change, Closing, Event};
+use interlock_core::handoff::{Context, Expect, Handoff, PlannedGroup, check, extract};
 use interlock_core::id::{AssignmentId, Digest, Name, Timestamp};
 use interlock_core::state::State;
 use interlock_core::workflow::{Task, Workflow, load_builtin};
 
 const ROUNDS: usize = 5;
 const DECISIONS: usize = 400_000;
+const GROWN: [(usize, u32); 3] = [(10, 0), (10_000, 0), (10_000, 100_000)];
 
 struct Session {
     workflow: Workflow,
@@ -40,6 +46,17 @@ impl Session {
             }
             other => panic!("{command:?} gave {other:?}"),
         }
+    }
+
+    fn per_second(&self, times: usize, command: &Command) -> f64 {
+        let inputs = Inputs { now: Timestamp(2) };
+        per_second(times, || drop(black_box(decide(&self.workflow, &self.state, command, &inputs))))
+    }
+
+    fn after(&self, command: &Command) -> (State, Event) {
+        let mut session = Session { workflow: self.workflow.clone(), state: self.state.clone() };
+        let event = session.apply(command);
+        (session.state, event)
     }
 
     fn claim(&mut self, role: &str, group: Option<&str>) -> AssignmentId {
@@ -60,8 +77,8 @@ impl Session {
             "skills_invoked":[],"status":"{status}","handoff":{{"next_agent":null,"context":"go on"}}{more}}}"#
         );
         let extracted = extract("handoff", text.as_bytes()).expect("it is JSON");
-        let expect =
-            Expect { role: Some(role), phase: None, task: Task::Work, context: Context::Orchestrated, groups: &[] };
+        let task = self.workflow.task_of(role, status);
+        let expect = Expect { role: Some(role), phase: None, task, context: Context::Orchestrated, groups: &[] };
         let checked = check(Some(&self.workflow), &expect, &extracted);
         Arc::new(checked.handoff.unwrap_or_else(|| panic!("{:?}", checked.problems)))
     }
@@ -78,15 +95,54 @@ impl Session {
     }
 }
 
-/// A review with findings, after some rounds of work on four groups.
-fn mid_session() -> (Session, Command) {
+/// A session in which `count` groups are planned: the last depends on all others.
+fn planned(count: usize) -> Session {
     let workflow = load_builtin("delivery-team").and_then(|loaded| loaded.workflow).expect("it loads");
     let mut session = Session { workflow, state: State::default() };
     let (id, title) = (Name::new("s1"), Name::new("a session"));
     session.apply(&Command::Start(Start { session: id, title, settings: BTreeMap::new(), mission: None }));
-    let groups: Vec<String> = (1..=8).map(|n| format!(r#"{{"id":"G{n}","title":"group {n}"}}"#)).collect();
-    let plan = format!(r#","groups":[{}]"#, groups.join(","));
-    session.report("project_manager", None, "PLANNING_COMPLETE", &plan);
+    let names: Vec<Name> = (1..=count).map(|n| Name::from(format!("G{n}"))).collect();
+    let group = |(at, id): (usize, &Name)| PlannedGroup {
+        id: id.clone(),
+        title: id.clone(),
+        flags: BTreeMap::new(),
+        depends_on: if at + 1 == count { names[..at].to_vec() } else { Vec::new() },
+        checks: Vec::new(),
+    };
+    let groups = names.iter().enumerate().map(group).collect();
+    session.apply(&Command::Plan(Plan { groups, by: Name::new("ada") }));
+    session
+}
+
+/// A session of so many groups and closed assignments, and what is asked of it: a first
+/// report, a review with a finding, and the merge that completes a group and starts another.
+fn grown((groups, closed): (usize, u32)) -> (Session, [Command; 3]) {
+    let mut session = planned(groups);
+    for _ in 0..closed {
+        let assignment = AssignmentId(session.state.last_assignment.0 + 1);
+        let (role, phase, group) = (Name::new("project_manager"), None, None);
+        let assigned = Change::Assigned { assignment, group, part: 0, phase, role, task: Task::Work, attempt: 1 };
+        let closed = Change::Closed { assignment, how: Closing::Voided, digest: None };
+        let cause = Cause::Claimed { assignment, prompt: None };
+        let changes = vec![assigned, closed];
+        session.state.apply(&Event { at: Timestamp(1), cause, decision: None, changes, handoff: None });
+    }
+    for group in ["G2", "G3"] {
+        session.report("developer", Some(group), "READY_FOR_QA", "");
+        session.report("qa_expert", Some(group), "PASS", "");
+    }
+    session.report("tech_lead", Some("G3"), "APPROVED", "");
+    let ready = session.report_command("developer", Some("G1"), "READY_FOR_QA", "");
+    let issue =
+        r#","issues":[{"id":"F1","title":"a finding","location":"src/a.rs:1","severity":"HIGH","blocking":true}]"#;
+    let review = session.report_command("tech_lead", Some("G2"), "CHANGES_REQUESTED", issue);
+    let merge = session.report_command("developer", Some("G3"), "MERGE_SUCCESS", "");
+    (session, [ready, review, merge])
+}
+
+/// A review with findings, after some rounds of work on four groups.
+fn mid_session() -> (Session, Command) {
+    let mut session = planned(8);
     for group in ["G1", "G2", "G3"] {
         session.report("developer", Some(group), "READY_FOR_QA", "");
         session.report("qa_expert", Some(group), "PASS", "");
@@ -108,6 +164,13 @@ fn mid_session() -> (Session, Command) {
 }
 
 fn main() {
+    let argument = std::env::args().skip(1).find_map(|argument| argument.parse().ok());
+    let decisions = argument.unwrap_or(DECISIONS);
+    mid_session_beside_the_raw_limit(decisions);
+    sessions_that_have_grown(decisions);
+}
+
+fn mid_session_beside_the_raw_limit(decisions: usize) {
     let (session, review) = mid_session();
     let mut other = mid_session().0;
     let ready = other.report_command("developer", Some("G4"), "READY_FOR_QA", "");
@@ -117,9 +180,9 @@ fn main() {
     };
     let mut columns: [Vec<f64>; 3] = Default::default();
     for _ in 0..ROUNDS {
-        columns[0].push(per_second(|| drop(black_box(decide(&other.workflow, &other.state, &ready, &inputs)))));
-        columns[1].push(per_second(|| drop(black_box(decide(&session.workflow, &session.state, &review, &inputs)))));
-        columns[2].push(per_second(|| drop(black_box(event.clone()))));
+        columns[0].push(other.per_second(decisions, &ready));
+        columns[1].push(session.per_second(decisions, &review));
+        columns[2].push(per_second(decisions, || drop(black_box(event.clone()))));
     }
     let [forward, review, raw] = columns.map(median);
     println!("decide, READY_FOR_QA:               {forward:>12.0} /s");
@@ -128,10 +191,42 @@ fn main() {
     println!("ratio of the first to the raw limit:{:>12.2}", forward / raw);
 }
 
-fn per_second(mut run: impl FnMut()) -> f64 {
+fn sessions_that_have_grown(decisions: usize) {
+    let sessions = GROWN.map(grown);
+    let whats = ["READY_FOR_QA", "CHANGES_REQUESTED", "MERGE_SUCCESS"];
+    for (at, what) in whats.iter().enumerate() {
+        let mut deciding: [Vec<f64>; GROWN.len()] = Default::default();
+        let mut applying: [Vec<f64>; GROWN.len()] = Default::default();
+        for _ in 0..ROUNDS {
+            for (nth, (session, commands)) in sessions.iter().enumerate() {
+                deciding[nth].push(session.per_second(decisions / 4, &commands[at]));
+            }
+        }
+        // The same event again and again: each time it closes and opens the same things.
+        let mut states: Vec<(State, Event)> =
+            sessions.iter().map(|(session, commands)| session.after(&commands[at])).collect();
+        for _ in 0..ROUNDS {
+            for (nth, (state, event)) in states.iter_mut().enumerate() {
+                applying[nth].push(per_second(decisions / 4, || state.apply(black_box(event))));
+            }
+        }
+        let (deciding, applying) = (deciding.map(median), applying.map(median));
+        for (nth, (groups, closed)) in GROWN.iter().enumerate() {
+            println!(
+                "{what}, {groups} groups, {closed} closed: decide {:>9.0} /s ({:.2}), apply {:>9.0} /s ({:.2})",
+                deciding[nth],
+                deciding[0] / deciding[nth],
+                applying[nth],
+                applying[0] / applying[nth]
+            );
+        }
+    }
+}
+
+fn per_second(times: usize, mut run: impl FnMut()) -> f64 {
     let start = Instant::now();
-    (0..DECISIONS).for_each(|_| run());
-    DECISIONS as f64 / start.elapsed().as_secs_f64()
+    (0..times).for_each(|_| run());
+    times as f64 / start.elapsed().as_secs_f64()
 }
 
 fn median(mut numbers: Vec<f64>) -> f64 {

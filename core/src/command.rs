@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::handoff::{Handoff, PlannedGroup};
 use crate::id::{AssignmentId, Digest, GateRunId, Name, QuestionId, Timestamp};
+use crate::workflow::Workflow;
 
 /// What deciding may know of the world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +31,8 @@ pub enum Command {
     Complete(Complete),
     Cancel(Cancel),
     LeaseExpired(LeaseExpired),
+    /// A person moves the session to another workflow: the one that is decided with.
+    Upgrade(Upgrade),
 }
 
 #[derive(Clone, Debug)]
@@ -139,6 +142,13 @@ pub struct Complete {
 
 #[derive(Clone, Debug)]
 pub struct Cancel {
+    pub by: Name,
+}
+
+#[derive(Clone, Debug)]
+pub struct Upgrade {
+    /// The workflow that the session ran until now.
+    pub from: Arc<Workflow>,
     pub by: Name,
 }
 

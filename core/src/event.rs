@@ -121,6 +121,12 @@ pub enum Cause {
     LeaseExpired {
         assignment: AssignmentId,
     },
+    Upgraded {
+        workflow: Name,
+        workflow_hash: Digest,
+        from: Digest,
+        by: Name,
+    },
     Refused(Refusal),
 }
 
@@ -141,6 +147,7 @@ impl Cause {
         "completion_asked",
         "cancelled",
         "lease_expired",
+        "upgraded",
         "refused",
     ];
 
@@ -160,6 +167,7 @@ impl Cause {
             Cause::CompletionAsked { .. } => "completion_asked",
             Cause::Cancelled { .. } => "cancelled",
             Cause::LeaseExpired { .. } => "lease_expired",
+            Cause::Upgraded { .. } => "upgraded",
             Cause::Refused(_) => "refused",
         }
     }

@@ -190,3 +190,13 @@ fn what_nothing_uses_is_warned_about() {
     assert_eq!(unused(&idle.replace("language: 1\n", "language: 1\nabstract: true\n")), []);
     assert_eq!(unused("workflow: t\nlanguage: 1\nextends: delivery-team\nloops: { qa: 3 }\n"), []);
 }
+
+#[test]
+fn questions_that_interlock_asks_cannot_be_taken_away() {
+    for name in ["clarify", "stuck", "unfinished"] {
+        assert_eq!(codes(&format!("{SOUND}questions: {{ {name}: null }}\n")), ["E0106"], "{name}");
+    }
+    assert_eq!(codes("workflow: t\nlanguage: 1\nabstract: true\nquestions: { stuck: null }\n"), ["E0106"]);
+    let worded = "questions: { stuck: { text: \"{because} What now?\" } }\n";
+    assert_eq!(codes(&format!("{SOUND}{worded}")), [""; 0]);
+}

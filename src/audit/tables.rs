@@ -80,7 +80,7 @@ fn seq_of(table: &Table, key: &[Cell], values: &[Cell]) -> Option<u64> {
 
 fn named(key: &[Cell]) -> String {
     let text = |cell: &Cell| match cell {
-        Cell::Text(text) if *text == "" => Name::new("session").to_string(),
+        Cell::Text(text) if text.is_empty() => Name::new("session").to_string(),
         Cell::Text(text) => text.to_string(),
         other => other.to_string(),
     };

@@ -29,6 +29,12 @@ impl Error {
     }
 }
 
+impl From<Box<Rejection>> for Error {
+    fn from(rejection: Box<Rejection>) -> Self {
+        Error::Refused(rejection)
+    }
+}
+
 impl From<Fault> for Error {
     fn from(fault: Fault) -> Self {
         Error::Fault(fault)

@@ -31,12 +31,14 @@ pub struct Live {
     /// Bytes of events since the last snapshot, and of that snapshot.
     pub(super) since: usize,
     pub(super) snapshot: usize,
+    /// Something closed was brought back, for the order under way.
+    pub(super) recalled: bool,
 }
 
 impl Live {
     fn new(head: &SessionHead) -> Self {
         let (key, id) = (head.key, head.id.clone());
-        Self { key, id, state: State::default(), head: BEGINNING, since: 0, snapshot: 0 }
+        Self { key, id, state: State::default(), head: BEGINNING, since: 0, snapshot: 0, recalled: false }
     }
 
     pub fn workflow_hash(&self) -> Digest {
@@ -105,7 +107,7 @@ impl<'a> Loader<'a> {
         let mut this = self;
         let mut live = match known {
             Some(live) => live,
-            None => this.from_snapshot(&head)?,
+            None => this.folded_so_far(&head)?,
         };
         while live.state.seq < head.seq {
             let events = this.view.events(head.key, live.state.seq, BATCH)?;
@@ -124,7 +126,7 @@ impl<'a> Loader<'a> {
     }
 
     /// From a snapshot whose seal fits the event that it was taken at; otherwise from the beginning.
-    fn from_snapshot(&mut self, head: &SessionHead) -> Result<Live> {
+    fn folded_so_far(&mut self, head: &SessionHead) -> Result<Live> {
         let mut live = Live::new(head);
         let Some(snapshot) = self.view.snapshot(head.key)?.filter(|snapshot| snapshot.seq <= head.seq) else {
             return Ok(live);
@@ -190,6 +192,7 @@ impl Work<'_> {
             | Command::Acknowledge(_)
             | Command::Override(_)
             | Command::Complete(_)
+            | Command::Upgrade(_)
             | Command::Cancel(_) => Ok(()),
         }
     }
@@ -202,21 +205,33 @@ impl Work<'_> {
         }
         let closed = self.tx.assignment(key, id)?.filter(|assignment| assignment.closed.is_some());
         if let Some(closed) = closed {
-            self.held(session)?.state.recall_assignment(id, closed);
+            let live = self.held(session)?;
+            live.state.recall_assignment(id, closed);
+            live.recalled = true;
         }
         Ok(())
     }
 
-    fn recall_question(&mut self, session: &Name, id: QuestionId) -> Result<()> {
+    pub(super) fn recall_question(&mut self, session: &Name, id: QuestionId) -> Result<()> {
         let live = self.held(session)?;
         let key = live.key;
         if live.state.questions.contains_key(&id) || id > live.state.last_question {
             return Ok(());
         }
         if let Some(closed) = self.tx.question(key, id)?.filter(|question| !question.open) {
-            self.held(session)?.state.recall_question(id, closed);
+            let live = self.held(session)?;
+            live.state.recall_question(id, closed);
+            live.recalled = true;
         }
         Ok(())
+    }
+
+    /// Lets go again of what was brought back.
+    pub(super) fn forget(&mut self, id: &Name) {
+        if let Some(live) = self.memory.sessions.get_mut(id).filter(|live| live.recalled) {
+            live.state.settle_all();
+            live.recalled = false;
+        }
     }
 
     /// Keeps the state of a session, when enough has happened since the last time.

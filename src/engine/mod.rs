@@ -149,6 +149,7 @@ impl Work<'_> {
     fn alone(&mut self, order: &Order) -> Stored<Result<Done>> {
         self.tx.mark()?;
         let done = self.carry_out(order);
+        self.forget(&order.session);
         match &done {
             Ok(_) | Err(Error::Refused(_)) => self.tx.keep()?,
             Err(Error::Fault(fault)) => {
@@ -188,6 +189,7 @@ impl Work<'_> {
             }
             Task::Claim { assignment } => self.claim(order, *assignment),
             Task::Report { assignment, token, given } => self.report(order, *assignment, token.as_ref(), given),
+            Task::Upgrade { pinned, workflow, by } => self.upgrade(order, pinned, workflow, by),
             Task::Simple(command) => {
                 self.live(&order.session)?;
                 self.recall(&order.session, command)?;
@@ -215,12 +217,14 @@ impl Task {
         match self {
             Task::Start { .. } | Task::Claim { .. } => Some(Kind::Spawner),
             Task::Report { .. } => None,
+            Task::Upgrade { .. } => Some(Kind::Operator),
             Task::Simple(command) => match command {
                 Command::Plan(_)
                 | Command::Answer(_)
                 | Command::Defer(_)
                 | Command::Acknowledge(_)
                 | Command::Override(_)
+                | Command::Upgrade(_)
                 | Command::Cancel(_) => Some(Kind::Operator),
                 Command::Lost(_)
                 | Command::Merged(_)

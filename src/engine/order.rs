@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use interlock_core::command::Command;
+use interlock_core::command::{self, Command};
 use interlock_core::handoff::Extracted;
 use interlock_core::id::{AssignmentId, Digest, Name};
 use interlock_core::problem::Problem;
@@ -36,6 +36,12 @@ pub enum Task {
         token: Option<Secret>,
         given: Given,
     },
+    /// Moves a session to another workflow.
+    Upgrade {
+        pinned: Arc<Pinned>,
+        workflow: Arc<Workflow>,
+        by: Name,
+    },
     /// Whatever goes to the core as it is.
     Simple(Command),
 }
@@ -55,6 +61,7 @@ impl Task {
             Task::Start { .. } => "session start",
             Task::Claim { .. } => "claim",
             Task::Report { .. } => "report",
+            Task::Upgrade { .. } => "session upgrade",
             Task::Simple(command) => match command {
                 Command::Start(_) => "session start",
                 Command::Plan(_) => "plan",
@@ -70,13 +77,18 @@ impl Task {
                 Command::Complete(_) => "complete",
                 Command::Cancel(_) => "cancel",
                 Command::LeaseExpired(_) => "lease",
+                Command::Upgrade(_) => "session upgrade",
             },
         }
     }
 
     /// Who says so, where a person does.
     pub(crate) fn by(&self) -> Option<Name> {
-        let Task::Simple(command) = self else { return None };
+        let command = match self {
+            Task::Simple(command) => command,
+            Task::Upgrade { by, .. } => return Some(by.clone()),
+            Task::Start { .. } | Task::Claim { .. } | Task::Report { .. } => return None,
+        };
         match command {
             Command::Plan(command::Plan { by, .. })
             | Command::Answer(command::Answer { by, .. })
@@ -84,6 +96,7 @@ impl Task {
             | Command::Acknowledge(command::Acknowledge { by, .. })
             | Command::Override(command::Override { by, .. })
             | Command::Complete(command::Complete { by })
+            | Command::Upgrade(command::Upgrade { by, .. })
             | Command::Cancel(command::Cancel { by }) => Some(by.clone()),
             Command::Start(_)
             | Command::Claim(_)
@@ -99,7 +112,7 @@ impl Task {
     pub(crate) fn about(&self) -> Option<Name> {
         let named = |id: &dyn std::fmt::Display| Some(Name::from(id.to_string()));
         match self {
-            Task::Start { .. } => None,
+            Task::Start { .. } | Task::Upgrade { .. } => None,
             Task::Claim { assignment } | Task::Report { assignment, .. } => named(assignment),
             Task::Simple(command) => match command {
                 Command::Answer(answer) => named(&answer.question),
@@ -112,10 +125,12 @@ impl Task {
                 | Command::Merged(command::Merged { assignment, .. })
                 | Command::LeaseExpired(command::LeaseExpired { assignment }) => named(assignment),
                 Command::GateFinished(result) => named(&result.run),
-                Command::Start(_) | Command::Plan(_) | Command::Complete(_) | Command::Cancel(_) => None,
+                Command::Start(_)
+                | Command::Plan(_)
+                | Command::Complete(_)
+                | Command::Cancel(_)
+                | Command::Upgrade(_) => None,
             },
         }
     }
 }
-
-use interlock_core::command;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use interlock_core::event::Event;
+use interlock_core::event::{Cause, Event};
 use interlock_core::id::{AssignmentId, Name, Timestamp};
 use interlock_core::workflow::{Role, Workflow};
 use serde_json::Value as Json;
@@ -20,8 +20,20 @@ impl Work<'_> {
             return Ok(None);
         };
         let assignment = assignment.clone();
-        let origin = self.origin(session, key, id)?;
+        let mut origin = self.origin(session, key, id)?;
+        let mut lost = None;
+        while let Some((event, _)) = &origin
+            && let Cause::Lost { assignment, .. } = event.cause
+        {
+            let earlier = self.origin(session, key, assignment)?;
+            lost = lost.or_else(|| origin.take().map(|(event, _)| event));
+            origin = earlier;
+        }
         let (event, handoff) = origin.map_or((None, None), |(event, handoff)| (Some(event), handoff));
+        // An answer is read with its question.
+        if let Some(Cause::Answered { question, .. }) = event.as_ref().map(|event| &event.cause) {
+            self.recall_question(session, *question)?;
+        }
         let mission = self.mission(key)?;
         let output_directory = output_directory(self.output, session, id, assignment.attempt);
         let state = &self.held(session)?.state;
@@ -31,6 +43,7 @@ impl Work<'_> {
             id,
             assignment: &assignment,
             origin: event.as_ref(),
+            lost: lost.as_ref(),
             handoff: handoff.as_ref(),
             mission: mission.as_deref(),
             output_directory: &output_directory,

@@ -95,6 +95,7 @@ fn spoken_for(event: &Event) -> Option<AssignmentId> {
         | Cause::Overridden { .. }
         | Cause::CompletionAsked { .. }
         | Cause::Cancelled { .. }
+        | Cause::Upgraded { .. }
         | Cause::Refused(_) => None,
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use interlock_core::code::Code;
-use interlock_core::command::{Claim, Command, Inputs, Report, Start};
+use interlock_core::command::{Claim, Command, Inputs, Report, Start, Upgrade};
 use interlock_core::decide::{self, Outcome};
 use interlock_core::decision::Warning;
 use interlock_core::handoff::{self, Context, Expect, Extracted, Handoff};
@@ -18,6 +18,7 @@ use crate::engine::order::Given;
 use crate::engine::record::With;
 use crate::engine::{Claimed, Done, Order, Result, Work, prompt};
 use crate::keys::Secret;
+use crate::store::Pinned;
 
 impl Work<'_> {
     pub(super) fn start(
@@ -37,6 +38,25 @@ impl Work<'_> {
         self.tx.begin_session(&order.session, now)?;
         self.live(&order.session)?;
         self.record(order, event, With { mission, claimed: None })
+    }
+
+    pub(super) fn upgrade(
+        &mut self,
+        order: &Order,
+        pinned: &Pinned,
+        workflow: &Arc<Workflow>,
+        by: &Name,
+    ) -> Result<Done> {
+        let hash = self.live(&order.session)?.workflow_hash();
+        let upgrade = Upgrade { from: self.workflow(hash)?, by: by.clone() };
+        let inputs = Inputs { now: clock::now() };
+        let state = &self.held(&order.session)?.state;
+        let Outcome::Decided(event) = decide::decide(workflow, state, &Command::Upgrade(upgrade), &inputs)? else {
+            return Err(super::Error::lost());
+        };
+        self.tx.pin_workflow(workflow.hash, pinned, &workflow.requirements())?;
+        self.memory.learn(workflow);
+        self.record(order, event, With::default())
     }
 
     pub(super) fn claim(&mut self, order: &Order, assignment: AssignmentId) -> Result<Done> {
@@ -116,9 +136,9 @@ fn checked(
     state: &State,
     id: AssignmentId,
     extracted: &Extracted,
-) -> std::result::Result<(Handoff, Vec<Warning>), Rejection> {
+) -> Result<(Handoff, Vec<Warning>)> {
     let Some(assignment) = state.assignments.get(&id) else {
-        return Err(Rejection::new(Code::NoAssignment, format!("there is no assignment {id}")));
+        return Err(Rejection::new(Code::NoAssignment, format!("there is no assignment {id}")).into());
     };
     // Only a plan may depend on groups that are there.
     let plans = extracted.json.get("groups").is_some();
@@ -135,7 +155,7 @@ fn checked(
         |problem: &Problem| Warning { code: Some(Name::new(problem.code.number())), text: Name::new(&problem.message) };
     match checked.handoff {
         Some(handoff) => Ok((handoff, checked.warnings.iter().map(warning).collect())),
-        None => Err(invalid(checked.problems)),
+        None => Err(invalid(checked.problems).into()),
     }
 }
 

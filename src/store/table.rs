@@ -136,7 +136,7 @@ impl Fold {
             let ([group, opened, part, role], [_, by_event, how]) = (key.as_slice(), row.as_mut_slice()) else {
                 continue;
             };
-            let meant = (&*group, &*part, &*role) == (&resolved.group, &resolved.part, &resolved.role);
+            let meant = (group, part, role) == (&resolved.group, &resolved.part, &resolved.role);
             if meant && *by_event == Cell::Null && *opened < Cell::Integer(resolved.seq) {
                 *by_event = Cell::Integer(resolved.seq);
                 *how = Cell::Text(Name::new(resolved.by));

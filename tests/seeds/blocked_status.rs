@@ -175,12 +175,19 @@ fn playbook_3_every_report_leaves_a_logged_decision() {
     assert_eq!(reports.len(), 5);
     for event in &reports {
         let logged = serde_json::to_value(event).unwrap();
-        for field in ["/at", "/assignment", "/status", "/decision/action", "/decision/next", "/decision/rule"] {
+        for field in [
+            "/at",
+            "/cause/reported/assignment",
+            "/cause/reported/status",
+            "/decision/action",
+            "/decision/next",
+            "/decision/rule",
+        ] {
             assert!(logged.pointer(field).is_some(), "{field} in {logged:#}");
         }
     }
     let logged = serde_json::to_value(reports[2]).unwrap();
-    assert_eq!(logged["status"], "BLOCKED");
+    assert_eq!(logged["cause"]["reported"]["status"], "BLOCKED");
     assert_eq!(logged["decision"]["next"][0]["role"], "tech_lead");
     assert_eq!(logged["decision"]["next"][0]["group"], "E2E-RX");
     let Cause::Reported { assignment, .. } = reports[2].cause else { panic!("a report") };

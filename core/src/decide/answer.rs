@@ -55,7 +55,7 @@ pub(crate) fn route_answer<'a>(
         let (group, role) = (question.group.clone(), seat.role.clone());
         draft.push(Change::Unblocked { group, part: question.part, role, by: Resolution::Person });
     }
-    draft.carry(&situation, &chosen, &person(by))?;
+    draft.carry(&situation, chosen, &person(by))?;
     Ok(draft)
 }
 

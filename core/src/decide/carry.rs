@@ -3,12 +3,12 @@
 use crate::code::Code;
 use crate::decide::choose::{Chosen, aim, free_role, overridden, reached};
 use crate::decide::draft::Draft;
-use crate::decide::situation::Situation;
+use crate::decide::situation::{Passage, Situation};
 use crate::decision::{Action, Warning};
 use crate::event::{Change, Resolution};
 use crate::id::Name;
 use crate::rejection::Rejection;
-use crate::state::{End, Finding, SessionStatus, Stopped};
+use crate::state::{End, Finding, Group, SessionStatus, Stopped};
 use crate::workflow::*;
 
 /// What the person or agent behind a decision is called in the record.
@@ -22,28 +22,29 @@ impl Draft<'_> {
     pub(crate) fn carry(
         &mut self,
         situation: &Situation<'_>,
-        chosen: &Chosen<'_>,
+        chosen: Chosen<'_>,
         voice: &Voice,
     ) -> Result<(), Rejection> {
-        self.cite(chosen);
-        if !chosen.rule.climbs {
-            self.pass(situation, chosen.rule, voice)?;
+        let Chosen { rule, passage, facts } = chosen;
+        self.cite(rule, facts);
+        if !rule.climbs {
+            self.pass(situation, rule, voice)?;
         }
-        if let Some(counter) = &chosen.counter {
+        if let Some(passage) = passage {
             self.push(Change::Counted {
                 group: situation.group_name(),
-                counted: counter.counted.clone(),
-                role: counter.role.clone(),
-                iteration: counter.iteration,
-                no_progress: counter.no_progress,
-                measure: counter.measure,
+                counted: passage.counted.clone(),
+                role: passage.role.clone(),
+                iteration: passage.iteration,
+                no_progress: passage.no_progress,
+                measure: passage.measure,
             });
         }
-        if chosen.rule.climbs {
-            return self.climb(situation, chosen, voice);
+        if rule.climbs {
+            return self.climb(situation, rule, passage, voice);
         }
-        self.warn(situation, chosen);
-        self.verb(situation, chosen.rule, voice)
+        self.warn(situation, rule, passage);
+        self.verb(situation, rule, voice)
     }
 
     /// The verb alone: also for a move that was stopped and is made after all.
@@ -157,8 +158,13 @@ impl Draft<'_> {
     }
 
     /// One rung up instead: the limit is reached.
-    fn climb(&mut self, situation: &Situation<'_>, chosen: &Chosen<'_>, voice: &Voice) -> Result<(), Rejection> {
-        let rule = chosen.rule;
+    fn climb(
+        &mut self,
+        situation: &Situation<'_>,
+        rule: &Rule,
+        passage: Option<Passage<'_>>,
+        voice: &Voice,
+    ) -> Result<(), Rejection> {
         self.escalated = true;
         // What the stopped report brings is not lost.
         if rule.verb == Verb::Start {
@@ -170,10 +176,10 @@ impl Draft<'_> {
             self.void_evidence(situation);
         }
         let limit = rule.counted.map(|counted| self.cx.workflow.loop_at(counted));
-        if let (Some(item), Some(counter)) = (limit, &chosen.counter) {
+        if let (Some(item), Some(passage)) = (limit, passage) {
             self.because.push(Name::from(format!(
                 "loop `{}` is at its limit for {}: passage {} of {}, {} without progress",
-                item.name, counter.role, counter.iteration, item.limit.iteration, counter.no_progress
+                item.name, passage.role, passage.iteration, item.limit.iteration, passage.no_progress
             )));
         }
         let rung = situation
@@ -185,10 +191,10 @@ impl Draft<'_> {
                 self.consult(situation, role, rule.blocks);
             }
             (None, _) | (Some(_), Verb::Consult(_)) => {
-                let stopped = chosen.counter.as_ref().map(|counter| Stopped {
+                let stopped = passage.map(|passage| Stopped {
                     rule: Name::new(rule.id.strip_suffix("/limit").unwrap_or(&rule.id)),
-                    counted: counter.counted.clone(),
-                    role: counter.role.clone(),
+                    counted: passage.counted.clone(),
+                    role: passage.role.clone(),
                 });
                 self.stuck(situation, rule, stopped);
             }
@@ -216,7 +222,7 @@ impl Draft<'_> {
             let pass = self.cx.workflow.pass(*ix);
             let open = pass.measured.map_or(0, |measure| situation.ledger.open(measure));
             if open > 0 {
-                return Err(still_open(situation, pass, open));
+                return Err(self.still_open(situation, pass, open));
             }
             if pass.settles {
                 self.settle(situation, voice, None);
@@ -236,6 +242,40 @@ impl Draft<'_> {
             self.push(Change::Confirmed { group: group.id.clone() });
         }
         Ok(())
+    }
+
+    fn still_open(&self, situation: &Situation<'_>, pass: &Pass, open: u32) -> Rejection {
+        let what = match (pass.measured, open) {
+            (Some(Measure::FailingTests), 1) => "failing test is",
+            (Some(Measure::FailingTests), _) => "failing tests are",
+            (Some(Measure::BlockingFindings) | None, 1) => "blocking finding is",
+            (Some(Measure::BlockingFindings) | None, _) => "blocking findings are",
+        };
+        let mut list: Vec<String> = Vec::new();
+        if let Some(group) = situation.group.filter(|_| pass.measured == Some(Measure::BlockingFindings)) {
+            let findings = self.findings_of(group);
+            let blocking = findings.iter().filter(|finding| finding.is_blocking());
+            list.extend(blocking.map(|finding| format!("{} {} ({})", finding.id, finding.title, finding.location)));
+        }
+        let message = format!("`{}` cannot pass: {open} {what} open{}", pass.name, joined(&list));
+        Rejection::new(Code::StillOpen, message)
+            .help("report them as open, or leave them out once they are mended or their rejection is accepted")
+    }
+
+    /// The findings of a group as this decision leaves them.
+    fn findings_of<'g>(&'g self, group: &'g Group) -> Vec<&'g Finding> {
+        let mut findings: Vec<&Finding> = group.findings.iter().collect();
+        let moves = self.changes.iter().filter_map(|change| {
+            let Change::Reviewed { group: reviewed, findings, .. } = change else { return None };
+            (*reviewed == group.id).then_some(findings)
+        });
+        for (index, finding) in moves.flatten() {
+            match findings.get_mut(usize::try_from(*index).unwrap_or(usize::MAX)) {
+                Some(old) => *old = finding,
+                None => findings.push(finding),
+            }
+        }
+        findings
     }
 
     /// Work goes back, whoever gets it: what was passed says nothing of what comes, and no merge waits for it.
@@ -277,32 +317,34 @@ impl Draft<'_> {
     }
 
     /// Respawns come with a warning one step before the limit.
-    fn warn(&mut self, situation: &Situation<'_>, chosen: &Chosen<'_>) {
-        let (Some(ix), Some(counter)) = (chosen.rule.counted, &chosen.counter) else { return };
-        let again = matches!(chosen.rule.verb, Verb::Respawn(_) | Verb::Rework(_) | Verb::Goto(_) | Verb::Spawn(_));
+    fn warn(&mut self, situation: &Situation<'_>, rule: &Rule, passage: Option<Passage<'_>>) {
+        let (Some(ix), Some(passage)) = (rule.counted, passage) else { return };
+        let again = matches!(rule.verb, Verb::Respawn(_) | Verb::Rework(_) | Verb::Goto(_) | Verb::Spawn(_));
         let item = situation.workflow().loop_at(ix);
         if !again {
             return;
         }
-        let above = situation
-            .workflow()
-            .role_named(&counter.role)
-            .and_then(|role| rung_above(situation.workflow(), role, situation.reporter))
-            .map_or_else(|| Name::new("a person"), |role| situation.workflow().role(role).name.clone());
-        if item.warn.no_progress.is_some_and(|count| counter.no_progress >= count) {
+        let above = || {
+            let role = situation.workflow().role_named(passage.role);
+            let rung = role.and_then(|role| rung_above(situation.workflow(), role, situation.reporter));
+            rung.map_or("a person", |role| situation.workflow().role(role).name.as_str())
+        };
+        if item.warn.no_progress.is_some_and(|count| passage.no_progress >= count) {
+            let above = above();
             let text = format!("HIGH RISK: the next {} iteration without progress escalates to {above}", item.name);
             self.warnings.push(Warning::plain(text));
         }
-        if counter.iteration >= item.warn.iteration {
-            let left = item.limit.iteration.saturating_sub(counter.iteration);
+        if passage.iteration >= item.warn.iteration {
+            let above = above();
+            let left = item.limit.iteration.saturating_sub(passage.iteration);
             let text = if left <= 1 {
                 format!("FINAL ITERATION of {}: resolve everything that blocks, or it escalates to {above}", item.name)
             } else {
-                format!("{} iteration {}: {left} more and it escalates to {above}", item.name, counter.iteration)
+                format!("{} iteration {}: {left} more and it escalates to {above}", item.name, passage.iteration)
             };
             self.warnings.push(Warning::plain(text));
         }
-        debug_assert!(!reached(item.limit, counter), "a limit has a rule of its own");
+        debug_assert!(!reached(item.limit, passage), "a limit has a rule of its own");
     }
 
     fn drop_here(&mut self, situation: &Situation<'_>, end: End) -> Result<(), Rejection> {
@@ -355,30 +397,6 @@ fn rung_above(workflow: &Workflow, target: RoleIx, reporter: Option<RoleIx>) -> 
         rung = workflow.role(role).escalates_to;
     }
     workflow.role(start).escalates_to
-}
-
-fn still_open(situation: &Situation<'_>, pass: &Pass, open: u32) -> Rejection {
-    let what = match (pass.measured, open) {
-        (Some(Measure::FailingTests), 1) => "failing test is",
-        (Some(Measure::FailingTests), _) => "failing tests are",
-        (Some(Measure::BlockingFindings) | None, 1) => "blocking finding is",
-        (Some(Measure::BlockingFindings) | None, _) => "blocking findings are",
-    };
-    let mut list: Vec<String> = Vec::new();
-    if let Some(group) = situation.group.filter(|_| pass.measured == Some(Measure::BlockingFindings)) {
-        let mut findings = group.findings.clone();
-        for (index, finding) in &situation.ledger.moves {
-            match findings.get_mut(usize::try_from(*index).unwrap_or(usize::MAX)) {
-                Some(old) => *old = finding.clone(),
-                None => findings.push(finding.clone()),
-            }
-        }
-        let blocking = findings.iter().filter(|finding| finding.is_blocking());
-        list.extend(blocking.map(|finding| format!("{} {} ({})", finding.id, finding.title, finding.location)));
-    }
-    let message = format!("`{}` cannot pass: {open} {what} open{}", pass.name, joined(&list));
-    Rejection::new(Code::StillOpen, message)
-        .help("report them as open, or leave them out once they are mended or their rejection is accepted")
 }
 
 fn joined(list: &[String]) -> String {

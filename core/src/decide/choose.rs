@@ -1,16 +1,15 @@
 //! The first rule that matches.
 
-use crate::decide::situation::Situation;
+use crate::decide::situation::{Passage, Situation};
 use crate::decision::{Applied, FactValue};
 use crate::id::Name;
-use crate::state::Counter;
 use crate::workflow::*;
 
 /// The rule that decides, and what was found out on the way to it.
 pub(crate) struct Chosen<'a> {
     pub(crate) rule: &'a Rule,
-    /// The counter of the rule's loop, with this passage counted.
-    pub(crate) counter: Option<Counter>,
+    /// The passage through the rule's loop.
+    pub(crate) passage: Option<Passage<'a>>,
     pub(crate) facts: Vec<(Name, FactValue)>,
 }
 
@@ -20,13 +19,13 @@ pub(crate) fn choose<'a>(situation: &Situation<'a>, candidates: &[RuleIx]) -> Op
     for ix in candidates {
         let rule = workflow.rule(*ix);
         if matches(situation, rule, &mut facts) {
-            let counter = rule.counted.and_then(|counted| counter_of(situation, rule, counted));
-            if let (Some(counter), Some(counted)) = (&counter, rule.counted) {
+            let passage = rule.counted.and_then(|counted| passage_of(situation, rule, counted));
+            if let (Some(passage), Some(counted)) = (passage, rule.counted) {
                 let names = &workflow.loop_at(counted).facts;
-                record(&mut facts, names.iteration.clone(), FactValue::Number(counter.iteration));
-                record(&mut facts, names.no_progress.clone(), FactValue::Number(counter.no_progress));
+                record(&mut facts, names.iteration.clone(), FactValue::Number(passage.iteration));
+                record(&mut facts, names.no_progress.clone(), FactValue::Number(passage.no_progress));
             }
-            return Some(Chosen { rule, counter, facts });
+            return Some(Chosen { rule, passage, facts });
         }
     }
     None
@@ -95,7 +94,7 @@ fn holds(situation: &Situation<'_>, rule: &Rule, condition: &Condition, facts: &
         Condition::Limit => {
             let Some(ix) = rule.counted else { return false };
             let limit = situation.workflow().loop_at(ix).limit;
-            counter_of(situation, rule, ix).is_some_and(|counter| reached(limit, &counter))
+            passage_of(situation, rule, ix).is_some_and(|passage| reached(limit, passage))
         }
         Condition::Open(ix) => {
             let open = situation.open(*ix);
@@ -124,8 +123,8 @@ fn settled(situation: &Situation<'_>) -> bool {
     ledger.settled && (ledger.open(Measure::BlockingFindings) == 0 || situation.outstanding())
 }
 
-pub(crate) fn reached(limit: Limits, counter: &Counter) -> bool {
-    counter.iteration >= limit.iteration || limit.no_progress.is_some_and(|count| counter.no_progress >= count)
+pub(crate) fn reached(limit: Limits, passage: Passage<'_>) -> bool {
+    passage.iteration >= limit.iteration || limit.no_progress.is_some_and(|count| passage.no_progress >= count)
 }
 
 fn is_free(situation: &Situation<'_>, target: Target) -> bool {
@@ -153,10 +152,10 @@ fn completes(situation: &Situation<'_>, rule: &Rule) -> bool {
         })
 }
 
-/// The counter that a rule's passage moves, by loop and target role before overrides.
-pub(crate) fn counter_of(situation: &Situation<'_>, rule: &Rule, counted: LoopIx) -> Option<Counter> {
+/// Passages are counted by loop and target role before overrides.
+fn passage_of<'a>(situation: &Situation<'a>, rule: &Rule, counted: LoopIx) -> Option<Passage<'a>> {
     let role = situation.resolve(aim(rule.verb)).or(situation.reporter)?;
-    Some(situation.counter(counted, &situation.workflow().role(role).name))
+    Some(situation.passage(counted, &situation.workflow().role(role).name))
 }
 
 /// Who a verb is aimed at.

@@ -15,7 +15,8 @@ pub(super) fn claim(cx: &Cx<'_>, claim: &Claim) -> Result<Outcome, Rejection> {
         // The oldest go first, so nobody is overtaken for ever.
         let earlier = cx.state.open.range(..claim.assignment);
         let ahead = earlier.filter(|id| cx.state.assignments.get(id).is_some_and(|other| other.role == role.name));
-        if ahead.count() >= usize::try_from(most).unwrap_or(usize::MAX) {
+        let most = usize::try_from(most).unwrap_or(usize::MAX);
+        if ahead.take(most).count() == most {
             let message = format!("{most} of {} may be at work at once, and as many are", role.name);
             let help = "claim it when an earlier assignment of this role has reported";
             return Err(Rejection::new(Code::RoleBusy, message).help(help));

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use crate::decide::Cx;
 use crate::decide::situation::{Situation, applies};
-use crate::decide::{Outcome, choose::Chosen};
+use crate::decide::{Cx, Outcome};
 use crate::decision::*;
 use crate::event::{Cause, Change, Closing, Event, Resolution};
+use crate::handoff::PlannedGroup;
 use crate::id::{AssignmentId, GateRunId, Name, QuestionId};
-use crate::state::{GatePurpose, Group, Holder, Lane, Question, Seat, Stopped};
+use crate::state::{GatePurpose, Group, Holder, Lane, Question, Roster, Seat, Stopped};
 use crate::workflow::*;
 
 /// Whatever role a decision arrives at goes through the overrides once, in order.
@@ -65,6 +65,8 @@ pub(crate) struct Draft<'a> {
     pub(crate) model: Option<Name>,
     /// Groups that this decision plans: the state does not have them yet.
     pub(crate) planned: Vec<Group>,
+    /// Where the groups stand, as far as this decision has moved them.
+    pub(crate) roster: Roster<'a>,
     /// The question that is being answered.
     pub(crate) answering: Option<&'a Question>,
     pub(crate) gate_output: Option<Name>,
@@ -81,7 +83,7 @@ impl<'a> Draft<'a> {
     pub(crate) fn new(cx: Cx<'a>, rule: Name) -> Self {
         Self {
             cx,
-            changes: Vec::with_capacity(4),
+            changes: Vec::with_capacity(8),
             action: Action::Wait,
             rule,
             next: Vec::new(),
@@ -98,6 +100,7 @@ impl<'a> Draft<'a> {
             escalated: false,
             model: None,
             planned: Vec::new(),
+            roster: Roster::over(&cx.state.roster),
             answering: None,
             gate_output: None,
             handoff: None,
@@ -108,13 +111,20 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Takes over what a rule says of itself.
-    pub(crate) fn cite(&mut self, chosen: &Chosen<'_>) {
-        self.rule = chosen.rule.id.clone();
-        self.context = chosen.rule.with.clone();
-        self.model.clone_from(&chosen.rule.model);
-        self.because.extend(chosen.rule.because.clone());
-        self.facts.extend(chosen.facts.iter().cloned());
+    /// Takes over what a rule says of itself, and what it has read.
+    pub(crate) fn cite(&mut self, rule: &Rule, facts: Vec<(Name, FactValue)>) {
+        self.rule = rule.id.clone();
+        self.context = rule.with.clone();
+        self.model.clone_from(&rule.model);
+        self.because.extend(rule.because.clone());
+        self.facts.extend(facts);
+    }
+
+    pub(crate) fn plan_group(&mut self, group: PlannedGroup) {
+        let planned = Group::planned(&group);
+        self.roster.add(self.cx.state.groups.len().saturating_add(self.planned.len()), &planned);
+        self.planned.push(planned);
+        self.push(Change::GroupPlanned { group });
     }
 
     pub(crate) fn push(&mut self, change: Change) {

@@ -61,7 +61,7 @@ pub(crate) fn route_gate<'a>(
         .filter(|ix| cx.workflow.rule(*ix).phase.is_some() == (passed && situation.phase.is_some()))
         .collect();
     match choose(&situation, &candidates) {
-        Some(chosen) => draft.carry(&situation, &chosen, &interlock())?,
+        Some(chosen) => draft.carry(&situation, chosen, &interlock())?,
         None => {
             draft.because.push(Name::from(format!("gate `{}` failed and no entry of its `fail` holds here", run.gate)));
             draft.put_question(&situation, cx.workflow.stuck, false, None);

@@ -1,5 +1,7 @@
 //! Stages entered and left, groups started and ended, and what follows for the rest.
 
+use std::borrow::Cow;
+
 use crate::code::Code;
 use crate::decide::carry::Voice;
 use crate::decide::draft::{Draft, Slot};
@@ -8,59 +10,14 @@ use crate::decision::{Action, WaitsFor};
 use crate::event::{Change, Resolution};
 use crate::id::{AssignmentId, Name, QuestionId};
 use crate::rejection::Rejection;
-use crate::state::{End, GatePurpose, Group, Lane, Progress, State};
+use crate::state::{Class, End, GatePurpose, Group, Lane, State, Where};
 use crate::workflow::*;
-
-/// Where a group stands after it was moved.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Where {
-    /// At work: an assignment, a gate or a question is open.
-    Busy,
-    /// It waits before this stage of the session.
-    Arrived(usize),
-    Completed,
-    /// Merged, but a manager has to accept it.
-    AwaitsConfirmation,
-    /// Deferred or cancelled.
-    Dropped,
-}
-
-/// Groups that this decision has moved, which the state still shows as they were.
-#[derive(Default)]
-pub(crate) struct Moves(Vec<(Name, Where)>);
-
-impl Moves {
-    pub(crate) fn one(group: &Group, place: Where) -> Self {
-        Self(vec![(group.id.clone(), place)])
-    }
-
-    pub(crate) fn completed(groups: &[&Group]) -> Self {
-        Self(groups.iter().map(|group| (group.id.clone(), Where::Completed)).collect())
-    }
-
-    fn of(&self, group: &str) -> Option<Where> {
-        self.0.iter().rev().find(|(name, _)| name == group).map(|(_, place)| *place)
-    }
-
-    /// As the state has it, unless it was moved. `staged`: all open groups start anew.
-    fn place(&self, group: &Group, staged: bool) -> Option<Where> {
-        self.of(&group.id).or(match &group.progress {
-            Progress::Pending => None,
-            Progress::Working | Progress::Arrived if staged => None,
-            Progress::Working => Some(Where::Busy),
-            Progress::Arrived => Some(Where::Arrived(usize::from(group.lane.stage.unwrap_or(0)))),
-            Progress::AwaitingConfirmation => Some(Where::AwaitsConfirmation),
-            Progress::Ended(End::Completed) => Some(Where::Completed),
-            Progress::Ended(End::Deferred { .. } | End::Cancelled { .. }) => Some(Where::Dropped),
-        })
-    }
-}
 
 fn fresh_slot<'a>(group: Option<&'a Group>, lane: &'a Lane, part: usize, phase: Option<PhaseIx>) -> Slot<'a> {
     Slot { group, lane, part: u8::try_from(part).unwrap_or(u8::MAX), phase, fresh: true }
 }
 
-impl Draft<'_> {
+impl<'a> Draft<'a> {
     /// The stage is done: on to the next.
     pub(crate) fn leave(&mut self, situation: &Situation<'_>) -> Result<(), Rejection> {
         let Some(phase) = situation.phase else { return Ok(()) };
@@ -184,7 +141,8 @@ impl Draft<'_> {
         for (index, stage) in workflow.stages.iter().enumerate().skip(from) {
             if !stage.per_session {
                 self.push(Change::Staged { stage: u16::try_from(index).unwrap_or(u16::MAX) });
-                return self.start_groups(Moves::default(), Some(index));
+                self.stage_groups();
+                return self.start_groups(Some(index));
             }
             if self.any_applies(None, stage) {
                 self.action = Action::Spawn;
@@ -195,26 +153,41 @@ impl Draft<'_> {
         self.finish_session()
     }
 
+    /// Whatever is open waits for its turn again.
+    fn stage_groups(&mut self) {
+        for class in [Class::Busy, Class::Arrived] {
+            for index in self.roster.some(class, usize::MAX) {
+                self.roster.set(index, None);
+            }
+        }
+    }
+
     /// A group was moved: if it is out of the way, others start, or are waited for, or all are done.
     pub(crate) fn join(&mut self, group: &Group, place: Where) -> Result<(), Rejection> {
-        if place == Where::Busy { Ok(()) } else { self.start_groups(Moves::one(group, place), None) }
+        self.moved(group, place);
+        if place == Where::Busy { Ok(()) } else { self.start_groups(None) }
+    }
+
+    /// The state still shows the group as it was.
+    pub(crate) fn moved(&mut self, group: &Group, place: Where) {
+        if let Some(index) = self.roster.index_of(&group.id) {
+            self.roster.set(index, Some(place));
+        }
     }
 
     /// Starts what can start. `staged`: the stage at which every open group has just been set.
-    pub(crate) fn start_groups(&mut self, mut moves: Moves, staged: Option<usize>) -> Result<(), Rejection> {
-        let planned = self.planned.clone();
-        let state = self.cx.state;
-        let all: Vec<&Group> = state.groups.iter().chain(&planned).collect();
+    pub(crate) fn start_groups(&mut self, staged: Option<usize>) -> Result<(), Rejection> {
         let action = self.action;
         loop {
-            let startable = self.startable(&all, &mut moves, staged.is_some());
+            self.defer_doomed();
             let mut busy = false;
             let mut moved = false;
-            for group in startable {
-                let place = self.begin_group(group, staged)?;
+            for index in self.startable() {
+                let Some(group) = self.group_at(index) else { continue };
+                let place = self.begin_group(&group, staged)?;
                 busy |= place == Where::Busy;
                 moved |= place != Where::Busy;
-                moves.0.push((group.id.clone(), place));
+                self.roster.set(index, Some(place));
             }
             if busy {
                 self.action = Action::Batch;
@@ -225,43 +198,42 @@ impl Draft<'_> {
             }
         }
         self.action = action;
-        if all.iter().any(|group| moves.place(group, staged.is_some()) == Some(Where::Busy)) {
+        if self.roster.busy() > 0 {
             self.action = Action::Wait;
             self.waits_for = Some(WaitsFor::Groups);
             return Ok(());
         }
-        let arrived = all.iter().find_map(|group| match moves.place(group, staged.is_some()) {
+        let arrived = self.roster.first(Class::Arrived).and_then(|index| match self.roster.place(index) {
             Some(Where::Arrived(stage)) => Some(stage),
             Some(Where::Busy | Where::Completed | Where::AwaitsConfirmation | Where::Dropped) | None => None,
         });
         self.all_groups_done(arrived)
     }
 
-    /// Pending groups with their dependencies met, as many as there are slots. Those
-    /// whose dependencies will never be met are deferred, so that nothing waits for ever.
-    fn startable<'g>(&mut self, all: &[&'g Group], moves: &mut Moves, staged: bool) -> Vec<&'g Group> {
-        let find = |name: &Name| all.iter().find(|group| group.id == *name);
-        loop {
-            let dead = all.iter().find_map(|group| {
-                let pending = moves.place(group, staged).is_none();
-                let lost =
-                    |name: &&Name| find(name).is_none_or(|other| moves.place(other, staged) == Some(Where::Dropped));
-                group.depends_on.iter().find(lost).filter(|_| pending).map(|name| (*group, name.clone()))
-            });
-            let Some((group, name)) = dead else { break };
+    /// Of the state, or of those that this decision plans.
+    fn group_at(&self, index: usize) -> Option<Cow<'a, Group>> {
+        let groups = &self.cx.state.groups;
+        let planned = || self.planned.get(index.checked_sub(groups.len())?);
+        groups.get(index).map(Cow::Borrowed).or_else(|| planned().cloned().map(Cow::Owned))
+    }
+
+    /// Groups whose dependencies will never be met are deferred, so that nothing waits for ever.
+    fn defer_doomed(&mut self) {
+        while let Some(index) = self.roster.first(Class::Doomed) {
+            self.roster.set(index, Some(Where::Dropped));
+            let Some(group) = self.group_at(index) else { continue };
+            let lost = group.depends_on.iter().find(|name| self.roster.is_lost(name));
+            let name = lost.map_or("another", Name::as_str);
             let why = Name::from(format!("it depends on {name}, which was not completed"));
             let end = End::Deferred { why, by: Name::new("interlock"), acknowledged: None };
             self.push(Change::GroupEnded { group: group.id.clone(), end });
-            moves.0.push((group.id.clone(), Where::Dropped));
         }
-        let busy = all.iter().filter(|group| moves.place(group, staged) == Some(Where::Busy)).count();
-        let slots = usize::try_from(self.cx.workflow.groups_at_most).unwrap_or(usize::MAX).saturating_sub(busy);
-        let met = |name: &Name| {
-            let place = find(name).and_then(|other| moves.place(other, staged));
-            matches!(place, Some(Where::Completed | Where::Arrived(_)))
-        };
-        let ready = |group: &&&Group| moves.place(group, staged).is_none() && group.depends_on.iter().all(met);
-        all.iter().filter(ready).take(slots).copied().collect()
+    }
+
+    /// Pending groups with their dependencies met, as many as there are slots.
+    fn startable(&self) -> Vec<usize> {
+        let most = usize::try_from(self.cx.workflow.groups_at_most).unwrap_or(usize::MAX);
+        self.roster.some(Class::Ready, most.saturating_sub(self.roster.busy()))
     }
 
     fn begin_group(&mut self, group: &Group, staged: Option<usize>) -> Result<Where, Rejection> {
@@ -354,8 +326,12 @@ impl Draft<'_> {
 
     /// No finding, no blocker, nobody who waits: as this decision leaves them.
     fn nothing_is_open(&self, group: &Group) -> Result<(), Rejection> {
-        let changes = self.changes.iter().filter(|change| concerns_what_is_open(change));
-        let Some(after) = State::begun_with(group.clone()).after(changes) else { return Ok(()) };
+        let mut changes = self.changes.iter().filter(|change| concerns_what_is_open(change)).peekable();
+        let after = match changes.peek() {
+            None => Some(Cow::Borrowed(group)),
+            Some(_) => State::begun_with(group.clone()).after(changes).map(Cow::Owned),
+        };
+        let Some(after) = after else { return Ok(()) };
         let findings = after.blocking_findings();
         if findings > 0 {
             let message =
@@ -415,7 +391,7 @@ impl Draft<'_> {
     pub(crate) fn drop_group(&mut self, group: &Group, except: Option<u8>, end: End) -> Result<(), Rejection> {
         self.void_lane(Some(group), &group.lane, except, None);
         self.push(Change::GroupEnded { group: group.id.clone(), end });
-        self.start_groups(Moves::one(group, Where::Dropped), None)
+        self.join(group, Where::Dropped)
     }
 }
 

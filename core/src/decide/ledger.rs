@@ -3,6 +3,8 @@
 //! The reviewer's reports move the ledger. What an author claims is kept, compared
 //! and warned about, never counted.
 
+use std::borrow::Cow;
+
 use crate::code::Code;
 use crate::decision::Warning;
 use crate::handoff::{Grade, Handoff, Issue};
@@ -101,42 +103,46 @@ impl Ledger {
         ledger
     }
 
+    /// A finding is copied where the report moves it; the others are looked at where they are.
     fn review(&mut self, group: &Group, handoff: &Handoff, restated: bool) {
-        let mut findings = group.findings.clone();
+        let mut findings: Vec<Cow<'_, Finding>> = group.findings.iter().map(Cow::Borrowed).collect();
         self.verdicts(&mut findings, handoff);
+        let later = group.reviewers.contains(&handoff.role);
         let mut raised: Vec<usize> = Vec::new();
         let mut blocked_anew = 0u32;
         let mut held_back = 0u32;
         for issue in handoff.issues.iter().flatten() {
-            let later = group.reviewers.contains(&handoff.role);
             let place = self.raise(&mut findings, &raised, issue, handoff, later);
             raised.push(place);
             if !issue.blocking {
                 continue;
             }
-            match findings.get(place).is_some_and(Finding::is_blocking) {
+            match findings.get(place).is_some_and(|finding| finding.is_blocking()) {
                 true => blocked_anew = blocked_anew.saturating_add(1),
                 false => held_back = held_back.saturating_add(1),
             }
             self.raised_again |= findings.get(place).is_some_and(|finding| finding.status == FindingStatus::Accepted);
         }
         let overruled = &handoff.tracking.rejections_overruled;
-        for (index, finding) in findings.iter_mut().enumerate() {
-            let own = finding.raised_by == handoff.role && finding.status == FindingStatus::Open;
-            if restated && own && !raised.contains(&index) && !overruled.contains(&finding.id) {
-                finding.status = FindingStatus::Closed;
+        for (index, finding) in findings.iter_mut().enumerate().filter(|_| restated) {
+            let own = finding.status == FindingStatus::Open && finding.raised_by == handoff.role;
+            if own && !raised.contains(&index) && !overruled.contains(&finding.id) {
+                finding.to_mut().status = FindingStatus::Closed;
             }
         }
         self.blocking = count(findings.iter().filter(|finding| finding.is_blocking()).count());
         self.reviewed = true;
-        let own = |finding: &&Finding| finding.raised_by == handoff.role && finding.is_blocking();
+        let own = |finding: &&Cow<'_, Finding>| finding.is_blocking() && finding.raised_by == handoff.role;
         self.settled = held_back > 0 && blocked_anew == 0 && findings.iter().find(own).is_none();
-        let changed = findings.into_iter().enumerate().filter(|(index, new)| group.findings.get(*index) != Some(new));
-        self.moves = changed.map(|(index, new)| (count(index), new)).collect();
+        let moved = findings.into_iter().enumerate().filter_map(|(index, finding)| match finding {
+            Cow::Owned(new) if group.findings.get(index) != Some(&new) => Some((count(index), new)),
+            Cow::Owned(_) | Cow::Borrowed(_) => None,
+        });
+        self.moves = moved.collect();
     }
 
     /// Rejections that the reviewer accepts or overrules, by the ids of the last review.
-    fn verdicts(&mut self, findings: &mut [Finding], handoff: &Handoff) {
+    fn verdicts(&mut self, findings: &mut [Cow<'_, Finding>], handoff: &Handoff) {
         // Ids are those of this role's last review: another reviewer's may be the same.
         let open = |finding: &Finding, id: &Name| {
             finding.raised_by == handoff.role && finding.id == *id && finding.status == FindingStatus::Open
@@ -148,11 +154,11 @@ impl Ledger {
                 self.warnings.push(Warning::coded(Code::UnresolvedRejection, text));
                 continue;
             };
-            let same = |other: &&mut Finding| {
+            let same = |other: &&mut Cow<'_, Finding>| {
                 other.raised_by == handoff.role && other.same_as(&finding.location, &finding.title)
             };
             for finding in findings.iter_mut().filter(same) {
-                finding.status = FindingStatus::Accepted;
+                finding.to_mut().status = FindingStatus::Accepted;
             }
         }
         for id in &handoff.tracking.rejections_overruled {
@@ -167,7 +173,7 @@ impl Ledger {
     /// Enters one issue and says where it stands. Across reviews `location|title` tells findings apart.
     fn raise(
         &mut self,
-        findings: &mut Vec<Finding>,
+        findings: &mut Vec<Cow<'_, Finding>>,
         raised: &[usize],
         issue: &Issue,
         handoff: &Handoff,
@@ -175,7 +181,7 @@ impl Ledger {
     ) -> usize {
         let same =
             |finding: &Finding| finding.raised_by == handoff.role && finding.same_as(&issue.location, &issue.title);
-        if let Some(index) = findings.iter().position(|f| same(f) && f.status == FindingStatus::Accepted) {
+        if let Some(index) = findings.iter().position(|f| f.status == FindingStatus::Accepted && same(f)) {
             if issue.blocking {
                 let note = format!("{} was raised again after its rejection was accepted: {}", issue.id, issue.title);
                 self.notes.push(Name::from(note.clone()));
@@ -183,8 +189,7 @@ impl Ledger {
             }
             return index;
         }
-        let known = findings.iter().enumerate().find(|(index, f)| same(f) && !raised.contains(index));
-        let known = known.map(|(index, _)| index);
+        let known = findings.iter().enumerate().find(|(index, f)| !raised.contains(index) && same(f));
         let minor = matches!(issue.severity, Grade::Medium | Grade::Low);
         let mut blocking = issue.blocking;
         if known.is_none() && later && minor && blocking {
@@ -192,8 +197,10 @@ impl Ledger {
             let text = format!("{} is new and minor: it cannot block after the first review", issue.id);
             self.warnings.push(Warning::coded(Code::LateNitpick, text));
         }
-        let old = known.and_then(|index| findings.get(index));
-        let finding = Finding {
+        if let Some((index, _)) = known.filter(|(_, old)| old.stands_as(issue, blocking)) {
+            return index;
+        }
+        let finding = Cow::Owned(Finding {
             id: issue.id.clone(),
             location: issue.location.clone(),
             title: issue.title.clone(),
@@ -201,18 +208,14 @@ impl Ledger {
             blocking,
             raised_by: handoff.role.clone(),
             status: FindingStatus::Open,
-            response: old.and_then(|old| old.response.clone()),
-        };
-        match known.and_then(|index| findings.get_mut(index).map(|slot| (index, slot))) {
-            Some((index, slot)) => {
-                *slot = finding;
-                index
-            }
-            None => {
-                findings.push(finding);
-                findings.len().saturating_sub(1)
-            }
+            response: known.and_then(|(_, old)| old.response.clone()),
+        });
+        let place = known.map_or(findings.len(), |(index, _)| index);
+        match findings.get_mut(place) {
+            Some(old) => *old = finding,
+            None => findings.push(finding),
         }
+        place
     }
 
     fn compare_claims(&mut self, group: &Group, handoff: &Handoff) {

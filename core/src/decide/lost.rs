@@ -23,6 +23,6 @@ pub(super) fn lost(cx: &Cx<'_>, lost: &Lost) -> Result<Outcome, Rejection> {
     };
     let mut draft = Draft::new(*cx, chosen.rule.id.clone());
     draft.push(Change::Closed { assignment: lost.assignment, how: Closing::Voided, digest: None });
-    draft.carry(&situation, &chosen, &interlock())?;
+    draft.carry(&situation, chosen, &interlock())?;
     Ok(draft.finish(Cause::Lost { assignment: lost.assignment, status: name.clone() }))
 }

@@ -19,12 +19,14 @@ mod lease;
 mod ledger;
 mod lost;
 mod merged;
+mod offer;
 mod overrule;
 mod plan;
 mod refuse;
 mod report;
 mod situation;
 mod start;
+mod upgrade;
 mod validate;
 
 use crate::code::Code;
@@ -35,6 +37,7 @@ use crate::rejection::Rejection;
 use crate::state::{Group, State};
 use crate::workflow::{PhaseIx, RoleIx, Test, Workflow};
 
+pub use offer::{Offer, offers};
 pub(crate) use report::{Given, GivenLoop, route_report};
 pub(crate) use {answer::route_answer, gate::route_gate};
 
@@ -61,6 +64,9 @@ pub fn decide(workflow: &Workflow, state: &State, command: &Command, inputs: &In
     if let Command::Start(start) = command {
         return start::start(&cx, start);
     }
+    if let Command::Upgrade(by_person) = command {
+        return upgrade::upgrade(&cx, by_person);
+    }
     if let Command::Report(report) = command
         && let Some(outcome) = report::repeated(&cx, report)
     {
@@ -69,6 +75,7 @@ pub fn decide(workflow: &Workflow, state: &State, command: &Command, inputs: &In
     cx.is_active()?;
     match command {
         Command::Start(start) => start::start(&cx, start),
+        Command::Upgrade(by_person) => upgrade::upgrade(&cx, by_person),
         Command::Plan(plan) => plan::plan(&cx, plan),
         Command::Claim(claim) => claim::claim(&cx, claim),
         Command::Report(report) => report::report(&cx, report),

@@ -1,12 +1,13 @@
 //! Groups taken in: from a handoff, or by a person.
 
+use std::collections::BTreeSet;
+
 use crate::code::Code;
 use crate::command::Plan;
 use crate::decide::draft::Draft;
-use crate::decide::join::Moves;
 use crate::decide::situation::{Situation, applies};
 use crate::decide::{Cx, Outcome};
-use crate::event::{Cause, Change};
+use crate::event::Cause;
 use crate::handoff::{PlannedGroup, circle};
 use crate::id::Name;
 use crate::problem::Problem;
@@ -31,7 +32,7 @@ pub(super) fn plan(cx: &Cx<'_>, plan: &Plan) -> Result<Outcome, Rejection> {
         draft.void_lane(None, &cx.state.lane, None, None);
     }
     draft.take_groups(&plan.groups)?;
-    draft.start_groups(Moves::default(), None)?;
+    draft.start_groups(None)?;
     Ok(draft.finish(Cause::Planned { by: plan.by.clone() }))
 }
 
@@ -58,8 +59,7 @@ impl Draft<'_> {
             return Err(Rejection::new(Code::PlanRefused, message).problems(problems));
         }
         for group in groups {
-            self.planned.push(Group::planned(group));
-            self.push(Change::GroupPlanned { group: group.clone() });
+            self.plan_group(group.clone());
         }
         Ok(())
     }
@@ -70,17 +70,18 @@ impl Draft<'_> {
         if groups.is_empty() {
             problems.push(Problem::new(Code::BadPlan, "a plan has at least one group").field("groups"));
         }
-        let mut placed: Vec<&Name> = Vec::new();
+        let names: BTreeSet<&Name> = groups.iter().map(|group| &group.id).collect();
+        let mut placed: BTreeSet<&Name> = BTreeSet::new();
         for (index, group) in groups.iter().enumerate() {
             let field = format!("groups[{index}]");
             let mut wrong = |message: String| {
                 problems.push(Problem::new(Code::BadPlan, message).field(field.clone()));
             };
-            if state.group(&group.id).is_some() || placed.contains(&&group.id) {
+            if state.group(&group.id).is_some() || !placed.insert(&group.id) {
                 wrong(format!("there is a group `{}` already", group.id));
             }
             for dependency in &group.depends_on {
-                let known = state.group(dependency).is_some() || groups.iter().any(|other| other.id == *dependency);
+                let known = state.group(dependency).is_some() || names.contains(dependency);
                 if !known || *dependency == group.id {
                     wrong(format!("`{}` cannot depend on `{dependency}`", group.id));
                 }
@@ -101,7 +102,6 @@ impl Draft<'_> {
             if !opens(self) {
                 wrong(format!("no entry of `groups.begin` holds for `{}`", group.id));
             }
-            placed.push(&group.id);
         }
         problems.extend(circle(groups));
         problems

@@ -96,6 +96,9 @@ pub(super) fn repeated(cx: &Cx<'_>, report: &Report) -> Option<Outcome> {
     decision.map(Outcome::Repeated)
 }
 
+/// Fields that are handed on and stand in no handoff: whoever writes prompts fills them in.
+pub(super) const MADE_HERE: [&str; 4] = ["answer", "gate_output", "group_summaries", "deferred_groups"];
+
 /// From a checked handoff to the changes that follow.
 pub(crate) fn route_report<'a>(
     cx: &Cx<'a>,
@@ -126,7 +129,7 @@ pub(crate) fn route_report<'a>(
     draft.take_ledger(&mut situation, handoff);
     draft.note_status(cx.workflow, handoff);
     let voice = Voice { name: assignment.role.clone(), resolution: Resolution::Guidance };
-    draft.carry(&situation, &chosen, &voice)?;
+    draft.carry(&situation, chosen, &voice)?;
     draft.note_handoff(handoff);
     Ok(draft)
 }
@@ -140,7 +143,7 @@ fn candidates<'a>(situation: &Situation<'a>, status: Option<StatusIx>) -> &'a [R
 }
 
 /// What a report of this status has to do with findings and tests.
-fn bearings(situation: &Situation<'_>, candidates: &[RuleIx]) -> Bearings {
+pub(super) fn bearings(situation: &Situation<'_>, candidates: &[RuleIx]) -> Bearings {
     let workflow = situation.workflow();
     let mut bearings = Bearings::default();
     let mut take = |measure: Option<Measure>, bearing: Bearing| match measure {
@@ -196,7 +199,7 @@ impl Draft<'_> {
         let ledger = &mut situation.ledger;
         if ledger.measured(Measure::BlockingFindings).is_some() {
             let (group, by) = (group.id.clone(), handoff.role.clone());
-            self.push(Change::Reviewed { group, by, findings: ledger.moves.clone() });
+            self.push(Change::Reviewed { group, by, findings: std::mem::take(&mut ledger.moves) });
         }
         if !handoff.responses.is_empty() {
             self.push(Change::Responded { group: group.id.clone(), responses: handoff.responses.clone() });
@@ -226,9 +229,8 @@ impl Draft<'_> {
 
     /// What the next role will not get, and what the agent would have done.
     fn note_handoff(&mut self, handoff: &Handoff) {
-        let engine = ["answer", "gate_output", "group_summaries", "deferred_groups"];
         let context = self.context.clone();
-        let absent = context.iter().filter(|field| !engine.contains(&field.as_str()) && !handoff.has(field));
+        let absent = context.iter().filter(|field| !MADE_HERE.contains(&field.as_str()) && !handoff.has(field));
         self.absent.extend(absent.cloned());
         let suggested = |path| handoff.field(path).and_then(|value| value.as_str());
         if let Some(name) = suggested("handoff.next_agent") {

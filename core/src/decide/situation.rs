@@ -5,7 +5,7 @@ use crate::decide::ledger::Ledger;
 use crate::decide::report::Given;
 use crate::handoff::Handoff;
 use crate::id::Name;
-use crate::state::{Counter, Group, Holder, Lane, Seat};
+use crate::state::{Group, Holder, Lane, Seat};
 use crate::workflow::*;
 
 /// Who speaks, about what, in which circumstances.
@@ -23,6 +23,16 @@ pub(crate) struct Situation<'a> {
     pub(crate) ledger: Ledger,
     /// Counters as `route` was told them, already counted.
     pub(crate) given: Option<&'a Given>,
+}
+
+/// A passage through a loop, counted and not yet recorded.
+#[derive(Clone, Copy)]
+pub(crate) struct Passage<'a> {
+    pub(crate) counted: &'a Name,
+    pub(crate) role: &'a Name,
+    pub(crate) iteration: u32,
+    pub(crate) no_progress: u32,
+    pub(crate) measure: Option<u32>,
 }
 
 impl<'a> Situation<'a> {
@@ -85,13 +95,12 @@ impl<'a> Situation<'a> {
         }
     }
 
-    /// The counter of a passage, with this one counted.
-    pub(crate) fn counter(&self, ix: LoopIx, role: &Name) -> Counter {
+    pub(crate) fn passage(&self, ix: LoopIx, role: &'a Name) -> Passage<'a> {
         let item = self.workflow().loop_at(ix);
         if let Some(given) = self.given.and_then(|given| given.of(ix)) {
-            return Counter {
-                counted: item.name.clone(),
-                role: role.clone(),
+            return Passage {
+                counted: &item.name,
+                role,
                 iteration: given.iteration,
                 no_progress: given.no_progress,
                 measure: given.open,
@@ -110,7 +119,7 @@ impl<'a> Situation<'a> {
                 (if progress { 0 } else { stuck }, now.or(last).or(Some(self.ledger.open(kind).max(1))))
             }
         };
-        Counter { counted: item.name.clone(), role: role.clone(), iteration, no_progress, measure }
+        Passage { counted: &item.name, role, iteration, no_progress, measure }
     }
 }
 

@@ -7,12 +7,12 @@ use crate::decide::draft::Draft;
 use crate::decide::situation::Situation;
 use crate::decide::{Cx, Outcome};
 use crate::decision::Action;
-use crate::event::{Cause, Change};
+use crate::event::Cause;
 use crate::handoff::PlannedGroup;
 use crate::id::Name;
 use crate::problem::Problem;
 use crate::rejection::Rejection;
-use crate::state::{Group, Session, State};
+use crate::state::{Session, State};
 use crate::suggest;
 use crate::workflow::{GuardSource, Workflow};
 
@@ -101,8 +101,7 @@ impl Draft<'_> {
             depends_on: Vec::new(),
             checks: Vec::new(),
         };
-        self.planned.push(Group::planned(&group));
-        self.push(Change::GroupPlanned { group });
+        self.plan_group(group);
         Ok(())
     }
 
@@ -116,7 +115,7 @@ impl Draft<'_> {
                 self.waits_for = Some(crate::decision::WaitsFor::Groups);
                 return Ok(());
             }
-            return self.start_groups(super::join::Moves::default(), None);
+            return self.start_groups(None);
         };
         if situation.handoff.is_some_and(|handoff| handoff.groups.is_some()) {
             let message = "groups are planned for the session, and this assignment is about one group";

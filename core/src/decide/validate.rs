@@ -4,14 +4,13 @@ use crate::code::Code;
 use crate::decide::carry::Voice;
 use crate::decide::choose::choose;
 use crate::decide::draft::{Draft, Slot};
-use crate::decide::join::Moves;
 use crate::decide::ledger::Ledger;
 use crate::decide::situation::Situation;
 use crate::decision::{Action, Judgement, Reason, Verdict, Warning};
 use crate::event::{Change, Resolution};
 use crate::id::Name;
 use crate::rejection::Rejection;
-use crate::state::{End, GatePurpose, Group, Progress, SessionStatus};
+use crate::state::{End, GatePurpose, Group, Progress, SessionStatus, Where};
 use crate::workflow::*;
 
 impl Draft<'_> {
@@ -93,8 +92,9 @@ impl Draft<'_> {
             return Err(Rejection::new(Code::NotNow, message));
         };
         let (rule, context) = (self.rule.clone(), self.context.clone());
-        self.carry(&judged, &chosen, voice)?;
-        self.because.push(Name::from(format!("validator: {word}, by {}", chosen.rule.id)));
+        let decided_by = chosen.rule;
+        self.carry(&judged, chosen, voice)?;
+        self.because.push(Name::from(format!("validator: {word}, by {}", decided_by.id)));
         self.rule = rule;
         if verdict == Verdict::Accept {
             self.context = context;
@@ -133,20 +133,13 @@ impl Draft<'_> {
 
     /// A group that was accepted may be what others waited for: they start, and the verdict can wait.
     fn accepted_lets_others_start(&mut self) -> Result<bool, Rejection> {
-        let state = self.cx.state;
-        let ended = |group: &&Group| {
-            self.changes.iter().any(|change| matches!(change, Change::GroupEnded { group: g, .. } if *g == group.id))
-        };
-        let accepted: Vec<&Group> = state.groups.iter().filter(ended).collect();
-        let waited = |group: &Group| {
-            let on_it = |name: &Name| accepted.iter().any(|other| other.id == *name);
-            group.progress == Progress::Pending && group.depends_on.iter().any(on_it)
-        };
-        if !state.groups.iter().any(waited) {
+        let waited_for =
+            |change: &Change| matches!(change, Change::GroupEnded { group, .. } if self.roster.is_waited_for(group));
+        if !self.changes.iter().any(waited_for) {
             return Ok(false);
         }
         self.because.push(Name::new("groups that waited for what was accepted come first"));
-        self.start_groups(Moves::completed(&accepted), None)?;
+        self.start_groups(None)?;
         Ok(true)
     }
 
@@ -158,6 +151,7 @@ impl Draft<'_> {
         }
         self.push(Change::Confirmed { group: group.id.clone() });
         self.push(Change::GroupEnded { group: group.id.clone(), end: End::Completed });
+        self.moved(group, Where::Completed);
     }
 
     /// Every reason against completion that a group gives.

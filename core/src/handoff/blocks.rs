@@ -185,8 +185,13 @@ impl Walker<'_, '_> {
         let mut line = String::new();
         while at < self.end {
             let (stop, mut next) = line_end(self.bytes, at, self.end);
+            let bytes = self.bytes.get(at..stop).unwrap_or_default();
+            if bytes.is_empty() || outline::begins_as_text(bytes) {
+                (at, open) = (next, !bytes.is_empty());
+                continue;
+            }
             line.clear();
-            outline::outline(self.bytes.get(at..stop).unwrap_or_default(), &mut line);
+            outline::outline(bytes, &mut line);
             let text = line.trim_start_matches(' ');
             let indent = line.len().saturating_sub(text.len());
             open = match text {

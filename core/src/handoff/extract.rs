@@ -237,8 +237,9 @@ impl Output<'_> {
 
     fn line_of(&self, at: usize) -> usize {
         let before = self.bytes.get(..at).unwrap_or_default();
-        let breaks = memchr::memchr2_iter(b'\n', b'\r', before).filter(|at| !is_first_half(self.bytes, *at));
-        breaks.count().saturating_add(1)
+        let returns = memchr::memchr_iter(b'\r', before).filter(|at| !is_first_half(self.bytes, *at));
+        let breaks = memchr::memchr_iter(b'\n', before).count().saturating_add(returns.count());
+        breaks.saturating_add(1)
     }
 
     fn place_at(&self, at: usize) -> Place {

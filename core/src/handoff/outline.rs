@@ -15,6 +15,14 @@ const MAX_MARKERS: usize = 64;
 /// Fences longer than this count as this long.
 const MAX_FENCE: usize = 200;
 
+/// Is the line text for sure, by its first byte? Nothing that matters begins so.
+pub(crate) fn begins_as_text(line: &[u8]) -> bool {
+    !matches!(
+        line.first(),
+        None | Some(b' ' | b'\t' | b'>' | b'-' | b'+' | b'*' | b'_' | b'=' | b'#' | b'`' | b'~' | b'0'..=b'9')
+    )
+}
+
 /// Appends the outline of one line (given without its line end) to `out`.
 pub(crate) fn outline(line: &[u8], out: &mut String) {
     let mut at = 0;

@@ -21,6 +21,10 @@ impl State {
                 settings: settings.clone(),
             });
         }
+        if let (Cause::Upgraded { workflow, workflow_hash, .. }, Some(session)) = (&event.cause, &mut self.session) {
+            session.workflow = workflow.clone();
+            session.workflow_hash = *workflow_hash;
+        }
         if let Some(decision) = &event.decision {
             self.last_decision = decision.id;
         }
@@ -42,8 +46,9 @@ impl State {
         match change {
             Change::GroupPlanned { group } => {
                 self.gates_passed.clear();
-                self.group_index.insert(group.id.clone(), self.groups.len());
-                self.groups.push(Group::planned(group));
+                let group = Group::planned(group);
+                self.roster.add(self.groups.len(), &group);
+                self.groups.push(group);
             }
             Change::Staged { stage } => self.staged(*stage),
             Change::Entered { group, stage, phases } => self.entered(group.as_ref(), *stage, phases),
@@ -103,17 +108,17 @@ impl State {
             Change::TestsFailing { group, tests } => {
                 self.on_group(group, |group| group.failing_tests.clone_from(tests));
             }
-            Change::Arrived { group, stage } => self.on_group(group, |group| {
+            Change::Arrived { group, stage } => self.moved(group, |group| {
                 group.progress = Progress::Arrived;
                 group.lane.stage = Some(*stage);
                 group.lane.parts.clear();
             }),
             Change::AwaitsConfirmation { group } => {
-                self.on_group(group, |group| group.rests(Progress::AwaitingConfirmation));
+                self.moved(group, |group| group.rests(Progress::AwaitingConfirmation));
             }
             Change::GroupEnded { group, end } => {
                 self.gates_passed.clear();
-                self.on_group(group, |group| group.rests(Progress::Ended(end.clone())));
+                self.moved(group, |group| group.rests(Progress::Ended(end.clone())));
             }
             Change::DeferralNamed { group, by } => self.on_group(group, |group| {
                 if let Progress::Ended(End::Deferred { acknowledged, .. }) = &mut group.progress {
@@ -138,6 +143,15 @@ impl State {
     fn on_group(&mut self, name: &Name, change: impl FnOnce(&mut Group)) {
         if let Some(group) = self.group_mut(name) {
             change(group);
+        }
+    }
+
+    /// A change of where a group stands, of which the roster takes note.
+    fn moved(&mut self, name: &Name, change: impl FnOnce(&mut Group)) {
+        let Some(index) = self.group_ix(name) else { return };
+        if let Some(group) = self.groups.get_mut(index) {
+            change(group);
+            self.roster.update(index, group);
         }
     }
 
@@ -168,10 +182,11 @@ impl State {
     fn staged(&mut self, stage: u16) {
         self.lane.stage = Some(stage);
         self.lane.parts.clear();
-        for group in self.groups.iter_mut().filter(|group| !group.ended()) {
+        for (index, group) in self.groups.iter_mut().enumerate().filter(|(_, group)| !group.ended()) {
             group.progress = Progress::Pending;
             group.lane.stage = Some(stage);
             group.lane.parts.clear();
+            self.roster.update(index, group);
         }
     }
 
@@ -183,14 +198,17 @@ impl State {
         } else {
             phases.iter().map(|phase| Part { phase: Some(phase.clone()), ..Part::default() }).collect()
         };
-        if let Some(group) = name.and_then(|name| self.group_mut(name)) {
-            group.progress = Progress::Working;
+        if let Some(name) = name {
+            self.moved(name, |group| group.progress = Progress::Working);
         }
     }
 
     fn assigned(&mut self, change: &Change) {
         let Change::Assigned { assignment, group, part, phase, role, task, attempt } = change else { return };
-        self.hold(group.as_ref(), *part, Holder::Assignment(*assignment));
+        self.on_lane(group.as_ref(), |lane| {
+            lane.hold(*part, Holder::Assignment(*assignment));
+            lane.attempted(role, *attempt);
+        });
         self.last_assignment = *assignment;
         self.open.insert(*assignment);
         let given = Assignment {
@@ -205,12 +223,6 @@ impl State {
             closed: None,
         };
         self.assignments.insert(*assignment, given);
-        if let Some(lane) = self.lane_mut(group.as_ref()) {
-            match lane.attempts.iter_mut().find(|(name, _)| name == role) {
-                Some((_, count)) => *count = *attempt,
-                None => lane.attempts.push((role.clone(), *attempt)),
-            }
-        }
         if group.is_some() && *task != Task::Consult {
             // Gates of the session passed on a tree that is about to change.
             self.gates_passed.clear();
@@ -223,9 +235,11 @@ impl State {
 
     /// A group is merging while its merge or its gates are under way.
     fn merging(&mut self, group: Option<&Name>, merging: bool) {
-        if let Some(group) = group.and_then(|name| self.group_mut(name)) {
-            group.merging = merging;
-            group.progress = Progress::Working;
+        if let Some(name) = group {
+            self.moved(name, |group| {
+                group.merging = merging;
+                group.progress = Progress::Working;
+            });
         }
     }
 
@@ -254,7 +268,7 @@ impl State {
 
     fn asked(&mut self, change: &Change) {
         let Change::Asked { question, name, group, part, text, options, asker, stopped } = change else { return };
-        self.hold(group.as_ref(), *part, Holder::Question(*question));
+        self.on_lane(group.as_ref(), |lane| lane.hold(*part, Holder::Question(*question)));
         self.last_question = *question;
         self.open_questions.insert(*question);
         let asked = Question {
@@ -283,7 +297,7 @@ impl State {
 
     fn gate_opened(&mut self, change: &Change) {
         let Change::GateOpened { run, gate, group, part, purpose } = change else { return };
-        self.hold(group.as_ref(), *part, Holder::Gate(*run));
+        self.on_lane(group.as_ref(), |lane| lane.hold(*part, Holder::Gate(*run)));
         self.last_gate_run = *run;
         let opened = GateRun { gate: gate.clone(), group: group.clone(), part: *part, purpose: purpose.clone() };
         self.gate_runs.insert(*run, opened);
@@ -309,18 +323,6 @@ impl State {
         }
     }
 
-    fn hold(&mut self, group: Option<&Name>, part: u8, holder: Holder) {
-        if let Some(lane) = self.lane_mut(group) {
-            // The session's own part comes into being with its first holder.
-            while lane.parts.len() <= usize::from(part) {
-                lane.parts.push(Part::default());
-            }
-            if let Some(part) = lane.parts.get_mut(usize::from(part)) {
-                part.holder = holder;
-            }
-        }
-    }
-
     fn release(&mut self, group: Option<&Name>, part: u8, holder: &Holder) {
         let part = self.lane_mut(group).and_then(|lane| lane.parts.get_mut(usize::from(part)));
         if let Some(part) = part.filter(|part| part.holder == *holder) {
@@ -330,6 +332,23 @@ impl State {
 }
 
 impl Lane {
+    fn hold(&mut self, part: u8, holder: Holder) {
+        // The session's own part comes into being with its first holder.
+        while self.parts.len() <= usize::from(part) {
+            self.parts.push(Part::default());
+        }
+        if let Some(part) = self.parts.get_mut(usize::from(part)) {
+            part.holder = holder;
+        }
+    }
+
+    fn attempted(&mut self, role: &Name, attempt: u32) {
+        match self.attempts.iter_mut().find(|(name, _)| name == role) {
+            Some((_, count)) => *count = attempt,
+            None => self.attempts.push((role.clone(), attempt)),
+        }
+    }
+
     fn count(&mut self, counter: Counter) {
         let same = |old: &&mut Counter| old.counted == counter.counted && old.role == counter.role;
         match self.counters.iter_mut().find(same) {

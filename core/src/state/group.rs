@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::handoff::{Grade, PlannedGroup, Response};
+use crate::handoff::{Grade, Issue, PlannedGroup, Response};
 use crate::id::Name;
 use crate::state::lane::Lane;
 
@@ -54,12 +54,32 @@ pub struct Finding {
 impl Finding {
     /// Identity across reviews: `location|title`.
     pub fn same_as(&self, location: &str, title: &str) -> bool {
-        let same = |a: &str, b: &str| a.split_whitespace().eq(b.split_whitespace());
-        same(&self.location, location) && same(&self.title, title)
+        same_words(&self.location, location) && same_words(&self.title, title)
+    }
+
+    /// It is open, just as it is raised again.
+    pub(crate) fn stands_as(&self, issue: &Issue, blocking: bool) -> bool {
+        self.status == FindingStatus::Open
+            && self.blocking == blocking
+            && self.severity == issue.severity
+            && self.id == issue.id
+            && self.location == issue.location
+            && self.title == issue.title
     }
 
     pub fn is_blocking(&self) -> bool {
         self.status == FindingStatus::Open && self.blocking
+    }
+}
+
+/// Whatever stands between the words. Two texts that first differ inside a word are told apart there.
+fn same_words(a: &str, b: &str) -> bool {
+    if a == b {
+        return true;
+    }
+    match a.chars().zip(b.chars()).find(|(a, b)| a != b) {
+        Some((a, b)) if !a.is_whitespace() && !b.is_whitespace() => false,
+        None | Some(_) => a.split_whitespace().eq(b.split_whitespace()),
     }
 }
 
@@ -173,5 +193,19 @@ impl Group {
 
     pub fn blocking_findings(&self) -> u32 {
         u32::try_from(self.findings.iter().filter(|finding| finding.is_blocking()).count()).unwrap_or(u32::MAX)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::same_words;
+
+    proptest! {
+        #[test]
+        fn words_are_compared_whatever_stands_between(a in "[ab\u{a0}\u{e9} \t]{0,6}", b in "[ab\u{a0}\u{e9} \t]{0,6}") {
+            prop_assert_eq!(same_words(&a, &b), a.split_whitespace().eq(b.split_whitespace()));
+        }
     }
 }

@@ -6,6 +6,7 @@
 mod apply;
 mod group;
 mod lane;
+mod roster;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,6 +18,7 @@ use crate::workflow::Task;
 
 pub use group::{End, Finding, FindingStatus, Group, GroupStatus, Progress};
 pub use lane::{Block, Counter, Holder, Lane, Part, Seat};
+pub(crate) use roster::{Class, Roster, Where};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -119,7 +121,7 @@ pub struct State {
     /// In the order of the plan.
     pub groups: Vec<Group>,
     #[serde(skip)]
-    group_index: BTreeMap<Name, usize>,
+    pub(crate) roster: Roster<'static>,
     /// What the session itself does, outside its groups.
     pub lane: Lane,
     pub gates_passed: BTreeSet<Name>,
@@ -149,7 +151,7 @@ impl State {
     }
 
     pub fn group_ix(&self, name: &str) -> Option<usize> {
-        self.group_index.get(name).copied()
+        self.roster.index_of(name)
     }
 
     pub fn group(&self, name: &str) -> Option<&Group> {
@@ -166,7 +168,7 @@ impl State {
 
     /// Rebuilds what is not stored, after the state was read back.
     pub fn reindex(&mut self) {
-        self.group_index = self.groups.iter().enumerate().map(|(index, group)| (group.id.clone(), index)).collect();
+        self.roster = Roster::of(&self.groups);
     }
 
     /// Lets go of what this event closed. `decide` reads what is closed only by its id, so whoever keeps the history

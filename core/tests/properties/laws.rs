@@ -38,6 +38,7 @@ impl Laws {
                 self.completion_has_evidence(workflow, after);
                 somebody_holds_every_open_thing(after, event);
                 work_goes_on(after, event);
+                what_is_kept_beside_the_groups_agrees_with_them(after);
             }
         }
     }
@@ -126,6 +127,12 @@ impl Laws {
             }
         }
     }
+}
+
+fn what_is_kept_beside_the_groups_agrees_with_them(after: &State) {
+    let mut made_anew = after.clone();
+    made_anew.reindex();
+    assert_eq!(made_anew, *after);
 }
 
 fn counters_only_grow(event: &Event, before: &State, after: &State) {

@@ -4,6 +4,7 @@ mod list;
 mod next;
 mod show;
 mod start;
+mod upgrade;
 
 use clap::Subcommand;
 
@@ -18,6 +19,7 @@ pub(crate) enum Session {
     List(list::List),
     Show(show::Show),
     Next(next::Next),
+    Upgrade(upgrade::Upgrade),
 }
 
 impl Session {
@@ -27,6 +29,7 @@ impl Session {
             Session::List(command) => command.run(output, place),
             Session::Show(command) => command.run(output, place),
             Session::Next(command) => command.run(output, place),
+            Session::Upgrade(command) => command.run(output, place),
         }
     }
 }

@@ -43,22 +43,13 @@ impl Reader<'_> {
     /// Mandatory skills against those that were invoked.
     pub(super) fn skills(&mut self, workflow: Option<&Workflow>, expect: &Expect<'_>, holder: Option<&Holder>) {
         let Some(workflow) = workflow else { return };
-        let role = holder.and_then(|holder| holder.ix).map(|ix| workflow.role(ix));
-        let phase = expect.phase.and_then(|name| workflow.phase_named(name)).map(|ix| workflow.phase(ix));
-        let mut mandatory: Vec<&Name> = workflow.handoff.skills.iter().collect();
-        mandatory.extend(role.iter().flat_map(|role| &role.skills));
-        mandatory.extend(phase.iter().flat_map(|phase| &phase.skills));
+        let mandatory = mandatory_skills(workflow, holder.map_or("", |holder| holder.name.as_str()), expect.phase);
         let invoked: Vec<String> = self
             .get("skills_invoked")
             .and_then(|value| value.as_array())
             .map(|items| items.iter().filter_map(|item| item.as_str().map(str::to_owned)).collect())
             .unwrap_or_default();
-        let mut seen: Vec<&Name> = Vec::new();
-        for skill in mandatory {
-            if seen.contains(&skill) || invoked.iter().any(|name| name == skill.as_str()) {
-                continue;
-            }
-            seen.push(skill);
+        for skill in mandatory.into_iter().filter(|skill| !invoked.iter().any(|name| name == skill.as_str())) {
             let message = format!("the mandatory skill `{skill}` is not among `skills_invoked`");
             if workflow.handoff.refuse_missing_skills {
                 self.wrong(Code::SkillMissing, "skills_invoked", message);
@@ -67,6 +58,21 @@ impl Reader<'_> {
             }
         }
     }
+}
+
+/// The skills that a handoff must have invoked: those of every handoff, of the role and of the phase, each once.
+pub fn mandatory_skills<'a>(workflow: &'a Workflow, role: &str, phase: Option<&str>) -> Vec<&'a Name> {
+    let role = workflow.role_named(role).map(|ix| workflow.role(ix));
+    let phase = phase.and_then(|name| workflow.phase_named(name)).map(|ix| workflow.phase(ix));
+    let every = workflow.handoff.skills.iter();
+    let own = role.iter().flat_map(|role| &role.skills).chain(phase.iter().flat_map(|phase| &phase.skills));
+    let mut skills: Vec<&Name> = Vec::new();
+    for skill in every.chain(own) {
+        if !skills.contains(&skill) {
+            skills.push(skill);
+        }
+    }
+    skills
 }
 
 /// The shape is RFC 3339's, narrower than what jiff takes; the values are ones that exist.

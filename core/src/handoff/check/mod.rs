@@ -21,6 +21,7 @@ use crate::problem::Problem;
 use crate::suggest;
 use crate::workflow::{RoleIx, Task, Workflow};
 
+pub use common::mandatory_skills;
 pub(crate) use plan::circle;
 use reader::Reader;
 

@@ -26,6 +26,9 @@ use crate::workflow::record::{At, Problems};
 /// The version of the language that this program reads.
 const LANGUAGE: u32 = 1;
 
+/// Questions of the prelude that the language itself asks.
+const ASKED_BY_INTERLOCK: &[&str] = &["clarify", "stuck", "unfinished"];
+
 /// Names with a meaning of their own.
 const RESERVED: &[&str] = &["user", "author", "self", "any", "blocked_agent"];
 
@@ -244,6 +247,18 @@ impl<'a> Lowering<'a> {
             }
             let text = question.text.value.clone();
             self.questions.push(Question { name: name.clone(), text, options, free });
+        }
+        self.prelude_questions_stay();
+    }
+
+    /// They can be worded anew, but without them there would be nobody to ask.
+    fn prelude_questions_stay(&mut self) {
+        for name in ASKED_BY_INTERLOCK {
+            if self.unread == 0 && !self.doc.questions.contains(name) {
+                let problem = Problem::new(Code::MissingKey, format!("question `{name}` cannot be taken away"))
+                    .help("Interlock asks it where nobody else can help; give it other words or options instead");
+                self.problems.push(problem.at(self.doc.workflow.place.clone()));
+            }
         }
     }
 

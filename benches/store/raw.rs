@@ -1,0 +1,154 @@
+//! Bare SQLite: the same rows, indexes, triggers and durability, and nothing decided.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use interlock::store::chain::{BEGINNING, Seal, Sealed, given};
+use interlock::store::rows::{Rows, rows};
+use interlock::store::sqlite::Sqlite;
+use interlock::store::{Append, EventRow, Store};
+use interlock_core::event::Event;
+use interlock_core::id::Timestamp;
+use interlock_core::state::State;
+
+use crate::world::{World, key};
+
+/// An event with everything that it writes, ready to be written.
+pub(crate) struct Prepared {
+    session: i64,
+    row: EventRow,
+    attachment: Option<String>,
+    prompt: Option<String>,
+    rows: Rows,
+}
+
+impl Prepared {
+    fn append(&self) -> Append<'_> {
+        Append {
+            session: self.session,
+            seq: self.row.seq,
+            kind: &self.row.kind,
+            at: self.row.at,
+            decision: self.row.decision,
+            data: &self.row.data,
+            given: self.row.given.as_ref(),
+            prev: &self.row.prev,
+            hash: &self.row.hash,
+            attachment: self.attachment.as_deref(),
+            prompt: self.prompt.as_deref(),
+            rows: &self.rows,
+        }
+    }
+}
+
+/// What was written to the store since the copy, in the order in which it was.
+pub(crate) fn recorded(world: &World, before: &Path) -> Vec<Prepared> {
+    let mut old = Sqlite::open(before).expect("the copy");
+    let mut new = Sqlite::open(&world.store()).expect("the store");
+    let (mut old, mut new) = (old.view().expect("a view"), new.view().expect("a view"));
+    let mut all = Vec::new();
+    for session in new.sessions().expect("sessions") {
+        let behind = old.session(&session.id).expect("a session").map_or(0, |session| session.seq);
+        let mut state = State::default();
+        for row in new.events(session.key, 0, usize::MAX).expect("events") {
+            let event: Event = serde_json::from_str(&row.data).expect("an event");
+            state.apply(&event);
+            if row.seq > behind {
+                let rows = rows(&event, &state);
+                let attachment = new.attachment(row.id).expect("an attachment");
+                let prompt = new.prompt(row.id).expect("a prompt");
+                all.push(Prepared { session: session.key, row, attachment, prompt, rows });
+            }
+        }
+    }
+    all.sort_by_key(|prepared| prepared.row.id);
+    all
+}
+
+/// Writes them to the copy, so many a commit.
+pub(crate) fn replay(copy: &Path, prepared: &[Prepared], a_commit: usize) -> Duration {
+    let mut store = Sqlite::open(copy).expect("the copy");
+    let folder = copy.parent().expect("a folder");
+    let identity = store.view().and_then(|mut view| view.identity()).expect("an identity");
+    let keyring = interlock::keys::Keyring::new(folder.join(".config/interlock"), None);
+    store.unlock(&keyring.chain(&identity).expect("a key")).expect("unlocked");
+    let begun = Instant::now();
+    for batch in prepared.chunks(a_commit) {
+        let mut tx = store.begin().expect("a transaction");
+        for prepared in batch {
+            tx.append(&prepared.append()).expect("it is written");
+        }
+        tx.commit().expect("it is stored");
+    }
+    begun.elapsed()
+}
+
+/// Fills a store with whole sessions, each a copy of one that was played.
+pub(crate) fn fill(world: &World, decisions: usize) {
+    const A_COMMIT: usize = 2_000;
+    let pattern = pattern();
+    let each = pattern.iter().filter(|(event, _)| event.decision.is_some()).count();
+    let key = key(world);
+    let (workflow, pinned) = world.workflow();
+    let mut store = Sqlite::open(&world.store()).expect("a store");
+    store.unlock(&key).expect("unlocked");
+    for batch in (0..decisions.div_ceil(each)).collect::<Vec<_>>().chunks(A_COMMIT) {
+        let mut tx = store.begin().expect("a transaction");
+        tx.pin_workflow(workflow.hash, pinned, &workflow.requirements()).expect("pinned");
+        for number in batch {
+            let id = format!("filled-{number}");
+            let session = tx.begin_session(&id, Timestamp(1)).expect("a session");
+            let mut head: Seal = BEGINNING;
+            for (seq, (event, rows)) in (1..).zip(&pattern) {
+                let data = serde_json::to_string(event).expect("an event");
+                let decision = event.decision.as_ref().map(|decision| decision.id.0);
+                let attachment = event.handoff.as_ref().map(ToString::to_string);
+                let hash_of_given = attachment.as_ref().map(|body| given(body.as_bytes()));
+                let (kind, at) = (event.cause.kind(), event.at);
+                let sealed = Sealed { session: &id, seq, kind, at, decision, data: &data, given: hash_of_given };
+                let hash = key.event(&sealed, &head);
+                let append = Append {
+                    session,
+                    seq,
+                    kind,
+                    at,
+                    decision,
+                    data: &data,
+                    given: hash_of_given.as_ref(),
+                    prev: &head,
+                    hash: &hash,
+                    attachment: attachment.as_deref(),
+                    prompt: None,
+                    rows,
+                };
+                tx.append(&append).expect("it is written");
+                head = hash;
+            }
+        }
+        tx.commit().expect("it is stored");
+    }
+}
+
+/// The events of a session from its start to its end, without prompts.
+fn pattern() -> Vec<(Event, Rows)> {
+    let world = World::new();
+    let session = world.played();
+    let mut store = Sqlite::open(&world.store()).expect("a store");
+    let mut view = store.view().expect("a view");
+    let head = view.session(&session).expect("a session").expect("it is there");
+    let mut state = State::default();
+    let mut pattern = Vec::new();
+    for row in view.events(head.key, 0, usize::MAX).expect("events") {
+        let mut event: Event = serde_json::from_str(&row.data).expect("an event");
+        if let interlock_core::event::Cause::Claimed { prompt, .. } = &mut event.cause {
+            *prompt = None;
+        }
+        let body = view.attachment(row.id).expect("an attachment");
+        event.handoff = body.map(|body| std::sync::Arc::new(serde_json::from_str(&body).expect("JSON")));
+        state.apply(&event);
+        let rows = rows(&event, &state);
+        state.settle(&event);
+        pattern.push((event, rows));
+    }
+    pattern
+}

@@ -1,0 +1,234 @@
+//! Stores to measure on: with reports that are ready to be given in.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use interlock::engine::{Done, Engine, Given, Order, Task};
+use interlock::keys::{Keyring, Secret};
+use interlock::store::chain::ChainKey;
+use interlock::store::sqlite::Sqlite;
+use interlock::store::{Pinned, Store};
+use interlock_core::handoff;
+use interlock_core::id::{AssignmentId, Digest, Name, Timestamp};
+use interlock_core::workflow::{Workflow, load_shipped};
+
+/// Groups that the workflow lets run at once.
+const AT_ONCE: usize = 4;
+
+/// A store in a folder of its own.
+pub(crate) struct World {
+    pub(crate) folder: PathBuf,
+    workflow: Arc<Workflow>,
+    pinned: Arc<Pinned>,
+    sessions: Cell<u32>,
+}
+
+/// A report that was claimed and can be given in.
+pub(crate) struct Ready {
+    pub(crate) session: Name,
+    pub(crate) assignment: AssignmentId,
+    pub(crate) token: Secret,
+    pub(crate) bytes: String,
+    given: Given,
+}
+
+impl Ready {
+    pub(crate) fn order(&self) -> Order {
+        let (token, given) = (Some(self.token.clone()), self.given.clone());
+        let task = Task::Report { assignment: self.assignment, token, given };
+        Order { session: self.session.clone(), task }
+    }
+
+    pub(crate) fn reference(&self) -> String {
+        format!("{}.{}", self.session, self.assignment)
+    }
+}
+
+impl World {
+    pub(crate) fn new() -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("bench-{}-{number}", std::process::id()));
+        fs::create_dir_all(&folder).expect("a folder");
+        let (identity, _) = keyring(&folder).make("bench").expect("keys");
+        Sqlite::create(&folder.join("interlock.db"), &identity, Timestamp(1)).expect("a store");
+        let loaded = load_shipped("delivery-team").expect("it ships");
+        let (workflow, sources) = (Arc::new(loaded.workflow.expect("it loads")), loaded.sources);
+        let pinned = Arc::new(Pinned { name: workflow.name.clone(), sources });
+        Self { folder, workflow, pinned, sessions: Cell::new(0) }
+    }
+
+    pub(crate) fn store(&self) -> PathBuf {
+        self.folder.join("interlock.db")
+    }
+
+    pub(crate) fn engine(&self) -> Engine {
+        open(&self.store(), &self.folder)
+    }
+
+    /// A copy of the store as it is, beside it.
+    pub(crate) fn copy(&self) -> PathBuf {
+        let copy = self.folder.join("copy.db");
+        let _ = fs::remove_file(&copy);
+        Sqlite::open(&self.store()).and_then(|store| store.back_up(&copy)).expect("a copy");
+        copy
+    }
+
+    pub(crate) fn bytes(&self) -> u64 {
+        let copy = self.copy();
+        fs::metadata(copy).expect("a copy").len()
+    }
+
+    /// Starts a session of as many groups as may run, up to where a developer has each.
+    fn start(&self, engine: &mut Engine, groups: usize) -> Name {
+        let number = self.sessions.replace(self.sessions.get() + 1);
+        let session = Name::from(format!("session-{number}"));
+        let task = Task::Start {
+            pinned: self.pinned.clone(),
+            workflow: self.workflow.clone(),
+            title: Name::new("A session"),
+            settings: BTreeMap::new(),
+            mission: None,
+        };
+        engine.execute(&Order { session: session.clone(), task }).expect("it starts");
+        let plan: Vec<String> = (1..=groups).map(|n| format!(r#"{{"id":"G{n}","title":"group {n}"}}"#)).collect();
+        let plan = format!(r#","groups":[{}]"#, plan.join(","));
+        report(engine, &session, AssignmentId(1), "project_manager", "PLANNING_COMPLETE", &plan);
+        session
+    }
+
+    /// So many reports, each of a developer in the middle of a session.
+    pub(crate) fn ready(&self, count: usize) -> Vec<Ready> {
+        let mut engine = self.engine();
+        let mut ready = Vec::with_capacity(count);
+        while ready.len() < count {
+            let session = self.start(&mut engine, AT_ONCE);
+            for n in 0..u32::try_from(AT_ONCE).expect("few") {
+                let extra = r#","dev_output":"Added the handler and its tests.","files_changed":["src/a.rs"]"#;
+                ready.push(claim(&mut engine, &session, AssignmentId(2 + n), "developer", "READY_FOR_QA", extra));
+            }
+        }
+        ready.truncate(count);
+        ready
+    }
+
+    /// A session from its start to its end.
+    pub(crate) fn played(&self) -> Name {
+        let mut engine = self.engine();
+        let session = self.start(&mut engine, 1);
+        let steps = [
+            ("developer", "READY_FOR_QA"),
+            ("qa_expert", "PASS"),
+            ("tech_lead", "APPROVED"),
+            ("developer", "MERGE_SUCCESS"),
+            ("project_manager", "BAZINGA"),
+        ];
+        for (id, (role, status)) in (2..).zip(steps) {
+            report(&mut engine, &session, AssignmentId(id), role, status, "");
+        }
+        session
+    }
+
+    /// Whole sessions, until so many decisions are stored.
+    pub(crate) fn fill(&self, decisions: usize) {
+        crate::raw::fill(self, decisions);
+    }
+
+    pub(crate) fn workflow(&self) -> (&Workflow, &Pinned) {
+        (&self.workflow, &self.pinned)
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+fn keyring(folder: &Path) -> Keyring {
+    Keyring::new(folder.join(".config/interlock"), None)
+}
+
+fn open(store: &Path, folder: &Path) -> Engine {
+    let store = Sqlite::open(store).expect("a store");
+    Engine::open(Box::new(store), keyring(folder), "out".to_owned()).expect("an engine")
+}
+
+pub(crate) fn key(world: &World) -> ChainKey {
+    let mut store = Sqlite::open(&world.store()).expect("a store");
+    let identity = store.view().and_then(|mut view| view.identity()).expect("an identity");
+    keyring(&world.folder).chain(&identity).expect("its key")
+}
+
+/// Claims an assignment, and makes the report for it.
+fn claim(engine: &mut Engine, session: &Name, id: AssignmentId, role: &str, status: &str, extra: &str) -> Ready {
+    let order = Order { session: session.clone(), task: Task::Claim { assignment: id } };
+    let claimed = engine.execute(&order).expect("it is claimed").claimed.expect("a token");
+    let bytes = format!(
+        r#"{{"agent":"{role}","output_type":"report","timestamp":"2026-01-01T00:00:00Z","feature_directory":"f",
+            "skills_invoked":[],"status":"{status}","handoff":{{"next_agent":null,"context":"what was done"}}{extra}}}"#
+    );
+    let extracted = handoff::extract("handoff.json", bytes.as_bytes()).map(Arc::new);
+    let given = Given { extracted, digest: Digest::of(bytes.as_bytes()) };
+    Ready { session: session.clone(), assignment: id, token: claimed.token, bytes, given }
+}
+
+fn report(engine: &mut Engine, session: &Name, id: AssignmentId, role: &str, status: &str, extra: &str) -> Done {
+    let ready = claim(engine, session, id, role, status, extra);
+    engine.execute(&ready.order()).expect("it is decided")
+}
+
+/// One session with so many decisions behind it, and room to go on.
+pub(crate) struct LongSession {
+    world: World,
+    session: Name,
+    engine: RefCell<Engine>,
+    /// Whose turn it is: assignments that are open, with the role of each.
+    turns: RefCell<Vec<(AssignmentId, String)>>,
+}
+
+pub(crate) fn long_session(decisions: usize) -> LongSession {
+    let world = World::new();
+    let mut engine = world.engine();
+    // Four decisions a group, and some to spare.
+    let session = world.start(&mut engine, decisions / 4 + 5_000);
+    let first = (2..6).map(|n| (AssignmentId(n), "developer".to_owned())).collect();
+    let long = LongSession { world, session, engine: RefCell::new(engine), turns: RefCell::new(first) };
+    long.go_on(decisions);
+    long
+}
+
+impl LongSession {
+    /// Makes so many more decisions. The time they took, claims not counted.
+    pub(crate) fn go_on(&self, decisions: usize) -> Duration {
+        let mut spent = Duration::ZERO;
+        let mut engine = self.engine.borrow_mut();
+        let mut turns = self.turns.borrow_mut();
+        for _ in 0..decisions {
+            let (id, role) = turns.remove(0);
+            let (role, status) = match role.as_str() {
+                "merge" => ("developer", "MERGE_SUCCESS"),
+                "qa_expert" => ("qa_expert", "PASS"),
+                "tech_lead" => ("tech_lead", "APPROVED"),
+                _ => ("developer", "READY_FOR_QA"),
+            };
+            let ready = claim(&mut engine, &self.session, id, role, status, "");
+            let begun = Instant::now();
+            let done = engine.execute(&ready.order()).expect("it is decided");
+            spent += begun.elapsed();
+            let approved = status == "APPROVED";
+            let next = done.event.decision.iter().flat_map(|decision| &decision.next);
+            turns.extend(next.map(|next| {
+                let role = if approved { "merge".to_owned() } else { next.role.to_string() };
+                (next.assignment, role)
+            }));
+        }
+        assert!(self.world.store().exists());
+        spent
+    }
+}

@@ -1,0 +1,194 @@
+//! The pieces of a prompt that can be cut, and what gives way to what.
+
+use serde::Serialize;
+
+use crate::brief::data;
+
+/// What a piece of the prompt is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Section {
+    Titles,
+    Mission,
+    Warnings,
+    Verdict,
+    Answer,
+    /// What the one before wants the next one to know.
+    Message,
+    /// Fields that the workflow hands on.
+    Context,
+    GateOutput,
+    Remarks,
+    Counters,
+    OpenFindings,
+    SettledFindings,
+    FailingTests,
+    Blockers,
+    Groups,
+}
+
+impl Section {
+    /// What is left out, in the line that says so.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Section::Titles => "titles",
+            Section::Mission => "mission",
+            Section::Warnings => "warnings",
+            Section::Verdict => "verdict",
+            Section::Answer => "answer",
+            Section::Message => "message",
+            Section::Context => "context",
+            Section::GateOutput => "gate output",
+            Section::Remarks => "remarks",
+            Section::Counters => "counters",
+            Section::OpenFindings => "open findings",
+            Section::SettledFindings => "settled findings",
+            Section::FailingTests => "failing tests",
+            Section::Blockers => "blockers",
+            Section::Groups => "groups",
+        }
+    }
+}
+
+/// Which end of a piece stays when it is cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keep {
+    Beginning,
+    /// Output of commands says at its end what went wrong.
+    End,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Priority {
+    pub section: Section,
+    /// Each of its pieces keeps this many characters, as long as cutting all others to theirs is enough.
+    pub floor: usize,
+    pub keep: Keep,
+}
+
+const fn priority(section: Section, floor: usize, keep: Keep) -> Priority {
+    Priority { section, floor, keep }
+}
+
+/// What gives way to what: the first is cut first. Every piece is cut to its floor before any is cut below.
+/// The assignment, the skills and the rules of return are not in it: they are never cut.
+pub const PRIORITIES: &[Priority] = &[
+    priority(Section::Remarks, 300, Keep::Beginning),
+    priority(Section::SettledFindings, 1_000, Keep::Beginning),
+    priority(Section::Groups, 1_500, Keep::Beginning),
+    priority(Section::Context, 1_000, Keep::Beginning),
+    priority(Section::Mission, 3_000, Keep::Beginning),
+    priority(Section::GateOutput, 2_000, Keep::End),
+    priority(Section::FailingTests, 1_500, Keep::Beginning),
+    priority(Section::Message, 2_000, Keep::Beginning),
+    priority(Section::OpenFindings, 3_000, Keep::Beginning),
+    priority(Section::Answer, 2_000, Keep::Beginning),
+    priority(Section::Verdict, 2_000, Keep::Beginning),
+    priority(Section::Blockers, 500, Keep::Beginning),
+    priority(Section::Counters, 1_000, Keep::Beginning),
+    priority(Section::Warnings, 1_000, Keep::Beginning),
+    priority(Section::Titles, 1_000, Keep::Beginning),
+];
+
+/// Cutting is not worth its while below this: the line that says so needs room too.
+const NOTE: usize = 80;
+
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Piece {
+    #[serde(skip)]
+    pub(super) section: Section,
+    pub(super) heading: String,
+    /// Lines of Interlock's own before it.
+    pub(super) lead: Vec<String>,
+    /// Who wrote it; `None` is Interlock, and needs no fence.
+    pub(super) said_by: Option<String>,
+    pub(super) text: String,
+    pub(super) fence: String,
+    /// What was cut, before and after what is left.
+    pub(super) cut_before: Option<String>,
+    pub(super) cut_after: Option<String>,
+    #[serde(skip)]
+    whole: usize,
+}
+
+impl Piece {
+    /// Said by others: shown as data.
+    pub(super) fn data(section: Section, heading: String, said_by: impl Into<String>, text: String) -> Self {
+        Self { said_by: Some(said_by.into()), ..Self::own(section, heading, text) }
+    }
+
+    /// Said by Interlock, in its own words and names of the workflow.
+    pub(super) fn own(section: Section, heading: String, text: String) -> Self {
+        let whole = text.chars().count();
+        let (fence, lead) = (data::fence(&text), Vec::new());
+        Self { section, heading, lead, said_by: None, text, fence, cut_before: None, cut_after: None, whole }
+    }
+
+    pub(super) fn lead(mut self, line: impl Into<String>) -> Self {
+        self.lead.push(line.into());
+        self
+    }
+
+    /// Cuts so many characters, and not below the floor. Says whether anything was cut.
+    fn shorten(&mut self, by: usize, floor: usize, keep: Keep) -> bool {
+        let now = self.text.chars().count();
+        let least = if floor == 0 { 0 } else { floor.saturating_add(NOTE) };
+        if now <= least {
+            return false;
+        }
+        let mut kept = now.saturating_sub(by).saturating_sub(NOTE).max(floor);
+        if kept < NOTE {
+            kept = 0;
+        }
+        self.text = match keep {
+            Keep::Beginning => beginning(&self.text, kept),
+            Keep::End => ending(&self.text, kept),
+        };
+        self.fence = data::fence(&self.text);
+        let left_out = self.whole.saturating_sub(self.text.chars().count());
+        let (left_out, whole) = (data::thousands(left_out), data::thousands(self.whole));
+        let note = Some(format!("[{left_out} of {whole} characters left out: {}]", self.section.name()));
+        match keep {
+            Keep::Beginning => self.cut_after = note,
+            Keep::End => self.cut_before = note,
+        }
+        true
+    }
+}
+
+/// At most so many characters from the beginning, to the end of a line if one is near.
+fn beginning(text: &str, characters: usize) -> String {
+    let end = text.char_indices().nth(characters).map_or(text.len(), |(at, _)| at);
+    let (head, _) = text.split_at(end);
+    let line = head.rfind('\n').filter(|at| *at > end / 2).unwrap_or(end);
+    head.get(..line).unwrap_or_default().trim_end().to_owned()
+}
+
+/// At most so many characters from the end, from the beginning of a line if one is near.
+fn ending(text: &str, characters: usize) -> String {
+    let skip = text.chars().count().saturating_sub(characters);
+    let start = text.char_indices().nth(skip).map_or(text.len(), |(at, _)| at);
+    let (_, tail) = text.split_at(start);
+    let line = tail.find('\n').filter(|at| *at < tail.len() / 2).map_or(0, |at| at.saturating_add(1));
+    tail.get(line..).unwrap_or_default().to_owned()
+}
+
+/// The prompt in so many characters, or in the fewest that can be.
+pub(super) fn fit(mut pieces: Vec<Piece>, budget: usize, render: impl Fn(&[Piece]) -> String) -> String {
+    let mut text = render(&pieces);
+    for to_floor in [true, false] {
+        for priority in PRIORITIES {
+            for index in (0..pieces.len()).rev() {
+                let over = text.chars().count().saturating_sub(budget);
+                if over == 0 {
+                    return text;
+                }
+                let floor = if to_floor { priority.floor } else { 0 };
+                let piece = pieces.get_mut(index).filter(|piece| piece.section == priority.section);
+                if piece.is_some_and(|piece| piece.shorten(over, floor, priority.keep)) {
+                    text = render(&pieces);
+                }
+            }
+        }
+    }
+    text
+}

@@ -1,0 +1,228 @@
+//! What the record says of the work: names, mission, warnings, counters, findings, tests, blockers, groups.
+
+use interlock_core::event::Cause;
+use interlock_core::handoff::{Answer, Grade, Response};
+use interlock_core::state::{Counter, End, Finding, FindingStatus, Group, Progress};
+use interlock_core::workflow::{Loop, Measure, Task};
+
+use crate::brief::piece::{Piece, Section};
+use crate::brief::{Brief, data};
+
+impl Brief<'_> {
+    pub(super) fn titles(&self, pieces: &mut Vec<Piece>) {
+        let mut lines = Vec::new();
+        lines.extend(self.state.session.as_ref().map(|session| format!("session: {}", data::line(&session.title))));
+        if let Some(group) = self.group() {
+            lines.push(format!("group: {}", data::line(&group.title)));
+            lines
+                .extend(group.flags.iter().map(|(flag, value)| format!("{}: {}", data::line(flag), data::line(value))));
+            lines
+                .extend((!group.depends_on.is_empty()).then(|| format!("depends on: {}", group.depends_on.join(", "))));
+            lines.extend(group.checks.iter().map(|check| format!("check: {}", data::line(&check.join(" ")))));
+        }
+        if !lines.is_empty() {
+            let heading = "The work, as people and the plan call it".to_owned();
+            pieces.push(Piece::data(Section::Titles, heading, "people and the plan", lines.join("\n")));
+        }
+    }
+
+    pub(super) fn mission(&self, pieces: &mut Vec<Piece>) {
+        let Some(mission) = self.mission.map(data::text).filter(|mission| !mission.is_empty()) else { return };
+        let heading = "The mission, as the session was given it".to_owned();
+        let lead =
+            "It says what the whole session is for. How you work and what you return is said by the rules below.";
+        pieces.push(Piece::data(Section::Mission, heading, "whoever started the session", mission).lead(lead));
+    }
+
+    /// Warnings without a code are Interlock's own; those with one quote the report.
+    pub(super) fn warnings(&self, pieces: &mut Vec<Piece>) {
+        let decisions = || [self.origin, self.lost].into_iter().flatten().filter_map(|event| event.decision.as_ref());
+        let (remarks, own): (Vec<_>, Vec<_>) =
+            decisions().flat_map(|decision| &decision.warnings).partition(|warning| warning.code.is_some());
+        let mut lines: Vec<String> = Vec::new();
+        if decisions().any(|decision| decision.escalated) {
+            lines.push("- ESCALATED: this did not get through on the rung below, and is yours now.".to_owned());
+        }
+        lines.extend(own.iter().map(|warning| format!("- {}", data::line(&warning.text))));
+        if !lines.is_empty() {
+            pieces.push(Piece::own(Section::Warnings, "Warnings".to_owned(), lines.join("\n")));
+        }
+        let lines: Vec<String> = remarks
+            .iter()
+            .map(|warning| format!("- {} {}", warning.code.as_deref().unwrap_or_default(), data::line(&warning.text)))
+            .collect();
+        if !lines.is_empty() {
+            let heading = "Remarks of Interlock on the report that led here".to_owned();
+            pieces.push(Piece::data(Section::Remarks, heading, "Interlock, quoting that report", lines.join("\n")));
+        }
+    }
+
+    pub(super) fn counters(&self, pieces: &mut Vec<Piece>) {
+        let lines: Vec<String> = self.lane().counters.iter().filter_map(|counter| self.counter(counter)).collect();
+        if !lines.is_empty() {
+            let heading = "Iterations, and where they end".to_owned();
+            let lead = "At a limit the work goes one rung up instead of back.";
+            pieces.push(Piece::own(Section::Counters, heading, lines.join("\n")).lead(lead));
+        }
+    }
+
+    fn counter(&self, counter: &Counter) -> Option<String> {
+        let item = self.workflow.loops.iter().find(|item| item.name == counter.counted)?;
+        let own = if counter.role == self.assignment.role { " (you)" } else { "" };
+        let mut line = format!(
+            "- loop `{}` to `{}`{own}: iteration {} of {}",
+            item.name, counter.role, counter.iteration, item.limit.iteration
+        );
+        if let Some(limit) = item.limit.no_progress {
+            line.push_str(&format!(", {} of {limit} in a row without progress", counter.no_progress));
+        }
+        if let (Some(measure), Some(last)) = (item.measure, counter.measure) {
+            line.push_str(&format!("; {last} {} at the last passage", measured(measure)));
+        }
+        line.push_str(next_step(item, counter));
+        Some(line)
+    }
+
+    pub(super) fn findings(&self, pieces: &mut Vec<Piece>) {
+        let Some(group) = self.group() else { return };
+        let with = |status: FindingStatus| group.findings.iter().filter(move |finding| finding.status == status);
+        let open: Vec<String> = with(FindingStatus::Open).map(open_finding).collect();
+        if !open.is_empty() {
+            let heading = "Open findings, raised by reviewers, with the author's responses".to_owned();
+            let mut piece = Piece::data(Section::OpenFindings, heading, "reviewers and authors", open.join("\n"));
+            piece.lead = self.about_findings(group);
+            pieces.push(piece);
+        }
+        let settled: Vec<String> = with(FindingStatus::Accepted)
+            .map(|f| format!("- {} {}: {}", data::line(&f.id), data::line(&f.location), data::line(&f.title)))
+            .collect();
+        if !settled.is_empty() {
+            let heading = "Settled findings, raised by reviewers: not to be raised again".to_owned();
+            let lead = "Their rejection was accepted, once and for good. Raised again, they are accepted by themselves and noted for the manager.";
+            let piece = Piece::data(Section::SettledFindings, heading, "reviewers", settled.join("\n"));
+            pieces.push(piece.lead(lead));
+        }
+    }
+
+    fn about_findings(&self, group: &Group) -> Vec<String> {
+        let mut lines = Vec::new();
+        if self.answers_findings() {
+            lines.push("Answer each of them by its id in `issue_responses`: fixed, rejected with a reason, or deferred. What you claim is compared, not counted: the reviewer's next report is what counts.".to_owned());
+        }
+        if group.reviewers.contains(&self.assignment.role) {
+            lines.push("You have reviewed this before. A finding of yours that you do not list again is closed; one that the author rejected is settled by `rejections_accepted` and kept open by `rejections_overruled`. New MEDIUM and LOW findings cannot block any more.".to_owned());
+        }
+        lines
+    }
+
+    pub(super) fn is_author(&self) -> bool {
+        self.workflow.role_named(&self.assignment.role).is_some_and(|ix| self.workflow.role(ix).author)
+    }
+
+    /// An author at work while findings are open.
+    pub(super) fn answers_findings(&self) -> bool {
+        let open = |group: &Group| group.findings.iter().any(|finding| finding.status == FindingStatus::Open);
+        self.is_author() && self.assignment.task == Task::Work && self.group().is_some_and(open)
+    }
+
+    pub(super) fn failing_tests(&self, pieces: &mut Vec<Piece>) {
+        let tests = self.group().map_or(&[][..], |group| group.failing_tests.as_slice());
+        let lines: Vec<String> = tests.iter().map(|test| format!("- {}", data::line(test))).collect();
+        if !lines.is_empty() {
+            let heading = "Failing tests, as the last test report has them".to_owned();
+            pieces.push(Piece::data(Section::FailingTests, heading, "whoever tested", lines.join("\n")));
+        }
+    }
+
+    pub(super) fn blockers(&self, pieces: &mut Vec<Piece>) {
+        let lines: Vec<String> = self
+            .lane()
+            .blocks
+            .iter()
+            .map(|block| match &block.reason {
+                Some(reason) => format!("- `{}` is blocked: {}", block.role, data::code(reason)),
+                None => format!("- `{}` is blocked; it gave no reason of the workflow's list", block.role),
+            })
+            .collect();
+        if !lines.is_empty() {
+            let lead = "Nothing completes before each has its resolution: guidance, an approval, or a person's answer.";
+            pieces.push(Piece::own(Section::Blockers, "Open blockers".to_owned(), lines.join("\n")).lead(lead));
+        }
+    }
+
+    /// For whoever looks after the session, or where the workflow hands it on.
+    pub(super) fn groups(&self, pieces: &mut Vec<Piece>) {
+        let started = matches!(self.cause(), Some(Cause::Started { .. }));
+        if self.hands_on("group_summaries")
+            || self.assignment.group.is_none() && !self.state.groups.is_empty() && !started
+        {
+            let lines: Vec<String> = self.state.groups.iter().flat_map(summary).collect();
+            let text = if lines.is_empty() { "none has been planned".to_owned() } else { lines.join("\n") };
+            let heading = "Groups of the session (`group_summaries`), from Interlock's record".to_owned();
+            pieces.push(Piece::data(Section::Groups, heading, "Interlock, with the plan's titles", text));
+        }
+        let deferred: Vec<String> = self.state.groups.iter().filter_map(deferral).collect();
+        if self.hands_on("deferred_groups") || self.assignment.group.is_none() && !deferred.is_empty() {
+            let text = if deferred.is_empty() { "none is deferred".to_owned() } else { deferred.join("\n") };
+            let heading = "Deferred groups (`deferred_groups`), from Interlock's record".to_owned();
+            pieces.push(Piece::data(Section::Groups, heading, "Interlock, with the reasons that were given", text));
+        }
+    }
+}
+
+fn measured(measure: Measure) -> &'static str {
+    match measure {
+        Measure::BlockingFindings => "blocking findings",
+        Measure::FailingTests => "failing tests",
+    }
+}
+
+/// Where the next passage leads, if that is up.
+fn next_step(item: &Loop, counter: &Counter) -> &'static str {
+    let last = counter.iteration.saturating_add(1) >= item.limit.iteration;
+    let stuck = item.limit.no_progress.is_some_and(|limit| counter.no_progress.saturating_add(1) >= limit);
+    match (last, stuck) {
+        (true, _) => "; the next passage escalates",
+        (false, true) => "; the next passage without progress escalates",
+        (false, false) => "",
+    }
+}
+
+fn open_finding(finding: &Finding) -> String {
+    let grade = match finding.severity {
+        Grade::Critical => "CRITICAL",
+        Grade::High => "HIGH",
+        Grade::Medium => "MEDIUM",
+        Grade::Low => "LOW",
+    };
+    let blocking = if finding.blocking { "blocking" } else { "not blocking" };
+    let (id, place, title) = (data::line(&finding.id), data::line(&finding.location), data::line(&finding.title));
+    let mut line = format!("- {id} [{grade}, {blocking}] {place}: {title} (by {})", finding.raised_by);
+    line.push_str(&finding.response.as_ref().map_or_else(|| "\n  no response yet".to_owned(), response));
+    line
+}
+
+fn response(response: &Response) -> String {
+    let word = match response.response {
+        Answer::Fixed => "fixed",
+        Answer::Rejected => "rejected",
+        Answer::Deferred => "deferred",
+    };
+    let reason = response.reason.as_deref().map(|reason| format!(": {}", data::line(reason)));
+    format!("\n  author's last response: {word}{}", reason.unwrap_or_default())
+}
+
+fn summary(group: &Group) -> Vec<String> {
+    let mut lines = vec![format!("- {} [{}] {}", group.id, group.status().name(), data::line(&group.title))];
+    lines.extend(group.notes.iter().map(|note| format!("  note: {}", data::line(note))));
+    lines
+}
+
+fn deferral(group: &Group) -> Option<String> {
+    let Progress::Ended(End::Deferred { why, by, acknowledged }) = &group.progress else { return None };
+    let acknowledged = match acknowledged {
+        Some(name) => format!("acknowledged by {}", data::line(name)),
+        None => "not acknowledged yet".to_owned(),
+    };
+    Some(format!("- {} by {}: {} ({acknowledged})", group.id, data::line(by), data::line(why)))
+}

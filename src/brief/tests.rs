@@ -1,0 +1,240 @@
+//! Prompts of states that real commands led to.
+
+#![allow(clippy::needless_pass_by_value, reason = "json!({…}) reads better without a reference")]
+
+mod hostile;
+mod play;
+
+use serde_json::json;
+
+use crate::brief::{BUDGET, PRIORITIES, Section};
+use play::{Play, issue};
+
+const MISSION: &str = "# Login\n\nPeople sign in with a password. Lock the account after five wrong ones.\n";
+
+#[test]
+fn the_first_prompt_of_the_manager() {
+    let play = Play::start("delivery-team");
+    insta::assert_snapshot!(play.prompt("project_manager", Some(MISSION)));
+}
+
+#[test]
+fn a_developer_after_changes_were_requested_twice() {
+    let mut play = Play::groups(&["login"]);
+    play.report("developer", json!({ "status": "READY_FOR_REVIEW" }));
+    let first = [issue("R1-1", "Token is logged", "HIGH", true), issue("R1-2", "Name says little", "LOW", false)];
+    let second = issue("R1-3", "No test for the lock", "MEDIUM", true);
+    let issues = json!([first[0], first[1], second]);
+    play.report("tech_lead", json!({ "status": "CHANGES_REQUESTED", "issues": issues }));
+    let responses = json!([
+        { "id": "R1-1", "response": "fixed" },
+        { "id": "R1-2", "response": "rejected", "reason": "It is the protocol's own name" },
+        { "id": "R1-3", "response": "rejected", "reason": "login.test.ts:88 has one" },
+    ]);
+    let dev = "Session tokens are no longer logged.";
+    play.report("developer", json!({ "status": "READY_FOR_REVIEW", "dev_output": dev, "issue_responses": responses }));
+    let issues =
+        json!([issue("R2-1", "Token is logged", "HIGH", true), issue("R2-2", "Lock is never lifted", "HIGH", true)]);
+    play.report(
+        "tech_lead",
+        json!({
+            "status": "CHANGES_REQUESTED", "issues": issues, "tl_feedback": "The token is still in the debug log.",
+            "iteration_tracking": { "iteration": 2, "rejections_accepted": ["R1-3"], "rejections_overruled": ["R1-2"] },
+        }),
+    );
+    let prompt = play.prompt("developer", Some(MISSION));
+    assert!(prompt.contains("loop `review` to `developer` (you): iteration 2 of 5, 1 of 2 in a row without progress"));
+    assert!(
+        prompt.contains("HIGH RISK: the next review iteration without progress escalates to senior_software_engineer")
+    );
+    insta::assert_snapshot!(prompt);
+    play.report("developer", json!({ "status": "READY_FOR_REVIEW" }));
+    let again = play.prompt("tech_lead", None);
+    assert!(again.contains("You have reviewed this before.") && again.contains(r#""iteration":3"#), "{again}");
+    assert!(again.contains("not to be raised again") && again.contains("No test for the lock"), "{again}");
+}
+
+#[test]
+fn a_lead_is_consulted_on_a_block() {
+    let mut play = Play::groups(&["login"]);
+    play.report("developer", json!({ "status": "READY_FOR_QA" }));
+    let blocked = json!({
+        "status": "BLOCKED", "blocked_reason": "environment", "blocker_details": "Port 5432 is taken.",
+        "attempted": ["Started the database by hand", "Ran the tests without it: 9 of 14 need it"],
+        "handoff": { "next_agent": null, "context": "The test database does not start." },
+    });
+    play.report("qa_expert", blocked);
+    insta::assert_snapshot!(play.prompt("tech_lead", Some(MISSION)));
+}
+
+#[test]
+fn a_merge() {
+    let mut play = Play::groups(&["login"]);
+    play.report("developer", json!({ "status": "READY_FOR_REVIEW" }));
+    play.report("tech_lead", json!({ "status": "APPROVED", "issues": [], "approval_notes": "Small and tested." }));
+    insta::assert_snapshot!(play.prompt("developer", None));
+}
+
+#[test]
+fn the_manager_after_the_validator_rejected() {
+    let mut play = Play::groups(&["login", "sms"]);
+    for group in ["login", "sms"] {
+        play.report(&format!("developer@{group}"), json!({ "status": "READY_FOR_REVIEW" }));
+    }
+    play.report("tech_lead@login", json!({ "status": "APPROVED", "issues": [] }));
+    play.report("developer@login", json!({ "status": "MERGE_SUCCESS" }));
+    play.report("tech_lead@sms", json!({ "status": "BLOCKED" }));
+    let why = "The provider has no test account yet";
+    play.report("project_manager@sms", json!({ "status": "DEFERRED_EXTERNAL", "defer_reason": why }));
+    play.report("project_manager", json!({ "status": "BAZINGA", "completion_summary": "All done." }));
+    insta::assert_snapshot!(play.prompt("project_manager", Some(MISSION)));
+}
+
+#[test]
+fn a_phase_with_its_skills() {
+    let mut play = Play::start("feature");
+    let skills = json!(["persisting-agent-outputs", "writing-plans"]);
+    let group = json!({ "id": "login", "title": "Login form", "domain": "frontend", "goal": "Lock after five tries" });
+    play.report("planner", json!({ "status": "complete", "skills_invoked": skills, "groups": [group] }));
+    let plan = play.prompt("frontend-lead", None);
+    assert!(plan.contains("Lock after five tries"), "{plan}");
+    let context = json!({ "next_agent": null, "context": "Follow sections 1 to 5 of architecture.md." });
+    let done =
+        json!({ "status": "complete", "skills_invoked": skills, "artifacts": ["architecture.md"], "handoff": context });
+    play.report("frontend-lead", done);
+    insta::assert_snapshot!(play.prompt("frontend-developer", Some(MISSION)));
+}
+
+#[test]
+fn an_answer_comes_with_its_question() {
+    let mut play = Play::start("delivery-team");
+    let question = json!([{ "text": "Lock after how many tries?", "options": ["3", "5"] }]);
+    play.report("project_manager", json!({ "status": "NEEDS_CLARIFICATION", "questions": question }));
+    play.choose("5", Some("and tell\nthe person"));
+    let prompt = play.prompt("project_manager", None);
+    assert!(
+        prompt.contains("## The question `clarify` (q1)") && prompt.contains("Lock after how many tries?"),
+        "{prompt}"
+    );
+    assert!(prompt.contains("## Answer of ada, a person"), "{prompt}");
+    assert!(prompt.contains("\nchosen: 5\nand tell\nthe person\n"), "{prompt}");
+    assert!(!prompt.contains("nobody gave them"), "{prompt}");
+}
+
+#[test]
+fn the_output_of_a_gate_is_handed_on() {
+    let mut play = Play::start("delivery-team");
+    let group = json!({ "id": "login", "title": "Login", "checks": ["npm test"] });
+    play.report("project_manager", json!({ "status": "PLANNING_COMPLETE", "groups": [group] }));
+    play.report("developer", json!({ "status": "READY_FOR_REVIEW" }));
+    play.report("tech_lead", json!({ "status": "APPROVED", "issues": [] }));
+    play.report("developer", json!({ "status": "MERGE_SUCCESS" }));
+    play.gate(false, "1 test failed\nlogin > locks");
+    let prompt = play.prompt("developer", None);
+    assert!(prompt.contains("## Output of gate `checks`, which failed\n"), "{prompt}");
+    assert!(prompt.contains("1 test failed\nlogin > locks\n```"), "{prompt}");
+    assert!(prompt.contains("loop `merging` to `developer` (you): iteration 1 of 4"), "{prompt}");
+}
+
+#[test]
+fn an_attempt_that_was_lost_hands_on_what_it_had_got() {
+    let mut play = Play::groups(&["login"]);
+    play.report("developer", json!({ "status": "READY_FOR_REVIEW" }));
+    let issues = json!([issue("R1-1", "Token is logged", "HIGH", true)]);
+    play.report(
+        "tech_lead",
+        json!({ "status": "CHANGES_REQUESTED", "issues": issues, "tl_feedback": "Do not log it." }),
+    );
+    play.lose("developer");
+    play.lose("developer");
+    let prompt = play.prompt("developer", None);
+    assert!(
+        prompt.contains("## Handed over by tech_lead: `tl_feedback`") && prompt.contains("Do not log it."),
+        "{prompt}"
+    );
+    assert!(prompt.contains("- An attempt ended without a handoff that could be taken (`no_handoff`)"), "{prompt}");
+    assert!(
+        prompt.contains("loop `retry` to `developer` (you): iteration 2 of 3; the next passage escalates"),
+        "{prompt}"
+    );
+    assert!(prompt.contains("FINAL ITERATION of retry"), "{prompt}");
+}
+
+#[test]
+fn every_section_has_its_priority() {
+    let mut sections: Vec<Section> = PRIORITIES.iter().map(|priority| priority.section).collect();
+    sections.sort();
+    let all = [
+        Section::Titles,
+        Section::Mission,
+        Section::Warnings,
+        Section::Verdict,
+        Section::Answer,
+        Section::Message,
+        Section::Context,
+        Section::GateOutput,
+        Section::Remarks,
+        Section::Counters,
+        Section::OpenFindings,
+        Section::SettledFindings,
+        Section::FailingTests,
+        Section::Blockers,
+        Section::Groups,
+    ];
+    assert_eq!(sections, all);
+    let page = include_str!("../../docs/prompts.md");
+    let mut from = 0;
+    for priority in PRIORITIES {
+        let row = format!("| {} | {} |", priority.section.name(), crate::brief::data::thousands(priority.floor));
+        let at = page[from..].find(&row).unwrap_or_else(|| panic!("docs/prompts.md, in this order: {row}"));
+        from += at;
+    }
+    assert!(page.contains(&crate::brief::data::thousands(BUDGET)));
+}
+
+#[test]
+fn what_does_not_fit_is_cut_by_priority_and_says_so() {
+    let mut play = Play::groups(&["login"]);
+    let message = json!({ "next_agent": null, "context": "m".repeat(1_500) });
+    let output = vec!["a line of output"; 500].join("\n");
+    play.report("developer", json!({ "status": "READY_FOR_REVIEW", "dev_output": output, "handoff": message }));
+    let mission = "word ".repeat(20_000);
+    let whole = play.prompt_within("tech_lead", Some(&mission), usize::MAX);
+    let cut = play.prompt_within("tech_lead", Some(&mission), BUDGET);
+    assert!(whole.chars().count() > 100_000 && !whole.contains("left out"));
+    assert!(cut.chars().count() <= BUDGET && cut.chars().count() > BUDGET * 9 / 10, "{}", cut.chars().count());
+    // The output gives way before the mission, and both keep their floors before the message loses anything.
+    assert!(cut.contains("of 8,499 characters left out: context]"), "{cut}");
+    assert!(cut.contains("of 99,999 characters left out: mission]"), "{cut}");
+    assert!(cut.contains(&"m".repeat(1_500)) && !cut.contains("left out: message"));
+    let short = play.prompt_within("tech_lead", Some(&mission), 9_000);
+    assert!(
+        short.chars().count() <= 9_000 && short.contains("[8,499 of 8,499 characters left out: context]"),
+        "{short}"
+    );
+    let least = play.prompt_within("tech_lead", Some(&mission), 0);
+    assert!(least.contains("[1,500 of 1,500 characters left out: message]"), "{least}");
+    for kept in [
+        "# Assignment s1.a3: you are tech_lead",
+        "\nOUTPUT_DIRECTORY: .interlock/output/s1/a3.1\n",
+        "## What you are to do",
+    ] {
+        assert!(least.contains(kept), "{least}");
+    }
+    let rules = whole.find("## What to return").expect("the rules of return");
+    assert!(least.ends_with(&whole[rules..]), "the rules of return are whole");
+}
+
+#[test]
+fn the_end_of_a_gates_output_is_what_stays() {
+    let mut play = Play::start("delivery-team");
+    let group = json!({ "id": "login", "title": "Login", "checks": ["npm test"] });
+    play.report("project_manager", json!({ "status": "PLANNING_COMPLETE", "groups": [group] }));
+    play.report("developer", json!({ "status": "READY_FOR_REVIEW" }));
+    play.report("tech_lead", json!({ "status": "APPROVED", "issues": [] }));
+    play.report("developer", json!({ "status": "MERGE_SUCCESS" }));
+    play.gate(false, &format!("{}the last word", "passed\n".repeat(10_000)));
+    let prompt = play.prompt("developer", None);
+    assert!(prompt.chars().count() <= BUDGET && prompt.contains("the last word\n```"), "{prompt}");
+    assert!(prompt.contains("of 70,013 characters left out: gate output]\nData from"), "{prompt}");
+}
