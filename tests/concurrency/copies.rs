@@ -27,6 +27,7 @@ fn a_backup_is_consistent_while_eight_processes_write() {
     }
     children.into_iter().for_each(ended);
     assert!(sizes.is_sorted(), "a later copy has no less: {sizes:?}");
+    assert!(sizes[0] < sizes[BACKUPS - 1], "nobody wrote meanwhile: {sizes:?}");
     let writers = u64::try_from(WRITERS).unwrap();
     let all = begun + 2 * u64::from(REPORTS) * writers;
     assert_eq!(project.verified(), all);

@@ -57,8 +57,8 @@ fn what_may_not_be_written_is_said_and_left_alone() {
     let folder = store.parent().unwrap();
     for (file, around, claiming, looking) in [
         (0o444, 0o755, Some("E0505"), None),
-        (0o644, 0o555, Some("E0505"), None),
-        (0o444, 0o555, Some("E0505"), None),
+        (0o644, 0o555, Some("E0505"), Some("E0505")),
+        (0o444, 0o555, Some("E0505"), Some("E0505")),
         (0o000, 0o755, Some("E0509"), Some("E0509")),
         (0o644, 0o000, Some("E0509"), Some("E0509")),
     ] {
