@@ -61,7 +61,7 @@ fn an_init_on_a_full_disk_can_be_repeated() {
 
 #[test]
 fn two_inits_at_once_make_one_store_with_one_set_of_keys() {
-    for _ in 0..8 {
+    for _ in 0..40 {
         let project = Project::empty("twice");
         let arguments = project.init();
         let inits: Vec<_> = std::thread::scope(|scope| {

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use interlock_core::code::Code;
 use interlock_core::id::Timestamp;
 use rusqlite::config::DbConfig;
+use rusqlite::ffi::ErrorCode;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
 use crate::files;
@@ -24,7 +25,8 @@ pub(super) fn open(path: &Path) -> Stored<Sqlite> {
     filesystem::check(path)?;
     let mut connection = connect(path, OpenFlags::empty())?;
     let wrong = |error: rusqlite::Error| trouble(path, &error);
-    match versions(&connection).map_err(wrong)? {
+    let Found { application, version, empty } = look(&connection).map_err(wrong)?;
+    match (application, version) {
         (APPLICATION_ID, VERSION) => {}
         (APPLICATION_ID, newer) if newer > VERSION => {
             let message = format!("{} was written by a newer Interlock (version {newer})", path.display());
@@ -34,7 +36,7 @@ pub(super) fn open(path: &Path) -> Stored<Sqlite> {
         }
         (APPLICATION_ID, 1..) => migrate(&mut connection, None).map_err(wrong)?,
         (APPLICATION_ID, _) => return Err(corrupt("its version is gone")),
-        (0, 0) if is_empty(&connection).map_err(wrong)? => {
+        (0, 0) if empty => {
             return Err(Fault::new(Code::NoStore, format!("{} is empty: it was never finished", path.display()))
                 .help("`interlock init` makes a store of it"));
         }
@@ -89,7 +91,7 @@ pub(super) fn create(path: &Path, identity: &Identity, at: Timestamp) -> Stored<
     filesystem::check(path)?;
     let mut connection = connect(path, OpenFlags::SQLITE_OPEN_CREATE)?;
     let wrong = |error: rusqlite::Error| trouble(path, &error);
-    if versions(&connection).map_err(wrong)? != (0, 0) || !is_empty(&connection).map_err(wrong)? {
+    if !matches!(look(&connection).map_err(wrong)?, Found { application: 0, version: 0, empty: true }) {
         drop(connection);
         return open(path);
     }
@@ -112,7 +114,7 @@ fn connect(path: &Path, more: OpenFlags) -> Stored<Connection> {
 fn prepare(connection: &Connection) -> rusqlite::Result<()> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
-    connection.pragma_update(None, "journal_mode", "wal")?;
+    use_log(connection)?;
     connection.pragma_update(None, "synchronous", "full")
 }
 
@@ -121,8 +123,30 @@ fn versions(connection: &Connection) -> rusqlite::Result<(i32, i32)> {
     Ok((number("application_id")?, number("user_version")?))
 }
 
-fn is_empty(connection: &Connection) -> rusqlite::Result<bool> {
-    connection.query_row("SELECT NOT EXISTS (SELECT 1 FROM sqlite_schema)", [], |row| row.get(0))
+/// What a file says of itself.
+struct Found {
+    application: i32,
+    version: i32,
+    empty: bool,
+}
+
+/// Looks at all of it at one moment: somebody may be making it.
+fn look(connection: &Connection) -> rusqlite::Result<Found> {
+    let tx = connection.unchecked_transaction()?;
+    let (application, version) = versions(&tx)?;
+    let empty = tx.query_row("SELECT NOT EXISTS (SELECT 1 FROM sqlite_schema)", [], |row| row.get(0))?;
+    Ok(Found { application, version, empty })
+}
+
+/// Only the first time is there anything to do, and then SQLite does not wait for whoever reads the file.
+fn use_log(connection: &Connection) -> rusqlite::Result<()> {
+    for tries in 0.. {
+        match connection.pragma_update(None, "journal_mode", "wal") {
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) && wait_for_turn(tries) => {}
+            other => return other,
+        }
+    }
+    Ok(())
 }
 
 /// Brings the schema to the version of this program, step by step, in one transaction.
