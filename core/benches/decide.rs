@@ -30,6 +30,8 @@ use interlock_core::workflow::{Task, Workflow, load_builtin};
 
 const ROUNDS: usize = 5;
 const DECISIONS: usize = 400_000;
+/// Short and many where it is the ratio that counts: whatever else runs then slows all alike.
+const SLICES: usize = 51;
 const GROWN: [(usize, u32); 3] = [(10, 0), (10_000, 0), (10_000, 100_000)];
 
 struct Session {
@@ -197,17 +199,17 @@ fn sessions_that_have_grown(decisions: usize) {
     for (at, what) in whats.iter().enumerate() {
         let mut deciding: [Vec<f64>; GROWN.len()] = Default::default();
         let mut applying: [Vec<f64>; GROWN.len()] = Default::default();
-        for _ in 0..ROUNDS {
+        for _ in 0..SLICES {
             for (nth, (session, commands)) in sessions.iter().enumerate() {
-                deciding[nth].push(session.per_second(decisions / 4, &commands[at]));
+                deciding[nth].push(session.per_second(decisions / SLICES, &commands[at]));
             }
         }
         // The same event again and again: each time it closes and opens the same things.
         let mut states: Vec<(State, Event)> =
             sessions.iter().map(|(session, commands)| session.after(&commands[at])).collect();
-        for _ in 0..ROUNDS {
+        for _ in 0..SLICES {
             for (nth, (state, event)) in states.iter_mut().enumerate() {
-                applying[nth].push(per_second(decisions / 4, || state.apply(black_box(event))));
+                applying[nth].push(per_second(decisions / SLICES, || state.apply(black_box(event))));
             }
         }
         let (deciding, applying) = (deciding.map(median), applying.map(median));

@@ -24,6 +24,9 @@ pub(super) struct Walk<'a> {
     fold: Fold,
     lapsed: u64,
     row: Option<SessionRow>,
+    snapshot: Option<&'a Snapshot>,
+    /// The seal of the event that the snapshot was taken at.
+    taken_at: Option<Seal>,
     report: Report,
 }
 
@@ -37,7 +40,12 @@ struct Doubt {
 }
 
 impl<'a> Walk<'a> {
-    pub(super) fn new(key: &'a ChainKey, session: &SessionHead, heads: &[&'a Head]) -> Self {
+    pub(super) fn new(
+        key: &'a ChainKey,
+        session: &SessionHead,
+        heads: &[&'a Head],
+        snapshot: Option<&'a Snapshot>,
+    ) -> Self {
         Self {
             key,
             session: session.id.clone(),
@@ -49,6 +57,8 @@ impl<'a> Walk<'a> {
             fold: Fold::default(),
             lapsed: 0,
             row: None,
+            snapshot,
+            taken_at: None,
             report: Report::default(),
         }
     }
@@ -57,7 +67,8 @@ impl<'a> Walk<'a> {
         self.report.events += 1;
         self.settle_doubt(Some(link));
         if link.seq <= self.seq {
-            let text = format!("an event numbered {} stands after event {}", link.seq, self.seq);
+            // Only where somebody has taken the index away that keeps numbers apart.
+            let text = format!("there is a second event {} ({})", link.seq, link.kind);
             return self.problem(Some(link.seq), Kind::Added, text);
         }
         if link.seq != self.seq + 1 {
@@ -77,6 +88,9 @@ impl<'a> Walk<'a> {
             self.look_inside(link);
         }
         self.pinned(link);
+        if self.snapshot.is_some_and(|snapshot| snapshot.seq == link.seq) {
+            self.taken_at = Some(link.hash);
+        }
         (self.seq, self.head) = (link.seq, link.hash);
     }
 
@@ -163,7 +177,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    pub(super) fn end(mut self, session: &SessionHead, snapshot: Option<&Snapshot>) -> Folded {
+    pub(super) fn end(mut self, session: &SessionHead) -> Folded {
         if let Some(doubt) = &self.doubtful
             && session.seq + 1 == doubt.seq
             && session.head == doubt.before
@@ -175,7 +189,7 @@ impl<'a> Walk<'a> {
         }
         self.settle_doubt(None);
         let exported = self.heads.iter().map(|head| head.seq).max().unwrap_or(0);
-        let kept = snapshot.map_or(0, |snapshot| snapshot.seq);
+        let kept = self.snapshot.map_or(0, |snapshot| snapshot.seq);
         let longest = session.seq.max(exported).max(kept);
         if longest > self.seq {
             let first = self.seq + 1;
@@ -192,9 +206,20 @@ impl<'a> Walk<'a> {
             let text = format!("the session says that its last event is {}, and there are {}", session.seq, self.seq);
             self.problem(Some(session.seq), Kind::Projection, text);
         }
+        let snapshot = self.snapshot_problem();
         let row = self.row.unwrap_or_else(|| rows::rows(&nothing(), &State::default()).session);
         let row = SessionRow { lapsed: self.lapsed, ..row };
-        Folded { session: session.clone(), fold: self.fold, row, report: self.report }
+        Folded { session: session.clone(), fold: self.fold, row, snapshot, report: self.report }
+    }
+
+    /// A snapshot that was not sealed at its event is no use to anybody, and somebody made it.
+    fn snapshot_problem(&self) -> Option<Problem> {
+        let (snapshot, head) = (self.snapshot?, self.taken_at?);
+        if self.key.snapshot(&self.session, &head, &snapshot.data) == snapshot.seal {
+            return None;
+        }
+        let text = format!("the snapshot at event {} has been changed: its seal does not fit", snapshot.seq);
+        Some(Problem { session: Some(self.session.clone()), seq: Some(snapshot.seq), kind: Kind::Projection, text })
     }
 
     fn problem(&mut self, seq: Option<u64>, kind: Kind, text: String) {

@@ -2,6 +2,7 @@
 
 mod chain;
 mod head;
+mod pinned;
 mod tables;
 
 use std::fmt;
@@ -69,6 +70,8 @@ pub struct Folded {
     pub session: SessionHead,
     pub fold: Fold,
     pub row: SessionRow,
+    /// What is wrong with its snapshot.
+    snapshot: Option<Problem>,
     pub report: Report,
 }
 
@@ -87,6 +90,12 @@ pub fn verify(open: Opener<'_>, key: &ChainKey, sessions: &[SessionHead], heads:
     {
         report.merge(found);
     }
+    report.problems.extend(pinned::compare(&mut *store.view()?, sessions)?);
+    let lost = store.view()?.lost_sessions()?;
+    if lost > 0 {
+        let text = format!("sessions that are gone, with their events still there: {lost}");
+        report.problems.push(Problem { session: None, seq: None, kind: Kind::Dropped, text });
+    }
     let of_none = heads.iter().filter(|head| sessions.iter().all(|session| session.id != head.session));
     report.problems.extend(of_none.map(|head| head.gone()));
     Ok(report)
@@ -95,14 +104,15 @@ pub fn verify(open: Opener<'_>, key: &ChainKey, sessions: &[SessionHead], heads:
 /// Holds one session against its events, and folds them.
 pub fn fold(view: &mut dyn View, key: &ChainKey, session: &SessionHead, heads: &[Head]) -> Stored<Folded> {
     let heads: Vec<&Head> = heads.iter().filter(|head| head.session == session.id).collect();
-    let mut walk = chain::Walk::new(key, session, &heads);
-    view.chain(session.key, &mut |link| walk.take(link))?;
     let snapshot = view.snapshot(session.key)?;
-    let mut folded = walk.end(session, snapshot.as_ref());
+    let mut walk = chain::Walk::new(key, session, &heads, snapshot.as_ref());
+    view.chain(session.key, &mut |link| walk.take(link))?;
+    let mut folded = walk.end(session);
     // Where the chain is broken the tables cannot be right, and say nothing new.
     if folded.report.is_valid() {
         folded.report.problems.extend(tables::compare(view, session, &folded.fold, &folded.row)?);
     }
+    folded.report.problems.extend(folded.snapshot.take());
     Ok(folded)
 }
 

@@ -28,9 +28,9 @@ impl Rebuild {
         let (mut store, _, key) = unlocked(place)?;
         let all = sessions(&mut store, None)?;
         let (found, events) = different(&mut *store.view()?, &key, &all)?;
-        let mut differences = Vec::new();
-        let mut rebuilt = 0;
-        if !found.is_empty() {
+        let guards = guards(&mut *store.view()?)?;
+        let (mut differences, mut rebuilt) = (Vec::new(), 0);
+        if !found.is_empty() || guards > 0 {
             // Looked at again with everybody else waiting: what is put in is made of all the events there are.
             let mut tx = store.begin()?;
             let heads: Vec<SessionHead> = found.into_iter().map(|folded| folded.session).collect();
@@ -48,13 +48,16 @@ impl Rebuild {
             let texts: Vec<_> =
                 differences.iter().map(|problem| json!({ "session": problem.session, "text": problem.text })).collect();
             output.document(
-                &json!({ "sessions": all.len(), "events": events, "rebuilt": rebuilt, "differences": texts }),
+                &json!({ "sessions": all.len(), "events": events, "rebuilt": rebuilt, "guards": guards, "differences": texts }),
             )?;
             return Ok(Exit::Done);
         }
         let mut text = Text::default();
-        text.paint(HEADING, if rebuilt == 0 { "Nothing was different" } else { "Rebuilt" });
+        text.paint(HEADING, if rebuilt == 0 && guards == 0 { "Nothing was different" } else { "Rebuilt" });
         let _ = writeln!(text, ": {events} events in {} sessions", all.len());
+        if guards > 0 {
+            let _ = writeln!(text, "  guards of the database put right: {guards}");
+        }
         for problem in &differences {
             let _ = writeln!(text, "  {}", problem.text);
         }
@@ -80,4 +83,9 @@ fn different(view: &mut dyn View, key: &ChainKey, sessions: &[SessionHead]) -> R
         }
     }
     Ok((found, events))
+}
+
+/// Guards of the database that are not as this version makes them.
+fn guards(view: &mut dyn View) -> Result<usize, Failure> {
+    Ok(view.schema()?.into_iter().filter(|text| text.starts_with("trigger ")).count())
 }

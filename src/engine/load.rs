@@ -47,20 +47,11 @@ impl Live {
 
     /// Takes an event in, if it is the next one and its seal fits.
     fn take(&mut self, row: &EventRow, key: &ChainKey) -> Stored<()> {
-        let sealed = Sealed {
-            session: &self.id,
-            seq: row.seq,
-            kind: &row.kind,
-            at: row.at,
-            decision: row.decision,
-            data: &row.data,
-            given: row.given,
-        };
         let follows = row.seq == self.state.seq.saturating_add(1) && row.prev == self.head;
-        if !follows || key.event(&sealed, &row.prev) != row.hash {
+        if !follows {
             return Err(broken(&self.id, row.seq));
         }
-        let event = parse(&self.id, row)?;
+        let event = unsealed(&self.id, row, key)?;
         self.state.apply(&event);
         self.state.settle(&event);
         self.head = row.hash;
@@ -74,7 +65,17 @@ pub(crate) fn parse(session: &str, row: &EventRow) -> Stored<Event> {
     serde_json::from_str(&row.data).map_err(|_| broken(session, row.seq))
 }
 
-fn broken(session: &str, seq: u64) -> Fault {
+/// An event out of its bytes, if its seal fits them.
+pub(super) fn unsealed(session: &str, row: &EventRow, key: &ChainKey) -> Stored<Event> {
+    let EventRow { seq, kind, at, decision, data, given, .. } = row;
+    let sealed = Sealed { session, seq: *seq, kind, at: *at, decision: *decision, data, given: *given };
+    if key.event(&sealed, &row.prev) != row.hash {
+        return Err(broken(session, *seq));
+    }
+    parse(session, row)
+}
+
+pub(super) fn broken(session: &str, seq: u64) -> Fault {
     Fault::new(Code::ChainBroken, format!("the history of {session} has been altered, from event {seq} on"))
         .help("nothing is decided on it; `interlock audit verify` says what was done, a backup brings it back")
 }

@@ -8,8 +8,9 @@ use interlock_core::workflow::{Role, Workflow};
 use serde_json::Value as Json;
 
 use crate::brief::Brief;
-use crate::engine::load::parse;
+use crate::engine::load::{broken, unsealed};
 use crate::engine::{Result, Work};
+use crate::store::{EventRow, chain};
 
 impl Work<'_> {
     /// The prompt for an open assignment; `None` if there is no such thing, which the decision then says.
@@ -34,7 +35,7 @@ impl Work<'_> {
         if let Some(Cause::Answered { question, .. }) = event.as_ref().map(|event| &event.cause) {
             self.recall_question(session, *question)?;
         }
-        let mission = self.mission(key)?;
+        let mission = self.mission(session, key)?;
         let output_directory = output_directory(self.output, session, id, assignment.attempt);
         let state = &self.held(session)?.state;
         let brief = Brief {
@@ -51,22 +52,30 @@ impl Work<'_> {
         Ok(Some(brief.text()))
     }
 
-    /// The event that gave the assignment, and what was handed over in it.
+    /// The event that gave the assignment, and what was handed over in it: as it was then, or not at all.
     fn origin(&mut self, session: &str, key: i64, id: AssignmentId) -> Result<Option<(Event, Option<Arc<Json>>)>> {
         let Some(seq) = self.tx.opened(key, id)? else { return Ok(None) };
         let rows = self.tx.events(key, seq.saturating_sub(1), 1)?;
         let Some(row) = rows.first() else { return Ok(None) };
-        let event = parse(session, row)?;
-        let handoff = self.tx.attachment(row.id)?.and_then(|body| serde_json::from_str(&body).ok()).map(Arc::new);
+        let event = unsealed(session, row, self.key)?;
+        let handoff = self.given(session, row)?.and_then(|body| serde_json::from_str(&body).ok()).map(Arc::new);
         Ok(Some((event, handoff)))
     }
 
     /// The text that the session was started with.
-    fn mission(&mut self, key: i64) -> Result<Option<String>> {
+    fn mission(&mut self, session: &str, key: i64) -> Result<Option<String>> {
         let first = self.tx.events(key, 0, 1)?;
-        match first.first() {
-            Some(row) => Ok(self.tx.attachment(row.id)?),
-            None => Ok(None),
+        let Some(row) = first.first() else { return Ok(None) };
+        unsealed(session, row, self.key)?;
+        self.given(session, row)
+    }
+
+    /// What a sealed event was given, if it is what it was.
+    fn given(&mut self, session: &str, row: &EventRow) -> Result<Option<String>> {
+        let body = self.tx.attachment(row.id)?;
+        match body.as_ref().map(|body| chain::given(body.as_bytes())) == row.given {
+            true => Ok(body),
+            false => Err(broken(session, row.seq).into()),
         }
     }
 }

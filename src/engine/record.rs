@@ -6,7 +6,7 @@ use interlock_core::event::{Cause, Event};
 use interlock_core::id::{AssignmentId, DecisionId, Name};
 use interlock_core::state::State;
 
-use crate::engine::load::parse;
+use crate::engine::load::unsealed;
 use crate::engine::{Claimed, Done, Error, Order, Result, Work};
 use crate::store::Append;
 use crate::store::chain::{self, Sealed};
@@ -69,7 +69,7 @@ impl Work<'_> {
         let live = self.held(&order.session)?;
         let key = live.key;
         let row = self.tx.event_of_decision(key, decision.0)?.ok_or_else(Error::lost)?;
-        let event = Arc::new(parse(&order.session, &row)?);
+        let event = Arc::new(unsealed(&order.session, &row, self.key)?);
         let group = match spoken_for(&event) {
             Some(id) => self.tx.assignment(key, id)?.and_then(|assignment| assignment.group),
             None => None,

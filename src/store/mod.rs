@@ -121,6 +121,10 @@ pub trait View {
     /// The newest first.
     fn sessions(&mut self) -> Stored<Vec<SessionHead>>;
     fn workflow(&mut self, hash: Digest) -> Stored<Option<Pinned>>;
+    /// Whether what a completed group must have is stored for this workflow as it was pinned.
+    fn needs_are(&mut self, hash: Digest, needs: &Requirements) -> Stored<bool>;
+    /// How many sessions have events, and are not there themselves.
+    fn lost_sessions(&mut self) -> Stored<u64>;
     fn snapshot(&mut self, session: i64) -> Stored<Option<Snapshot>>;
     /// Events after `seq`, in order, at most `limit`.
     fn events(&mut self, session: i64, after: u64, limit: usize) -> Stored<Vec<EventRow>>;

@@ -38,6 +38,7 @@ impl Laws {
                 self.completion_has_evidence(workflow, after);
                 somebody_holds_every_open_thing(after, event);
                 work_goes_on(after, event);
+                what_ended_stays_ended(event, &step.before, after);
                 what_is_kept_beside_the_groups_agrees_with_them(after);
             }
         }
@@ -126,6 +127,17 @@ impl Laws {
                 assert!(!self.settled.contains(&key), "{key:?} blocks again after its rejection was accepted");
             }
         }
+    }
+}
+
+fn what_ended_stays_ended(event: &Event, before: &State, after: &State) {
+    let ended_now = event.changes.iter().filter_map(|change| match change {
+        Change::GroupEnded { group, .. } => Some(group),
+        _ => None,
+    });
+    let ended_before = before.groups.iter().filter(|group| group.ended()).map(|group| &group.id);
+    for name in ended_now.chain(ended_before) {
+        assert!(after.group(name).unwrap().ended(), "{name} ended and is at work again");
     }
 }
 

@@ -6,7 +6,8 @@
 //! - a row may change only together with a new event: its `seq` moves on to the last event of its session, so a row
 //!   that has been written for an event cannot be written for it again;
 //! - what matters must stand in that event, word for word. Events themselves take a seal that only the program with
-//!   the key can make: `interlock_seal` is a function of its connection, which no other program has.
+//!   the key can make. `interlock_sealed` is a function of its connection, which no other program has; it compares and
+//!   never tells a seal, because a trigger that somebody adds runs in that connection as well.
 //!
 //! Nothing here relies on `CHECK`, foreign keys or the conflict clause of a statement: a pragma or an `OR REPLACE`
 //! switches those off.
@@ -33,9 +34,16 @@ const fn guard(
 
 /// Stands for the last event of the row's session.
 const LAST: &str = "(SELECT seq FROM sessions WHERE key = NEW.session)";
+/// Never holds, and cannot even be asked but in a connection of the program.
+const ELSEWHERE: &str = "interlock_sealed('', 0, '', 0, NULL, '', NULL, zeroblob(32), zeroblob(32)) IS NULL";
 /// Stands for the changes of that event, one a row.
 const CHANGES: &str =
     "events e, json_each(e.data, '$.changes') c WHERE e.session = NEW.session AND e.seq = NEW.seq AND";
+
+/// Holds if a review of that event leaves the finding as the row has it.
+const REVIEWED: &str = "EXISTS (SELECT 1 FROM events e, json_each(e.data, '$.changes') c, json_each(c.value, '$.reviewed.findings') f
+              WHERE e.session = NEW.session AND e.seq = NEW.seq AND c.value ->> '$.reviewed.group' = NEW.grp AND f.value ->> '$[0]' = NEW.n
+                AND f.value ->> '$[1].status' = NEW.status AND f.value ->> '$[1].blocking' = NEW.blocking)";
 
 #[rustfmt::skip]
 const GUARDS: &[Guard] = &[
@@ -43,10 +51,10 @@ const GUARDS: &[Guard] = &[
     guard("store_stays", "UPDATE", "store", "1", "the keys of a store do not change"),
     guard("store_remains", "DELETE", "store", "1", "the keys of a store do not change"),
 
-    guard("workflow_is_new", "INSERT", "workflows", "EXISTS (SELECT 1 FROM workflows WHERE hash = NEW.hash)", "this workflow is pinned already"),
+    guard("workflow_is_new", "INSERT", "workflows", "{ELSEWHERE} OR EXISTS (SELECT 1 FROM workflows WHERE hash = NEW.hash)", "this workflow is pinned already"),
     guard("workflow_stays", "UPDATE", "workflows", "1", "a pinned workflow does not change"),
     guard("workflow_remains", "DELETE", "workflows", "1", "a pinned workflow does not change"),
-    guard("needs_come_first", "INSERT", "needs", "EXISTS (SELECT 1 FROM workflows WHERE hash = NEW.workflow) OR EXISTS (SELECT 1 FROM needs WHERE workflow = NEW.workflow AND clause = NEW.clause AND name = NEW.name)", "what a pinned workflow needs does not change"),
+    guard("needs_come_first", "INSERT", "needs", "{ELSEWHERE} OR EXISTS (SELECT 1 FROM workflows WHERE hash = NEW.workflow) OR EXISTS (SELECT 1 FROM needs WHERE workflow = NEW.workflow AND clause = NEW.clause AND name = NEW.name)", "what a pinned workflow needs does not change"),
     guard("needs_stay", "UPDATE", "needs", "1", "what a pinned workflow needs does not change"),
     guard("needs_remain", "DELETE", "needs", "1", "what a pinned workflow needs does not change"),
 
@@ -55,24 +63,28 @@ const GUARDS: &[Guard] = &[
          OR NOT EXISTS (SELECT 1 FROM sessions s WHERE s.key = NEW.session AND s.seq + 1 = NEW.seq AND s.head IS NEW.prev)",
         "an event follows the last one of its session, once"),
     guard("event_is_sealed", "INSERT", "events",
-        "interlock_seal((SELECT id FROM sessions WHERE key = NEW.session), NEW.seq, NEW.kind, NEW.at, NEW.decision, NEW.data, NEW.given, NEW.prev) IS NOT NEW.hash",
+        "interlock_sealed((SELECT id FROM sessions WHERE key = NEW.session), NEW.seq, NEW.kind, NEW.at, NEW.decision, NEW.data, NEW.given, NEW.prev, NEW.hash) IS NOT 1",
         "an event needs the seal of the chain"),
     guard("event_stays", "UPDATE", "events", "1", "an event never changes"),
     guard("event_remains", "DELETE", "events", "1", "an event never goes"),
 
     guard("attachment_belongs", "INSERT", "attachments",
-        "EXISTS (SELECT 1 FROM attachments WHERE event = NEW.event) OR NOT EXISTS (SELECT 1 FROM events e JOIN sessions s ON s.key = e.session AND s.seq = e.seq WHERE e.id = NEW.event)",
+        "EXISTS (SELECT 1 FROM attachments WHERE event = NEW.event)
+         OR NOT EXISTS (SELECT 1 FROM events e JOIN sessions s ON s.key = e.session AND s.seq = e.seq
+                          WHERE e.id = NEW.event AND e.given IS NOT NULL)",
         "what an event was given comes with the event"),
     guard("attachment_stays", "UPDATE", "attachments", "1", "what was given in never changes"),
     guard("attachment_remains", "DELETE", "attachments", "1", "what was given in never goes"),
     guard("prompt_belongs", "INSERT", "prompts",
-        "EXISTS (SELECT 1 FROM prompts WHERE event = NEW.event) OR NOT EXISTS (SELECT 1 FROM events e JOIN sessions s ON s.key = e.session AND s.seq = e.seq WHERE e.id = NEW.event)",
+        "EXISTS (SELECT 1 FROM prompts WHERE event = NEW.event)
+         OR NOT EXISTS (SELECT 1 FROM events e JOIN sessions s ON s.key = e.session AND s.seq = e.seq
+                          WHERE e.id = NEW.event AND e.data ->> '$.cause.claimed.prompt' IS NOT NULL)",
         "a prompt comes with its claim"),
     guard("prompt_stays", "UPDATE", "prompts", "1", "what an agent was told never changes"),
     guard("prompt_remains", "DELETE", "prompts", "1", "what an agent was told never goes"),
 
     guard("session_begins", "INSERT", "sessions",
-        "NEW.seq <> 0 OR NEW.status <> 'active' OR NEW.lapsed <> 0 OR EXISTS (SELECT 1 FROM sessions WHERE id = NEW.id OR key = NEW.key)",
+        "{ELSEWHERE} OR NEW.seq <> 0 OR NEW.status <> 'active' OR NEW.lapsed <> 0 OR EXISTS (SELECT 1 FROM sessions WHERE id = NEW.id OR key = NEW.key)",
         "a session begins with its first event"),
     guard("session_remains", "DELETE", "sessions", "1", "a session never goes"),
     guard("session_moves_by_events", "UPDATE", "sessions",
@@ -99,7 +111,10 @@ const GUARDS: &[Guard] = &[
         "a session cannot be completed before each of its groups is, or is deferred and acknowledged"),
     guard("session_keeps_its_workflow", "UPDATE", "sessions",
         "(NEW.workflow_hash <> OLD.workflow_hash OR NEW.workflow <> OLD.workflow OR NEW.title <> OLD.title)
-         AND NOT EXISTS (SELECT 1 FROM events WHERE session = NEW.key AND seq = NEW.seq AND kind IN ('started', 'upgraded'))",
+         AND NOT EXISTS (SELECT 1 FROM events WHERE session = NEW.key AND seq = NEW.seq
+                AND NEW.workflow_hash IN (data ->> '$.cause.started.workflow_hash', data ->> '$.cause.upgraded.workflow_hash')
+                AND NEW.workflow IN (data ->> '$.cause.started.workflow', data ->> '$.cause.upgraded.workflow')
+                AND (NEW.title = OLD.title OR NEW.title = data ->> '$.cause.started.title'))",
         "a session is pinned to its workflow"),
 
     guard("group_is_planned", "INSERT", "groups",
@@ -111,10 +126,10 @@ const GUARDS: &[Guard] = &[
         "NEW.session <> OLD.session OR NEW.id <> OLD.id OR NEW.seq <= OLD.seq OR NEW.seq IS NOT {LAST}
          OR NEW.ever_blocked < OLD.ever_blocked OR NEW.checks <> OLD.checks
          OR NEW.lapsed NOT IN (OLD.lapsed, NEW.seq) OR NEW.lapsed < OLD.lapsed
-         OR NOT EXISTS (SELECT 1 FROM events WHERE session = NEW.session AND seq = NEW.seq
-                          AND (instr(data, json_quote(NEW.id)) > 0 OR instr(data, '{\"staged\":') > 0
-                               OR EXISTS (SELECT 1 FROM assignments a WHERE a.session = NEW.session AND a.seq = NEW.seq AND a.grp = NEW.id)
-                               OR EXISTS (SELECT 1 FROM questions q WHERE q.session = NEW.session AND q.seq = NEW.seq AND q.grp = NEW.id)))",
+         OR NOT (EXISTS (SELECT 1 FROM events e, json_each(e.data, '$.changes') c, json_each(c.value) v WHERE e.session = NEW.session AND e.seq = NEW.seq
+                           AND (v.value ->> '$.group' = NEW.id OR v.key = 'staged'))
+                 OR EXISTS (SELECT 1 FROM assignments a WHERE a.session = NEW.session AND a.seq = NEW.seq AND a.grp = NEW.id)
+                 OR EXISTS (SELECT 1 FROM questions q WHERE q.session = NEW.session AND q.seq = NEW.seq AND q.grp = NEW.id))",
         "a group moves on only by events that speak of it"),
     guard("group_end_is_final", "UPDATE", "groups",
         "OLD.status IN ('completed', 'cancelled') AND NEW.status <> OLD.status", "a group that has ended stays so"),
@@ -179,7 +194,8 @@ const GUARDS: &[Guard] = &[
          OR NOT EXISTS (SELECT 1 FROM {CHANGES}
               (NEW.kind = 'pass' AND c.value ->> '$.passed.group' = NEW.grp AND c.value ->> '$.passed.name' = NEW.name
                OR NEW.kind = 'gate' AND coalesce(c.value ->> '$.gate_passed.group', '') = NEW.grp AND c.value ->> '$.gate_passed.gate' = NEW.name
-               OR NEW.kind = 'confirmed' AND c.value ->> '$.confirmed.group' = NEW.grp))",
+               OR NEW.kind = 'confirmed' AND c.value ->> '$.confirmed.group' = NEW.grp)
+              AND NOT EXISTS (SELECT 1 FROM json_each(e.data, '$.changes') l WHERE l.key > c.key AND l.value ->> '$.passes_lapsed.group' = NEW.grp))",
         "evidence is what a decision recorded"),
     guard("evidence_stays", "UPDATE", "evidence", "1", "evidence never changes"),
     guard("evidence_remains", "DELETE", "evidence", "1", "evidence never goes"),
@@ -194,12 +210,13 @@ const GUARDS: &[Guard] = &[
         "NEW.session <> OLD.session OR NEW.grp <> OLD.grp OR NEW.seq <> OLD.seq OR NEW.part <> OLD.part OR NEW.role <> OLD.role OR NEW.reason IS NOT OLD.reason
          OR OLD.resolved IS NOT NULL OR NEW.resolved IS NOT {LAST} OR NEW.resolved <= OLD.seq
          OR NOT EXISTS (SELECT 1 FROM events e, json_each(e.data, '$.changes') c WHERE e.session = NEW.session AND e.seq = NEW.resolved
-              AND coalesce(c.value ->> '$.unblocked.group', '') = NEW.grp AND c.value ->> '$.unblocked.role' = NEW.role)",
+              AND coalesce(c.value ->> '$.unblocked.group', '') = NEW.grp AND c.value ->> '$.unblocked.part' = NEW.part AND c.value ->> '$.unblocked.role' = NEW.role)",
         "a block is resolved by a decision that came after it"),
 
     guard("counter_is_counted", "INSERT", "counters",
         "NEW.seq IS NOT {LAST} OR EXISTS (SELECT 1 FROM counters WHERE session = NEW.session AND grp = NEW.grp AND loop = NEW.loop AND role = NEW.role)
-         OR NOT EXISTS (SELECT 1 FROM {CHANGES} c.value ->> '$.counted.loop' = NEW.loop AND c.value ->> '$.counted.iteration' = NEW.iteration)",
+         OR NOT EXISTS (SELECT 1 FROM {CHANGES} c.value ->> '$.counted.loop' = NEW.loop AND c.value ->> '$.counted.role' = NEW.role AND coalesce(c.value ->> '$.counted.group', '') = NEW.grp
+                          AND c.value ->> '$.counted.iteration' = NEW.iteration AND c.value ->> '$.counted.no_progress' = NEW.no_progress)",
         "a counter counts decisions"),
     guard("counter_remains", "DELETE", "counters", "1", "a counter never goes"),
     guard("counter_only_grows", "UPDATE", "counters",
@@ -214,18 +231,24 @@ const GUARDS: &[Guard] = &[
 
     guard("finding_is_raised", "INSERT", "findings",
         "NEW.seq IS NOT {LAST} OR EXISTS (SELECT 1 FROM findings WHERE session = NEW.session AND grp = NEW.grp AND n = NEW.n)
-         OR NOT EXISTS (SELECT 1 FROM {CHANGES} c.value ->> '$.reviewed.group' = NEW.grp)",
+         OR NOT {REVIEWED}",
         "a finding is raised by a review"),
     guard("finding_remains", "DELETE", "findings", "1", "a finding never goes"),
     guard("finding_moves_by_reviews", "UPDATE", "findings",
         "NEW.session <> OLD.session OR NEW.grp <> OLD.grp OR NEW.n <> OLD.n OR NEW.seq <= OLD.seq OR NEW.seq IS NOT {LAST}
          OR NOT EXISTS (SELECT 1 FROM {CHANGES} NEW.grp IN (c.value ->> '$.reviewed.group', c.value ->> '$.responded.group'))
-         OR (NEW.status <> OLD.status OR NEW.blocking <> OLD.blocking) AND NOT EXISTS (SELECT 1 FROM {CHANGES} c.value ->> '$.reviewed.group' = NEW.grp)",
+         OR (NEW.status <> OLD.status OR NEW.blocking <> OLD.blocking) AND NOT {REVIEWED}",
         "a finding is closed by its reviewer"),
 
+    guard("attempt_is_new", "INSERT", "attempts", "NEW.id <> -1 AND EXISTS (SELECT 1 FROM attempts WHERE id = NEW.id)", "what was tried is not forgotten"),
     guard("attempt_stays", "UPDATE", "attempts", "1", "what was tried is not forgotten"),
     guard("attempt_remains", "DELETE", "attempts", "1", "what was tried is not forgotten"),
 ];
+
+/// A number below one stands for none before a row is there; so none has it.
+const NUMBERED: &str = "CREATE TRIGGER attempt_is_numbered AFTER INSERT ON attempts WHEN NEW.id < 1 BEGIN
+  SELECT RAISE(ABORT, 'interlock: what was tried is not forgotten (E0514, attempt_is_numbered)');
+END";
 
 /// After an event its session's head is that event.
 const HEAD: &str = "CREATE TRIGGER session_head AFTER INSERT ON events BEGIN
@@ -234,13 +257,14 @@ END";
 
 /// The statements that make the guards.
 pub(super) fn statements() -> Vec<String> {
-    GUARDS.iter().map(Guard::statement).chain([HEAD.to_owned()]).collect()
+    GUARDS.iter().map(Guard::statement).chain([NUMBERED.to_owned(), HEAD.to_owned()]).collect()
 }
 
 impl Guard {
     fn statement(&self) -> String {
         let (verb, table) = self.on;
         let when = self.when.replace("{LAST}", LAST).replace("{CHANGES}", CHANGES);
+        let when = when.replace("{REVIEWED}", REVIEWED).replace("{ELSEWHERE}", ELSEWHERE);
         let row = if verb == "DELETE" { "OLD" } else { "NEW" };
         let session = match table {
             "sessions" => format!("{row}.key"),

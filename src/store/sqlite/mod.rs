@@ -74,7 +74,7 @@ impl Store for Sqlite {
     fn unlock(&mut self, key: &ChainKey) -> Stored<()> {
         let key = key.clone();
         let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC | FunctionFlags::SQLITE_INNOCUOUS;
-        let seal = move |cx: &rusqlite::functions::Context<'_>| {
+        let sealed = move |cx: &rusqlite::functions::Context<'_>| {
             let sealed = Sealed {
                 session: cx.get_raw(0).as_str()?,
                 seq: cx.get::<i64>(1)?.unsigned_abs(),
@@ -85,9 +85,12 @@ impl Store for Sqlite {
                 given: cx.get::<Option<[u8; 32]>>(6)?.map(Seal::from_bytes),
             };
             let prev = Seal::from_bytes(cx.get(7)?);
-            Ok(key.event(&sealed, &prev).as_bytes().to_vec())
+            // It never tells what the seal would be: triggers that somebody added run in this connection too.
+            Ok(key.event(&sealed, &prev) == Seal::from_bytes(cx.get(8)?))
         };
-        self.connection.create_scalar_function("interlock_seal", 8, flags, seal).map_err(|error| self.trouble(&error))
+        self.connection
+            .create_scalar_function("interlock_sealed", 9, flags, sealed)
+            .map_err(|error| self.trouble(&error))
     }
 }
 

@@ -3,12 +3,13 @@
 use interlock_core::event::Closing;
 use interlock_core::id::{AssignmentId, DecisionId, Digest, Name, QuestionId, Timestamp};
 use interlock_core::state::{Assignment, Closed, Question};
-use interlock_core::workflow::Task;
+use interlock_core::workflow::{Requirements, Task};
 use rusqlite::types::ValueRef;
 use rusqlite::{OptionalExtension, Params, params};
 
 use crate::store::chain::Seal;
 use crate::store::rows::SESSION;
+use crate::store::sqlite::write::clauses;
 use crate::store::sqlite::{Tx, corrupt, signed, unsigned, verify};
 use crate::store::table::{self, Cell, Table};
 use crate::store::{Attempt, EventRow, Identity, Link, OpenQuestion, Pinned, SessionHead, Snapshot, Stored, View};
@@ -48,6 +49,21 @@ impl View for Tx<'_> {
         let Some((name, sources)) = found else { return Ok(None) };
         let sources = serde_json::from_str(&sources).map_err(|_| corrupt("a pinned workflow cannot be read"))?;
         Ok(Some(Pinned { name, sources }))
+    }
+
+    fn needs_are(&mut self, hash: Digest, needs: &Requirements) -> Stored<bool> {
+        let sql = "SELECT clause, kind, name FROM needs WHERE workflow = ?1 ORDER BY clause, name";
+        let found: Vec<(u32, String, Name)> =
+            self.all(sql, [hash.to_string()], |row| Ok((row.get(0)?, row.get(1)?, name(row, 2)?)))?;
+        let mut expected = clauses(needs);
+        expected.sort();
+        let found = found.iter().map(|(clause, kind, name)| (*clause, kind.as_str(), name));
+        Ok(found.eq(expected.iter().map(|(clause, kind, name)| (*clause, *kind, name))))
+    }
+
+    fn lost_sessions(&mut self) -> Stored<u64> {
+        let sql = "SELECT count(DISTINCT session) FROM events WHERE session NOT IN (SELECT key FROM sessions)";
+        Ok(self.one(sql, [], |row| row.get(0).map(unsigned))?.unwrap_or(0))
     }
 
     fn snapshot(&mut self, session: i64) -> Stored<Option<Snapshot>> {

@@ -13,7 +13,7 @@ CREATE TABLE workflows (
   hash    TEXT PRIMARY KEY,
   name    TEXT NOT NULL,
   sources TEXT NOT NULL
-) STRICT;
+) STRICT, WITHOUT ROWID;
 
 -- What a completed group of a workflow must have: of each clause, at least one.
 CREATE TABLE needs (

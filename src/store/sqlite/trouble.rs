@@ -16,7 +16,9 @@ pub(super) fn trouble(path: &Path, error: &rusqlite::Error) -> Fault {
     };
     let fault = |code: Code, message: String, help: &str| Fault::new(code, message).help(help);
     if said.contains("interlock: ") {
-        return Fault::new(Code::GuardFired, format!("the database refused it: {said}"));
+        let help =
+            "the tables may have been edited: `interlock audit verify` says so, `interlock rebuild` puts them right";
+        return fault(Code::GuardFired, format!("the database refused it: {said}"), help);
     }
     if unreadable(error) {
         let help = "nothing was changed; `interlock audit verify` says what is wrong; restore a backup";

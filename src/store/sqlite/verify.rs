@@ -47,6 +47,7 @@ impl Tx<'_> {
                 self.record(session, &Record { table, key: key.clone(), set, how: How::Insert })?;
             }
         }
+        self.run("DELETE FROM snapshots WHERE session = ?1", [session])?;
         let hash = row.workflow_hash.to_string();
         self.run(
             "UPDATE sessions SET status = ?2, title = ?3, workflow = ?4, workflow_hash = ?5, lapsed = ?6,

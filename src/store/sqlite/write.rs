@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use interlock_core::code::Code;
 use interlock_core::id::{Digest, Name, Timestamp};
 use interlock_core::workflow::Requirements;
 use rusqlite::types::{ToSqlOutput, ValueRef};
@@ -10,9 +11,9 @@ use serde_json::json;
 
 use crate::store::chain::Seal;
 use crate::store::rows::SessionRow;
-use crate::store::sqlite::{Tx, signed, verify};
+use crate::store::sqlite::{Tx, corrupt, signed, verify};
 use crate::store::table::{Cell, Fold, How, Record, Resolved, Table, Write};
-use crate::store::{Append, Pinned, Snapshot, Stored, Transaction};
+use crate::store::{Append, Fault, Pinned, Snapshot, Stored, Transaction, View as _};
 
 /// A row's place: its session, and the event that writes it.
 #[derive(Clone, Copy)]
@@ -22,11 +23,15 @@ struct At {
 }
 
 impl Transaction for Tx<'_> {
-    fn pin_workflow(&mut self, hash: Digest, pinned: &Pinned, needs: &Requirements) -> Stored<()> {
-        let hash = hash.to_string();
+    fn pin_workflow(&mut self, digest: Digest, pinned: &Pinned, needs: &Requirements) -> Stored<()> {
+        let hash = digest.to_string();
         let known = self.count("SELECT count(*) FROM workflows WHERE hash = ?1", [&hash])?;
         if known > 0 {
-            return Ok(());
+            // Somebody may have written them, or left some out, before the workflow was pinned.
+            let message = format!("what workflow {hash} needs is not in the store as it was pinned");
+            let altered =
+                || Fault::new(Code::PinnedChanged, message).help("nothing is started with it; restore a backup");
+            return if self.needs_are(digest, needs)? { Ok(()) } else { Err(altered()) };
         }
         for (clause, kind, name) in clauses(needs) {
             let row = params![hash, clause, kind, name.as_str()];
@@ -50,7 +55,7 @@ impl Transaction for Tx<'_> {
 
     fn append(&mut self, append: &Append<'_>) -> Stored<()> {
         let at = At { session: append.session, seq: signed(append.seq) };
-        self.run(
+        let written = self.run(
             "INSERT INTO events (session, seq, kind, at, decision, data, given, prev, hash)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
             params![
@@ -65,6 +70,10 @@ impl Transaction for Tx<'_> {
                 append.hash.as_bytes()
             ],
         )?;
+        if written != 1 {
+            // A trigger that somebody added may have it passed over in silence.
+            return Err(corrupt("an event was not taken in"));
+        }
         let event = self.tx.last_insert_rowid();
         if let Some(body) = append.attachment {
             self.run("INSERT INTO attachments (event, body) VALUES (?1, ?2)", params![event, body])?;
@@ -205,7 +214,7 @@ impl ToSql for Cell {
 }
 
 /// Each clause of the needs, numbered, with the names that satisfy it.
-fn clauses(needs: &Requirements) -> Vec<(u32, &'static str, Name)> {
+pub(super) fn clauses(needs: &Requirements) -> Vec<(u32, &'static str, Name)> {
     let mut rows = Vec::new();
     let mut clause = 0;
     let mut next = || {
