@@ -15,6 +15,10 @@ pub(super) struct Walk<'a> {
     key: &'a ChainKey,
     session: Name,
     heads: Vec<&'a Head>,
+    /// As far as the log goes, or went.
+    last: u64,
+    /// How often an event was looked for elsewhere.
+    searches: u32,
     /// The number and the seal of the event before.
     seq: u64,
     head: Seal,
@@ -25,6 +29,8 @@ pub(super) struct Walk<'a> {
     lapsed: u64,
     row: Option<SessionRow>,
     snapshot: Option<&'a Snapshot>,
+    /// The event that pinned its workflow.
+    pinned: u64,
     /// The seal of the event that the snapshot was taken at.
     taken_at: Option<Seal>,
     report: Report,
@@ -50,6 +56,8 @@ impl<'a> Walk<'a> {
             key,
             session: session.id.clone(),
             heads: heads.to_vec(),
+            last: heads.iter().map(|head| head.seq).chain([session.seq]).max().unwrap_or(0).saturating_add(1),
+            searches: 0,
             seq: 0,
             head: BEGINNING,
             doubtful: None,
@@ -58,6 +66,7 @@ impl<'a> Walk<'a> {
             lapsed: 0,
             row: None,
             snapshot,
+            pinned: 1,
             taken_at: None,
             report: Report::default(),
         }
@@ -109,9 +118,13 @@ impl<'a> Walk<'a> {
 
     /// The seal does not fit. If it fits another number, the event stood elsewhere.
     fn doubt(&mut self, link: &Link<'_>) {
-        const FARTHEST: u64 = 100_000;
-        let near = link.seq.saturating_sub(FARTHEST).max(1)..=link.seq.saturating_add(FARTHEST);
-        if let Some(place) = near.into_iter().find(|seq| self.fits(link, *seq)) {
+        // So much that somebody who spoils a whole log does not keep the audit busy for ever.
+        const FARTHEST: u64 = 10_000;
+        const SEARCHES: u32 = 64;
+        self.searches = self.searches.saturating_add(1);
+        let last = self.last.min(link.seq.saturating_add(FARTHEST));
+        let mut near = link.seq.saturating_sub(FARTHEST).max(1)..=last;
+        if let Some(place) = near.find(|seq| self.searches <= SEARCHES && self.fits(link, *seq)) {
             let text = format!("event {} stood at {place} before", link.seq);
             self.problem(Some(link.seq), Kind::Reordered, text);
             return;
@@ -147,6 +160,9 @@ impl<'a> Walk<'a> {
             _ => (None, None),
         };
         self.given(link.seq, "the prompt of event", prompt, told);
+        if let Cause::Upgraded { .. } = event.cause {
+            self.pinned = link.seq;
+        }
         self.state.apply(&event);
         let written = rows::rows(&event, &self.state);
         self.state.settle(&event);
@@ -209,7 +225,7 @@ impl<'a> Walk<'a> {
         let snapshot = self.snapshot_problem();
         let row = self.row.unwrap_or_else(|| rows::rows(&nothing(), &State::default()).session);
         let row = SessionRow { lapsed: self.lapsed, ..row };
-        Folded { session: session.clone(), fold: self.fold, row, snapshot, report: self.report }
+        Folded { session: session.clone(), fold: self.fold, row, pinned: self.pinned, snapshot, report: self.report }
     }
 
     /// A snapshot that was not sealed at its event is no use to anybody, and somebody made it.

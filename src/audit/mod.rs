@@ -70,6 +70,8 @@ pub struct Folded {
     pub session: SessionHead,
     pub fold: Fold,
     pub row: SessionRow,
+    /// The event that pinned its workflow.
+    pinned: u64,
     /// What is wrong with its snapshot.
     snapshot: Option<Problem>,
     pub report: Report,
@@ -85,12 +87,15 @@ pub fn verify(open: Opener<'_>, key: &ChainKey, sessions: &[SessionHead], heads:
     for text in store.view()?.schema()? {
         report.problems.push(Problem { session: None, seq: None, kind: Kind::Schema, text });
     }
-    for found in
-        each_session(open, sessions, |view, session| fold(view, key, session, heads).map(|folded| folded.report))?
-    {
+    let folded = each_session(open, sessions, |view, session| {
+        fold(view, key, session, heads).map(|folded| (folded.report, folded.pinned))
+    })?;
+    let mut pinned = Vec::new();
+    for (found, by) in folded {
         report.merge(found);
+        pinned.push(by);
     }
-    report.problems.extend(pinned::compare(&mut *store.view()?, sessions)?);
+    report.problems.extend(pinned::compare(&mut *store.view()?, sessions, &pinned)?);
     let lost = store.view()?.lost_sessions()?;
     if lost > 0 {
         let text = format!("sessions that are gone, with their events still there: {lost}");

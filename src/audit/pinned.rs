@@ -7,11 +7,11 @@ use interlock_core::workflow::load_pinned;
 use crate::audit::{Kind, Problem};
 use crate::store::{SessionHead, Stored, View};
 
-/// The first event of a session commits to its workflow by hash; each is looked at once.
-pub(super) fn compare(view: &mut dyn View, sessions: &[SessionHead]) -> Stored<Vec<Problem>> {
+/// An event of each session commits to its workflow by hash; each workflow is looked at once.
+pub(super) fn compare(view: &mut dyn View, sessions: &[SessionHead], events: &[u64]) -> Stored<Vec<Problem>> {
     let mut seen = BTreeMap::new();
     let mut problems = Vec::new();
-    for session in sessions {
+    for (session, seq) in sessions.iter().zip(events) {
         let hash = session.workflow_hash.to_string();
         let found = match seen.get(&hash) {
             Some(found) => *found,
@@ -19,8 +19,8 @@ pub(super) fn compare(view: &mut dyn View, sessions: &[SessionHead]) -> Stored<V
         };
         seen.insert(hash, found);
         if let Some((kind, text)) = found {
-            let text = format!("the workflow {}, pinned by event 1: {text}", session.workflow);
-            problems.push(Problem { session: Some(session.id.clone()), seq: Some(1), kind, text });
+            let text = format!("the workflow {}, pinned by event {seq}: {text}", session.workflow);
+            problems.push(Problem { session: Some(session.id.clone()), seq: Some(*seq), kind, text });
         }
     }
     Ok(problems)

@@ -98,6 +98,41 @@ fn answer_without_the_operator_key() {
 }
 
 #[test]
+fn upgrade_without_the_operator_key() {
+    let Incident { team, session, .. } = &Incident::new("upgrade_without_the_operator_key");
+    let weaker = weaker(team);
+    refused(team, session, 3, "E0512", || {
+        team.ask_without_keys(&["session", "upgrade", session, "--workflow", &weaker])
+    });
+}
+
+/// The file of the project is anybody's to edit; the session is pinned to what it said.
+#[test]
+fn edit_the_workflow_file() {
+    let team = Team::new("edit_the_workflow_file");
+    let session = team.start("Pinned");
+    team.plays(&session, "project_manager", "-", "PLANNING_COMPLETE", plan(&["ALPHA"]));
+    fs::copy(weaker(&team), team.project().join("interlock.yaml")).unwrap();
+    team.plays(&session, "developer", "ALPHA", "READY_FOR_REVIEW", json!({}));
+    let decided = team.plays(&session, "tech_lead", "ALPHA", "APPROVED", json!({}));
+    assert_eq!(decided["action"], "merge", "as it was when the session started");
+    let shown = team.show(&session);
+    let (now, then) = (&shown["pinned"]["file_hash"], &shown["workflow_hash"]);
+    assert!(now.is_string() && now != then, "and it shows: {}", shown["pinned"]);
+}
+
+/// A workflow in which the review alone completes a group.
+fn weaker(team: &Team) -> String {
+    let text = fs::read_to_string(team.project().join("interlock.yaml")).unwrap();
+    let rules = text.split("\nexamples:").next().unwrap();
+    let merge = "APPROVED:                   { merge: author, passes: [review]";
+    let complete = "APPROVED:                   { complete: group, passes: [review, merge]";
+    let weaker = rules.replace(merge, complete).replace("once_blocked: [acceptance], ", "");
+    assert_ne!(rules, weaker);
+    team.file("weaker.yaml", &weaker).display().to_string()
+}
+
+#[test]
 fn answer_a_question_once_more() {
     let Incident { team, session, .. } = &Incident::new("answer_a_question_once_more");
     let question = format!("{session}.q1");

@@ -425,6 +425,7 @@ fn roll_a_session_back() {
         "session_moves_by_events",
         "UPDATE sessions SET (seq, head) = (SELECT seq, hash FROM events WHERE seq = 10)",
     );
+    guarded(team, "session_moves_by_events", "UPDATE sessions SET updated_at = 0");
     guarded(team, "session_remains", "DELETE FROM sessions");
 }
 
@@ -455,6 +456,16 @@ fn forget_what_was_tried() {
     let run = team.sql("INSERT INTO attempts (id, guard, what) VALUES (-1, 'nothing', 'at all')");
     assert!(run.stderr.contains("attempt_is_numbered"), "{run}");
     assert_eq!(team.query("SELECT guard FROM attempts WHERE id = 1"), "event_remains");
+}
+
+/// Anything can be added to what was tried; it does not make the audit stumble.
+#[test]
+fn blind_the_audit() {
+    let Incident { team, .. } = &Incident::new("blind_the_audit");
+    team.query(
+        "INSERT INTO attempts (at, guard, what) VALUES (CAST(x'ff' AS TEXT), CAST(x'ff' AS TEXT), CAST(x'ff' AS TEXT))",
+    );
+    nothing_found(team);
 }
 
 #[test]

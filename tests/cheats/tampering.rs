@@ -41,7 +41,7 @@ fn weaken_a_guard() {
 fn write_the_schema() {
     let Incident { team, .. } = &Incident::new("write_the_schema");
     let run = team
-        .sql("PRAGMA writable_schema = ON; DELETE FROM sqlite_schema WHERE type = 'trigger' AND name LIKE 'group_%'");
+        .sql(".dbconfig defensive off\nPRAGMA writable_schema = ON; DELETE FROM sqlite_schema WHERE type = 'trigger' AND name LIKE 'group_%'");
     assert_eq!(run.exit, 0, "{run}");
     found_in_store(team, "schema", "trigger group_completes_clean is missing");
 }
@@ -63,6 +63,42 @@ fn change_an_event() {
     team.tamper_unseen(&format!("UPDATE events SET data = replace(data, 'BLOCKED', 'PASS') WHERE seq = {seq}"));
     found(team, session, "changed", seq);
     undecided(team, session);
+}
+
+/// Bytes that are no text, a seal that is too short, a number that is too large: it is named all the same.
+#[test]
+fn spoil_an_event() {
+    for (name, spoilt) in [
+        ("data", "data = CAST(x'ff' AS TEXT)"),
+        ("kind", "kind = CAST(x'ff' AS TEXT)"),
+        ("hash", "hash = zeroblob(5)"),
+        ("prev", "prev = zeroblob(5)"),
+        ("given", "given = zeroblob(5)"),
+        ("decision", "decision = 99999999999"),
+    ] {
+        let Incident { team, session, .. } = &Incident::new(&format!("spoil_an_event-{name}"));
+        team.tamper_unseen(&format!("UPDATE events SET {spoilt} WHERE seq = 9"));
+        found(team, session, "changed", 9);
+        undecided(team, session);
+    }
+    let Incident { team, session, .. } = &Incident::new("spoil_an_event-head");
+    team.tamper_unseen("UPDATE sessions SET head = zeroblob(5)");
+    found(team, session, "projection", last(team));
+    undecided(team, session);
+}
+
+#[test]
+fn spoil_a_whole_log() {
+    let Incident { team, session, .. } = &Incident::new("spoil_a_whole_log");
+    team.tamper_unseen("UPDATE events SET at = at + 1");
+    found(team, session, "changed", 1);
+}
+
+#[test]
+fn spoil_a_pinned_workflow() {
+    let Incident { team, session, .. } = &Incident::new("spoil_a_pinned_workflow");
+    team.tamper_unseen("UPDATE workflows SET sources = '{'");
+    found(team, session, "changed", 1);
 }
 
 #[test]
@@ -242,6 +278,25 @@ fn write_a_snapshot() {
     assert_eq!(team.status(session), "active");
 }
 
+/// No guard is on snapshots, because none is needed: a spoilt one is passed over.
+#[test]
+fn spoil_a_snapshot() {
+    let Incident { team, session, .. } = &Incident::new("spoil_a_snapshot");
+    team.query("INSERT OR REPLACE INTO snapshots VALUES (1, 5, CAST(x'ff' AS TEXT), zeroblob(3))");
+    found(team, session, "projection", 5);
+    assert_eq!(team.group_status(session, "NUR-E2E"), "blocked");
+}
+
+/// The guards are put on again, without a word, by the next command.
+#[test]
+fn set_the_version_back() {
+    let Incident { team, session, .. } = &Incident::new("set_the_version_back");
+    team.tamper("PRAGMA user_version = 1");
+    assert_eq!(team.status(session), "active");
+    crate::guarded(team, "event_remains", "DELETE FROM events");
+    nothing_found(team);
+}
+
 #[test]
 fn edit_the_tables() {
     let Incident { team, session, .. } = &Incident::new("edit_the_tables");
@@ -406,8 +461,7 @@ fn go_another_way_from_an_older_store() {
 #[test]
 fn forge_a_head() {
     let Incident { team, session, .. } = &Incident::new("forge_a_head");
-    let head: Json = serde_json::from_str(&fs::read_to_string(export(team, session)).unwrap()).unwrap();
-    let mut forged = head.clone();
+    let mut forged: Json = serde_json::from_str(&fs::read_to_string(export(team, session)).unwrap()).unwrap();
     forged["seq"] = json!(3);
     let forged = team.file("forged.json", &forged.to_string()).display().to_string();
     let first = first_problem(team, session, &["--head", &forged]);

@@ -19,7 +19,7 @@ fn statuses(team: &Team, session: &str) -> Vec<(String, String)> {
     groups.iter().map(|group| (text(&group["id"]), text(&group["status"]))).collect()
 }
 
-fn named<'a>(pairs: &'a [(String, String)]) -> Vec<(&'a str, &'a str)> {
+fn named(pairs: &[(String, String)]) -> Vec<(&str, &str)> {
     pairs.iter().map(|(left, right)| (left.as_str(), right.as_str())).collect()
 }
 

@@ -13,7 +13,7 @@ use interlock::store::{Append, Pinned, Store, Stored, Transaction};
 use interlock_core::event::Event;
 use interlock_core::id::{Name, Timestamp};
 use interlock_core::state::State;
-use interlock_core::workflow::Workflow;
+use interlock_core::workflow::{Workflow, load};
 
 /// The key that all stores of the suite have.
 const KEY: ChainKey = ChainKey::new([7; 32]);
@@ -34,7 +34,7 @@ struct Written {
 
 impl Written {
     fn begin(tx: &mut dyn Transaction, id: &str, workflow: &Workflow) -> Self {
-        let pinned = Pinned { name: workflow.name.clone(), sources: vec![("w.yaml".to_owned(), "x".to_owned())] };
+        let pinned = Pinned { name: workflow.name.clone(), sources: sources(workflow) };
         tx.pin_workflow(workflow.hash, &pinned, &workflow.requirements()).unwrap();
         let key = tx.begin_session(id, Timestamp(1)).unwrap();
         Self { key, id: id.to_owned(), state: State::default(), head: BEGINNING }
@@ -74,6 +74,16 @@ impl Written {
 
 fn builtin(name: &str) -> Workflow {
     interlock_core::workflow::load_builtin(name).unwrap().workflow.unwrap()
+}
+
+/// Every file that a workflow of these tests was read from.
+fn sources(workflow: &Workflow) -> Vec<(String, String)> {
+    let odd = |file: &str, text: &str| load(file, text, &|_| None).sources;
+    match workflow.name.as_str() {
+        "odd" => odd("odd.yaml", include_str!("../../core/tests/properties/odd.yaml")),
+        "odd-phases" => odd("odd-phases.yaml", include_str!("../../core/tests/properties/odd-phases.yaml")),
+        shipped => interlock_core::workflow::load_builtin(shipped).unwrap().sources,
+    }
 }
 
 fn name(text: &str) -> Name {

@@ -88,7 +88,7 @@ const GUARDS: &[Guard] = &[
         "a session begins with its first event"),
     guard("session_remains", "DELETE", "sessions", "1", "a session never goes"),
     guard("session_moves_by_events", "UPDATE", "sessions",
-        "NEW.key <> OLD.key OR NEW.id <> OLD.id OR NEW.started_at <> OLD.started_at
+        "NEW.key <> OLD.key OR NEW.id <> OLD.id OR NEW.started_at <> OLD.started_at OR NEW.updated_at <> OLD.updated_at AND NEW.seq = OLD.seq
          OR (NEW.seq <> OLD.seq OR NEW.head IS NOT OLD.head)
             AND NOT EXISTS (SELECT 1 FROM events WHERE session = NEW.key AND seq = NEW.seq AND hash IS NEW.head AND NEW.seq = OLD.seq + 1)
          OR NEW.lapsed NOT IN (OLD.lapsed, NEW.seq) OR NEW.lapsed < OLD.lapsed",

@@ -158,6 +158,8 @@ fn migrate(connection: &mut Connection, fresh: Option<(&Identity, Timestamp)>) -
         tx.execute_batch(TABLES)?;
     }
     if from < 2 {
+        // There are some already where somebody has set the version back.
+        drop_guards(&tx)?;
         put_guards(&tx)?;
     }
     tx.pragma_update(None, "application_id", APPLICATION_ID)?;

@@ -1,5 +1,7 @@
 //! What is read, one mapper a table.
 
+use std::borrow::Cow;
+
 use interlock_core::event::Closing;
 use interlock_core::id::{AssignmentId, DecisionId, Digest, Name, QuestionId, Timestamp};
 use interlock_core::state::{Assignment, Closed, Question};
@@ -44,10 +46,11 @@ impl View for Tx<'_> {
 
     fn workflow(&mut self, hash: Digest) -> Stored<Option<Pinned>> {
         let found = self.one("SELECT name, sources FROM workflows WHERE hash = ?1", [hash.to_string()], |row| {
-            Ok((name(row, 0)?, row.get::<_, String>(1)?))
+            Ok((name(row, 0)?, text(row, 1)?))
         })?;
         let Some((name, sources)) = found else { return Ok(None) };
-        let sources = serde_json::from_str(&sources).map_err(|_| corrupt("a pinned workflow cannot be read"))?;
+        // Without its files it does not have its hash, and whoever loads it says so.
+        let sources = serde_json::from_str(&sources).unwrap_or_default();
         Ok(Some(Pinned { name, sources }))
     }
 
@@ -68,7 +71,7 @@ impl View for Tx<'_> {
 
     fn snapshot(&mut self, session: i64) -> Stored<Option<Snapshot>> {
         self.one("SELECT seq, data, seal FROM snapshots WHERE session = ?1", [session], |row| {
-            Ok(Snapshot { seq: unsigned(row.get(0)?), data: row.get(1)?, seal: seal(row, 2)? })
+            Ok(Snapshot { seq: unsigned(row.get(0)?), data: text(row, 1)?, seal: seal(row, 2)? })
         })
     }
 
@@ -152,10 +155,10 @@ impl View for Tx<'_> {
         let sql = "SELECT a.at, s.id, a.guard, a.what FROM attempts a LEFT JOIN sessions s ON s.key = a.session ORDER BY a.id";
         self.all(sql, [], |row| {
             Ok(Attempt {
-                at: row.get(0)?,
-                session: row.get::<_, Option<String>>(1)?.map(Name::from),
-                guard: row.get(2)?,
-                what: row.get(3)?,
+                at: text(row, 0)?,
+                session: Some(name(row, 1)?).filter(|session| !session.is_empty()),
+                guard: text(row, 2)?,
+                what: text(row, 3)?,
             })
         })
     }
@@ -205,28 +208,31 @@ pub(super) fn event(row: &rusqlite::Row<'_>) -> rusqlite::Result<EventRow> {
     Ok(EventRow {
         id: row.get(0)?,
         seq: unsigned(row.get(1)?),
-        kind: row.get(2)?,
+        kind: text(row, 2)?,
         at: Timestamp(row.get(3)?),
-        decision: row.get(4)?,
-        data: row.get(5)?,
-        given: row.get::<_, Option<[u8; 32]>>(6)?.map(Seal::from_bytes),
+        decision: decision(row, 4)?,
+        data: text(row, 5)?,
+        given: given(row, 6)?,
         prev: seal(row, 7)?,
         hash: seal(row, 8)?,
     })
 }
 
 fn link(row: &rusqlite::Row<'_>, each: &mut dyn FnMut(&Link<'_>)) -> rusqlite::Result<()> {
+    let (kind, data) = (lossy(row.get_ref(1)?), lossy(row.get_ref(4)?));
+    let body = |column: usize| row.get_ref(column).map(|value| Some(lossy(value)).filter(|_| value != ValueRef::Null));
+    let (attachment, prompt) = (body(8)?, body(9)?);
     each(&Link {
         seq: unsigned(row.get(0)?),
-        kind: row.get_ref(1)?.as_str()?,
+        kind: &kind,
         at: Timestamp(row.get(2)?),
-        decision: row.get(3)?,
-        data: row.get_ref(4)?.as_str()?,
-        given: row.get::<_, Option<[u8; 32]>>(5)?.map(Seal::from_bytes),
+        decision: decision(row, 3)?,
+        data: &data,
+        given: given(row, 5)?,
         prev: seal(row, 6)?,
         hash: seal(row, 7)?,
-        attachment: row.get_ref(8)?.as_str_or_null()?,
-        prompt: row.get_ref(9)?.as_str_or_null()?,
+        attachment: attachment.as_deref(),
+        prompt: prompt.as_deref(),
     });
     Ok(())
 }
@@ -286,7 +292,7 @@ fn question(row: &rusqlite::Row<'_>) -> rusqlite::Result<Question> {
 }
 
 fn name(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<Name> {
-    row.get_ref(column)?.as_str().map(Name::new).map_err(Into::into)
+    row.get_ref(column).map(|value| Name::new(&lossy(value)))
 }
 
 /// `''` is the session itself.
@@ -294,8 +300,37 @@ fn group(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<Option<Name
     Ok(Some(name(row, column)?).filter(|group| *group != SESSION))
 }
 
+/// What somebody spoilt is read as well as it can be: its seal does not fit, and that says more than that it could not
+/// be read.
+fn lossy(value: ValueRef<'_>) -> Cow<'_, str> {
+    match value {
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => String::from_utf8_lossy(bytes),
+        ValueRef::Integer(number) => Cow::Owned(number.to_string()),
+        ValueRef::Real(number) => Cow::Owned(number.to_string()),
+        ValueRef::Null => Cow::Borrowed(""),
+    }
+}
+
+fn text(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<String> {
+    row.get_ref(column).map(|value| lossy(value).into_owned())
+}
+
+/// One of the wrong length fits nothing.
 fn seal(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<Seal> {
-    row.get(column).map(Seal::from_bytes)
+    given(row, column).map(|seal| seal.unwrap_or(Seal::from_bytes([0xff; 32])))
+}
+
+fn given(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<Option<Seal>> {
+    Ok(match row.get_ref(column)? {
+        ValueRef::Null => None,
+        ValueRef::Blob(bytes) => Some(Seal::from_bytes(bytes.try_into().unwrap_or([0xff; 32]))),
+        ValueRef::Integer(_) | ValueRef::Real(_) | ValueRef::Text(_) => Some(Seal::from_bytes([0xff; 32])),
+    })
+}
+
+fn decision(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<Option<u32>> {
+    let number: Option<i64> = row.get(column)?;
+    Ok(number.map(|number| u32::try_from(number).unwrap_or(u32::MAX)))
 }
 
 fn from_json<T: serde::de::DeserializeOwned>(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<Option<T>> {

@@ -15,7 +15,7 @@ pub(super) fn trouble(path: &Path, error: &rusqlite::Error) -> Fault {
         other => other.to_string(),
     };
     let fault = |code: Code, message: String, help: &str| Fault::new(code, message).help(help);
-    if said.contains("interlock: ") {
+    if said.starts_with("interlock: ") {
         let help =
             "the tables may have been edited: `interlock audit verify` says so, `interlock rebuild` puts them right";
         return fault(Code::GuardFired, format!("the database refused it: {said}"), help);
