@@ -14,6 +14,7 @@ use interlock_core::id::{Digest, Name};
 use interlock_core::rejection::Rejection;
 
 use crate::clock;
+use crate::files;
 use crate::store::chain::ChainKey;
 use crate::store::{Fault, Identity, Stored};
 
@@ -92,15 +93,31 @@ impl Keyring {
     /// Makes the keys of a new store.
     pub fn make(&self, store: &str) -> Stored<(Identity, PathBuf)> {
         let folder = self.folder.join(store);
-        let wrong = |error: io::Error| Fault::new(Code::KeyMissing, format!("{}: {error}", folder.display()));
-        fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder).map_err(wrong)?;
+        fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(&folder)
+            .map_err(|error| files::unwritable(&folder, &error))?;
         let [operator, spawner, chain] = Kind::ALL.map(|kind| (kind, Secret::new()));
-        for (kind, secret) in [&operator, &spawner, &chain] {
-            write(&folder, *kind, secret).map_err(wrong)?;
+        let secrets = [&operator, &spawner, &chain];
+        let written = secrets.iter().try_for_each(|(kind, secret)| write(&folder, *kind, secret));
+        // A store must never outlive its keys, so these are on the disk before there is one.
+        let kept = written.and_then(|()| {
+            files::sync_folder(&self.path(store, Kind::Chain))?;
+            files::sync_folder(&folder)
+        });
+        if let Err(error) = kept {
+            self.forget(store);
+            return Err(files::unwritable(&folder, &error));
         }
         let (operator, spawner) = (operator.1.digest(), spawner.1.digest());
         let seal = ChainKey::new(chain.1.0).store(store, operator.as_bytes(), spawner.as_bytes());
         Ok((Identity { id: Name::new(store), operator, spawner, seal }, folder))
+    }
+
+    /// Takes back the keys of a store that did not come to be.
+    pub fn forget(&self, store: &str) {
+        let _ = fs::remove_dir_all(self.folder.join(store));
     }
 
     /// The key that seals the chains of this store.

@@ -9,6 +9,7 @@ pub mod clock;
 mod decision;
 pub mod engine;
 mod failure;
+mod files;
 mod graph;
 mod import;
 mod input;

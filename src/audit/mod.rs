@@ -136,7 +136,9 @@ fn each_session<T: Send>(
         loop {
             let index = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
             let Some(session) = sessions.get(index) else { return Ok(done) };
-            done.push((index, work(&mut *view, session)?));
+            // It may have moved on since.
+            let now = view.session(&session.id)?;
+            done.push((index, work(&mut *view, now.as_ref().unwrap_or(session))?));
         }
     };
     let mut done = thread::scope(|scope| {

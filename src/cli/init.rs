@@ -14,8 +14,10 @@ use crate::cli::place::{FOLDER, Place, keyring};
 use crate::cli::{Ending, examples};
 use crate::clock;
 use crate::failure::{Exit, Failure};
+use crate::files;
 use crate::library;
 use crate::output::{HEADING, NAME, Output, Text};
+use crate::store::Store as _;
 use crate::store::sqlite::Sqlite;
 
 /// Sets a project up: a workflow to edit, a store, and the keys
@@ -82,16 +84,11 @@ impl Init {
         let text = match builtin(&self.workflow) {
             Some(builtin) => builtin.text.to_owned(),
             None => {
-                fs::read_to_string(&self.workflow).map_err(|error| unwritable(Path::new(&self.workflow), &error))?
+                fs::read_to_string(&self.workflow).map_err(|error| unreadable(Path::new(&self.workflow), &error))?
             }
         };
-        match fs::OpenOptions::new().write(true).create_new(true).open(&path) {
-            Ok(mut file) => {
-                file.write_all(text.as_bytes()).map_err(|error| unwritable(&path, &error)).map(|()| Some(path))
-            }
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(None),
-            Err(error) => Err(unwritable(&path, &error)),
-        }
+        let put = files::put_new(&path, text.as_bytes()).map_err(|error| unwritable(&path, &error))?;
+        Ok(put.then_some(path))
     }
 }
 
@@ -105,16 +102,34 @@ fn make_store(file: &Path) -> Result<Option<PathBuf>, Failure> {
     if let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         fs::create_dir_all(folder).map_err(|error| unwritable(folder, &error))?;
     }
-    let (identity, keys) = keyring()?.make(&clock::suffix(16))?;
-    Sqlite::create(file, &identity, clock::now())?;
-    Ok(Some(keys))
+    let keyring = keyring()?;
+    let (identity, keys) = keyring.make(&clock::suffix(16))?;
+    let made = Sqlite::create(file, &identity, clock::now()).and_then(|mut store| {
+        let made = store.view()?.identity()?;
+        files::sync_folder(file).map_err(|error| files::unwritable(file, &error))?;
+        Ok(made.id == identity.id)
+    });
+    match made {
+        Ok(true) => Ok(Some(keys)),
+        // Somebody else was faster.
+        Ok(false) => {
+            keyring.forget(&identity.id);
+            Ok(None)
+        }
+        // Its keys are kept: the store may be there all the same.
+        Err(fault) => Err(fault.into()),
+    }
 }
 
 /// Keeps the store out of the repository. Whether a line was added.
 fn ignore(folder: &Path) -> Result<bool, Failure> {
     let path = folder.join(".gitignore");
     let line = format!("{FOLDER}/");
-    let known = fs::read_to_string(&path).unwrap_or_default();
+    let known = match fs::read(&path) {
+        Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+        Err(error) => return Err(unreadable(&path, &error)),
+    };
     if known.lines().any(|known| matches!(known.trim(), FOLDER | ".interlock/" | "/.interlock" | "/.interlock/")) {
         return Ok(false);
     }
@@ -125,5 +140,10 @@ fn ignore(folder: &Path) -> Result<bool, Failure> {
 }
 
 fn unwritable(path: &Path, error: &io::Error) -> Failure {
+    files::unwritable(path, error).into()
+}
+
+fn unreadable(path: &Path, error: &io::Error) -> Failure {
     Failure::new(Exit::Unavailable, Code::FileUnreadable, format!("{}: {error}", path.display()))
+        .help("this user must be allowed to read it")
 }

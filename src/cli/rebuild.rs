@@ -6,13 +6,14 @@ use clap::Args;
 use interlock_core::code::Code;
 use serde_json::json;
 
-use crate::audit::{self, Kind, Problem};
+use crate::audit::{self, Folded, Kind};
 use crate::cli::audit::{sessions, unlocked};
 use crate::cli::place::Place;
 use crate::cli::{Ending, examples};
 use crate::failure::{Exit, Failure};
 use crate::output::{HEADING, Output, Text};
-use crate::store::Store as _;
+use crate::store::chain::ChainKey;
+use crate::store::{SessionHead, Store as _, View};
 
 /// Makes the tables anew from the events, and says what was different
 ///
@@ -25,37 +26,34 @@ impl Rebuild {
     #[allow(clippy::unused_self, reason = "every command runs the same way")]
     pub(crate) fn run(&self, output: Output, place: &Place) -> Ending {
         let (mut store, _, key) = unlocked(place)?;
-        let (mut wrong, mut differences, mut events) = (Vec::new(), Vec::new(), 0);
         let all = sessions(&mut store, None)?;
-        for session in &all {
-            let folded = audit::fold(&mut *store.view()?, &key, session, &[])?;
-            events += folded.report.events;
-            let (tables, broken): (Vec<Problem>, Vec<Problem>) =
-                folded.report.problems.into_iter().partition(|problem| problem.kind == Kind::Projection);
-            if let Some(problem) = broken.first() {
-                let message = format!("{}: {}", session.id, problem.text);
-                return Err(Failure::new(Exit::Refused, Code::ChainBroken, message)
-                    .help("nothing was rebuilt; `interlock audit verify` lists everything"));
-            }
-            if !tables.is_empty() {
-                differences.extend(tables);
-                wrong.push((session.key, folded.fold, folded.row));
-            }
-        }
-        let guards = store.view()?.schema()?.into_iter().filter(|text| text.starts_with("trigger ")).count();
-        if !wrong.is_empty() || guards > 0 {
-            store.rebuild(&wrong)?;
+        let (found, events) = different(&mut *store.view()?, &key, &all)?;
+        let guards = guards(&mut *store.view()?)?;
+        let (mut differences, mut rebuilt) = (Vec::new(), 0);
+        if !found.is_empty() || guards > 0 {
+            // Looked at again with everybody else waiting: what is put in is made of all the events there are.
+            let mut tx = store.begin()?;
+            let heads: Vec<SessionHead> = found.into_iter().map(|folded| folded.session).collect();
+            let (found, _) = different(&mut *tx, &key, &heads)?;
+            let rows = found.into_iter().map(|folded| {
+                differences.extend(folded.report.problems);
+                (folded.session.key, folded.fold, folded.row)
+            });
+            let rows: Vec<_> = rows.collect();
+            rebuilt = rows.len();
+            tx.rebuild(&rows)?;
+            tx.commit()?;
         }
         if output.json {
             let texts: Vec<_> =
                 differences.iter().map(|problem| json!({ "session": problem.session, "text": problem.text })).collect();
             output.document(
-                &json!({ "sessions": all.len(), "events": events, "rebuilt": wrong.len(), "guards": guards, "differences": texts }),
+                &json!({ "sessions": all.len(), "events": events, "rebuilt": rebuilt, "guards": guards, "differences": texts }),
             )?;
             return Ok(Exit::Done);
         }
         let mut text = Text::default();
-        text.paint(HEADING, if wrong.is_empty() && guards == 0 { "Nothing was different" } else { "Rebuilt" });
+        text.paint(HEADING, if rebuilt == 0 && guards == 0 { "Nothing was different" } else { "Rebuilt" });
         let _ = writeln!(text, ": {events} events in {} sessions", all.len());
         if guards > 0 {
             let _ = writeln!(text, "  guards of the database put right: {guards}");
@@ -66,4 +64,28 @@ impl Rebuild {
         output.text(&text)?;
         Ok(Exit::Done)
     }
+}
+
+/// The sessions whose tables are not what their events make of them, and how many events were looked at.
+fn different(view: &mut dyn View, key: &ChainKey, sessions: &[SessionHead]) -> Result<(Vec<Folded>, u64), Failure> {
+    let (mut found, mut events) = (Vec::new(), 0);
+    for session in sessions {
+        let now = view.session(&session.id)?;
+        let folded = audit::fold(view, key, now.as_ref().unwrap_or(session), &[])?;
+        events += folded.report.events;
+        if let Some(problem) = folded.report.problems.iter().find(|problem| problem.kind != Kind::Projection) {
+            let message = format!("{}: {}", session.id, problem.text);
+            return Err(Failure::new(Exit::Refused, Code::ChainBroken, message)
+                .help("nothing was rebuilt; `interlock audit verify` lists everything"));
+        }
+        if !folded.report.is_valid() {
+            found.push(folded);
+        }
+    }
+    Ok((found, events))
+}
+
+/// Guards of the database that are not as this version makes them.
+fn guards(view: &mut dyn View) -> Result<usize, Failure> {
+    Ok(view.schema()?.into_iter().filter(|text| text.starts_with("trigger ")).count())
 }

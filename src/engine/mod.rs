@@ -94,15 +94,13 @@ impl Engine {
             Err(fault) => return orders.iter().map(|_| Err(Error::from(fault.clone()))).collect(),
         };
         let mut desk = Work { tx: &mut *tx, keyring, identity, key, memory, output };
-        let results: Vec<Result<Done>> = orders.iter().map(|order| desk.alone(order)).collect();
-        match tx.commit() {
-            Ok(()) => results,
-            Err(fault) => {
-                // What is in memory may be ahead of what is stored.
-                memory.sessions.clear();
-                results.into_iter().map(|result| result.and(Err(Error::from(fault.clone())))).collect()
-            }
-        }
+        let results: Stored<Vec<Result<Done>>> = orders.iter().map(|order| desk.alone(order)).collect();
+        let stored = results.and_then(|results| tx.commit().map(|()| results));
+        stored.unwrap_or_else(|fault| {
+            // What is in memory may be ahead of what is stored.
+            memory.sessions.clear();
+            orders.iter().map(|_| Err(Error::from(fault.clone()))).collect()
+        })
     }
 
     /// A session as it is now, every seal on the way checked.
@@ -140,19 +138,20 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// An order that fails to be stored is undone without harm to the others.
-    fn alone(&mut self, order: &Order) -> Result<Done> {
+    /// An order that fails to be stored is undone without harm to the others. Where even that fails, the whole
+    /// transaction is lost, and nothing may be added to what is left of it.
+    fn alone(&mut self, order: &Order) -> Stored<Result<Done>> {
         self.tx.mark()?;
         let done = self.carry_out(order);
         self.forget(&order.session);
-        match done {
+        match &done {
             Ok(_) | Err(Error::Refused(_)) => self.tx.keep()?,
-            Err(Error::Fault(_)) => {
+            Err(Error::Fault(fault)) => {
                 self.memory.sessions.remove(&order.session);
-                self.tx.undo()?;
+                self.tx.undo().map_err(|_| fault.clone())?;
             }
         }
-        done
+        Ok(done)
     }
 
     fn carry_out(&mut self, order: &Order) -> Result<Done> {

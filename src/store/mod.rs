@@ -169,6 +169,8 @@ pub trait Transaction: View {
     fn begin_session(&mut self, id: &str, at: Timestamp) -> Stored<i64>;
     fn append(&mut self, append: &Append<'_>) -> Stored<()>;
     fn put_snapshot(&mut self, session: i64, snapshot: &Snapshot) -> Stored<()>;
+    /// Puts the rows of these sessions in the place of what is there.
+    fn rebuild(&mut self, sessions: &[(i64, Fold, SessionRow)]) -> Stored<()>;
     /// From here on everything can be undone by itself.
     fn mark(&mut self) -> Stored<()>;
     fn keep(&mut self) -> Stored<()>;
@@ -181,8 +183,6 @@ pub trait Store: Send {
     fn view(&mut self) -> Stored<Box<dyn View + '_>>;
     /// For writing. Waits for its turn.
     fn begin(&mut self) -> Stored<Box<dyn Transaction + '_>>;
-    /// Puts the rows of these sessions in the place of what is there.
-    fn rebuild(&mut self, sessions: &[(i64, Fold, SessionRow)]) -> Stored<()>;
     /// From now on events are sealed, and guarded, with this key.
     fn unlock(&mut self, key: &ChainKey) -> Stored<()>;
 }

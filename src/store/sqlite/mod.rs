@@ -18,8 +18,6 @@ use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, TransactionBehavior};
 
 use crate::store::chain::{ChainKey, Seal, Sealed};
-use crate::store::rows::SessionRow;
-use crate::store::table::Fold;
 use crate::store::{Fault, Identity, Store, Stored, Transaction, View};
 use trouble::trouble;
 
@@ -71,10 +69,6 @@ impl Store for Sqlite {
         let path = &self.path;
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate);
         Ok(Box::new(Tx { tx: transaction.map_err(|error| trouble(path, &error))?, path }))
-    }
-
-    fn rebuild(&mut self, sessions: &[(i64, Fold, SessionRow)]) -> Stored<()> {
-        verify::rebuild(self, sessions)
     }
 
     fn unlock(&mut self, key: &ChainKey) -> Stored<()> {

@@ -1,27 +1,32 @@
 //! Opens a store, or makes one; refuses what is none, and moves an older one forward.
 
-use std::path::Path;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use interlock_core::code::Code;
 use interlock_core::id::Timestamp;
+use rusqlite::config::DbConfig;
+use rusqlite::ffi::ErrorCode;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
-use crate::store::sqlite::{APPLICATION_ID, STATEMENTS, Sqlite, filesystem, guards, trouble, wait_for_turn};
+use crate::files;
+use crate::store::sqlite::{APPLICATION_ID, STATEMENTS, Sqlite, corrupt, filesystem, guards, trouble, wait_for_turn};
 use crate::store::{Fault, Identity, Stored};
 
 /// The version of the schema that this program writes.
 pub(super) const VERSION: i32 = 2;
+/// A database has a page, and none is smaller.
+const SMALLEST: u64 = 512;
 const TABLES: &str = include_str!("schema.sql");
 
 pub(super) fn open(path: &Path) -> Stored<Sqlite> {
-    if !path.exists() {
-        return Err(Fault::new(Code::NoStore, format!("there is no store at {}", path.display()))
-            .help("`interlock init` makes one"));
-    }
+    find(path)?;
     filesystem::check(path)?;
     let mut connection = connect(path, OpenFlags::empty())?;
     let wrong = |error: rusqlite::Error| trouble(path, &error);
-    match versions(&connection).map_err(wrong)? {
+    let Found { application, version, empty } = look(&connection).map_err(wrong)?;
+    match (application, version) {
         (APPLICATION_ID, VERSION) => {}
         (APPLICATION_ID, newer) if newer > VERSION => {
             let message = format!("{} was written by a newer Interlock (version {newer})", path.display());
@@ -29,25 +34,64 @@ pub(super) fn open(path: &Path) -> Stored<Sqlite> {
                 Fault::new(Code::StoreNewer, message).help("nothing was changed; use that version, or a newer one")
             );
         }
-        (APPLICATION_ID, _) => migrate(&mut connection, None).map_err(wrong)?,
-        (0, 0) if is_empty(&connection).map_err(wrong)? => {
+        (APPLICATION_ID, 1..) => migrate(&mut connection, None).map_err(wrong)?,
+        (APPLICATION_ID, _) => return Err(corrupt("its version is gone")),
+        (0, 0) if empty => {
             return Err(Fault::new(Code::NoStore, format!("{} is empty: it was never finished", path.display()))
                 .help("`interlock init` makes a store of it"));
         }
         (_, _) => {
-            let message = format!("{} is a database, but not an Interlock store", path.display());
-            return Err(Fault::new(Code::StoreForeign, message).help("nothing was changed; name another with --store"));
+            return Err(foreign(format!("{} is a database, but not an Interlock store", path.display())));
         }
     }
     prepare(&connection).map_err(wrong)?;
     Ok(Sqlite { connection, path: path.to_owned() })
 }
 
+/// Looks before SQLite does, which throws the log of an empty file away, and takes one of a few bytes for an empty one.
+fn find(path: &Path) -> Stored<()> {
+    let place = path.display();
+    let found = fs::metadata(path).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => {
+            Fault::new(Code::NoStore, format!("there is no store at {place}")).help("`interlock init` makes one")
+        }
+        _ => Fault::new(Code::StoreUnopened, format!("{place} cannot be opened: {error}"))
+            .help("the file and its folder must be readable and writable for this user"),
+    })?;
+    if found.is_dir() {
+        return Err(Fault::new(Code::StoreUnopened, format!("{place} is a folder, not a store"))
+            .help("name the file in it with --store"));
+    }
+    if found.len() >= SMALLEST || beside(path, "-journal").exists() {
+        return Ok(());
+    }
+    if found.len() > 0 {
+        return Err(foreign(format!("{place} is not an Interlock store")));
+    }
+    let log = fs::metadata(beside(path, "-wal")).map_or(0, |log| log.len());
+    if log > 0 {
+        return Err(Fault::new(Code::StoreCorrupt, format!("{place} is empty, and its log beside it is not"))
+            .help("nothing was changed; restore a backup"));
+    }
+    Err(Fault::new(Code::NoStore, format!("{place} is empty: it was never finished"))
+        .help("`interlock init` makes a store of it"))
+}
+
+fn foreign(message: String) -> Fault {
+    Fault::new(Code::StoreForeign, message).help("nothing was changed; name another with --store")
+}
+
+fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    PathBuf::from(name)
+}
+
 pub(super) fn create(path: &Path, identity: &Identity, at: Timestamp) -> Stored<Sqlite> {
     filesystem::check(path)?;
     let mut connection = connect(path, OpenFlags::SQLITE_OPEN_CREATE)?;
     let wrong = |error: rusqlite::Error| trouble(path, &error);
-    if versions(&connection).map_err(wrong)? != (0, 0) || !is_empty(&connection).map_err(wrong)? {
+    if !matches!(look(&connection).map_err(wrong)?, Found { application: 0, version: 0, empty: true }) {
         drop(connection);
         return open(path);
     }
@@ -61,12 +105,16 @@ fn connect(path: &Path, more: OpenFlags) -> Stored<Connection> {
     let mut connection = Connection::open_with_flags(path, flags).map_err(|error| trouble(path, &error))?;
     let patient = connection.busy_handler(Some(wait_for_turn));
     patient.map_err(|error| trouble(path, &error))?;
+    // Until it is known to be ours nothing of it is tidied up.
+    let kept = connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
+    kept.map_err(|error| trouble(path, &error))?;
     Ok(connection)
 }
 
 fn prepare(connection: &Connection) -> rusqlite::Result<()> {
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
-    connection.pragma_update(None, "journal_mode", "wal")?;
+    use_log(connection)?;
     connection.pragma_update(None, "synchronous", "full")
 }
 
@@ -75,8 +123,30 @@ fn versions(connection: &Connection) -> rusqlite::Result<(i32, i32)> {
     Ok((number("application_id")?, number("user_version")?))
 }
 
-fn is_empty(connection: &Connection) -> rusqlite::Result<bool> {
-    connection.query_row("SELECT NOT EXISTS (SELECT 1 FROM sqlite_schema)", [], |row| row.get(0))
+/// What a file says of itself.
+struct Found {
+    application: i32,
+    version: i32,
+    empty: bool,
+}
+
+/// Looks at all of it at one moment: somebody may be making it.
+fn look(connection: &Connection) -> rusqlite::Result<Found> {
+    let tx = connection.unchecked_transaction()?;
+    let (application, version) = versions(&tx)?;
+    let empty = tx.query_row("SELECT NOT EXISTS (SELECT 1 FROM sqlite_schema)", [], |row| row.get(0))?;
+    Ok(Found { application, version, empty })
+}
+
+/// Only the first time is there anything to do, and then SQLite does not wait for whoever reads the file.
+fn use_log(connection: &Connection) -> rusqlite::Result<()> {
+    for tries in 0.. {
+        match connection.pragma_update(None, "journal_mode", "wal") {
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) && wait_for_turn(tries) => {}
+            other => return other,
+        }
+    }
+    Ok(())
 }
 
 /// Brings the schema to the version of this program, step by step, in one transaction.
@@ -130,20 +200,36 @@ pub(super) fn schema(connection: &Connection) -> rusqlite::Result<Vec<(String, S
 }
 
 pub(super) fn back_up(connection: &Connection, to: &Path) -> Stored<()> {
-    let wrong = |error: rusqlite::Error| trouble(to, &error);
-    if to.exists() {
-        return Err(Fault::new(Code::BackupExists, format!("{} is there already", to.display()))
-            .help("name a file that does not exist yet; nothing is overwritten"));
+    if fs::symlink_metadata(to).is_ok() {
+        return Err(taken(to));
     }
+    let partial = files::partial(to);
+    let copied = copy(connection, to, &partial);
+    if copied.is_err() {
+        // A copy that fails leaves its journal, too.
+        let _ = fs::remove_file(beside(&partial, "-journal"));
+        let _ = fs::remove_file(&partial);
+    }
+    copied
+}
+
+/// Copies under another name first: a file with the name of a backup is a whole one.
+fn copy(connection: &Connection, to: &Path, partial: &Path) -> Stored<()> {
+    let unwritable = |error: io::Error| match error.kind() {
+        io::ErrorKind::AlreadyExists => taken(to),
+        _ => files::unwritable(to, &error),
+    };
+    let Some(name) = partial.to_str() else {
+        return Err(Fault::new(Code::StoreUnopened, format!("{} is not a name in UTF-8", to.display()))
+            .help("name the backup in letters that every program can write"));
+    };
     // Reads in one transaction, so writers neither wait for it nor make it start again.
-    let copied = connection.execute("VACUUM INTO ?1", [to.to_string_lossy()]).map_err(wrong);
-    let kept = copied.and_then(|_| {
-        let synced = std::fs::File::open(to).and_then(|file| file.sync_all());
-        synced.map_err(|error| Fault::new(Code::StoreIo, format!("{}: {error}", to.display())))
-    });
-    if kept.is_err() {
-        // Half a copy is worse than none.
-        let _ = std::fs::remove_file(to);
-    }
-    kept
+    connection.execute("VACUUM INTO ?1", [name]).map_err(|error| trouble(to, &error))?;
+    fs::File::open(partial).and_then(|file| file.sync_all()).map_err(unwritable)?;
+    files::place(partial, to).map_err(unwritable)
+}
+
+fn taken(to: &Path) -> Fault {
+    Fault::new(Code::BackupExists, format!("{} is there already", to.display()))
+        .help("name a file that does not exist yet; nothing is overwritten")
 }

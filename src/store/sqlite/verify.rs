@@ -1,11 +1,11 @@
 //! The schema itself, and rows put right.
 
-use rusqlite::{Connection, TransactionBehavior, params};
+use rusqlite::{Connection, params};
 
+use crate::store::Stored;
 use crate::store::rows::SessionRow;
-use crate::store::sqlite::{Sqlite, Tx, open};
+use crate::store::sqlite::{Tx, open};
 use crate::store::table::{Fold, How, Record, TABLES};
-use crate::store::{Stored, Transaction as _};
 
 /// Every object that is not as this version makes it.
 pub(super) fn schema(connection: &Connection) -> rusqlite::Result<Vec<String>> {
@@ -29,18 +29,13 @@ pub(super) fn schema(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     Ok(wrong)
 }
 
-/// Replaces the rows of sessions. The guards are off only inside this transaction, and on again when it ends.
-pub(super) fn rebuild(store: &mut Sqlite, sessions: &[(i64, Fold, SessionRow)]) -> Stored<()> {
-    let path = &store.path;
-    let wrong = |error: rusqlite::Error| super::trouble(path, &error);
-    let tx = store.connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(wrong)?;
-    open::drop_guards(&tx).map_err(wrong)?;
-    let tx = Tx { tx, path };
+/// Replaces the rows of sessions. The guards are off only inside this transaction, and on again before it ends.
+pub(super) fn rebuild(tx: &Tx<'_>, sessions: &[(i64, Fold, SessionRow)]) -> Stored<()> {
+    open::drop_guards(&tx.tx).map_err(|error| tx.trouble(&error))?;
     for (session, fold, row) in sessions {
         tx.replace(*session, fold, row)?;
     }
-    open::put_guards(&tx.tx).map_err(wrong)?;
-    Box::new(tx).commit()
+    open::put_guards(&tx.tx).map_err(|error| tx.trouble(&error))
 }
 
 impl Tx<'_> {

@@ -11,8 +11,8 @@ use serde_json::json;
 
 use crate::store::chain::Seal;
 use crate::store::rows::SessionRow;
-use crate::store::sqlite::{Tx, corrupt, signed};
-use crate::store::table::{Cell, How, Record, Resolved, Table, Write};
+use crate::store::sqlite::{Tx, corrupt, signed, verify};
+use crate::store::table::{Cell, Fold, How, Record, Resolved, Table, Write};
 use crate::store::{Append, Fault, Pinned, Snapshot, Stored, Transaction, View as _};
 
 /// A row's place: its session, and the event that writes it.
@@ -91,6 +91,10 @@ impl Transaction for Tx<'_> {
         let row = params![session, signed(snapshot.seq), snapshot.data, snapshot.seal.as_bytes()];
         self.run("INSERT OR REPLACE INTO snapshots (session, seq, data, seal) VALUES (?1, ?2, ?3, ?4)", row)?;
         Ok(())
+    }
+
+    fn rebuild(&mut self, sessions: &[(i64, Fold, SessionRow)]) -> Stored<()> {
+        verify::rebuild(self, sessions)
     }
 
     fn mark(&mut self) -> Stored<()> {

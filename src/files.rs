@@ -1,0 +1,93 @@
+//! Files that are there whole, or not at all, whenever the machine stops.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use interlock_core::code::Code;
+
+use crate::store::Fault;
+
+/// Puts a file where none is. Whether it did: one that is there already is kept.
+pub(crate) fn put_new(path: &Path, bytes: &[u8]) -> io::Result<bool> {
+    if fs::symlink_metadata(path).is_ok() {
+        return Ok(false);
+    }
+    let partial = partial(path);
+    let written = OpenOptions::new().write(true).create(true).truncate(true).open(&partial).and_then(|mut file| {
+        file.write_all(bytes)?;
+        file.sync_all()
+    });
+    let placed = written.and_then(|()| place(&partial, path));
+    if placed.is_err() {
+        let _ = fs::remove_file(&partial);
+    }
+    match placed {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+        other => other.map(|()| true),
+    }
+}
+
+/// Beside a file, while it is being made: what is left of it when the machine stops is nobody's file.
+pub(crate) fn partial(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(format!(".partial-{}", std::process::id()));
+    PathBuf::from(name)
+}
+
+/// Gives a finished file its name, if nothing has it. Where that fails, nothing has the name.
+pub(crate) fn place(partial: &Path, path: &Path) -> io::Result<()> {
+    match fs::hard_link(partial, path) {
+        Ok(()) => {}
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(error),
+        // Not every file system has links.
+        Err(_) if fs::symlink_metadata(path).is_ok() => return Err(io::ErrorKind::AlreadyExists.into()),
+        Err(_) => fs::rename(partial, path)?,
+    }
+    let settled = removed(partial).and_then(|()| sync_folder(path));
+    if settled.is_err() {
+        let _ = fs::remove_file(path);
+    }
+    settled
+}
+
+fn removed(path: &Path) -> io::Result<()> {
+    fs::remove_file(path).or_else(|error| if error.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(error) })
+}
+
+/// Waits until the name of a file is on the disk, as its content is.
+pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    File::open(folder)?.sync_all()
+}
+
+pub(crate) fn unwritable(path: &Path, error: &io::Error) -> Fault {
+    let message = format!("{} cannot be written: {error}", path.display());
+    match error.kind() {
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            Fault::new(Code::StoreReadOnly, message).help("this user must be allowed to write there")
+        }
+        _ => Fault::new(Code::StoreIo, message).help("make room, or look at the disk, and try again"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_there_is_kept_and_nothing_is_left_beside_it() {
+        let folder = std::env::temp_dir().join(format!("interlock-files-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let path = folder.join("file");
+        assert!(put_new(&path, b"one").unwrap());
+        assert!(!put_new(&path, b"two").unwrap());
+        let half = partial(&path);
+        fs::write(&half, b"three").unwrap();
+        assert_eq!(place(&half, &path).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+        fs::remove_file(&half).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"one");
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
+        fs::remove_dir_all(&folder).unwrap();
+    }
+}

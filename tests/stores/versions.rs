@@ -1,0 +1,74 @@
+//! Stores of other versions of the program.
+
+use std::fs;
+use std::path::Path;
+
+use rusqlite::Connection;
+
+use crate::Victim;
+use crate::project::Strike;
+
+fn triggers(store: &Path) -> (i32, u32) {
+    let connection = Connection::open(store).unwrap();
+    let count = connection.query_row("SELECT count(*) FROM sqlite_schema WHERE type = 'trigger'", [], |row| row.get(0));
+    let version = connection.query_row("PRAGMA user_version", [], |row| row.get(0));
+    (version.unwrap(), count.unwrap())
+}
+
+/// As the first version made them: no guards.
+fn make_old(store: &Path) {
+    let connection = Connection::open(store).unwrap();
+    let names: Vec<String> = {
+        let mut names = connection.prepare("SELECT name FROM sqlite_schema WHERE type = 'trigger'").unwrap();
+        names.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+    };
+    names.iter().for_each(|name| connection.execute_batch(&format!("DROP TRIGGER {name}")).unwrap());
+    connection.execute_batch("PRAGMA user_version = 1").unwrap();
+}
+
+#[test]
+fn a_newer_store_is_refused_and_left_alone() {
+    let victim = Victim::new("newer");
+    Connection::open(victim.project.store()).unwrap().execute_batch("PRAGMA user_version = 99").unwrap();
+    victim.refused_everywhere(&victim.project.store(), "E0504");
+}
+
+#[test]
+fn an_older_store_moves_forward_and_gets_its_guards() {
+    let victim = Victim::new("older");
+    let now = triggers(&victim.project.store());
+    make_old(&victim.project.store());
+    assert_eq!(triggers(&victim.project.store()), (1, 0));
+    assert_eq!(victim.project.verified(), victim.events);
+    assert_eq!(triggers(&victim.project.store()), now);
+    victim.project.claim(&format!("{}.a2", victim.session));
+    assert_eq!(victim.project.verified(), victim.events + 1);
+}
+
+#[test]
+fn a_move_that_is_stopped_at_any_call_moves_all_or_nothing() {
+    let victim = Victim::new("moving");
+    let store = victim.project.store();
+    let now = triggers(&store);
+    make_old(&store);
+    let old = fs::read(&store).unwrap();
+    for kind in ["kill", "full"] {
+        for at in (1..).step_by(3) {
+            victim.put(&old);
+            let strike = Strike { root: &store, kind, at };
+            let mark = victim.project.root().join("mark");
+            let (run, struck) = strike.run(&mut victim.project.command(&["session", "list"]), &mark);
+            let moved = triggers(&store);
+            assert!(moved == now || moved == (1, 0), "{moved:?} after {struck:?}");
+            assert_eq!(victim.project.verified(), victim.events);
+            if struck.is_none() {
+                run.done();
+                assert!(at > 40, "only {at} calls");
+                break;
+            }
+            if !matches!(run.exit, Some(0) | None) {
+                assert!(matches!(run.unavailable().as_str(), "E0505" | "E0506" | "E0509"), "{run:?}");
+            }
+        }
+    }
+}
