@@ -105,7 +105,16 @@ pub(crate) fn fill(world: &World, decisions: usize) {
                 let attachment = event.handoff.as_ref().map(ToString::to_string);
                 let hash_of_given = attachment.as_ref().map(|body| given(body.as_bytes()));
                 let (kind, at) = (event.cause.kind(), event.at);
-                let sealed = Sealed { session: &id, seq, kind, at, decision, data: &data, given: hash_of_given };
+                let sealed = Sealed {
+                    session: &id,
+                    seq,
+                    kind,
+                    at,
+                    decision,
+                    data: &data,
+                    says: &rows.says,
+                    given: hash_of_given,
+                };
                 let hash = key.event(&sealed, &head);
                 let append = Append {
                     session,

@@ -111,6 +111,7 @@ impl<'a> Walk<'a> {
             at: link.at,
             decision: link.decision,
             data: link.data,
+            says: link.says,
             given: link.given,
         };
         self.key.event(&sealed, &link.prev) == link.hash
@@ -166,6 +167,10 @@ impl<'a> Walk<'a> {
         self.state.apply(&event);
         let written = rows::rows(&event, &self.state);
         self.state.settle(&event);
+        if written.says != link.says {
+            let text = format!("what event {} says for the guards is not what it does", link.seq);
+            self.problem(Some(link.seq), Kind::Changed, text);
+        }
         self.lapsed = self.lapsed.max(written.session.lapsed);
         written.rows.into_iter().for_each(|write| self.fold.take(write));
         self.row = Some(written.session);

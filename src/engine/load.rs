@@ -67,8 +67,8 @@ pub(crate) fn parse(session: &str, row: &EventRow) -> Stored<Event> {
 
 /// An event out of its bytes, if its seal fits them.
 pub(super) fn unsealed(session: &str, row: &EventRow, key: &ChainKey) -> Stored<Event> {
-    let EventRow { seq, kind, at, decision, data, given, .. } = row;
-    let sealed = Sealed { session, seq: *seq, kind, at: *at, decision: *decision, data, given: *given };
+    let EventRow { seq, kind, at, decision, data, says, given, .. } = row;
+    let sealed = Sealed { session, seq: *seq, kind, at: *at, decision: *decision, data, says, given: *given };
     if key.event(&sealed, &row.prev) != row.hash {
         return Err(broken(session, *seq));
     }

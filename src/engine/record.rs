@@ -34,9 +34,10 @@ impl Work<'_> {
         let handoff = event.handoff.as_ref().map(ToString::to_string);
         let attachment = handoff.as_deref().or(with.mission);
         let given = attachment.map(|body| chain::given(body.as_bytes()));
-        let sealed = Sealed { session: &live.id, seq, kind, at: event.at, decision, data: &data, given };
-        let hash = key.event(&sealed, &live.head);
         let written = rows::rows(&event, &live.state);
+        let (session, at, says) = (live.id.as_str(), event.at, written.says.as_str());
+        let sealed = Sealed { session, seq, kind, at, decision, data: &data, says, given };
+        let hash = key.event(&sealed, &live.head);
         let group = group_of(&event, &live.state);
         live.state.settle(&event);
         let prev = std::mem::replace(&mut live.head, hash);

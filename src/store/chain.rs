@@ -35,6 +35,8 @@ pub struct Sealed<'a> {
     pub at: Timestamp,
     pub decision: Option<u32>,
     pub data: &'a str,
+    /// What it does, in lines.
+    pub says: &'a str,
     /// The hash of what it was given.
     pub given: Option<Seal>,
 }
@@ -52,6 +54,7 @@ impl ChainKey {
         field(&mut seal, &event.at.0.to_le_bytes());
         field(&mut seal, &event.decision.map_or(0, |id| u64::from(id) + 1).to_le_bytes());
         field(&mut seal, event.data.as_bytes());
+        field(&mut seal, event.says.as_bytes());
         field(&mut seal, event.given.as_ref().map_or(&[][..], |given| given.as_bytes()));
         field(&mut seal, prev.as_bytes());
         seal.finalize()

@@ -6,6 +6,7 @@
 pub mod chain;
 mod fault;
 pub mod rows;
+mod said;
 pub mod sqlite;
 pub mod table;
 
@@ -58,6 +59,8 @@ pub struct EventRow {
     pub at: Timestamp,
     pub decision: Option<u32>,
     pub data: String,
+    /// What it does, in lines.
+    pub says: String,
     /// The hash of what it was given.
     pub given: Option<Seal>,
     pub prev: Seal,
@@ -155,6 +158,7 @@ pub struct Link<'a> {
     pub at: Timestamp,
     pub decision: Option<u32>,
     pub data: &'a str,
+    pub says: &'a str,
     pub given: Option<Seal>,
     pub prev: Seal,
     pub hash: Seal,

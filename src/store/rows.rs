@@ -8,6 +8,7 @@ use interlock_core::state::{Assignment, Closed, End, Finding, FindingStatus, Gro
 use interlock_core::workflow::Task;
 use serde_json::json;
 
+use crate::store::said::said;
 use crate::store::table::{
     ASSIGNMENTS, BLOCKS, COUNTERS, Cell, EVIDENCE, FINDINGS, GROUPS, How, QUESTIONS, Record, Resolved, Write,
 };
@@ -33,6 +34,8 @@ pub struct SessionRow {
 pub struct Rows {
     pub session: SessionRow,
     pub rows: Vec<Write>,
+    /// What the event says, in lines that guards look for.
+    pub says: String,
 }
 
 /// What an event writes, given the state after it. Closed assignments and questions of this event must still be there.
@@ -54,7 +57,8 @@ pub fn rows(event: &Event, after: &State) -> Rows {
         lapses: writer.session_lapses,
         lapsed: if writer.session_lapses { after.seq } else { 0 },
     };
-    Rows { session, rows: writer.writes }
+    let says = said(event, &writer.writes);
+    Rows { session, rows: writer.writes, says }
 }
 
 /// A group that an event speaks of.

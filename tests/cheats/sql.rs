@@ -12,7 +12,7 @@ use crate::{found, guarded, nothing_found};
 fn python(team: &Team, script: &str) -> Run {
     let setup = "import sqlite3, sys\n\
                  db = sqlite3.connect(sys.argv[1], isolation_level=None)\n\
-                 db.create_function('interlock_sealed', 9, lambda *a: 1)\n";
+                 db.create_function('interlock_sealed', 10, lambda *a: 1)\n";
     run(Command::new("python3").arg("-c").arg(format!("{setup}{script}")).arg(team.store()), "")
 }
 
@@ -103,8 +103,8 @@ fn insert_an_event() {
     let Incident { team, .. } = &Incident::new("insert_an_event");
     let before = team.standing();
     let run = team.sql(
-        "INSERT INTO events (session, seq, kind, at, data, prev, hash)
-         SELECT key, seq + 1, 'cancelled', 0, '{}', head, zeroblob(32) FROM sessions",
+        "INSERT INTO events (session, seq, kind, at, data, says, prev, hash)
+         SELECT key, seq + 1, 'cancelled', 0, '{}', '', head, zeroblob(32) FROM sessions",
     );
     assert!(run.exit != 0 && run.stderr.contains("no such function: interlock_sealed"), "{run}");
     assert!(team.standing() == before, "something has changed");
@@ -117,8 +117,8 @@ fn insert_an_event_with_a_function_of_ones_own() {
     let seq: u64 = team.query("SELECT seq FROM sessions").parse().unwrap();
     let forged = r#"{"at":0,"cause":{"cancelled":{"by":"x"}},"changes":[{"session":{"status":"completed"}}]}"#;
     let script = format!(
-        "db.execute(\"INSERT INTO events (session, seq, kind, at, data, prev, hash) \
-         SELECT key, seq + 1, 'cancelled', 0, ?, head, zeroblob(32) FROM sessions\", ['{forged}'])"
+        "db.execute(\"INSERT INTO events (session, seq, kind, at, data, says, prev, hash) \
+         SELECT key, seq + 1, 'cancelled', 0, ?, '', head, zeroblob(32) FROM sessions\", ['{forged}'])"
     );
     let run = python(team, &script);
     assert_eq!(run.exit, 0, "{run}");
@@ -495,7 +495,7 @@ fn learn_a_seal_by_a_trigger() {
     team.query(
         "CREATE TRIGGER spy AFTER INSERT ON events BEGIN
            INSERT INTO attempts (guard, what) VALUES ('spy', quote(interlock_sealed(
-             (SELECT id FROM sessions), NEW.seq + 1, 'cancelled', 1, NULL, '{}', NULL, NEW.hash, zeroblob(32))));
+             (SELECT id FROM sessions), NEW.seq + 1, 'cancelled', 1, NULL, '{}', '', NULL, NEW.hash, zeroblob(32))));
          END",
     );
     assert_eq!(team.ask(&["acknowledge", session, "NUR-E2E"]).exit, 3);
@@ -509,8 +509,8 @@ fn insert_an_event_by_a_trigger() {
     let Incident { team, session, .. } = &Incident::new("insert_an_event_by_a_trigger");
     team.query(
         r#"CREATE TRIGGER forge AFTER UPDATE OF head ON sessions BEGIN
-             INSERT INTO events (session, seq, kind, at, data, prev, hash) VALUES (NEW.key, NEW.seq + 1, 'cancelled', 1,
-               '{"at":1,"cause":{"cancelled":{"by":"x"}},"changes":[{"session":{"status":"completed"}}]}', NEW.head, randomblob(32));
+             INSERT INTO events (session, seq, kind, at, data, says, prev, hash) VALUES (NEW.key, NEW.seq + 1, 'cancelled', 1,
+               '{"at":1,"cause":{"cancelled":{"by":"x"}},"changes":[{"session":{"status":"completed"}}]}', '', NEW.head, randomblob(32));
            END"#,
     );
     let before = team.standing();

@@ -108,6 +108,14 @@ fn change_when_an_event_was() {
     found(team, session, "changed", 7);
 }
 
+/// What the guards look for is sealed with the event.
+#[test]
+fn have_an_event_say_more_than_it_does() {
+    let Incident { team, session, .. } = &Incident::new("have_an_event_say_more_than_it_does");
+    team.tamper_unseen("UPDATE events SET says = says || 'ended \"NUR-E2E\" \"completed\"' || char(10) WHERE seq = 7");
+    found(team, session, "changed", 7);
+}
+
 #[test]
 fn change_who_answered() {
     let Incident { team, session, .. } = &Incident::new("change_who_answered");
@@ -120,8 +128,8 @@ fn change_who_answered() {
 fn add_an_event_at_the_end() {
     let Incident { team, session, .. } = &Incident::new("add_an_event_at_the_end");
     let seq = last(team) + 1;
-    let event = "INSERT INTO events (session, seq, kind, at, data, prev, hash)
-                 SELECT key, seq + 1, 'cancelled', 1, '{\"at\":1,\"cause\":{\"cancelled\":{\"by\":\"x\"}},\"changes\":[]}', head, randomblob(32) FROM sessions";
+    let event = "INSERT INTO events (session, seq, kind, at, data, says, prev, hash)
+                 SELECT key, seq + 1, 'cancelled', 1, '{\"at\":1,\"cause\":{\"cancelled\":{\"by\":\"x\"}},\"changes\":[]}', '', head, randomblob(32) FROM sessions";
     team.tamper_unseen(event);
     found(team, session, "added", seq);
     // With the session moved on to it, it looks like one that was changed.
@@ -136,7 +144,7 @@ fn add_an_event_in_between() {
     team.tamper(
         "DROP INDEX events_by_seq;
          UPDATE events SET seq = seq + 1 WHERE seq >= 10;
-         INSERT INTO events (session, seq, kind, at, data, prev, hash) SELECT session, 10, kind, at, data, prev, randomblob(32) FROM events WHERE seq = 11;",
+         INSERT INTO events (session, seq, kind, at, data, says, prev, hash) SELECT session, 10, kind, at, data, says, prev, randomblob(32) FROM events WHERE seq = 11;",
     );
     found(team, session, "added", 10);
 }
@@ -146,7 +154,7 @@ fn add_a_second_event_of_a_number() {
     let Incident { team, session, .. } = &Incident::new("add_a_second_event_of_a_number");
     team.tamper(
         "DROP INDEX events_by_seq; DROP INDEX events_by_decision;
-         INSERT INTO events (session, seq, kind, at, decision, data, given, prev, hash) SELECT session, seq, kind, at, decision, data, given, prev, hash FROM events WHERE seq = 10;",
+         INSERT INTO events (session, seq, kind, at, decision, data, says, given, prev, hash) SELECT session, seq, kind, at, decision, data, says, given, prev, hash FROM events WHERE seq = 10;",
     );
     found(team, session, "added", 10);
 }
@@ -230,8 +238,8 @@ fn copy_events_of_another_session() {
     assert_eq!(team.status(&other), "completed");
     let seq: u64 = team.query(&format!("SELECT seq FROM sessions WHERE id = '{session}'")).parse().unwrap();
     team.tamper_unseen(&format!(
-        "INSERT INTO events (session, seq, kind, at, decision, data, given, prev, hash)
-         SELECT 1, {seq} + 1, kind, at, NULL, data, given, (SELECT head FROM sessions WHERE key = 1), hash FROM events WHERE session = 2 ORDER BY seq DESC LIMIT 1;
+        "INSERT INTO events (session, seq, kind, at, decision, data, says, given, prev, hash)
+         SELECT 1, {seq} + 1, kind, at, NULL, data, says, given, (SELECT head FROM sessions WHERE key = 1), hash FROM events WHERE session = 2 ORDER BY seq DESC LIMIT 1;
          UPDATE sessions SET (seq, head) = (SELECT seq, hash FROM events WHERE session = 1 ORDER BY seq DESC LIMIT 1) WHERE key = 1"
     ));
     found(team, session, "changed", seq + 1);

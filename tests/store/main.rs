@@ -47,10 +47,19 @@ impl Written {
         let decision = event.decision.as_ref().map(|decision| decision.id.0);
         let attachment = event.handoff.as_ref().map(ToString::to_string);
         let hash_of_given = attachment.as_ref().map(|body| given(body.as_bytes()));
-        let (seq, kind, at) = (self.state.seq, event.cause.kind(), event.at);
-        let sealed = Sealed { session: &self.id, seq, kind, at, decision, data: &data, given: hash_of_given };
-        let hash = KEY.event(&sealed, &self.head);
         let written = rows(event, &self.state);
+        let (seq, kind, at) = (self.state.seq, event.cause.kind(), event.at);
+        let sealed = Sealed {
+            session: &self.id,
+            seq,
+            kind,
+            at,
+            decision,
+            data: &data,
+            says: &written.says,
+            given: hash_of_given,
+        };
+        let hash = KEY.event(&sealed, &self.head);
         self.state.settle(event);
         let append = Append {
             session: self.key,

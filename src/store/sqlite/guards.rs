@@ -5,7 +5,8 @@
 //!
 //! - a row may change only together with a new event: its `seq` moves on to the last event of its session, so a row
 //!   that has been written for an event cannot be written for it again;
-//! - what matters must stand in that event, word for word. Events themselves take a seal that only the program with
+//! - what matters must be said by that event, word for word: `said[word, value…]` looks for a line of it
+//!   (`store/said.rs`), at `NEW.session` and `NEW.seq` unless another place is named (`said@SESSION@SEQ[…]`). Events take a seal that only the program with
 //!   the key can make. `interlock_sealed` is a function of its connection, which no other program has; it compares and
 //!   never tells a seal, because a trigger that somebody adds runs in that connection as well.
 //!
@@ -35,15 +36,7 @@ const fn guard(
 /// Stands for the last event of the row's session.
 const LAST: &str = "(SELECT seq FROM sessions WHERE key = NEW.session)";
 /// Never holds, and cannot even be asked but in a connection of the program.
-const ELSEWHERE: &str = "interlock_sealed('', 0, '', 0, NULL, '', NULL, zeroblob(32), zeroblob(32)) IS NULL";
-/// Stands for the changes of that event, one a row.
-const CHANGES: &str =
-    "events e, json_each(e.data, '$.changes') c WHERE e.session = NEW.session AND e.seq = NEW.seq AND";
-
-/// Holds if a review of that event leaves the finding as the row has it.
-const REVIEWED: &str = "EXISTS (SELECT 1 FROM events e, json_each(e.data, '$.changes') c, json_each(c.value, '$.reviewed.findings') f
-              WHERE e.session = NEW.session AND e.seq = NEW.seq AND c.value ->> '$.reviewed.group' = NEW.grp AND f.value ->> '$[0]' = NEW.n
-                AND f.value ->> '$[1].status' = NEW.status AND f.value ->> '$[1].blocking' = NEW.blocking)";
+const ELSEWHERE: &str = "interlock_sealed('', 0, '', 0, NULL, '', '', NULL, zeroblob(32), zeroblob(32)) IS NULL";
 
 #[rustfmt::skip]
 const GUARDS: &[Guard] = &[
@@ -63,7 +56,7 @@ const GUARDS: &[Guard] = &[
          OR NOT EXISTS (SELECT 1 FROM sessions s WHERE s.key = NEW.session AND s.seq + 1 = NEW.seq AND s.head IS NEW.prev)",
         "an event follows the last one of its session, once"),
     guard("event_is_sealed", "INSERT", "events",
-        "interlock_sealed((SELECT id FROM sessions WHERE key = NEW.session), NEW.seq, NEW.kind, NEW.at, NEW.decision, NEW.data, NEW.given, NEW.prev, NEW.hash) IS NOT 1",
+        "interlock_sealed((SELECT id FROM sessions WHERE key = NEW.session), NEW.seq, NEW.kind, NEW.at, NEW.decision, NEW.data, NEW.says, NEW.given, NEW.prev, NEW.hash) IS NOT 1",
         "an event needs the seal of the chain"),
     guard("event_stays", "UPDATE", "events", "1", "an event never changes"),
     guard("event_remains", "DELETE", "events", "1", "an event never goes"),
@@ -78,7 +71,7 @@ const GUARDS: &[Guard] = &[
     guard("prompt_belongs", "INSERT", "prompts",
         "EXISTS (SELECT 1 FROM prompts WHERE event = NEW.event)
          OR NOT EXISTS (SELECT 1 FROM events e JOIN sessions s ON s.key = e.session AND s.seq = e.seq
-                          WHERE e.id = NEW.event AND e.data ->> '$.cause.claimed.prompt' IS NOT NULL)",
+                          WHERE e.id = NEW.event AND said@e.session@e.seq[told])",
         "a prompt comes with its claim"),
     guard("prompt_stays", "UPDATE", "prompts", "1", "what an agent was told never changes"),
     guard("prompt_remains", "DELETE", "prompts", "1", "what an agent was told never goes"),
@@ -94,10 +87,8 @@ const GUARDS: &[Guard] = &[
          OR NEW.lapsed NOT IN (OLD.lapsed, NEW.seq) OR NEW.lapsed < OLD.lapsed",
         "a session moves on only by its events"),
     guard("session_status_is_decided", "UPDATE", "sessions",
-        "NEW.status <> OLD.status AND NOT EXISTS (SELECT 1 FROM events e, json_each(e.data, '$.changes') c
-           WHERE e.session = NEW.key AND e.seq = NEW.seq
-             AND (c.value ->> '$.session.status' = NEW.status
-                  OR OLD.status = 'validating' AND NEW.status = 'active' AND c.value -> '$.assigned' IS NOT NULL))",
+        "NEW.status <> OLD.status AND NOT said@NEW.key@NEW.seq[session, NEW.status]
+         AND NOT (OLD.status = 'validating' AND NEW.status = 'active' AND EXISTS (SELECT 1 FROM assignments a WHERE a.session = NEW.key AND a.opened = NEW.seq))",
         "the status of a session is decided, not set"),
     guard("session_end_is_final", "UPDATE", "sessions",
         "OLD.status IN ('completed', 'cancelled') AND NEW.status <> OLD.status", "a session that has ended stays so"),
@@ -119,17 +110,14 @@ const GUARDS: &[Guard] = &[
 
     guard("group_is_planned", "INSERT", "groups",
         "EXISTS (SELECT 1 FROM groups WHERE session = NEW.session AND id = NEW.id) OR NEW.status IN ('completed', 'awaiting_confirmation')
-         OR NEW.seq IS NOT {LAST} OR NOT EXISTS (SELECT 1 FROM {CHANGES} c.value ->> '$.group_planned.group.id' = NEW.id)",
+         OR NEW.seq IS NOT {LAST} OR NOT said[planned, NEW.id]",
         "a group comes from a plan"),
     guard("group_remains", "DELETE", "groups", "1", "a group never goes"),
     guard("group_moves_by_events", "UPDATE", "groups",
         "NEW.session <> OLD.session OR NEW.id <> OLD.id OR NEW.seq <= OLD.seq OR NEW.seq IS NOT {LAST}
          OR NEW.ever_blocked < OLD.ever_blocked OR NEW.checks <> OLD.checks
          OR NEW.lapsed NOT IN (OLD.lapsed, NEW.seq) OR NEW.lapsed < OLD.lapsed
-         OR NOT (EXISTS (SELECT 1 FROM events e, json_each(e.data, '$.changes') c, json_each(c.value) v WHERE e.session = NEW.session AND e.seq = NEW.seq
-                           AND (v.value ->> '$.group' = NEW.id OR v.key = 'staged'))
-                 OR EXISTS (SELECT 1 FROM assignments a WHERE a.session = NEW.session AND a.seq = NEW.seq AND a.grp = NEW.id)
-                 OR EXISTS (SELECT 1 FROM questions q WHERE q.session = NEW.session AND q.seq = NEW.seq AND q.grp = NEW.id))",
+         OR NOT said[group, NEW.id]",
         "a group moves on only by events that speak of it"),
     guard("group_end_is_final", "UPDATE", "groups",
         "OLD.status IN ('completed', 'cancelled') AND NEW.status <> OLD.status", "a group that has ended stays so"),
@@ -139,8 +127,7 @@ const GUARDS: &[Guard] = &[
         "a blocked group goes on only when its block is resolved"),
     guard("group_end_is_decided", "UPDATE", "groups",
         "NEW.status IN ('completed', 'cancelled', 'deferred_external') AND NEW.status <> OLD.status
-         AND NOT EXISTS (SELECT 1 FROM {CHANGES} c.value ->> '$.group_ended.group' = NEW.id
-                           AND c.value ->> '$.group_ended.end.end' = iif(NEW.status = 'deferred_external', 'deferred', NEW.status))",
+         AND NOT said[ended, NEW.id, NEW.status]",
         "the end of a group is decided, not set"),
     guard("group_completes_with_evidence", "UPDATE", "groups",
         "NEW.status = 'completed' AND OLD.status <> 'completed'
@@ -158,14 +145,13 @@ const GUARDS: &[Guard] = &[
         "a group cannot be completed with a block or a blocking finding open"),
     guard("deferral_is_acknowledged_by_name", "UPDATE", "groups",
         "NEW.acknowledged IS NOT OLD.acknowledged
-         AND NOT EXISTS (SELECT 1 FROM {CHANGES} c.value ->> '$.deferral_named.group' = NEW.id AND c.value ->> '$.deferral_named.by' = NEW.acknowledged)",
+         AND NOT said[named, NEW.id, NEW.acknowledged]",
         "a deferral is acknowledged by name"),
 
     guard("assignment_is_given", "INSERT", "assignments",
         "EXISTS (SELECT 1 FROM assignments WHERE session = NEW.session AND n = NEW.n) OR NEW.status NOT IN ('open', 'void')
          OR NEW.seq IS NOT {LAST} OR NEW.opened <> NEW.seq
-         OR NOT EXISTS (SELECT 1 FROM {CHANGES} c.value ->> '$.assigned.assignment' = NEW.n AND c.value ->> '$.assigned.role' = NEW.role
-                          AND coalesce(c.value ->> '$.assigned.group', '') = NEW.grp)",
+         OR NOT said[assigned, NEW.n, NEW.role, NEW.grp]",
         "an assignment is given by a decision"),
     guard("assignment_is_alone", "INSERT", "assignments",
         "NEW.status IN ('open', 'claimed') AND EXISTS (SELECT 1 FROM assignments WHERE session = NEW.session AND grp = NEW.grp AND part = NEW.part AND status IN ('open', 'claimed'))",
@@ -175,27 +161,22 @@ const GUARDS: &[Guard] = &[
         "NEW.session <> OLD.session OR NEW.n <> OLD.n OR NEW.grp <> OLD.grp OR NEW.part <> OLD.part OR NEW.role <> OLD.role OR NEW.task <> OLD.task
          OR NEW.opened <> OLD.opened OR NEW.attempt < OLD.attempt OR NEW.seq <= OLD.seq OR NEW.seq IS NOT {LAST}
          OR OLD.status IN ('reported', 'void')
-         OR NOT EXISTS (SELECT 1 FROM {CHANGES} NEW.n IN (c.value ->> '$.closed.assignment', c.value ->> '$.claimed.assignment', c.value ->> '$.unclaimed.assignment'))",
+         OR NOT said[assignment, NEW.n, NEW.status]",
         "an assignment is claimed and closed by events, once"),
 
     guard("question_is_asked", "INSERT", "questions",
         "EXISTS (SELECT 1 FROM questions WHERE session = NEW.session AND n = NEW.n) OR NEW.seq IS NOT {LAST} OR NEW.status = 'answered'
-         OR NOT EXISTS (SELECT 1 FROM {CHANGES} c.value ->> '$.asked.question' = NEW.n)",
+         OR NOT said[asked, NEW.n]",
         "a question is asked by a decision"),
     guard("question_remains", "DELETE", "questions", "1", "a question and its answer never go"),
     guard("answer_stays", "UPDATE", "questions",
         "NEW.session <> OLD.session OR NEW.n <> OLD.n OR NEW.seq <= OLD.seq OR NEW.seq IS NOT {LAST} OR OLD.status <> 'open'
-         OR NOT EXISTS (SELECT 1 FROM {CHANGES} c.value ->> '$.question_closed.question' = NEW.n)
-         OR NEW.by IS NOT (SELECT e.data ->> '$.cause.answered.by' FROM events e WHERE e.session = NEW.session AND e.seq = NEW.seq AND e.data ->> '$.cause.answered.question' = NEW.n)",
+         OR NOT said[answered, NEW.n, NEW.by, NEW.answer]",
         "a question is answered once, by a person"),
 
     guard("evidence_is_decided", "INSERT", "evidence",
         "NEW.seq IS NOT {LAST} OR EXISTS (SELECT 1 FROM evidence WHERE session = NEW.session AND grp = NEW.grp AND kind = NEW.kind AND name = NEW.name AND seq = NEW.seq)
-         OR NOT EXISTS (SELECT 1 FROM {CHANGES}
-              (NEW.kind = 'pass' AND c.value ->> '$.passed.group' = NEW.grp AND c.value ->> '$.passed.name' = NEW.name
-               OR NEW.kind = 'gate' AND coalesce(c.value ->> '$.gate_passed.group', '') = NEW.grp AND c.value ->> '$.gate_passed.gate' = NEW.name
-               OR NEW.kind = 'confirmed' AND c.value ->> '$.confirmed.group' = NEW.grp)
-              AND NOT EXISTS (SELECT 1 FROM json_each(e.data, '$.changes') l WHERE l.key > c.key AND l.value ->> '$.passes_lapsed.group' = NEW.grp))",
+         OR NOT said[evidence, NEW.grp, NEW.kind, NEW.name]",
         "evidence is what a decision recorded"),
     guard("evidence_stays", "UPDATE", "evidence", "1", "evidence never changes"),
     guard("evidence_remains", "DELETE", "evidence", "1", "evidence never goes"),
@@ -203,41 +184,34 @@ const GUARDS: &[Guard] = &[
     guard("block_is_reported", "INSERT", "blocks",
         "NEW.seq IS NOT {LAST} OR NEW.resolved IS NOT NULL
          OR EXISTS (SELECT 1 FROM blocks WHERE session = NEW.session AND grp = NEW.grp AND seq = NEW.seq AND part = NEW.part AND role = NEW.role)
-         OR NOT EXISTS (SELECT 1 FROM {CHANGES} coalesce(c.value ->> '$.blocked.group', '') = NEW.grp AND c.value ->> '$.blocked.role' = NEW.role)",
+         OR NOT said[blocked, NEW.grp, NEW.part, NEW.role]",
         "a block is what an agent reported"),
     guard("block_remains", "DELETE", "blocks", "1", "a block never goes"),
     guard("block_is_resolved_by_decision", "UPDATE", "blocks",
         "NEW.session <> OLD.session OR NEW.grp <> OLD.grp OR NEW.seq <> OLD.seq OR NEW.part <> OLD.part OR NEW.role <> OLD.role OR NEW.reason IS NOT OLD.reason
          OR OLD.resolved IS NOT NULL OR NEW.resolved IS NOT {LAST} OR NEW.resolved <= OLD.seq
-         OR NOT EXISTS (SELECT 1 FROM events e, json_each(e.data, '$.changes') c WHERE e.session = NEW.session AND e.seq = NEW.resolved
-              AND coalesce(c.value ->> '$.unblocked.group', '') = NEW.grp AND c.value ->> '$.unblocked.part' = NEW.part AND c.value ->> '$.unblocked.role' = NEW.role)",
+         OR NOT said@NEW.session@NEW.resolved[unblocked, NEW.grp, NEW.part, NEW.role]",
         "a block is resolved by a decision that came after it"),
 
     guard("counter_is_counted", "INSERT", "counters",
         "NEW.seq IS NOT {LAST} OR EXISTS (SELECT 1 FROM counters WHERE session = NEW.session AND grp = NEW.grp AND loop = NEW.loop AND role = NEW.role)
-         OR NOT EXISTS (SELECT 1 FROM {CHANGES} c.value ->> '$.counted.loop' = NEW.loop AND c.value ->> '$.counted.role' = NEW.role AND coalesce(c.value ->> '$.counted.group', '') = NEW.grp
-                          AND c.value ->> '$.counted.iteration' = NEW.iteration AND c.value ->> '$.counted.no_progress' = NEW.no_progress)",
+         OR NOT said[counter, NEW.grp, NEW.loop, NEW.role, NEW.iteration, NEW.no_progress]",
         "a counter counts decisions"),
     guard("counter_remains", "DELETE", "counters", "1", "a counter never goes"),
     guard("counter_only_grows", "UPDATE", "counters",
         "NEW.session <> OLD.session OR NEW.grp <> OLD.grp OR NEW.loop <> OLD.loop OR NEW.role <> OLD.role OR NEW.seq <= OLD.seq OR NEW.seq IS NOT {LAST}
-         OR NOT EXISTS (SELECT 1 FROM {CHANGES}
-              (c.value ->> '$.counted.loop' = NEW.loop AND c.value ->> '$.counted.role' = NEW.role AND coalesce(c.value ->> '$.counted.group', '') = NEW.grp
-                 AND c.value ->> '$.counted.iteration' = NEW.iteration AND c.value ->> '$.counted.no_progress' = NEW.no_progress AND NEW.iteration >= OLD.iteration
-               OR c.value ->> '$.counter_reset.loop' = NEW.loop AND c.value ->> '$.counter_reset.role' = NEW.role AND coalesce(c.value ->> '$.counter_reset.group', '') = NEW.grp
-               OR c.value ->> '$.measure_forgotten.loop' = NEW.loop AND c.value ->> '$.measure_forgotten.group' = NEW.grp
-                 AND NEW.iteration = OLD.iteration AND NEW.no_progress = OLD.no_progress))",
+         OR NOT said[counter, NEW.grp, NEW.loop, NEW.role, NEW.iteration, NEW.no_progress]
+         OR NEW.iteration < OLD.iteration AND NOT said[reset, NEW.grp, NEW.loop, NEW.role]",
         "a counter is lowered by no one"),
 
     guard("finding_is_raised", "INSERT", "findings",
         "NEW.seq IS NOT {LAST} OR EXISTS (SELECT 1 FROM findings WHERE session = NEW.session AND grp = NEW.grp AND n = NEW.n)
-         OR NOT {REVIEWED}",
+         OR NOT said[finding, NEW.grp, NEW.n, NEW.status, NEW.blocking]",
         "a finding is raised by a review"),
     guard("finding_remains", "DELETE", "findings", "1", "a finding never goes"),
     guard("finding_moves_by_reviews", "UPDATE", "findings",
         "NEW.session <> OLD.session OR NEW.grp <> OLD.grp OR NEW.n <> OLD.n OR NEW.seq <= OLD.seq OR NEW.seq IS NOT {LAST}
-         OR NOT EXISTS (SELECT 1 FROM {CHANGES} NEW.grp IN (c.value ->> '$.reviewed.group', c.value ->> '$.responded.group'))
-         OR (NEW.status <> OLD.status OR NEW.blocking <> OLD.blocking) AND NOT {REVIEWED}",
+         OR NOT said[finding, NEW.grp, NEW.n, NEW.status, NEW.blocking]",
         "a finding is closed by its reviewer"),
 
     guard("attempt_is_new", "INSERT", "attempts", "NEW.id <> -1 AND EXISTS (SELECT 1 FROM attempts WHERE id = NEW.id)", "what was tried is not forgotten"),
@@ -263,8 +237,7 @@ pub(super) fn statements() -> Vec<String> {
 impl Guard {
     fn statement(&self) -> String {
         let (verb, table) = self.on;
-        let when = self.when.replace("{LAST}", LAST).replace("{CHANGES}", CHANGES);
-        let when = when.replace("{REVIEWED}", REVIEWED).replace("{ELSEWHERE}", ELSEWHERE);
+        let when = said(&self.when.replace("{LAST}", LAST).replace("{ELSEWHERE}", ELSEWHERE));
         let row = if verb == "DELETE" { "OLD" } else { "NEW" };
         let session = match table {
             "sessions" => format!("{row}.key"),
@@ -278,4 +251,20 @@ impl Guard {
              SELECT RAISE(FAIL, 'interlock: {message} (E0514, {name})');\nEND"
         )
     }
+}
+
+/// Puts the look for a line in the place of each `said[word, value…]`.
+fn said(when: &str) -> String {
+    let Some((before, rest)) = when.split_once("said") else { return when.to_owned() };
+    let Some((place, rest)) = rest.split_once('[') else { return when.to_owned() };
+    let Some((line, after)) = rest.split_once(']') else { return when.to_owned() };
+    let mut place = place.split('@').skip(1);
+    let (session, seq) = (place.next().unwrap_or("NEW.session"), place.next().unwrap_or("NEW.seq"));
+    let mut words = line.split(", ");
+    let word = words.next().unwrap_or_default();
+    let values: String = words.map(|value| format!(" || ' ' || json_quote({value})")).collect();
+    let line = format!("char(10) || '{word}'{values} || char(10)");
+    let look =
+        format!("coalesce(instr((SELECT says FROM events WHERE session = {session} AND seq = {seq}), {line}), 0)");
+    format!("{before}({look} > 0){}", said(after))
 }

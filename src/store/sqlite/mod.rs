@@ -82,14 +82,15 @@ impl Store for Sqlite {
                 at: Timestamp(cx.get(3)?),
                 decision: cx.get(4)?,
                 data: cx.get_raw(5).as_str()?,
-                given: cx.get::<Option<[u8; 32]>>(6)?.map(Seal::from_bytes),
+                says: cx.get_raw(6).as_str()?,
+                given: cx.get::<Option<[u8; 32]>>(7)?.map(Seal::from_bytes),
             };
-            let prev = Seal::from_bytes(cx.get(7)?);
+            let prev = Seal::from_bytes(cx.get(8)?);
             // It never tells what the seal would be: triggers that somebody added run in this connection too.
-            Ok(key.event(&sealed, &prev) == Seal::from_bytes(cx.get(8)?))
+            Ok(key.event(&sealed, &prev) == Seal::from_bytes(cx.get(9)?))
         };
         self.connection
-            .create_scalar_function("interlock_sealed", 9, flags, sealed)
+            .create_scalar_function("interlock_sealed", 10, flags, sealed)
             .map_err(|error| self.trouble(&error))
     }
 }

@@ -18,7 +18,7 @@ use crate::store::{Attempt, EventRow, Identity, Link, OpenQuestion, Pinned, Sess
 
 const SESSION_COLUMNS: &str =
     "key, id, title, workflow, workflow_hash, status, started_at, updated_at, seq, head, lapsed";
-const EVENT_COLUMNS: &str = "id, seq, kind, at, decision, data, given, prev, hash";
+const EVENT_COLUMNS: &str = "id, seq, kind, at, decision, data, says, given, prev, hash";
 const ASSIGNMENT_COLUMNS: &str =
     "grp, part, phase, role, task, attempt, status, token, lease_until, digest, decision, opened";
 const QUESTION_COLUMNS: &str = "name, grp, part, text, options, asker, stopped, status";
@@ -125,7 +125,7 @@ impl View for Tx<'_> {
     }
 
     fn chain(&mut self, session: i64, each: &mut dyn FnMut(&Link<'_>)) -> Stored<()> {
-        let sql = "SELECT e.seq, e.kind, e.at, e.decision, e.data, e.given, e.prev, e.hash, a.body, p.body
+        let sql = "SELECT e.seq, e.kind, e.at, e.decision, e.data, e.says, e.given, e.prev, e.hash, a.body, p.body
                      FROM events e LEFT JOIN attachments a ON a.event = e.id LEFT JOIN prompts p ON p.event = e.id
                     WHERE e.session = ?1 ORDER BY e.seq";
         let mut statement = self.tx.prepare_cached(sql).map_err(|error| self.trouble(&error))?;
@@ -212,25 +212,27 @@ pub(super) fn event(row: &rusqlite::Row<'_>) -> rusqlite::Result<EventRow> {
         at: Timestamp(row.get(3)?),
         decision: decision(row, 4)?,
         data: text(row, 5)?,
-        given: given(row, 6)?,
-        prev: seal(row, 7)?,
-        hash: seal(row, 8)?,
+        says: text(row, 6)?,
+        given: given(row, 7)?,
+        prev: seal(row, 8)?,
+        hash: seal(row, 9)?,
     })
 }
 
 fn link(row: &rusqlite::Row<'_>, each: &mut dyn FnMut(&Link<'_>)) -> rusqlite::Result<()> {
-    let (kind, data) = (lossy(row.get_ref(1)?), lossy(row.get_ref(4)?));
+    let (kind, data, says) = (lossy(row.get_ref(1)?), lossy(row.get_ref(4)?), lossy(row.get_ref(5)?));
     let body = |column: usize| row.get_ref(column).map(|value| Some(lossy(value)).filter(|_| value != ValueRef::Null));
-    let (attachment, prompt) = (body(8)?, body(9)?);
+    let (attachment, prompt) = (body(9)?, body(10)?);
     each(&Link {
         seq: unsigned(row.get(0)?),
         kind: &kind,
         at: Timestamp(row.get(2)?),
         decision: decision(row, 3)?,
         data: &data,
-        given: given(row, 5)?,
-        prev: seal(row, 6)?,
-        hash: seal(row, 7)?,
+        says: &says,
+        given: given(row, 6)?,
+        prev: seal(row, 7)?,
+        hash: seal(row, 8)?,
         attachment: attachment.as_deref(),
         prompt: prompt.as_deref(),
     });

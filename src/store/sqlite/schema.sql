@@ -46,6 +46,7 @@ CREATE TABLE events (
   at       INTEGER NOT NULL,
   decision INTEGER,
   data     TEXT NOT NULL,
+  says     TEXT NOT NULL,     -- what it does, in lines that the guards look for
   given    BLOB,              -- the hash of what it was given
   prev     BLOB NOT NULL,
   hash     BLOB NOT NULL

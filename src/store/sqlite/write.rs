@@ -56,8 +56,8 @@ impl Transaction for Tx<'_> {
     fn append(&mut self, append: &Append<'_>) -> Stored<()> {
         let at = At { session: append.session, seq: signed(append.seq) };
         let written = self.run(
-            "INSERT INTO events (session, seq, kind, at, decision, data, given, prev, hash)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+            "INSERT INTO events (session, seq, kind, at, decision, data, says, given, prev, hash)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
             params![
                 at.session,
                 at.seq,
@@ -65,6 +65,7 @@ impl Transaction for Tx<'_> {
                 append.at.0,
                 append.decision,
                 append.data,
+                append.rows.says,
                 append.given.map(Seal::as_bytes),
                 append.prev.as_bytes(),
                 append.hash.as_bytes()

@@ -1,0 +1,112 @@
+//! What an event says, in lines that the guards of a database can look for.
+//!
+//! A trigger that takes JSON apart for every row costs more than the rows. So each event carries, sealed with it, one
+//! line for each thing that it does; a guard looks for its line, word for word. The audit makes the lines anew from the
+//! event and compares.
+
+use std::fmt::Write as _;
+
+use interlock_core::event::{Cause, Change, Event};
+use interlock_core::state::End;
+
+use crate::store::table::{
+    ASSIGNMENTS, BLOCKS, COUNTERS, Cell, EVIDENCE, FINDINGS, GROUPS, How, QUESTIONS, Record, Resolved, Write,
+};
+
+/// Lines, each between two line breaks.
+#[derive(Default)]
+struct Lines(String);
+
+impl Lines {
+    /// A word, and what it is said of: texts as JSON has them, so that no name can make a line of its own.
+    fn say(&mut self, word: &str, of: &[&Cell]) {
+        if self.0.is_empty() {
+            self.0.push('\n');
+        }
+        self.0.push_str(word);
+        for cell in of {
+            self.0.push(' ');
+            self.cell(cell);
+        }
+        self.0.push('\n');
+    }
+
+    fn cell(&mut self, cell: &Cell) {
+        // Writing to memory cannot fail.
+        let _ = match cell {
+            Cell::Null => write!(self.0, "null"),
+            Cell::Integer(number) => write!(self.0, "{number}"),
+            Cell::Text(text) if plain(text) => write!(self.0, "\"{text}\""),
+            Cell::Text(text) => write!(self.0, "{}", serde_json::Value::from(text.as_str())),
+            Cell::Bytes(bytes) => write!(self.0, "{}", interlock_core::id::Digest::from_bytes(*bytes)),
+        };
+    }
+}
+
+/// Nothing in it needs to be escaped.
+fn plain(text: &str) -> bool {
+    text.bytes().all(|byte| byte >= 0x20 && byte != b'"' && byte != b'\\')
+}
+
+/// What this event says, given the rows that it writes.
+pub(super) fn said(event: &Event, writes: &[Write]) -> String {
+    let mut lines = Lines::default();
+    for write in writes {
+        match write {
+            Write::Row(record) => row(&mut lines, record),
+            Write::Resolved(Resolved { group, part, role, .. }) => lines.say("unblocked", &[group, part, role]),
+        }
+    }
+    for change in &event.changes {
+        match change {
+            Change::GroupEnded { group, end } => lines.say("ended", &[&group.into(), &ended(end).into()]),
+            Change::DeferralNamed { group, by } => lines.say("named", &[&group.into(), &by.into()]),
+            Change::CounterReset { group, counted, role } => {
+                let group = group.as_ref().map_or_else(|| Cell::from(""), Cell::from);
+                lines.say("reset", &[&group, &counted.into(), &role.into()]);
+            }
+            Change::Session { status } => lines.say("session", &[&status.name().into()]),
+            _ => {}
+        }
+    }
+    if matches!(event.cause, Cause::Claimed { prompt: Some(_), .. }) {
+        lines.say("told", &[]);
+    }
+    lines.0
+}
+
+fn row(lines: &mut Lines, record: &Record) {
+    let key: Vec<&Cell> = record.key.iter().collect();
+    let value = |column: &str| {
+        let found = record.set.iter().find(|(name, _)| *name == column);
+        found.map_or(&Cell::Null, |(_, value)| value)
+    };
+    let mut with = |word: &str, columns: &[&str]| {
+        let of: Vec<&Cell> = key.iter().copied().chain(columns.iter().map(|column| value(column))).collect();
+        lines.say(word, &of);
+    };
+    match (record.table.name, record.how) {
+        (name, How::Insert) if name == GROUPS.name => with("planned", &[]),
+        (name, _) if name == GROUPS.name => with("group", &[]),
+        (name, How::Insert) if name == ASSIGNMENTS.name => with("assigned", &["role", "grp"]),
+        (name, _) if name == ASSIGNMENTS.name => with("assignment", &["status"]),
+        (name, How::Insert) if name == QUESTIONS.name => with("asked", &[]),
+        (name, _) if name == QUESTIONS.name => with("answered", &["by", "answer"]),
+        (name, _) if name == EVIDENCE.name => lines.say("evidence", key.get(..3).unwrap_or_default()),
+        (name, _) if name == BLOCKS.name => match key.as_slice() {
+            [group, _, part, role] => lines.say("blocked", &[group, part, role]),
+            _ => {}
+        },
+        (name, _) if name == COUNTERS.name => with("counter", &["iteration", "no_progress"]),
+        (name, _) if name == FINDINGS.name => with("finding", &["status", "blocking"]),
+        _ => {}
+    }
+}
+
+fn ended(end: &End) -> &'static str {
+    match end {
+        End::Completed => "completed",
+        End::Deferred { .. } => "deferred_external",
+        End::Cancelled { .. } => "cancelled",
+    }
+}
