@@ -77,11 +77,11 @@ fn single() {
 
 /// Many callers, one commit for as many as wait.
 fn group() {
-    const DECISIONS: usize = 12_800;
+    const DECISIONS: usize = 6_400;
     let (mut ours, mut raws) = (Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
         let world = World::new();
-        let ready = world.ready(DECISIONS);
+        let ready = world.ready_in(CALLERS, DECISIONS);
         let before = world.copy();
         ours.push(together(&world, &ready));
         let appends = raw::recorded(&world, &before);
@@ -94,7 +94,7 @@ fn group() {
 }
 
 fn together(world: &World, ready: &[Ready]) -> Duration {
-    let desk = interlock::engine::Desk::open(world.engine());
+    let desk = interlock::engine::Desk::open(world.engine()).expect("a desk");
     let begun = Instant::now();
     std::thread::scope(|scope| {
         for mine in ready.chunks(ready.len().div_ceil(CALLERS)) {

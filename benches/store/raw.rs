@@ -72,6 +72,9 @@ pub(crate) fn replay(copy: &Path, prepared: &[Prepared], a_commit: usize) -> Dur
     let identity = store.view().and_then(|mut view| view.identity()).expect("an identity");
     let keyring = interlock::keys::Keyring::new(folder.join(".config/interlock"), None);
     store.unlock(&keyring.chain(&identity).expect("a key")).expect("unlocked");
+    if a_commit > 1 {
+        store.expect_many().expect("room for many");
+    }
     let begun = Instant::now();
     for batch in prepared.chunks(a_commit) {
         let mut tx = store.begin().expect("a transaction");

@@ -15,9 +15,9 @@ use interlock::store::sqlite::Sqlite;
 use interlock::store::{Pinned, Store};
 use interlock_core::handoff;
 use interlock_core::id::{AssignmentId, Digest, Name, Timestamp};
-use interlock_core::workflow::{Workflow, load_shipped};
+use interlock_core::workflow::{Workflow, builtin, load};
 
-/// Groups that the workflow lets run at once.
+/// Groups of a usual session.
 const AT_ONCE: usize = 4;
 
 /// A store in a folder of its own.
@@ -57,7 +57,9 @@ impl World {
         fs::create_dir_all(&folder).expect("a folder");
         let (identity, _) = keyring(&folder).make("bench").expect("keys");
         Sqlite::create(&folder.join("interlock.db"), &identity, Timestamp(1)).expect("a store");
-        let loaded = load_shipped("delivery-team").expect("it ships");
+        let text = builtin("delivery-team").expect("it ships").text;
+        // As many groups of a session at work as the measurements need.
+        let loaded = load("bench.yaml", &text.replacen("at_most: 4", "at_most: 10000", 1), &|_| None);
         let (workflow, sources) = (Arc::new(loaded.workflow.expect("it loads")), loaded.sources);
         let pinned = Arc::new(Pinned { name: workflow.name.clone(), sources });
         Self { folder, workflow, pinned, sessions: Cell::new(0) }
@@ -108,19 +110,26 @@ impl World {
         session
     }
 
-    /// So many reports, each of a developer in the middle of a session.
+    /// So many reports, each of a developer in the middle of a session of four groups.
     pub(crate) fn ready(&self, count: usize) -> Vec<Ready> {
+        self.ready_in(count.div_ceil(AT_ONCE), count)
+    }
+
+    /// The same, in so many sessions.
+    pub(crate) fn ready_in(&self, sessions: usize, count: usize) -> Vec<Ready> {
         let mut engine = self.engine();
-        let plan: Vec<String> = (1..=AT_ONCE).map(|n| format!(r#"{{"id":"G{n}","title":"group {n}"}}"#)).collect();
+        let groups = count.div_ceil(sessions);
+        let plan: Vec<String> = (1..=groups).map(|n| format!(r#"{{"id":"G{n}","title":"group {n}"}}"#)).collect();
         let plan = format!(r#","groups":[{}]"#, plan.join(","));
         let extra = r#","dev_output":"Added the handler and its tests.","files_changed":["src/a.rs"]"#;
-        let starts: Vec<Order> = (0..count.div_ceil(AT_ONCE)).map(|_| self.start_order()).collect();
+        let starts: Vec<Order> = (0..sessions).map(|_| self.start_order()).collect();
         all(&mut engine, &starts);
         let first = |start: &Order| (start.session.clone(), AssignmentId(1));
         let plans =
             claim_all(&mut engine, starts.iter().map(first).collect(), "project_manager", "PLANNING_COMPLETE", &plan);
         all(&mut engine, &plans.iter().map(Ready::order).collect::<Vec<_>>());
-        let developers = starts.iter().flat_map(|start| (2..6).map(|n| (start.session.clone(), AssignmentId(n))));
+        let last = u32::try_from(groups).expect("few") + 1;
+        let developers = starts.iter().flat_map(|start| (2..=last).map(|n| (start.session.clone(), AssignmentId(n))));
         let mut ready = claim_all(&mut engine, developers.collect(), "developer", "READY_FOR_QA", extra);
         ready.truncate(count);
         ready

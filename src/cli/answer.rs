@@ -12,7 +12,10 @@ use crate::engine::{Engine, Order, QuestionRef, Task};
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
 
-/// Answers a question (takes the operator key)
+/// Answer a question (takes the operator key)
+///
+/// The answer is recorded with who gave it, and decides what follows. Only people have the key: no agent can answer in
+/// their place.
 #[derive(Args)]
 #[command(after_help = examples!(
     "interlock answer add-login-4f2k.q1 --option retry --as ann"

@@ -22,14 +22,18 @@ use crate::store::{Attempt, Identity, SessionHead, Store};
 /// A head is a few lines.
 const LARGEST_HEAD: u64 = 1 << 16;
 
-/// Checks that the log is what it was, and exports its heads
+/// Check that the log is what it was, and export its heads
+///
+/// Each event is sealed with a keyed hash over its bytes and the seal before it. docs/security.md says what that
+/// protects against.
 #[derive(Subcommand)]
+#[command(after_help = examples!("interlock audit verify"))]
 pub(crate) enum Audit {
     Verify(Verify),
     Export(Export),
 }
 
-/// Checks every seal, every number, what events were given, the tables and the schema
+/// Check every seal, every number, what events were given, the tables and the schema
 ///
 /// Names the first event that was changed, added, dropped or moved. What was cut off at the end without a trace shows
 /// only against a head that was exported before and kept elsewhere.
@@ -48,7 +52,10 @@ pub(crate) struct Verify {
     head: Vec<PathBuf>,
 }
 
-/// Writes the head of a session's chain, signed, to be kept elsewhere
+/// Write the head of a session's chain, signed, to be kept elsewhere
+///
+/// Keep it where nobody who can write the store can write: `audit verify --head` then shows whether anything was cut
+/// off or replaced since. The signature (ed25519) can be checked without Interlock.
 #[derive(Args)]
 #[command(after_help = examples!("interlock audit export add-login-4f2k > ../heads/add-login.json"))]
 pub(crate) struct Export {
@@ -126,7 +133,8 @@ fn text(report: &Report, sessions: usize, attempts: &[Attempt]) -> Text {
     let mut text = Text::default();
     let verdict = if report.is_valid() { "The log is what it was" } else { "The log is not what it was" };
     text.paint(HEADING, verdict);
-    let _ = writeln!(text, ": {} events in {sessions} sessions", report.events);
+    let sessions = if sessions == 1 { "1 session".to_owned() } else { format!("{sessions} sessions") };
+    let _ = writeln!(text, ": {} events in {sessions}", report.events);
     for problem in &report.problems {
         let place = problem.session.as_ref().map_or("store", Name::as_str);
         text.push("  ");

@@ -11,7 +11,7 @@ use crate::cli::{Ending, examples};
 use crate::failure::Exit;
 use crate::output::{Output, Text};
 
-/// Copies the store to a file, consistently, while others go on writing
+/// Copy the store to a file, consistently, while others go on writing
 ///
 /// The keys are not in it: keep a copy of their folder as well.
 #[derive(Args)]

@@ -13,7 +13,7 @@ use crate::engine::{AssignmentRef, Order, Task};
 use crate::failure::{Exit, Failure};
 use crate::output::{HEADING, Output, Text};
 
-/// Takes an assignment for an agent: its token and its prompt (takes the spawner key)
+/// Take an assignment for an agent: its token and its prompt (takes the spawner key)
 ///
 /// The token is shown here and nowhere else. Claiming again gives a new one, and the old one is void.
 #[derive(Args)]

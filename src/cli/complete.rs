@@ -15,7 +15,7 @@ use crate::engine::{Engine, Order, Task};
 use crate::failure::{Exit, Failure};
 use crate::output::{HEADING, NAME, Output, Text};
 
-/// Asks for the end of a session, and says what stands against it
+/// Ask for the end of a session, and see what stands against it
 ///
 /// Nothing is completed by asking: a session ends when the role that may end it says so and nothing stands against it.
 #[derive(Args)]

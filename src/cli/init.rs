@@ -20,7 +20,7 @@ use crate::output::{HEADING, NAME, Output, Text};
 use crate::store::Store as _;
 use crate::store::sqlite::Sqlite;
 
-/// Sets a project up: a workflow to edit, a store, and the keys
+/// Set a project up: a workflow to edit, a store, and the keys
 ///
 /// Writes interlock.yaml (unless there is one), the store .interlock/interlock.db, a line in .gitignore, and the keys
 /// of the store into your configuration folder, readable for you alone. What is there already is kept.

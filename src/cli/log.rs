@@ -23,7 +23,9 @@ const BATCH: usize = 512;
 /// How often a follower looks for news.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Shows the log of a session: every event, with its seal
+/// Show the log of a session: every event, with its seal
+///
+/// Reports, decisions, answers, claims, and every command that was refused.
 #[derive(Args)]
 #[command(after_help = examples!(
     "interlock log add-login-4f2k"

@@ -47,8 +47,9 @@ pub(crate) use examples;
 macro_rules! first_steps {
     () => {
         examples!(
+            "interlock init                                       # a workflow to edit, a store, keys"
+            "interlock session start --title \"Add login\"          # what is next, to be claimed"
             "interlock workflow list                              # what is built in"
-            "interlock workflow show delivery-team > interlock.yaml"
             "interlock check interlock.yaml                       # every problem, with its place"
             "interlock explain E0104                              # what a code means, and how to mend it"
         )
@@ -58,8 +59,8 @@ macro_rules! first_steps {
 /// Makes it impossible for a team of coding agents to skip a review, bury a blocker or call unfinished work done
 ///
 /// A workflow file declares who may do what, and when. Agents report; Interlock decides what follows, and refuses
-/// what the workflow does not allow. The commands below need no store: they look at workflows and handoffs, and say
-/// what would be decided.
+/// what the workflow does not allow, keeps a log that cannot be quietly changed, and completes nothing without its
+/// evidence. workflow, check, route, handoff, import and explain need no store.
 #[derive(Parser)]
 #[command(
     name = "interlock",

@@ -10,7 +10,7 @@ use crate::decision;
 use crate::engine::{Order, Task};
 use crate::output::Output;
 
-/// Defers a group that waits for something outside (takes the operator key)
+/// Defer a group that waits for something outside (takes the operator key)
 ///
 /// A deferred group is not done: it is acknowledged by name before the session can complete.
 #[derive(Args)]
@@ -28,7 +28,9 @@ pub(crate) struct Defer {
     by: Option<String>,
 }
 
-/// Acknowledges a deferred group by name (takes the operator key)
+/// Acknowledge a deferred group by name (takes the operator key)
+///
+/// A session completes only when every deferred group has been acknowledged, each by its own name.
 #[derive(Args)]
 #[command(after_help = examples!("interlock acknowledge add-login-4f2k LOGIN --as ann"))]
 pub(crate) struct Acknowledge {
@@ -41,7 +43,9 @@ pub(crate) struct Acknowledge {
     by: Option<String>,
 }
 
-/// Gives a group to another role; recorded as an override, and never a way to completion (takes the operator key)
+/// Give a group to another role (takes the operator key)
+///
+/// Recorded as an override with its reason. It is never a way to completion: what the group passed before is void.
 #[derive(Args)]
 #[command(after_help = examples!("interlock override add-login-4f2k LOGIN --to tech_lead --why \"two agents disagree\""))]
 pub(crate) struct Override {
@@ -60,7 +64,9 @@ pub(crate) struct Override {
     by: Option<String>,
 }
 
-/// Ends a session that nobody wants any more (takes the operator key)
+/// End a session that nobody wants any more (takes the operator key)
+///
+/// Everything open in it is void. Its log stays.
 #[derive(Args)]
 #[command(after_help = examples!("interlock cancel add-login-4f2k --as ann"))]
 pub(crate) struct Cancel {

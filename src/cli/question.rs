@@ -14,13 +14,18 @@ use crate::failure::Exit;
 use crate::output::{NAME, Output, Text};
 use crate::store::Store as _;
 
-/// Shows what only a person can settle
+/// See what only a person can settle
+///
+/// A question waits until somebody answers it; the work it holds up waits with it.
 #[derive(Subcommand)]
+#[command(after_help = examples!("interlock question list"))]
 pub(crate) enum Question {
     List(List),
 }
 
-/// Lists the open questions, of one session or of all
+/// List the open questions, of one session or of all
+///
+/// Each with its options, which `interlock answer` takes by name or by number.
 #[derive(Args)]
 #[command(after_help = examples!("interlock question list" "interlock question list add-login-4f2k"))]
 pub(crate) struct List {

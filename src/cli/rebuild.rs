@@ -15,7 +15,7 @@ use crate::output::{HEADING, Output, Text};
 use crate::store::chain::ChainKey;
 use crate::store::{SessionHead, Store as _, View};
 
-/// Makes the tables anew from the events, and says what was different
+/// Make the tables anew from the events, and see what was different
 ///
 /// The events are checked first: nothing is made from a history that was altered.
 #[derive(Args)]

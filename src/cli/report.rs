@@ -21,14 +21,14 @@ use crate::{decision, input};
 /// What an agent wrote is read up to here.
 const LARGEST_REPORT: u64 = 256 << 20;
 
-/// Gives in the handoff of an assignment, and says what follows (takes that assignment's token)
+/// Give in the handoff of an assignment, and see what follows (takes that assignment's token)
 ///
 /// FILE is what the agent wrote: Markdown whose last JSON block is the metadata, or the JSON itself; - reads stdin.
 /// The token comes from INTERLOCK_TOKEN, INTERLOCK_TOKEN_FILE or --token-file, never from an argument. The same report
 /// again gets the same decision.
 #[derive(Args)]
 #[command(after_help = examples!(
-    "INTERLOCK_TOKEN_FILE=token interlock report --assignment add-login-4f2k.a3 output.md"
+    "interlock report --assignment add-login-4f2k.a3 --token-file token output.md"
 ))]
 pub(crate) struct Report {
     #[arg(long, value_name = "ASSIGNMENT", value_parser = AssignmentRef::parse)]

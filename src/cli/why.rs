@@ -15,7 +15,9 @@ use crate::failure::{Exit, Failure};
 use crate::output::Output;
 use crate::store::{Store as _, View};
 
-/// Explains a decision: the rule that made it, what was overridden, and the facts that were read
+/// Explain a decision: the rule that made it, what was overridden, and the facts that were read
+///
+/// The rule is named with its line in the workflow that the session is pinned to. `interlock log` lists the decisions.
 #[derive(Args)]
 #[command(after_help = examples!("interlock why add-login-4f2k.d12"))]
 pub(crate) struct Why {

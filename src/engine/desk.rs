@@ -4,6 +4,7 @@ use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
 use std::thread::{self, JoinHandle};
 
 use crate::engine::{Done, Engine, Error, Order, Result};
+use crate::store::Stored;
 
 /// Orders taken into one commit.
 const MOST: usize = 256;
@@ -24,10 +25,11 @@ pub struct Desk {
 pub struct Caller(Sender<Ticket>);
 
 impl Desk {
-    pub fn open(engine: Engine) -> Self {
+    pub fn open(mut engine: Engine) -> Stored<Self> {
+        engine.store().expect_many()?;
         let (tickets, waiting) = mpsc::channel();
         let clerk = thread::spawn(move || serve(engine, &waiting));
-        Self { tickets: Some(tickets), clerk: Some(clerk) }
+        Ok(Self { tickets: Some(tickets), clerk: Some(clerk) })
     }
 
     pub fn caller(&self) -> Option<Caller> {

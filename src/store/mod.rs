@@ -187,6 +187,8 @@ pub trait Store: Send {
     fn view(&mut self) -> Stored<Box<dyn View + '_>>;
     /// For writing. Waits for its turn.
     fn begin(&mut self) -> Stored<Box<dyn Transaction + '_>>;
+    /// This process will write for many callers.
+    fn expect_many(&mut self) -> Stored<()>;
     /// From now on events are sealed, and guarded, with this key.
     fn unlock(&mut self, key: &ChainKey) -> Stored<()>;
 }

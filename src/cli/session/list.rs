@@ -12,7 +12,9 @@ use crate::failure::Exit;
 use crate::output::{NAME, Output, Text};
 use crate::store::Store as _;
 
-/// Lists the sessions, the newest first
+/// List the sessions, the newest first
+///
+/// Each with its id, its status (active, validating, completed or cancelled), its workflow and its title.
 #[derive(Args)]
 #[command(after_help = examples!("interlock session list"))]
 pub(crate) struct List {}

@@ -12,8 +12,12 @@ use crate::cli::Ending;
 use crate::cli::place::Place;
 use crate::output::Output;
 
-/// Starts sessions, and shows how they stand
+/// Start sessions, and see how they stand
+///
+/// A session is one run of a workflow: a feature, an integration, a bug fix. Everything in it goes by the id of the
+/// session and a number: SESSION.a3 is an assignment, SESSION.q1 a question, SESSION.d12 a decision.
 #[derive(Subcommand)]
+#[command(after_help = crate::cli::examples!("interlock session start --title \"Add login\"" "interlock session next add-login-4f2k"))]
 pub(crate) enum Session {
     Start(Box<start::Start>),
     List(list::List),

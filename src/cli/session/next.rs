@@ -9,7 +9,9 @@ use crate::failure::Exit;
 use crate::output::Output;
 use crate::standing;
 
-/// Shows what may happen now: assignments to claim, questions to answer
+/// Show what may happen now: assignments to claim, questions to answer
+///
+/// Whatever is not listed here would be refused. An assignment that is claimed waits for its report.
 #[derive(Args)]
 #[command(after_help = examples!("interlock session next add-login-4f2k"))]
 pub(crate) struct Next {

@@ -9,7 +9,9 @@ use crate::library;
 use crate::output::Output;
 use crate::standing;
 
-/// Shows how a session stands: its groups, who works, what loops, what is asked
+/// Show how a session stands: its groups, who works, what loops, what is asked
+///
+/// Also says which workflow it is pinned to, and whether the file has changed since.
 #[derive(Args)]
 #[command(after_help = examples!("interlock session show add-login-4f2k"))]
 pub(crate) struct Show {

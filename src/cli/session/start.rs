@@ -21,7 +21,7 @@ const LARGEST_MISSION: u64 = 1 << 20;
 /// Names tried before giving up: each has a million others beside it.
 const TRIES: usize = 8;
 
-/// Starts a session (takes the spawner key)
+/// Start a session (takes the spawner key)
 ///
 /// The workflow is pinned: editing its file never changes a session that runs.
 #[derive(Args)]

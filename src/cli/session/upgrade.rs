@@ -16,7 +16,7 @@ use crate::library;
 use crate::output::{HEADING, NAME, Output, Text};
 use crate::store::Pinned;
 
-/// Moves a session to another version of its workflow, and shows the difference (takes the operator key)
+/// Move a session to another version of its workflow, and show the difference (takes the operator key)
 ///
 /// Only if the new one has a place for everything that is under way; otherwise every reason is listed, and nothing
 /// changes.

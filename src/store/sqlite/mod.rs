@@ -71,6 +71,10 @@ impl Store for Sqlite {
         Ok(Box::new(Tx { tx: transaction.map_err(|error| trouble(path, &error))?, path }))
     }
 
+    fn expect_many(&mut self) -> Stored<()> {
+        open::expect_many(&self.connection).map_err(|error| self.trouble(&error))
+    }
+
     fn unlock(&mut self, key: &ChainKey) -> Stored<()> {
         let key = key.clone();
         let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC | FunctionFlags::SQLITE_INNOCUOUS;

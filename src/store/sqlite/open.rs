@@ -20,6 +20,11 @@ pub(super) const VERSION: i32 = 2;
 const SMALLEST: u64 = 512;
 const TABLES: &str = include_str!("schema.sql");
 
+/// Pages in the write-ahead log of a process that writes for many, before they go into the file.
+const LONG_LOG: i32 = 8_192;
+/// Pages of the file kept in memory by a process that writes for many.
+const CACHE_KIB: i32 = 65_536;
+
 pub(super) fn open(path: &Path) -> Stored<Sqlite> {
     find(path)?;
     filesystem::check(path)?;
@@ -116,6 +121,12 @@ fn prepare(connection: &Connection) -> rusqlite::Result<()> {
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
     use_log(connection)?;
     connection.pragma_update(None, "synchronous", "full")
+}
+
+/// A process that writes for many has room for the pages of many sessions, and tidies its log up seldom.
+pub(super) fn expect_many(connection: &Connection) -> rusqlite::Result<()> {
+    connection.pragma_update(None, "wal_autocheckpoint", LONG_LOG)?;
+    connection.pragma_update(None, "cache_size", -CACHE_KIB)
 }
 
 fn versions(connection: &Connection) -> rusqlite::Result<(i32, i32)> {
