@@ -77,7 +77,7 @@ fn single() {
 
 /// Many callers, one commit for as many as wait.
 fn group() {
-    const DECISIONS: usize = 6_400;
+    const DECISIONS: usize = 3_200;
     let (mut ours, mut raws) = (Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
         let world = World::new();

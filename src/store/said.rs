@@ -93,10 +93,11 @@ fn row(lines: &mut Lines, record: &Record) {
         (name, How::Insert) if name == QUESTIONS.name => with("asked", &[]),
         (name, _) if name == QUESTIONS.name => with("answered", &["by", "answer"]),
         (name, _) if name == EVIDENCE.name => lines.say("evidence", key.get(..3).unwrap_or_default()),
-        (name, _) if name == BLOCKS.name => match key.as_slice() {
-            [group, _, part, role] => lines.say("blocked", &[group, part, role]),
-            _ => {}
-        },
+        (name, _) if name == BLOCKS.name => {
+            if let [group, _, part, role] = key.as_slice() {
+                lines.say("blocked", &[group, part, role]);
+            }
+        }
         (name, _) if name == COUNTERS.name => with("counter", &["iteration", "no_progress"]),
         (name, _) if name == FINDINGS.name => with("finding", &["status", "blocking"]),
         _ => {}
