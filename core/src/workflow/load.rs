@@ -80,7 +80,7 @@ fn load_over(
     let Some(node) = merged else { return loaded };
     let Some(doc) = WorkflowDoc::decode(&node, &mut loaded.problems) else { return loaded };
     loaded.is_abstract = doc.is_abstract;
-    let hash = Digest::of(canonical(&node, true).as_bytes());
+    let hash = Digest::of(canonical(&node).as_bytes());
     let workflow = lower::lower(&doc, hash, &mut loaded.problems);
     if loaded.problems.iter().any(Problem::is_error) {
         return loaded;

@@ -115,24 +115,47 @@ fn edit(node: &mut Node, key: &str, change: impl Fn(&Node) -> Option<Node>) {
 }
 
 /// The merged document as canonical JSON: sorted keys, nothing that does not decide.
-pub(crate) fn canonical(node: &Node, top: bool) -> String {
+pub(crate) fn canonical(root: &Node) -> String {
+    let mut out = String::new();
+    let decides = |key: &str| !matches!(key, "about" | "examples" | "extends");
+    write_node(root, &decides, &mut out);
+    out
+}
+
+fn write_node(node: &Node, wanted: &dyn Fn(&str) -> bool, out: &mut String) {
     match &node.value {
-        Value::Null => "null".to_owned(),
-        Value::Scalar(text) => serde_json::Value::String(text.to_string()).to_string(),
+        Value::Null => out.push_str("null"),
+        Value::Scalar(text) => write_text(text, out),
         Value::List(items) => {
-            let items: Vec<String> = items.iter().map(|item| canonical(item, false)).collect();
-            format!("[{}]", items.join(","))
+            out.push('[');
+            for (index, item) in items.iter().enumerate() {
+                out.push_str(if index == 0 { "" } else { "," });
+                write_node(item, &|_| true, out);
+            }
+            out.push(']');
         }
         Value::Map(entries) => {
-            let mut members: Vec<(String, String)> = entries
-                .iter()
-                .map(|(key, value)| (key.text().unwrap_or_default().to_owned(), canonical(value, false)))
-                .filter(|(key, _)| !top || !matches!(key.as_str(), "about" | "examples" | "extends"))
-                .collect();
-            members.sort();
-            let members: Vec<String> =
-                members.into_iter().map(|(key, value)| format!("{}:{value}", serde_json::Value::String(key))).collect();
-            format!("{{{}}}", members.join(","))
+            let entries = entries.iter().map(|(key, value)| (key.text().unwrap_or_default(), value));
+            let mut entries: Vec<(&str, &Node)> = entries.filter(|(key, _)| wanted(key)).collect();
+            entries.sort_by_key(|(key, _)| *key);
+            out.push('{');
+            for (index, (key, value)) in entries.into_iter().enumerate() {
+                out.push_str(if index == 0 { "" } else { "," });
+                write_text(key, out);
+                out.push(':');
+                write_node(value, &|_| true, out);
+            }
+            out.push('}');
         }
     }
+}
+
+fn write_text(text: &str, out: &mut String) {
+    if text.bytes().any(|byte| byte < 0x20 || byte == b'"' || byte == b'\\') {
+        out.push_str(&serde_json::Value::from(text).to_string());
+        return;
+    }
+    out.push('"');
+    out.push_str(text);
+    out.push('"');
 }
