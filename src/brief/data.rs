@@ -38,17 +38,6 @@ pub(super) fn value(value: &Json) -> String {
     }
 }
 
-/// Present, not null, not empty.
-pub(super) fn says_something(value: &Json) -> bool {
-    match value {
-        Json::Null => false,
-        Json::Bool(_) | Json::Number(_) => true,
-        Json::String(text) => !text.trim().is_empty(),
-        Json::Array(items) => !items.is_empty(),
-        Json::Object(members) => !members.is_empty(),
-    }
-}
-
 /// A fence that nothing in the text can close: longer than any run of backticks in it.
 pub(super) fn fence(text: &str) -> String {
     let mut longest = 0usize;

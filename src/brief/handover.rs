@@ -2,6 +2,7 @@
 
 use interlock_core::decision::{Judgement, Verdict};
 use interlock_core::event::Cause;
+use interlock_core::handoff::is_something;
 use interlock_core::id::{Name, QuestionId};
 use interlock_core::workflow::Task;
 use serde_json::Value as Json;
@@ -65,7 +66,7 @@ impl Brief<'_> {
         let who = self.reporter().map_or("the report", |role| role.as_str());
         let mut absent = Vec::new();
         for field in self.named() {
-            let value = report.and_then(|json| at(json, field)).filter(|value| data::says_something(value));
+            let value = report.and_then(|json| at(json, field)).filter(|value| is_something(value));
             match value {
                 Some(value) => {
                     let section = if field == MESSAGE { Section::Message } else { Section::Context };

@@ -44,6 +44,9 @@ pub(crate) struct Log {
     full: bool,
 }
 
+/// An event, and what it was given if that is wanted.
+type Told = (EventRow, Option<String>);
+
 impl Log {
     pub(crate) fn run(&self, output: Output, place: &Place) -> Ending {
         let mut store = place.store()?;
@@ -71,13 +74,7 @@ impl Log {
     }
 
     /// The next events, each with what it was given, and how the session stands.
-    #[allow(clippy::type_complexity, reason = "an event and what it was given")]
-    fn read(
-        &self,
-        store: &mut Sqlite,
-        after: u64,
-        limit: usize,
-    ) -> Result<(Vec<(EventRow, Option<String>)>, SessionHead), Failure> {
+    fn read(&self, store: &mut Sqlite, after: u64, limit: usize) -> Result<(Vec<Told>, SessionHead), Failure> {
         let mut view = store.view()?;
         let Some(session) = view.session(&self.session)? else {
             let message = format!("there is no session `{}`", self.session);

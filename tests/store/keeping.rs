@@ -3,16 +3,25 @@
 use interlock::store::chain::BEGINNING;
 use interlock::store::{Snapshot, View};
 use interlock_core::id::{AssignmentId, Timestamp};
+use interlock_core::workflow::Workflow;
 
 use crate::driver::Driver;
 use crate::{Backend, KEY, Written, builtin, name};
+
+/// A session with its first event, and no other.
+fn started(workflow: &Workflow) -> Driver<'_> {
+    let mut driver = Driver::new(workflow, workflow);
+    while driver.history.is_empty() {
+        driver.step(3);
+    }
+    driver
+}
 
 pub(crate) fn a_transaction_that_is_not_committed_leaves_nothing(backend: &dyn Backend) {
     let mut store = backend.make();
     store.unlock(&KEY).unwrap();
     let workflow = builtin("delivery-team");
-    let mut driver = Driver::new(&workflow, &workflow);
-    driver.step(3);
+    let driver = started(&workflow);
     {
         let mut tx = store.begin().unwrap();
         let mut written = Written::begin(&mut *tx, "one", &workflow);
@@ -44,10 +53,7 @@ pub(crate) fn what_was_written_is_read_back(backend: &dyn Backend) {
     let mut store = backend.make();
     store.unlock(&KEY).unwrap();
     let workflow = builtin("delivery-team");
-    let mut driver = Driver::new(&workflow, &workflow);
-    while driver.history.is_empty() {
-        driver.step(3);
-    }
+    let driver = started(&workflow);
     let mut tx = store.begin().unwrap();
     let mut written = Written::begin(&mut *tx, "one", &workflow);
     driver.history.iter().for_each(|event| written.append(&mut *tx, event).unwrap());
@@ -87,10 +93,7 @@ pub(crate) fn an_event_out_of_turn_is_refused(backend: &dyn Backend) {
     let mut store = backend.make();
     store.unlock(&KEY).unwrap();
     let workflow = builtin("delivery-team");
-    let mut driver = Driver::new(&workflow, &workflow);
-    while driver.history.is_empty() {
-        driver.step(3);
-    }
+    let driver = started(&workflow);
     let mut tx = store.begin().unwrap();
     let mut written = Written::begin(&mut *tx, "one", &workflow);
     // Its seal is made for the second place, and nothing stands at the first.

@@ -150,7 +150,8 @@ impl Handoff {
     }
 }
 
-pub(crate) fn is_something(value: &Json) -> bool {
+/// Present, not null, not empty.
+pub fn is_something(value: &Json) -> bool {
     match value {
         Json::Null => false,
         Json::Bool(_) | Json::Number(_) => true,
