@@ -151,6 +151,17 @@ pages! {
     E0518 UpgradeImpossible
     E0519 BackupExists
     E0520 BadHead
+    E0601 UnknownAgent
+    E0602 UnknownClient
+    E0603 BadAgent
+    E0604 ProgramMissing
+    E0605 NotARepository
+    E0606 AlreadyRunning
+    E0607 NoAgentFor
+    E0608 GitFailed
+    E0609 RunStopped
+    E0610 BadScript
+    E0611 Unrunnable
 }
 
 #[cfg(test)]

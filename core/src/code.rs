@@ -170,6 +170,18 @@ codes! {
     E0518 UpgradeImpossible     "the new workflow cannot hold the state of the session"
     E0519 BackupExists          "a backup overwrites nothing"
     E0520 BadHead               "this is not the head of a chain"
+
+    E0601 UnknownAgent          "there is no such agent"
+    E0602 UnknownClient         "there is no such client"
+    E0603 BadAgent              "an agent is not set up as it must be"
+    E0604 ProgramMissing        "a program is not there"
+    E0605 NotARepository        "agents need a git repository with a commit"
+    E0606 AlreadyRunning        "the session is being run already"
+    E0607 NoAgentFor            "no agent plays a role"
+    E0608 GitFailed             "git could not do it"
+    E0609 RunStopped            "the run stopped before the end"
+    E0610 BadScript             "the script of an agent is not valid"
+    E0611 Unrunnable            "a workflow cannot be run as it is"
 }
 
 impl Code {

@@ -71,14 +71,36 @@ pub struct Report {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loss {
+    /// It ended, and left none.
     NoHandoff,
+    /// It stayed invalid, however often it was sent back.
     BadHandoff,
+    /// It claims that tests pass which Interlock saw fail.
+    FalseClaim,
+    /// It cannot go on without a person: what it was given is used up, or its model cannot be reached.
+    Halted,
+}
+
+impl Loss {
+    pub const ALL: [Loss; 4] = [Loss::NoHandoff, Loss::BadHandoff, Loss::FalseClaim, Loss::Halted];
+
+    /// The status that a workflow routes it by.
+    pub const fn status(self) -> &'static str {
+        match self {
+            Loss::NoHandoff => "no_handoff",
+            Loss::BadHandoff => "bad_handoff",
+            Loss::FalseClaim => "false_claim",
+            Loss::Halted => "halted",
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
 pub struct Lost {
     pub assignment: AssignmentId,
     pub loss: Loss,
+    /// What there is to say of it.
+    pub note: Option<Name>,
 }
 
 #[derive(Clone, Debug)]

@@ -79,6 +79,8 @@ pub enum Cause {
     Lost {
         assignment: AssignmentId,
         status: Name,
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        note: Option<Name>,
     },
     Merged {
         assignment: AssignmentId,

@@ -155,7 +155,7 @@ fn blocked_work_that_goes_by_reason_is_a_table() {
 #[test]
 fn what_holds_everywhere_is_said_once() {
     let graph = built_in("feature");
-    assert!(has_row(&graph, "From anywhere", "bad_handoff, no_handoff", "the same role again, retry ≤3"));
+    assert!(has_row(&graph, "From anywhere", "bad_handoff, false_claim, no_handoff", "the same role again, retry ≤3"));
     assert!(has_row(&graph, "From anywhere", "complete", "the next phase"));
     assert!(has_row(&graph, "From anywhere", "needs_review", "a person: approval (approve, reject)"));
     assert!(graph.edges.iter().flat_map(|edge| &edge.labels).all(|label| label.text != "complete"));

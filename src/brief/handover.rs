@@ -20,6 +20,10 @@ impl Brief<'_> {
         if let Some(judgement) = self.decision().and_then(|decision| decision.judgement.as_ref()) {
             verdict(judgement, pieces);
         }
+        if let Some(Cause::Lost { note: Some(note), .. }) = self.lost.map(|event| &event.cause) {
+            let heading = "What Interlock saw of the attempt that was lost".to_owned();
+            pieces.push(Piece::data(Section::GateOutput, heading, "Interlock, quoting programs", data::text(note)));
+        }
         match self.cause() {
             Some(Cause::Answered { question, option, text, by }) => {
                 self.answer(*question, option.as_ref(), text.as_ref(), by, pieces);

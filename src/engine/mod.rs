@@ -183,6 +183,7 @@ impl Work<'_> {
             }
             Task::Claim { assignment } => self.claim(order, *assignment),
             Task::Report { assignment, token, given } => self.report(order, *assignment, token.as_ref(), given),
+            Task::Merge { assignment, given } => self.merge(order, *assignment, given),
             Task::Upgrade { pinned, workflow, by } => self.upgrade(order, pinned, workflow, by),
             Task::Simple(command) => {
                 self.live(&order.session)?;
@@ -209,7 +210,7 @@ impl Work<'_> {
 impl Task {
     fn takes(&self) -> Option<Kind> {
         match self {
-            Task::Start { .. } | Task::Claim { .. } => Some(Kind::Spawner),
+            Task::Start { .. } | Task::Claim { .. } | Task::Merge { .. } => Some(Kind::Spawner),
             Task::Report { .. } => None,
             Task::Upgrade { .. } => Some(Kind::Operator),
             Task::Simple(command) => match command {

@@ -36,6 +36,11 @@ pub enum Task {
         token: Option<Secret>,
         given: Given,
     },
+    /// Interlock has tried a merge itself, and says what came of it.
+    Merge {
+        assignment: AssignmentId,
+        given: Given,
+    },
     /// Moves a session to another workflow.
     Upgrade {
         pinned: Arc<Pinned>,
@@ -61,6 +66,7 @@ impl Task {
             Task::Start { .. } => "session start",
             Task::Claim { .. } => "claim",
             Task::Report { .. } => "report",
+            Task::Merge { .. } => "merge",
             Task::Upgrade { .. } => "session upgrade",
             Task::Simple(command) => match command {
                 Command::Start(_) => "session start",
@@ -87,7 +93,7 @@ impl Task {
         let command = match self {
             Task::Simple(command) => command,
             Task::Upgrade { by, .. } => return Some(by.clone()),
-            Task::Start { .. } | Task::Claim { .. } | Task::Report { .. } => return None,
+            Task::Start { .. } | Task::Claim { .. } | Task::Report { .. } | Task::Merge { .. } => return None,
         };
         match command {
             Command::Plan(command::Plan { by, .. })
@@ -113,7 +119,9 @@ impl Task {
         let named = |id: &dyn std::fmt::Display| Some(Name::from(id.to_string()));
         match self {
             Task::Start { .. } | Task::Upgrade { .. } => None,
-            Task::Claim { assignment } | Task::Report { assignment, .. } => named(assignment),
+            Task::Claim { assignment } | Task::Report { assignment, .. } | Task::Merge { assignment, .. } => {
+                named(assignment)
+            }
             Task::Simple(command) => match command {
                 Command::Answer(answer) => named(&answer.question),
                 Command::Defer(command::Defer { group, .. })

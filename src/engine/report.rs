@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use interlock_core::code::Code;
-use interlock_core::command::{Claim, Command, Inputs, Report, Start, Upgrade};
+use interlock_core::command::{Claim, Command, Inputs, Merged, Report, Start, Upgrade};
 use interlock_core::decide::{self, Outcome};
 use interlock_core::decision::Warning;
 use interlock_core::handoff::{self, Context, Expect, Extracted, Handoff};
@@ -116,6 +116,17 @@ impl Work<'_> {
                 self.record(order, event, With::default())
             }
         }
+    }
+
+    /// What Interlock says of its own merge is held to the same rules as what an agent says.
+    pub(super) fn merge(&mut self, order: &Order, assignment: AssignmentId, given: &Given) -> Result<Done> {
+        let hash = self.live(&order.session)?.workflow_hash();
+        self.recall_assignment(&order.session, assignment)?;
+        let workflow = self.workflow(hash)?;
+        let extracted = given.extracted.as_ref().map_err(|problems| invalid(problems.clone()))?;
+        let (handoff, _) = checked(&workflow, &self.held(&order.session)?.state, assignment, extracted)?;
+        let command = Command::Merged(Merged { assignment, handoff: Arc::new(handoff) });
+        self.run(order, &workflow, &command, With::default())
     }
 
     fn deadline(

@@ -39,8 +39,7 @@ pub(crate) fn accepted(situation: &Situation<'_>) -> Vec<String> {
         .by_report
         .range((role, StatusIx(0))..=(role, StatusIx(u16::MAX)))
         .filter(|((_, status), rules)| {
-            let said_by_interlock = *status == workflow.no_handoff || *status == workflow.bad_handoff;
-            !said_by_interlock && rules.iter().any(|ix| possible(situation, workflow.rule(*ix)))
+            !workflow.is_loss(*status) && rules.iter().any(|ix| possible(situation, workflow.rule(*ix)))
         })
         .map(|((_, status), _)| workflow.status_name(*status).to_string())
         .collect()

@@ -1,6 +1,6 @@
 //! The agent ended without a handoff that could be taken.
 
-use crate::command::{Loss, Lost};
+use crate::command::Lost;
 use crate::decide::choose::choose;
 use crate::decide::draft::Draft;
 use crate::decide::report::interlock;
@@ -11,10 +11,7 @@ use crate::rejection::Rejection;
 
 pub(super) fn lost(cx: &Cx<'_>, lost: &Lost) -> Result<Outcome, Rejection> {
     let assignment = cx.open_assignment(lost.assignment)?;
-    let status = match lost.loss {
-        Loss::NoHandoff => cx.workflow.no_handoff,
-        Loss::BadHandoff => cx.workflow.bad_handoff,
-    };
+    let status = cx.workflow.lost(lost.loss);
     let situation = Situation::of_assignment(cx, assignment, None, None)?;
     let name = cx.workflow.status_name(status);
     let candidates = situation.reporter.and_then(|role| cx.workflow.by_report.get(&(role, status)));
@@ -23,6 +20,8 @@ pub(super) fn lost(cx: &Cx<'_>, lost: &Lost) -> Result<Outcome, Rejection> {
     };
     let mut draft = Draft::new(*cx, chosen.rule.id.clone());
     draft.push(Change::Closed { assignment: lost.assignment, how: Closing::Voided, digest: None });
+    draft.because.extend(lost.note.clone());
     draft.carry(&situation, chosen, &interlock())?;
-    Ok(draft.finish(Cause::Lost { assignment: lost.assignment, status: name.clone() }))
+    let note = lost.note.clone();
+    Ok(draft.finish(Cause::Lost { assignment: lost.assignment, status: name.clone(), note }))
 }

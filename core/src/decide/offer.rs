@@ -40,7 +40,7 @@ pub fn offers(workflow: &Workflow, state: &State, assignment: &Assignment) -> Ve
     let Ok(situation) = Situation::of_assignment(&cx, assignment, None, None) else { return Vec::new() };
     let Some(role) = situation.reporter else { return Vec::new() };
     let own = workflow.by_report.range((role, StatusIx(0))..=(role, StatusIx(u16::MAX)));
-    own.filter(|((_, status), _)| *status != workflow.no_handoff && *status != workflow.bad_handoff)
+    own.filter(|((_, status), _)| !workflow.is_loss(*status))
         .filter_map(|((_, status), rules)| offer(&situation, *status, rules))
         .collect()
 }

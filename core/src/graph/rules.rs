@@ -245,7 +245,7 @@ impl Builder<'_> {
 
 /// Is it said of every role, and so in a table?
 pub(super) fn is_everywhere(workflow: &Workflow, rule: &Rule) -> bool {
-    let lost = rule.status == Some(workflow.no_handoff) || rule.status == Some(workflow.bad_handoff);
+    let lost = rule.status.is_some_and(|status| workflow.is_loss(status));
     let holders = workflow.roles.iter().filter(|role| !role.by_interlock).count();
     let reported = matches!(rule.source, Source::Roles { .. });
     reported && !rule.blocks && (lost || rule.status.is_none() || (holders > 1 && rule.id.starts_with("routes.any.")))

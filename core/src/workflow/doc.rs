@@ -89,6 +89,8 @@ record! {
         model: Option<Name>,
         /// How long an assignment may take, such as `30m`; for the adapter.
         deadline: Option<Duration>,
+        /// What the role may change in the files of its group: `all`, `none`, or patterns such as `tests/**`.
+        writes: Vec<At<Name>>,
         /// `interlock`: a role that Interlock plays itself.
         by: Option<At<Name>>,
     }

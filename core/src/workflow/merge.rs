@@ -17,6 +17,8 @@ routes:
   any:
     no_handoff:  { respawn: self, loop: retry, because: the agent ended without a handoff }
     bad_handoff: { respawn: self, loop: retry, because: the handoff stayed invalid }
+    false_claim: { respawn: self, loop: retry, because: the handoff claims tests that failed when Interlock ran them }
+    halted:      { ask: stuck, because: this cannot go on without a person }
 questions:
   clarify: { text: "{handoff.context}", answer: { redo: work, with: [answer] } }
   stuck:

@@ -8,7 +8,7 @@ mod load;
 mod lower;
 mod merge;
 mod model;
-mod record;
+pub mod record;
 
 pub use doc::schema;
 pub use duration::Duration;

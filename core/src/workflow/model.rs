@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use crate::command::Loss;
 use crate::id::{Digest, Name};
 use crate::problem::Place;
 use crate::workflow::duration::Duration;
@@ -83,6 +84,24 @@ impl FromIterator<usize> for IxSet {
     }
 }
 
+/// What a role may change in the files of its group.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Writes {
+    Everything,
+    Nothing,
+    /// Paths that fit one of these patterns.
+    Only(Vec<Name>),
+}
+
+/// The statuses of the merge table, by what they mean.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct MergeWords {
+    pub success: Option<Name>,
+    pub conflict: Option<Name>,
+    pub failure: Option<Name>,
+    pub blocked: Option<Name>,
+}
+
 #[derive(Clone, Debug)]
 pub struct Role {
     pub name: Name,
@@ -95,6 +114,7 @@ pub struct Role {
     pub skills: Vec<Name>,
     pub model: Option<Name>,
     pub deadline: Option<Duration>,
+    pub writes: Writes,
     /// Played by Interlock itself: no agent can hold it.
     pub by_interlock: bool,
 }
@@ -471,8 +491,8 @@ pub struct Workflow {
     pub(crate) rule_index: BTreeMap<Name, RuleIx>,
     pub(crate) stuck: QuestionIx,
     pub(crate) unfinished: QuestionIx,
-    pub(crate) no_handoff: StatusIx,
-    pub(crate) bad_handoff: StatusIx,
+    /// What Interlock says of lost assignments, in the order of [`Loss::ALL`].
+    pub(crate) lost: [StatusIx; 4],
     pub(crate) domain_guard: Option<GuardIx>,
 }
 
@@ -527,6 +547,39 @@ impl Workflow {
             gates: gates.collect(),
             session_gates: session.map(|ix| self.gate(*ix).name.clone()).collect(),
         }
+    }
+
+    pub(crate) fn lost(&self, loss: Loss) -> StatusIx {
+        let [no_handoff, bad_handoff, false_claim, halted] = self.lost;
+        match loss {
+            Loss::NoHandoff => no_handoff,
+            Loss::BadHandoff => bad_handoff,
+            Loss::FalseClaim => false_claim,
+            Loss::Halted => halted,
+        }
+    }
+
+    /// Is it a word that only Interlock says?
+    pub(crate) fn is_loss(&self, status: StatusIx) -> bool {
+        self.lost.contains(&status)
+    }
+
+    /// How the outcomes of a merge are called here.
+    pub fn merge_words(&self) -> MergeWords {
+        let statuses: Vec<(&Name, &Rule)> = self
+            .rules
+            .iter()
+            .filter(|rule| rule.tasks == [false, false, true])
+            .filter_map(|rule| rule.status.map(|status| (self.status_name(status), rule)))
+            .collect();
+        let succeeds = |rule: &Rule| matches!(rule.verb, Verb::Complete | Verb::Leave | Verb::Join);
+        let success = statuses.iter().find(|(_, rule)| succeeds(rule)).map(|(name, _)| (*name).clone());
+        let others = || statuses.iter().map(|(name, _)| *name).filter(|name| Some(*name) != success.as_ref());
+        let called = |word: &str| others().find(|name| name.to_ascii_uppercase().contains(word)).cloned();
+        let conflict = called("CONFLICT").or_else(|| others().next().cloned());
+        let failure = called("TEST").or_else(|| called("FAIL")).or_else(|| conflict.clone());
+        let blocked = called("BLOCK").or_else(|| conflict.clone());
+        MergeWords { success, conflict, failure, blocked }
     }
 
     pub fn role(&self, ix: RoleIx) -> &Role {
@@ -649,7 +702,7 @@ impl Workflow {
     pub fn statuses_of(&self, role: RoleIx) -> Vec<Name> {
         let own = self.by_report.range((role, StatusIx(0))..=(role, StatusIx(u16::MAX)));
         own.map(|((_, status), _)| *status)
-            .filter(|status| *status != self.no_handoff && *status != self.bad_handoff)
+            .filter(|status| !self.is_loss(*status))
             .map(|status| self.status_name(status).clone())
             .collect()
     }

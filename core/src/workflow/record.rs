@@ -1,5 +1,7 @@
 //! Declares the document's types once: the struct, its decoder and its JSON Schema.
 //!
+//! For workflow files, and for other files of the program that people write.
+//!
 //! serde stops at the first mistake and forgets places; a workflow file should show
 //! all of its mistakes at once, each underlined.
 
@@ -13,10 +15,10 @@ use crate::problem::{Place, Problem};
 use crate::suggest;
 use crate::yaml::{Node, Value};
 
-pub(crate) type Problems = Vec<Problem>;
+pub type Problems = Vec<Problem>;
 
 /// Something that can be read from a node of the document and described as a schema.
-pub(crate) trait Decode: Sized {
+pub trait Decode: Sized {
     fn decode(node: &Node, problems: &mut Problems) -> Option<Self>;
 
     /// The value of a key that is not there; `None` makes the key required.
@@ -29,10 +31,10 @@ pub(crate) trait Decode: Sized {
 
 /// Named schemas, collected while the types are walked.
 #[derive(Default)]
-pub(crate) struct Schemas(pub(crate) BTreeMap<&'static str, Json>);
+pub struct Schemas(pub BTreeMap<&'static str, Json>);
 
 impl Schemas {
-    pub(crate) fn named(&mut self, name: &'static str, make: impl FnOnce(&mut Self) -> Json) -> Json {
+    pub fn named(&mut self, name: &'static str, make: impl FnOnce(&mut Self) -> Json) -> Json {
         if !self.0.contains_key(name) {
             self.0.insert(name, Json::Null);
             let schema = make(self);
@@ -44,9 +46,9 @@ impl Schemas {
 
 /// A value with the place it was written at.
 #[derive(Clone, Debug)]
-pub(crate) struct At<T> {
-    pub(crate) value: T,
-    pub(crate) place: Place,
+pub struct At<T> {
+    pub value: T,
+    pub place: Place,
 }
 
 impl<T: Decode> Decode for At<T> {
@@ -59,7 +61,7 @@ impl<T: Decode> Decode for At<T> {
     }
 }
 
-pub(crate) fn wrong_type(node: &Node, wanted: &str, problems: &mut Problems) {
+pub fn wrong_type(node: &Node, wanted: &str, problems: &mut Problems) {
     let message = format!("{wanted} belongs here, not {}", node.kind());
     problems.push(Problem::new(Code::WrongType, message).at(node.place.clone()));
 }
@@ -177,7 +179,7 @@ impl<T: Decode> Decode for Vec<T> {
 
 /// A map of free names. It has no order of its own: it is kept by name.
 #[derive(Clone, Debug)]
-pub(crate) struct Table<T>(BTreeMap<Name, (Place, T)>);
+pub struct Table<T>(BTreeMap<Name, (Place, T)>);
 
 impl<T> Default for Table<T> {
     fn default() -> Self {
@@ -186,23 +188,23 @@ impl<T> Default for Table<T> {
 }
 
 impl<T> Table<T> {
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&Name, &Place, &T)> {
+    pub fn iter(&self) -> impl Iterator<Item = (&Name, &Place, &T)> {
         self.0.iter().map(|(name, (place, value))| (name, place, value))
     }
 
-    pub(crate) fn get(&self, name: &str) -> Option<&T> {
+    pub fn get(&self, name: &str) -> Option<&T> {
         self.0.get(name).map(|(_, value)| value)
     }
 
-    pub(crate) fn keys(&self) -> impl Iterator<Item = &Name> + Clone {
+    pub fn keys(&self) -> impl Iterator<Item = &Name> + Clone {
         self.0.keys()
     }
 
-    pub(crate) fn contains(&self, name: &str) -> bool {
+    pub fn contains(&self, name: &str) -> bool {
         self.0.contains_key(name)
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 }
@@ -237,14 +239,14 @@ impl<T: Decode> Decode for Table<T> {
 }
 
 /// One known key of a record, for the schema and for "did you mean".
-pub(crate) struct KeySchema {
-    pub(crate) key: &'static str,
-    pub(crate) about: &'static str,
-    pub(crate) required: bool,
-    pub(crate) schema: Json,
+pub struct KeySchema {
+    pub key: &'static str,
+    pub about: &'static str,
+    pub required: bool,
+    pub schema: Json,
 }
 
-pub(crate) fn record_schema(about: &str, keys: Vec<KeySchema>) -> Json {
+pub fn record_schema(about: &str, keys: Vec<KeySchema>) -> Json {
     let mut properties = Map::new();
     let mut required = Vec::new();
     for key in keys {
@@ -263,7 +265,7 @@ pub(crate) fn record_schema(about: &str, keys: Vec<KeySchema>) -> Json {
     })
 }
 
-pub(crate) fn check_keys(node: &Node, known: &[&'static str], problems: &mut Problems) -> bool {
+pub fn check_keys(node: &Node, known: &[&'static str], problems: &mut Problems) -> bool {
     let Value::Map(entries) = &node.value else {
         wrong_type(node, "a map", problems);
         return false;
@@ -279,7 +281,7 @@ pub(crate) fn check_keys(node: &Node, known: &[&'static str], problems: &mut Pro
     true
 }
 
-pub(crate) fn decode_key<T: Decode>(node: &Node, key: &'static str, problems: &mut Problems) -> Option<T> {
+pub fn decode_key<T: Decode>(node: &Node, key: &'static str, problems: &mut Problems) -> Option<T> {
     match node.get(key) {
         Some(value) if !value.is_null() => T::decode(value, problems),
         Some(_) | None => T::absent().or_else(|| {
@@ -289,6 +291,7 @@ pub(crate) fn decode_key<T: Decode>(node: &Node, key: &'static str, problems: &m
     }
 }
 
+#[macro_export]
 macro_rules! record {
     ($($(#[doc = $about:literal])+ struct $name:ident $(short($short:path))? {
         $($(#[doc = $key_about:literal])+ $field:ident $(= $key:literal)? : $type:ty,)*
@@ -297,43 +300,43 @@ macro_rules! record {
         #[derive(Clone, Debug)]
         pub(crate) struct $name {
             #[allow(dead_code, reason = "not every record has problems of its own")]
-            pub(crate) place: crate::problem::Place,
+            pub(crate) place: $crate::problem::Place,
             $($(#[doc = $key_about])+ pub(crate) $field: $type,)*
         }
 
         impl $name {
-            const KEYS: &'static [&'static str] = &[$(record!(@key $field $($key)?),)*];
+            const KEYS: &'static [&'static str] = &[$($crate::record!(@key $field $($key)?),)*];
         }
 
-        impl crate::workflow::record::Decode for $name {
+        impl $crate::workflow::record::Decode for $name {
             fn decode(
-                node: &crate::yaml::Node,
-                problems: &mut crate::workflow::record::Problems,
+                node: &$crate::yaml::Node,
+                problems: &mut $crate::workflow::record::Problems,
             ) -> Option<Self> {
                 $(let expanded;
                 let node = match $short(node) {
                     Some(map) => { expanded = map; &expanded }
                     None => node,
                 };)?
-                if !crate::workflow::record::check_keys(node, Self::KEYS, problems) {
+                if !$crate::workflow::record::check_keys(node, Self::KEYS, problems) {
                     return None;
                 }
                 // Every key is decoded before any is given up on: all problems at once.
-                $(let $field = crate::workflow::record::decode_key::<$type>(
-                    node, record!(@key $field $($key)?), problems);)*
+                $(let $field = $crate::workflow::record::decode_key::<$type>(
+                    node, $crate::record!(@key $field $($key)?), problems);)*
                 Some(Self { place: node.place.clone(), $($field: $field?,)* })
             }
 
-            fn schema(schemas: &mut crate::workflow::record::Schemas) -> serde_json::Value {
+            fn schema(schemas: &mut $crate::workflow::record::Schemas) -> serde_json::Value {
                 schemas.named(stringify!($name), |schemas| {
-                    let keys = vec![$(crate::workflow::record::KeySchema {
-                        key: record!(@key $field $($key)?),
+                    let keys = vec![$($crate::workflow::record::KeySchema {
+                        key: $crate::record!(@key $field $($key)?),
                         about: concat!($($key_about),+),
-                        required: <$type as crate::workflow::record::Decode>::absent().is_none(),
-                        schema: <$type as crate::workflow::record::Decode>::schema(schemas),
+                        required: <$type as $crate::workflow::record::Decode>::absent().is_none(),
+                        schema: <$type as $crate::workflow::record::Decode>::schema(schemas),
                     },)*];
-                    let full = crate::workflow::record::record_schema(concat!($($about),+), keys);
-                    record!(@short full $($short)?)
+                    let full = $crate::workflow::record::record_schema(concat!($($about),+), keys);
+                    $crate::record!(@short full $($short)?)
                 })
             }
         }
@@ -345,4 +348,4 @@ macro_rules! record {
         serde_json::json!({ "anyOf": [$full, { "type": ["string", "number", "array"] }] })
     };
 }
-pub(crate) use record;
+pub use record;

@@ -104,7 +104,8 @@ impl<'w> Driver<'w> {
             81..=84 => self.claim(dice),
             85..=87 => Command::Lost(Lost {
                 assignment: self.assignment(dice),
-                loss: if dice.one_in(2) { Loss::NoHandoff } else { Loss::BadHandoff },
+                loss: Loss::ALL[dice.roll(Loss::ALL.len())],
+                note: None,
             }),
             88..=89 => {
                 let assignment = self.assignment(dice);

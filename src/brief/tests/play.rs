@@ -97,7 +97,7 @@ impl Play {
     /// The agent ended without a handoff.
     pub(super) fn lose(&mut self, whose: &str) {
         let (assignment, _) = self.assignment(whose);
-        self.done(&Command::Lost(Lost { assignment, loss: Loss::NoHandoff }));
+        self.done(&Command::Lost(Lost { assignment, loss: Loss::NoHandoff, note: None }));
     }
 
     pub(super) fn gate(&mut self, passed: bool, output: &str) {

@@ -36,7 +36,7 @@ impl Reader<'_> {
             Some(role) => workflow.status_of(role, text),
             None => workflow.status_index.get(normal.as_str()).copied(),
         };
-        let by_interlock = said.ix == Some(workflow.no_handoff) || said.ix == Some(workflow.bad_handoff);
+        let by_interlock = said.ix.is_some_and(|ix| workflow.is_loss(ix));
         if by_interlock {
             said.ix = None;
         }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::command::Loss;
 use crate::id::{Digest, Name};
 use crate::workflow::lower::Lowering;
 use crate::workflow::lower::phases::demands;
@@ -46,7 +47,7 @@ impl Lowering<'_> {
         let found = Found::of(&self.rules);
         let question = |name: &str| self.questions.iter().position(|question| question.name == name);
         let (stuck, unfinished) = (question("stuck")?, question("unfinished")?);
-        let (no_handoff, bad_handoff) = (self.status("no_handoff"), self.status("bad_handoff"));
+        let lost = Loss::ALL.map(|loss| self.status(loss.status()));
         let groups_at_most = doc.groups.as_ref().and_then(|groups| groups.at_most.as_ref()).map_or(4, |at| at.value);
         let handoff = doc.handoff.as_ref().map_or_else(HandoffRules::default, |handoff| HandoffRules {
             demands: demands(&handoff.require, &handoff.verify),
@@ -86,8 +87,7 @@ impl Lowering<'_> {
             rule_index: found.rule_index,
             stuck: QuestionIx::new(stuck),
             unfinished: QuestionIx::new(unfinished),
-            no_handoff,
-            bad_handoff,
+            lost,
             domain_guard: self.domain_guard,
         })
     }

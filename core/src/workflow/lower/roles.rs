@@ -85,7 +85,26 @@ impl Lowering<'_> {
             skills: doc.skills.iter().map(|skill| skill.value.clone()).collect(),
             model: doc.model.clone(),
             deadline: doc.deadline,
+            writes: self.writes(doc),
             by_interlock,
+        }
+    }
+
+    /// Authors write unless the file says otherwise; nobody else does.
+    fn writes(&mut self, doc: &RoleDoc) -> Writes {
+        let author = doc.is.iter().any(|class| class.value == "author");
+        match doc.writes.as_slice() {
+            [] if author => Writes::Everything,
+            [] => Writes::Nothing,
+            [only] if only.value == "all" => Writes::Everything,
+            [only] if only.value == "none" => Writes::Nothing,
+            patterns => {
+                for pattern in patterns.iter().filter(|pattern| !is_pattern(&pattern.value)) {
+                    let message = "`writes` is `all`, `none`, or patterns of paths inside the project";
+                    self.report(Code::WrongType, &pattern.place, message);
+                }
+                Writes::Only(patterns.iter().map(|pattern| pattern.value.clone()).collect())
+            }
         }
     }
 
@@ -169,4 +188,10 @@ impl Lowering<'_> {
             }
         }
     }
+}
+
+/// A pattern of paths that stays inside the project.
+fn is_pattern(text: &str) -> bool {
+    let outside = text.starts_with(['/', '~']) || text.split('/').any(|part| part == "..");
+    !text.is_empty() && !outside && !matches!(text, "all" | "none")
 }

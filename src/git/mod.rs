@@ -1,0 +1,80 @@
+//! Work on files: where agents work, what they leave, and how it comes together.
+//!
+//! Agents never work in the user's checkout, nor in a worktree of the user's repository, whose refs, stash and hooks
+//! they would share. A session has a repository of its own, the [`Vault`], which borrows the user's objects; each group
+//! has a [`Workspace`]: plain files with a `.git` of its own for the agent. What counts is the files: Interlock takes
+//! them into the vault through an index of its own, so whatever an agent does to its `.git` has no effect.
+
+mod program;
+mod project;
+mod vault;
+mod workspace;
+
+use std::fmt;
+use std::io;
+
+pub use program::Git;
+pub use project::Project;
+pub use vault::{Attempt, Vault, Who};
+pub use workspace::{Changes, Workspace};
+
+/// A commit or a tree, by its hash.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Hash(String);
+
+impl Hash {
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// As people write it.
+    pub fn short(&self) -> &str {
+        self.0.get(..10).unwrap_or(&self.0)
+    }
+
+    fn parse(text: &str) -> Result<Self> {
+        let text = text.trim();
+        let valid = matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        if valid { Ok(Self(text.to_owned())) } else { Err(Error::odd(format!("git printed `{text}`, not a hash"))) }
+    }
+}
+
+impl fmt::Display for Hash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Why git could not do something.
+#[derive(Clone, Debug)]
+pub struct Error {
+    pub message: String,
+    pub help: Option<String>,
+}
+
+impl Error {
+    fn odd(message: impl Into<String>) -> Self {
+        Self { message: message.into(), help: None }
+    }
+
+    fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<io::Error> for Error {
+    fn from(error: io::Error) -> Self {
+        Self::odd(error.to_string())
+    }
+}
+
+pub type Result<T> = std::result::Result<T, Error>;

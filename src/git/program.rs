@@ -1,0 +1,104 @@
+//! The git program, called so that nothing of the user's surroundings changes what it does.
+
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use crate::git::{Error, Result};
+
+/// Hooks, signatures, watchers and clean-ups belong to the user's own work. Quoted paths would have to be unquoted.
+const SETTINGS: &[&str] = &[
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "core.quotePath=false",
+    "core.autocrlf=false",
+    "core.untrackedCache=false",
+    "commit.gpgSign=false",
+    "gc.auto=0",
+    "maintenance.auto=false",
+    "merge.renames=true",
+    "advice.detachedHead=false",
+    "protocol.file.allow=always",
+];
+
+/// One repository, and perhaps files that belong to it.
+#[derive(Clone, Debug)]
+pub struct Git {
+    folder: PathBuf,
+    variables: Vec<(&'static str, OsString)>,
+}
+
+impl Git {
+    /// In a folder, as a person would call it there.
+    pub(super) fn within(folder: &Path) -> Self {
+        Self { folder: folder.to_owned(), variables: Vec::new() }
+    }
+
+    /// On a repository without files.
+    pub(super) fn bare(repository: &Path) -> Self {
+        Self::within(repository).with("GIT_DIR", repository)
+    }
+
+    /// On these files, with an index of one's own: a `.git` among the files has no say.
+    pub(super) fn on(repository: &Path, files: &Path, index: &Path) -> Self {
+        Self::within(files).with("GIT_DIR", repository).with("GIT_WORK_TREE", files).with("GIT_INDEX_FILE", index)
+    }
+
+    pub(super) fn with(mut self, name: &'static str, value: impl AsRef<OsStr>) -> Self {
+        self.variables.push((name, value.as_ref().to_owned()));
+        self
+    }
+
+    /// What it prints; that it fails is an error.
+    pub(super) fn ask<A: AsRef<OsStr>>(&self, arguments: &[A]) -> Result<String> {
+        self.tell(arguments, "")
+    }
+
+    /// The same, with something on its standard input.
+    pub(super) fn tell<A: AsRef<OsStr>>(&self, arguments: &[A], input: &str) -> Result<String> {
+        let output = self.output(arguments, input)?;
+        if !output.status.success() {
+            return Err(failed(arguments, &output));
+        }
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+
+    /// Its exit code, and what it prints.
+    pub(super) fn answer<A: AsRef<OsStr>>(&self, arguments: &[A]) -> Result<(Option<i32>, String)> {
+        let output = self.output(arguments, "")?;
+        Ok((output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned()))
+    }
+
+    fn output<A: AsRef<OsStr>>(&self, arguments: &[A], input: &str) -> Result<Output> {
+        let mut command = Command::new("git");
+        command.current_dir(&self.folder).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        for (name, _) in env::vars_os().filter(|(name, _)| name.as_encoded_bytes().starts_with(b"GIT_")) {
+            command.env_remove(name);
+        }
+        command.env("LC_ALL", "C").env("GIT_TERMINAL_PROMPT", "0").env("GIT_OPTIONAL_LOCKS", "0");
+        command.envs(self.variables.iter().map(|(name, value)| (*name, value)));
+        for setting in SETTINGS {
+            command.arg("-c").arg(setting);
+        }
+        command.args(arguments);
+        let mut child = command.spawn().map_err(|error| not_there(&error))?;
+        if let Some(mut stdin) = child.stdin.take() {
+            // Git that ends before it has read everything says why itself.
+            let _ = stdin.write_all(input.as_bytes());
+        }
+        Ok(child.wait_with_output()?)
+    }
+}
+
+fn not_there(error: &std::io::Error) -> Error {
+    Error::odd(format!("git cannot be started: {error}")).help("install git 2.38 or later")
+}
+
+fn failed<A: AsRef<OsStr>>(arguments: &[A], output: &Output) -> Error {
+    let words: Vec<_> = arguments.iter().take(2).map(|word| word.as_ref().to_string_lossy()).collect();
+    let said = String::from_utf8_lossy(&output.stderr);
+    let said = if said.trim().is_empty() { String::from_utf8_lossy(&output.stdout) } else { said };
+    Error::odd(format!("git {} failed: {}", words.join(" "), said.trim()))
+}

@@ -1,0 +1,80 @@
+//! The user's repository: read, and given one branch with the result. Its checkout is never touched.
+
+use std::path::{Path, PathBuf};
+
+use crate::git::{Error, Git, Hash, Result};
+
+/// The git that can merge without files.
+const OLDEST: (u32, u32) = (2, 38);
+
+#[derive(Clone, Debug)]
+pub struct Project {
+    /// The root of the checkout.
+    pub root: PathBuf,
+    /// Where its objects and refs are.
+    pub(super) repository: PathBuf,
+    pub(super) format: String,
+}
+
+impl Project {
+    /// The repository that a folder belongs to.
+    pub fn of(folder: &Path) -> Result<Self> {
+        new_enough(folder)?;
+        let git = Git::within(folder);
+        let arguments = ["rev-parse", "--path-format=absolute", "--git-common-dir", "--show-object-format", "--show-toplevel"];
+        let said = git.ask(&arguments).map_err(|error| {
+            let message = format!("{} is not in a git repository", folder.display());
+            let cause = error.message;
+            Error::odd(format!("{message} ({cause})")).help("agents work on copies that git makes: run `git init`, and commit")
+        })?;
+        let mut lines = said.lines();
+        let mut next = || lines.next().unwrap_or_default().to_owned();
+        let (repository, format, root) = (PathBuf::from(next()), next(), PathBuf::from(next()));
+        Ok(Self { root, repository, format })
+    }
+
+    /// What is checked out now, as it was committed.
+    pub fn head(&self) -> Result<Hash> {
+        let said = self.git().ask(&["rev-parse", "--verify", "HEAD^{commit}"]).map_err(|_| {
+            Error::odd("the repository has no commit yet").help("agents start from a commit: make a first one")
+        })?;
+        Hash::parse(&said)
+    }
+
+    /// The branch that is checked out.
+    pub fn branch(&self) -> Option<String> {
+        let said = Git::within(&self.root).ask(&["symbolic-ref", "--quiet", "--short", "HEAD"]).ok()?;
+        Some(said.trim().to_owned()).filter(|name| !name.is_empty())
+    }
+
+    /// Files that were changed and not committed: agents do not see these changes.
+    pub fn uncommitted(&self) -> Result<usize> {
+        let said = Git::within(&self.root).ask(&["status", "--porcelain", "--untracked-files=normal"])?;
+        Ok(said.lines().filter(|line| !line.ends_with(".interlock/")).count())
+    }
+
+    /// Brings a commit of another repository in, and a branch onto it.
+    pub(super) fn take(&self, from: &Path, commit: &Hash, branch: &str) -> Result<()> {
+        let spec = format!("+{commit}:refs/heads/{branch}");
+        let from = from.as_os_str();
+        let words = ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules"];
+        let mut arguments: Vec<&std::ffi::OsStr> = words.iter().map(|word| word.as_ref()).collect();
+        arguments.extend([from, spec.as_ref()]);
+        self.git().with("GIT_ALLOW_PROTOCOL", "file").ask(&arguments).map(|_| ())
+    }
+
+    fn git(&self) -> Git {
+        Git::within(&self.root)
+    }
+}
+
+fn new_enough(folder: &Path) -> Result<()> {
+    let said = Git::within(folder).ask(&["version"])?;
+    let mut numbers = said.split(|character: char| !character.is_ascii_digit()).filter_map(|part| part.parse().ok());
+    let version = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
+    if version < OLDEST {
+        let (major, minor) = OLDEST;
+        return Err(Error::odd(format!("this is {}", said.trim())).help(format!("install git {major}.{minor} or later")));
+    }
+    Ok(())
+}

@@ -1,0 +1,163 @@
+//! `agents.yaml`, as it is written.
+
+use interlock_core::id::Name;
+use interlock_core::record;
+use interlock_core::workflow::Duration;
+use interlock_core::workflow::record::{At, Decode, Problems, Schemas, Table};
+use interlock_core::yaml::{Node, Value};
+use serde_json::{Value as Json, json};
+
+record! {
+    /// Who plays the roles of a workflow, and with what.
+    struct TeamDoc {
+        /// The agents: a client, set up in some way.
+        agents: Table<AgentDoc>,
+        /// Which agent plays a role; `any` is for roles that are not named.
+        roles: Table<PartDoc>,
+        /// How many agents are at work at once.
+        parallel: Option<At<u32>>,
+        /// How often a handoff that cannot be taken is sent back to its agent.
+        corrections: Option<At<u32>>,
+        /// How rate limits and network faults are waited out.
+        retry: Option<RetryDoc>,
+        /// What any agent is held to.
+        limits: Option<LimitsDoc>,
+        /// What may be spent before a person is asked.
+        budget: Option<BudgetDoc>,
+        /// `interlock` merges, or the author's `agent` does.
+        merge: Option<At<Name>>,
+        /// Commands that make a fresh workspace ready, such as `[npm, ci]`.
+        prepare: Vec<CommandLine>,
+        /// Workspaces that are kept at the end: `never`, `failed` (the default) or `always`.
+        keep: Option<At<Name>>,
+        /// How people hear that something waits for them.
+        notify: Option<NotifyDoc>,
+        /// Questions that answer themselves when nobody does.
+        defaults: Table<DefaultDoc>,
+        /// Where workspaces are made.
+        folder: Option<String>,
+    }
+
+    /// A client, set up in some way.
+    struct AgentDoc {
+        /// `claude`, `codex`, `gemini`, `acp`, `command` or `scripted`.
+        client: At<Name>,
+        /// The program, where it does not have the client's usual name.
+        program: Option<String>,
+        /// The model to ask for.
+        model: Option<String>,
+        /// Flags that are added to the client's command line.
+        flags: Vec<String>,
+        /// Names of variables that the agent gets from the environment; `NAME_*` for all that begin so.
+        env: Vec<String>,
+        /// Variables with values of their own. Secrets belong in the environment.
+        set: Table<String>,
+        /// For `command` and `acp`: the whole command line.
+        command: Option<CommandLine>,
+        /// For `scripted`: the file that says what it does.
+        script: Option<At<Name>>,
+    }
+
+    /// Which agent plays a role.
+    struct PartDoc short(part_from_name) {
+        /// The agent's name.
+        agent: At<Name>,
+        /// Another model for this role.
+        model: Option<String>,
+        /// How long one assignment may take.
+        deadline: Option<Duration>,
+        /// What may be spent by this role in one assignment.
+        budget: Option<AllowanceDoc>,
+        /// How many of the role are at work at once.
+        parallel: Option<At<u32>>,
+    }
+
+    /// How rate limits and network faults are waited out.
+    struct RetryDoc {
+        /// How often, before a person is asked.
+        tries: Option<At<u32>>,
+        /// The first wait; each is twice the one before.
+        first: Option<Duration>,
+        /// The longest wait.
+        longest: Option<Duration>,
+    }
+
+    /// What any agent is held to.
+    struct LimitsDoc {
+        /// How long one assignment may take.
+        time: Option<Duration>,
+        /// How long it may say nothing.
+        silence: Option<Duration>,
+        /// Megabytes that it may print.
+        output: Option<At<u32>>,
+        /// Between being asked to end and being ended.
+        grace: Option<Duration>,
+    }
+
+    /// What may be spent before a person is asked.
+    struct BudgetDoc {
+        /// By the whole session.
+        session: Option<AllowanceDoc>,
+        /// By one group.
+        group: Option<AllowanceDoc>,
+        /// By one assignment.
+        assignment: Option<AllowanceDoc>,
+    }
+
+    /// An amount.
+    struct AllowanceDoc {
+        /// US dollars.
+        cost: Option<At<Name>>,
+        /// Tokens in and out.
+        tokens: Option<At<u32>>,
+        /// Time that agents work.
+        time: Option<Duration>,
+    }
+
+    /// How people hear that something waits for them.
+    struct NotifyDoc {
+        /// By the desktop's own messages.
+        desktop: bool,
+        /// By a command: the message is on its standard input, as JSON.
+        command: Option<CommandLine>,
+        /// By a POST of JSON to the address that this variable of the environment holds.
+        webhook_env: Option<At<Name>>,
+    }
+
+    /// The answer that a question gets when nobody gives one.
+    struct DefaultDoc {
+        /// After how long.
+        after: Duration,
+        /// The option to take.
+        option: Name,
+    }
+}
+
+/// A program and its arguments. Nothing of it goes through a shell.
+#[derive(Clone, Debug)]
+pub(crate) struct CommandLine(pub(crate) Vec<String>);
+
+impl Decode for CommandLine {
+    fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
+        let words = Vec::<String>::decode(node, problems)?;
+        if words.is_empty() || words.first().is_some_and(|word| word.trim().is_empty()) {
+            interlock_core::workflow::record::wrong_type(node, "a program and its arguments", problems);
+            return None;
+        }
+        Some(Self(words))
+    }
+
+    fn schema(_: &mut Schemas) -> Json {
+        json!({ "type": "array", "items": { "type": "string" }, "minItems": 1 })
+    }
+}
+
+/// `developer: claude` stands for `developer: { agent: claude }`.
+fn part_from_name(node: &Node) -> Option<Node> {
+    if !matches!(node.value, Value::Scalar(_)) {
+        return None;
+    }
+    let place = node.place.clone();
+    let key = Node { place: place.clone(), value: Value::Scalar("agent".into()) };
+    Some(Node { place, value: Value::Map(vec![(key, node.clone())]) })
+}
