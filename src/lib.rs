@@ -18,6 +18,7 @@ mod library;
 mod markdown;
 mod output;
 mod pages;
+pub mod process;
 mod report;
 mod sanitise;
 mod standing;
@@ -36,6 +37,10 @@ static FAULT: Mutex<Option<String>> = Mutex::new(None);
 
 /// The program.
 pub fn main() -> ExitCode {
+    let mut words = std::env::args_os().skip(1);
+    if words.next().is_some_and(|word| word == process::KEEPER) {
+        return process::keep(words);
+    }
     let arguments: Vec<_> = std::env::args_os().collect();
     let json = arguments.iter().any(|argument| argument == "--json");
     panic::set_hook(Box::new(|fault| {

@@ -1,0 +1,66 @@
+//! How others end a program while a thread waits for it.
+
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use rustix::event::{EventfdFlags, eventfd};
+
+const STOP: u8 = 1;
+const KILL: u8 = 2;
+
+/// A wish that a program end. Clones are the same wish, and it may be wished before the program has started; what was
+/// wished once holds for every program that is run with it.
+#[derive(Clone, Debug)]
+pub struct Control(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    wanted: AtomicU8,
+    /// Wakes whoever waits. Never read, so that it wakes all of them.
+    bell: Option<OwnedFd>,
+}
+
+impl Control {
+    pub fn new() -> Self {
+        // Without a bell, whoever waits looks from time to time.
+        let bell = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).ok();
+        Self(Arc::new(Shared { wanted: AtomicU8::new(0), bell }))
+    }
+
+    /// Asks it to end (SIGTERM), and ends it if it has not done so after `Limits::grace`.
+    pub fn stop(&self) {
+        self.want(STOP);
+    }
+
+    /// Ends it now.
+    pub fn kill(&self) {
+        self.want(KILL);
+    }
+
+    /// Whether somebody wanted it to end, in whichever way.
+    pub fn is_stopped(&self) -> bool {
+        self.0.wanted.load(Ordering::SeqCst) >= STOP
+    }
+
+    pub(super) fn is_killed(&self) -> bool {
+        self.0.wanted.load(Ordering::SeqCst) >= KILL
+    }
+
+    pub(super) fn bell(&self) -> Option<BorrowedFd<'_>> {
+        self.0.bell.as_ref().map(|bell| bell.as_fd())
+    }
+
+    fn want(&self, wanted: u8) {
+        self.0.wanted.fetch_max(wanted, Ordering::SeqCst);
+        if let Some(bell) = self.bell() {
+            let _ = rustix::io::write(bell, &1_u64.to_ne_bytes());
+        }
+    }
+}
+
+impl Default for Control {
+    fn default() -> Self {
+        Self::new()
+    }
+}

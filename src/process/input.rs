@@ -1,0 +1,91 @@
+//! What a program reads: handed to it as it takes it, so that neither side waits for the other.
+
+use std::fs::File;
+use std::io::{ErrorKind, Write as _};
+use std::os::fd::{AsFd as _, BorrowedFd};
+
+/// Written at once, before output is looked at again.
+const AT_ONCE: usize = 64 << 10;
+
+/// The writing end of a program's stdin, and what it has not taken yet.
+pub(super) struct Input {
+    pipe: Option<File>,
+    waiting: Vec<u8>,
+    /// Bytes of `waiting` that the program has taken.
+    taken: usize,
+    is_last: bool,
+}
+
+impl Input {
+    /// A pipe that does not block, or none.
+    pub(super) fn new(pipe: Option<File>) -> Self {
+        Self { pipe, waiting: Vec::new(), taken: 0, is_last: false }
+    }
+
+    pub(super) fn add(&mut self, bytes: &[u8]) {
+        if self.pipe.is_some() && !self.is_last {
+            self.waiting.extend_from_slice(bytes);
+        }
+    }
+
+    /// Closes it when everything is written.
+    pub(super) fn end(&mut self) {
+        self.is_last = true;
+        if self.is_written() {
+            self.pipe = None;
+        }
+    }
+
+    /// To be polled, while there is something to write.
+    pub(super) fn pending(&self) -> Option<BorrowedFd<'_>> {
+        self.pipe.as_ref().filter(|_| !self.is_written()).map(|pipe| pipe.as_fd())
+    }
+
+    /// Writes what the program takes now. A program that does not want to read is no error.
+    pub(super) fn flush(&mut self) {
+        let Some(pipe) = self.pipe.as_mut().filter(|_| self.taken < self.waiting.len()) else { return };
+        let rest = &self.waiting[self.taken..];
+        match pipe.write(&rest[..rest.len().min(AT_ONCE)]) {
+            Ok(count) => self.taken += count,
+            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
+            Err(_) => self.give_up(),
+        }
+        if self.is_written() {
+            self.waiting = Vec::new();
+            self.taken = 0;
+            self.pipe.take_if(|_| self.is_last);
+        }
+    }
+
+    fn is_written(&self) -> bool {
+        self.taken == self.waiting.len()
+    }
+
+    fn give_up(&mut self) {
+        self.pipe = None;
+        self.taken = self.waiting.len();
+    }
+}
+
+/// What a listener can do to the program.
+pub struct Talk<'a> {
+    pub(super) input: &'a mut Input,
+    pub(super) is_unwanted: &'a mut bool,
+}
+
+impl Talk<'_> {
+    /// Says something, if the program has its stdin open (`Stdin::Open`). Does not wait until it is read.
+    pub fn send(&mut self, bytes: &[u8]) {
+        self.input.add(bytes);
+    }
+
+    /// Nothing more will be said: closes stdin after what was sent.
+    pub fn close(&mut self) {
+        self.input.end();
+    }
+
+    /// Asks this program to end, as [`Control::stop`](super::Control::stop) does, and no other that shares its control.
+    pub fn stop(&mut self) {
+        *self.is_unwanted = true;
+    }
+}

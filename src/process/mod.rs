@@ -1,0 +1,118 @@
+//! Programs that others wrote: started in a process of their own, watched, and ended whole.
+//!
+//! Between Interlock and the program stands a keeper (`keeper.rs`): the same binary in a role of its own. Whatever
+//! the program leaves behind becomes the keeper's child, so that nothing outlives it; when Interlock dies, by whatever
+//! signal, the keeper ends everything. Should the keeper be killed itself, what is left is known by a variable of its
+//! environment (`stray.rs`).
+
+mod control;
+mod input;
+mod keeper;
+mod line;
+mod resolve;
+mod running;
+mod stray;
+mod transcript;
+mod tree;
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+pub use control::Control;
+pub use input::Talk;
+pub use keeper::{WORD as KEEPER, main as keep};
+pub use running::{run, set_keeper};
+pub use stray::{MARK, become_subreaper, end_strays};
+
+/// What to start, and where.
+#[derive(Clone, Debug)]
+pub struct Spec {
+    /// A name that is looked for in the `PATH` of `environment`, or a path.
+    pub program: OsString,
+    pub arguments: Vec<OsString>,
+    /// All of it, but for the mark: nothing is inherited.
+    pub environment: BTreeMap<OsString, OsString>,
+    pub folder: PathBuf,
+    pub stdin: Stdin,
+    pub limits: Limits,
+    /// Where what it prints is kept, up to `Limits::kept`. A file that is there is replaced.
+    pub transcript: Option<PathBuf>,
+    /// Locked (shared) by the keeper as long as anything of the program lives.
+    pub lock: Option<PathBuf>,
+    /// The value of [`MARK`] in its environment: like no other's, so that it is known again when everything else fails.
+    pub mark: String,
+}
+
+#[derive(Clone, Debug)]
+pub enum Stdin {
+    Nothing,
+    /// Written, then closed.
+    Text(String),
+    /// Kept open for a conversation.
+    Open,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Bytes of output after which the program is ended.
+    pub output: u64,
+    /// Bytes of a line that are handed on; the rest of it is dropped.
+    pub line: usize,
+    /// Bytes of output that are kept in the transcript.
+    pub kept: u64,
+    /// How long it may take.
+    pub time: Option<Duration>,
+    /// How long it may be silent.
+    pub silence: Option<Duration>,
+    /// Between being asked to end and being ended.
+    pub grace: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            output: 256 << 20,
+            line: 16 << 20,
+            kept: 16 << 20,
+            time: None,
+            silence: None,
+            grace: Duration::from_secs(5),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stream {
+    Out,
+    Err,
+}
+
+/// What a program prints, line by line, as it comes.
+pub trait Listener {
+    /// A line without its end. Whether it is UTF-8 nobody knows; `cut`: it was longer than the limit.
+    fn line(&mut self, from: Stream, line: &[u8], cut: bool, talk: &mut Talk<'_>);
+
+    /// Before anything was printed: to open a conversation.
+    fn started(&mut self, _talk: &mut Talk<'_>) {}
+
+    /// The transcript ends here, because it could not be written. The program goes on.
+    fn transcript_lost(&mut self, _error: &io::Error) {}
+}
+
+/// How a program ended. Nothing of it is left when this is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// By itself, with this code; 128 + n after signal n.
+    Exited(i32),
+    /// It took too long.
+    TimedOut,
+    /// It said nothing for too long.
+    Silent,
+    /// It printed too much.
+    Flooded,
+    /// Somebody wanted it to end.
+    Stopped,
+}

@@ -1,0 +1,99 @@
+//! What is left of a program whose keeper was killed. It is known by a variable of its environment.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, WaitOptions, geteuid, getpid, set_child_subreaper, waitpid};
+
+use super::tree::{self, Entry};
+
+/// The variable that every program finds in its environment, with `Spec::mark` as its value.
+pub const MARK: &str = "INTERLOCK_RUN";
+
+/// How long strays are hunted for.
+const LONGEST: Duration = Duration::from_secs(5);
+const PAUSE: Duration = Duration::from_millis(2);
+
+/// Makes this process the parent of everything that programs it runs abandon, should their keeper be killed. For a
+/// process that runs programs to call once, before it runs the first.
+pub fn become_subreaper() -> io::Result<()> {
+    Ok(set_child_subreaper(Some(getpid()))?)
+}
+
+/// Ends every process of this user whose mark starts with `prefix`, wherever it is: what is left of programs whose
+/// keeper and whose runner were killed. Never this process, nor one that it descends from. How many there were.
+///
+/// An empty prefix would mean the programs of everybody, and ends nothing.
+pub fn end_strays(prefix: &str) -> usize {
+    if prefix.is_empty() {
+        return 0;
+    }
+    let own = tree::line_of(getpid().as_raw_nonzero().get());
+    let user = geteuid().as_raw();
+    end_all(|| {
+        let mut found = tree::all();
+        found.retain(|entry| entry.is_alive() && !own.contains(&entry.pid) && is_of(entry.pid, user));
+        found.retain(|entry| mark(entry.pid).is_some_and(|mark| mark.starts_with(prefix.as_bytes())));
+        found
+    })
+    .len()
+}
+
+/// Ends what a keeper that was killed has left to this process: what has its mark, or is still in the keeper's session.
+/// What is below the keeper of another program belongs to that.
+pub(super) fn end_orphans(of: &str, keeper: i32, others: &BTreeSet<i32>) {
+    let own = getpid().as_raw_nonzero().get();
+    let ended = end_all(|| {
+        let mut found = tree::below(own, others);
+        found.retain(|entry| entry.session == keeper || is_marked(entry.pid, of));
+        found
+    });
+    for pid in ended.into_iter().filter_map(Pid::from_raw) {
+        // Only those that came to this process; the others are not its to ask for.
+        let _ = waitpid(Some(pid), WaitOptions::NOHANG);
+    }
+}
+
+/// Ends everything with this mark, wherever it is.
+pub(super) fn end_marked(mark: &str) {
+    let own = tree::line_of(getpid().as_raw_nonzero().get());
+    end_all(|| {
+        let mut found = tree::all();
+        found.retain(|entry| entry.is_alive() && !own.contains(&entry.pid) && is_marked(entry.pid, mark));
+        found
+    });
+}
+
+/// Kills until nothing is found any more. Who was found.
+fn end_all(find: impl Fn() -> Vec<Entry>) -> BTreeSet<i32> {
+    let start = Instant::now();
+    let mut ended = BTreeSet::new();
+    while start.elapsed() < LONGEST {
+        let round = tree::end_round(&find);
+        if round.found.is_empty() || round.is_refused {
+            break;
+        }
+        ended.extend(round.found.iter().map(|entry| entry.pid));
+        thread::sleep(PAUSE);
+    }
+    ended
+}
+
+fn is_marked(pid: i32, with: &str) -> bool {
+    !with.is_empty() && mark(pid).is_some_and(|mark| mark == with.as_bytes())
+}
+
+fn is_of(pid: i32, user: u32) -> bool {
+    fs::metadata(format!("/proc/{pid}")).is_ok_and(|entry| entry.uid() == user)
+}
+
+/// The mark that a process was started with.
+fn mark(pid: i32) -> Option<Vec<u8>> {
+    let environment = fs::read(format!("/proc/{pid}/environ")).ok()?;
+    let mut variables = environment.split(|byte| *byte == 0);
+    variables.find_map(|variable| Some(variable.strip_prefix(MARK.as_bytes())?.strip_prefix(b"=")?.to_vec()))
+}
