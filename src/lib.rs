@@ -2,6 +2,7 @@
 //!
 //! `core` decides; `store` keeps; `engine` puts the two together; everything else is at the edges.
 
+pub mod agents;
 pub mod audit;
 pub mod brief;
 mod cli;
@@ -18,6 +19,7 @@ mod library;
 mod markdown;
 mod output;
 mod pages;
+pub mod process;
 mod report;
 mod sanitise;
 mod standing;
