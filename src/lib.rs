@@ -2,6 +2,7 @@
 //!
 //! `core` decides; `store` keeps; `engine` puts the two together; everything else is at the edges.
 
+pub mod agents;
 pub mod audit;
 pub mod brief;
 mod cli;

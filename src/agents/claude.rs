@@ -1,0 +1,322 @@
+//! Claude Code: `claude -p --output-format stream-json`.
+//!
+//! It prints an event a line, and `result` at the end; two of them if a sub-agent in the background wakes it once more:
+//! the last one counts. `subtype: success` means little: `is_error`, `terminal_reason` and `permission_denials` tell.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io;
+use std::time::Duration;
+
+use serde_json::Value as Json;
+
+use super::start::{ARGUMENT, Ours, check_flags, check_no_command, spec, variables};
+use super::story::Story;
+use super::{Client, Conversation, Job, Outcome, Setup, Tell, Trouble, TroubleKind, Usage, event, trouble};
+use crate::clock;
+use crate::process::{End, Listener, Spec, Stdin, Stream, Talk};
+
+pub(super) struct Claude;
+
+/// Tools that an agent needs to look around and to run things. Nobody is there to ask, so what is not allowed here, in
+/// the flags or in the settings is denied. `bypassPermissions` is not used: it is refused to root.
+const LOOKING: &str = "Bash,BashOutput,KillShell,Read,Glob,Grep,LS,NotebookRead,WebFetch,WebSearch,Task,Agent,TodoWrite,\
+                       Skill,ToolSearch,TaskStop,TaskOutput,Monitor,SendMessage,ListAgents";
+const WRITING: &str = "Edit,MultiEdit,Write,NotebookEdit";
+
+const OURS: [Ours; 18] = [
+    Ours("-p", "agents are always run without a terminal"),
+    Ours("--print", "agents are always run without a terminal"),
+    Ours("--output-format", "it reads the event stream"),
+    Ours("--input-format", "the prompt is given as text on standard input"),
+    Ours("--model", "say `model`"),
+    Ours("-r", "it knows which conversation to go on with"),
+    Ours("--resume", "it knows which conversation to go on with"),
+    Ours("-c", "it knows which conversation to go on with"),
+    Ours("--continue", "it knows which conversation to go on with"),
+    Ours("--from-pr", "it knows which conversation to go on with"),
+    Ours("--fork-session", "it knows which conversation to go on with"),
+    Ours("--session-id", "the client chooses one, and says so"),
+    Ours("--no-session-persistence", "an agent whose handoff is refused is asked again in the same conversation"),
+    Ours("--json-schema", "the workflow has the schema of a handoff"),
+    Ours("--bg", "it waits for the agent to end"),
+    Ours("--background", "it waits for the agent to end"),
+    Ours("--cloud", "the agent works in a folder of this machine"),
+    Ours("--worktree", "each group has a worktree of its own already"),
+];
+
+impl Client for Claude {
+    fn name(&self) -> &'static str {
+        "claude"
+    }
+
+    fn program<'a>(&self, setup: &'a Setup) -> &'a str {
+        setup.program.as_deref().unwrap_or("claude")
+    }
+
+    fn variables(&self) -> &'static [&'static str] {
+        variables![
+            "ANTHROPIC_*",
+            "CLAUDE_CONFIG_DIR",
+            "CLAUDE_CODE_*",
+            "DISABLE_TELEMETRY",
+            "DISABLE_AUTOUPDATER",
+            "DISABLE_ERROR_REPORTING",
+            "DISABLE_BUG_COMMAND",
+            "DISABLE_COST_WARNINGS",
+            "DISABLE_PROMPT_CACHING",
+            "BASH_DEFAULT_TIMEOUT_MS",
+            "BASH_MAX_TIMEOUT_MS",
+            "BASH_MAX_OUTPUT_LENGTH",
+            "MAX_THINKING_TOKENS",
+            "MAX_MCP_OUTPUT_TOKENS",
+            "MCP_TIMEOUT",
+            "MCP_TOOL_TIMEOUT",
+            "API_TIMEOUT_MS",
+            "AWS_*",
+            "GOOGLE_APPLICATION_CREDENTIALS",
+            "CLOUD_ML_REGION",
+            "VERTEX_REGION_*",
+        ]
+    }
+
+    fn check(&self, setup: &Setup) -> Vec<String> {
+        let mut problems = check_flags(setup, &OURS);
+        problems.extend(check_no_command(setup));
+        problems
+    }
+
+    fn start(&self, setup: &Setup, job: &Job<'_>) -> io::Result<Spec> {
+        // A person's flags come first: where a flag stands twice, the last one counts.
+        let mut arguments: Vec<OsString> = setup.flags.iter().map(Into::into).collect();
+        let mut add = |words: &[&str]| arguments.extend(words.iter().map(Into::into));
+        add(&["-p", "--output-format", "stream-json", "--verbose"]);
+        if let Some(model) = &setup.model {
+            add(&["--model", model]);
+        }
+        if let Some(conversation) = job.resume {
+            add(&["--resume", conversation]);
+        }
+        if job.read_only {
+            add(&["--allowedTools", LOOKING, "--disallowedTools", WRITING]);
+        } else {
+            add(&["--allowedTools", &format!("{LOOKING},{WRITING}")]);
+        }
+        if let Some(schema) = job.schema.map(plain).filter(|schema| schema.len() <= ARGUMENT) {
+            add(&["--json-schema", &schema]);
+        }
+        arguments.extend(["--add-dir".into(), job.output.into()]);
+        spec(self.program(setup), arguments, setup, job, Stdin::Text(job.prompt.to_owned()))
+    }
+
+    fn conversation(&self, _: &Setup, _: &Job<'_>, tell: Tell) -> Box<dyn Conversation> {
+        Box::new(Reading { story: Story::new(tell), messages: BTreeMap::new(), told: None, resets: None })
+    }
+
+    fn resumes(&self) -> bool {
+        true
+    }
+}
+
+/// The schema as the service takes it: alternatives at the top are refused there. It becomes wider by that, and what
+/// it lets through the check of the handoff finds.
+fn plain(schema: &Json) -> String {
+    let mut schema = schema.clone();
+    if let Some(fields) = schema.as_object_mut() {
+        fields.retain(|key, _| {
+            !["$schema", "$id", "allOf", "anyOf", "oneOf", "not", "if", "then", "else"].contains(&key.as_str())
+        });
+    }
+    schema.to_string()
+}
+
+struct Reading {
+    story: Story,
+    /// What each message of the model has used: an event for each part of a message repeats it.
+    messages: BTreeMap<String, Usage>,
+    /// What the client said of an error of the service, before the result.
+    told: Option<&'static str>,
+    /// When a limit that was reached ends.
+    resets: Option<Duration>,
+}
+
+impl Listener for Reading {
+    fn line(&mut self, from: Stream, line: &[u8], cut: bool, _: &mut Talk<'_>) {
+        if from == Stream::Err {
+            return self.story.grumbles(line);
+        }
+        if cut {
+            return;
+        }
+        let Some(event) = event::parse(line) else { return };
+        if let Some(id) = event::text(&event, &["session_id"]) {
+            self.story.conversation = Some(id.to_owned());
+        }
+        match event::text(&event, &["type"]) {
+            Some("assistant") => self.assistant(&event),
+            Some("result") => self.result(&event),
+            Some("rate_limit_event") => self.limit(&event),
+            _ => {}
+        }
+    }
+}
+
+impl Reading {
+    fn assistant(&mut self, event: &Json) {
+        if let Some(error) = event::text(event, &["error"]) {
+            self.told = known_error(error);
+            return;
+        }
+        if event::text(event, &["message", "model"]) == Some("<synthetic>") {
+            return;
+        }
+        // The words of a sub-agent are not the agent's.
+        let own = event::at(event, &["parent_tool_use_id"]).is_none();
+        for part in event::list(event, &["message", "content"]) {
+            match event::text(part, &["type"]) {
+                Some("text") if own => self.says(event::text(part, &["text"]).unwrap_or_default()),
+                Some("tool_use") => {
+                    let on = part.get("input").map(event::subject).unwrap_or_default();
+                    self.story.uses(event::text(part, &["name"]).unwrap_or("a tool"), &on);
+                }
+                _ => {}
+            }
+        }
+        self.count(event);
+    }
+
+    fn says(&mut self, text: &str) {
+        self.story.says(text);
+        if !text.trim().is_empty() {
+            self.story.text = Some(text.to_owned());
+        }
+    }
+
+    /// Adds up what messages have used. The output is known in full only at the end.
+    fn count(&mut self, event: &Json) {
+        let (Some(id), Some(usage)) = (event::text(event, &["message", "id"]), event::at(event, &["message", "usage"]))
+        else {
+            return;
+        };
+        let now = of_message(usage);
+        let before = self.messages.insert(id.to_owned(), now).unwrap_or_default();
+        let add = |total: u64, before: u64, now: u64| total.saturating_sub(before).saturating_add(now);
+        let total = self.story.usage;
+        self.story.spent(Usage {
+            input_tokens: add(total.input_tokens, before.input_tokens, now.input_tokens),
+            output_tokens: add(total.output_tokens, before.output_tokens, now.output_tokens),
+            cached_tokens: add(total.cached_tokens, before.cached_tokens, now.cached_tokens),
+            cost: total.cost,
+        });
+    }
+
+    fn limit(&mut self, event: &Json) {
+        if event::text(event, &["rate_limit_info", "status"]) == Some("rejected") {
+            let at = Duration::from_secs(event::count(event, &["rate_limit_info", "resetsAt"]));
+            let now = Duration::from_millis(u64::try_from(clock::now().0).unwrap_or(0));
+            self.resets = at.checked_sub(now);
+        }
+    }
+
+    fn result(&mut self, event: &Json) {
+        self.story.over = true;
+        self.story.spent(of_result(event, self.story.usage));
+        self.story.trouble = self.trouble(event);
+        if self.story.trouble.is_some() {
+            return;
+        }
+        if let Some(structured) = event::at(event, &["structured_output"]) {
+            self.story.text = Some(structured.to_string());
+        } else if let Some(text) = event::text(event, &["result"]).filter(|text| !text.trim().is_empty()) {
+            self.story.text = Some(text.to_owned());
+        }
+        if let Some(denial) = event::list(event, &["permission_denials"]).first() {
+            let tool = event::text(denial, &["tool_name"]).unwrap_or("a tool");
+            let on = denial.get("tool_input").map(event::subject).unwrap_or_default();
+            self.story.denied(&format!("{tool} was not allowed: {on}"));
+        }
+    }
+
+    fn trouble(&self, event: &Json) -> Option<Trouble> {
+        let subtype = event::text(event, &["subtype"]).unwrap_or("success");
+        let reason = event::text(event, &["terminal_reason"]).unwrap_or("completed");
+        let error = event::at(event, &["is_error"]).and_then(Json::as_bool).unwrap_or(false);
+        if !error && subtype == "success" && reason == "completed" {
+            return None;
+        }
+        let message = message(event).unwrap_or_else(|| format!("it ended with {subtype}, {reason}"));
+        let status = event::count(event, &["api_error_status"]);
+        let mut trouble = match (status, self.told) {
+            (100.., _) => trouble::from_status(status, &message),
+            (_, Some(told)) => trouble::from_words(told),
+            // Turns, budgets and hooks are no matter of the service, whatever their words.
+            _ if reason == "api_error" || subtype == "success" => trouble::from_words(&message),
+            _ => trouble::failed(message.as_str()),
+        };
+        trouble.message = message;
+        if trouble.kind == TroubleKind::Passing {
+            trouble.retry_after = trouble.retry_after.or(self.resets);
+        }
+        Some(trouble)
+    }
+}
+
+impl Conversation for Reading {
+    fn finish(self: Box<Self>, end: End) -> Outcome {
+        self.story.outcome(end)
+    }
+}
+
+/// The words of the client for errors of the service, in words that mean the same everywhere.
+fn known_error(error: &str) -> Option<&'static str> {
+    match error {
+        "rate_limit" => Some("rate_limit"),
+        "overloaded" => Some("overloaded"),
+        "server_error" => Some("server_error"),
+        "authentication_failed" | "oauth_org_not_allowed" => Some("authentication_failed"),
+        "billing_error" => Some("billing_error"),
+        "model_not_found" => Some("model_not_found"),
+        _ => None,
+    }
+}
+
+/// What went wrong, in the client's words.
+fn message(event: &Json) -> Option<String> {
+    let errors: Vec<&str> = event::list(event, &["errors"]).iter().filter_map(Json::as_str).collect();
+    let said = event::text(event, &["result"]).filter(|text| !text.trim().is_empty());
+    said.map(str::to_owned).or_else(|| (!errors.is_empty()).then(|| errors.join("\n")))
+}
+
+fn of_message(usage: &Json) -> Usage {
+    let cached = event::count(usage, &["cache_read_input_tokens"]);
+    let fresh =
+        event::count(usage, &["input_tokens"]).saturating_add(event::count(usage, &["cache_creation_input_tokens"]));
+    Usage {
+        input_tokens: fresh.saturating_add(cached),
+        output_tokens: event::count(usage, &["output_tokens"]),
+        cached_tokens: cached,
+        cost: None,
+    }
+}
+
+/// `usage` leaves sub-agents out, `modelUsage` does not.
+fn of_result(event: &Json, so_far: Usage) -> Usage {
+    let models = event::at(event, &["modelUsage"]).and_then(Json::as_object);
+    let mut usage = match models.filter(|models| !models.is_empty()) {
+        Some(models) => models.values().fold(Usage::default(), |total, model| {
+            let cached = event::count(model, &["cacheReadInputTokens"]);
+            let input = ["inputTokens", "cacheCreationInputTokens", "cacheReadInputTokens"];
+            Usage {
+                input_tokens: input
+                    .iter()
+                    .fold(total.input_tokens, |sum, key| sum.saturating_add(event::count(model, &[key]))),
+                output_tokens: total.output_tokens.saturating_add(event::count(model, &["outputTokens"])),
+                cached_tokens: total.cached_tokens.saturating_add(cached),
+                cost: None,
+            }
+        }),
+        None => event::at(event, &["usage"]).map_or(so_far, of_message),
+    };
+    usage.cost = event::amount(event, &["total_cost_usd"]);
+    usage
+}

@@ -1,0 +1,206 @@
+//! Codex: `codex exec --json`.
+//!
+//! `turn.completed` or `turn.failed` ends the turn, seconds before the process ends. An `item` of type `error` is a
+//! warning, and so is `error` while the client tries again.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+
+use serde_json::Value as Json;
+
+use super::start::{Ours, check_flags, check_no_command, is_flag, spec, variables};
+use super::story::Story;
+use super::{Client, Conversation, Job, Outcome, Setup, Tell, Usage, event, trouble};
+use crate::process::{End, Listener, Spec, Stdin, Stream, Talk};
+
+pub(super) struct Codex;
+
+/// Flags with which a person chooses a sandbox, or none.
+const SANDBOX: [&str; 4] = ["-s", "--sandbox", "--dangerously-bypass-approvals-and-sandbox", "--approve-for-me"];
+
+const OURS: [Ours; 11] = [
+    Ours("--json", "it reads the event stream"),
+    Ours("-m", "say `model`"),
+    Ours("--model", "say `model`"),
+    Ours("-C", "the agent works in the folder of its group"),
+    Ours("--cd", "the agent works in the folder of its group"),
+    Ours("--worktree", "each group has a worktree of its own already"),
+    Ours("--output-schema", "the workflow has the schema of a handoff"),
+    Ours("-o", "it takes the last message from the event stream"),
+    Ours("--output-last-message", "it takes the last message from the event stream"),
+    Ours("--ephemeral", "an agent whose handoff is refused is asked again in the same conversation"),
+    Ours("--last", "it knows which conversation to go on with"),
+];
+
+impl Client for Codex {
+    fn name(&self) -> &'static str {
+        "codex"
+    }
+
+    fn program<'a>(&self, setup: &'a Setup) -> &'a str {
+        setup.program.as_deref().unwrap_or("codex")
+    }
+
+    fn variables(&self) -> &'static [&'static str] {
+        variables!["OPENAI_*", "CODEX_*", "AZURE_OPENAI_*", "RUST_LOG"]
+    }
+
+    fn check(&self, setup: &Setup) -> Vec<String> {
+        let mut problems = check_flags(setup, &OURS);
+        problems.extend(check_no_command(setup));
+        problems
+    }
+
+    fn start(&self, setup: &Setup, job: &Job<'_>) -> io::Result<Spec> {
+        // All flags stand before `resume`: after it, few are taken.
+        let mut arguments: Vec<OsString> = vec!["exec".into()];
+        arguments.extend(setup.flags.iter().map(Into::into));
+        arguments.extend(["--json".into(), "--skip-git-repo-check".into()]);
+        if let Some(model) = &setup.model {
+            arguments.extend(["-m".into(), model.into()]);
+        }
+        let chosen = setup.flags.iter().any(|flag| SANDBOX.iter().any(|name| is_flag(flag, name)));
+        if !chosen {
+            let sandbox = if job.read_only { "read-only" } else { "workspace-write" };
+            arguments.extend(["--sandbox".into(), sandbox.into()]);
+        }
+        if !job.read_only {
+            arguments.extend(["--add-dir".into(), job.output.into()]);
+        }
+        if let Some(schema) = job.schema.filter(|schema| is_strict(schema)) {
+            let file = job.output.join("handoff.schema.json");
+            fs::write(&file, schema.to_string())?;
+            arguments.extend(["--output-schema".into(), file.into()]);
+        }
+        if let Some(conversation) = job.resume {
+            arguments.extend(["resume".into(), conversation.into()]);
+        }
+        arguments.push("-".into());
+        spec(self.program(setup), arguments, setup, job, Stdin::Text(job.prompt.to_owned()))
+    }
+
+    fn conversation(&self, _: &Setup, _: &Job<'_>, tell: Tell) -> Box<dyn Conversation> {
+        Box::new(Reading { story: Story::new(tell), using: None, error: None })
+    }
+
+    fn resumes(&self) -> bool {
+        true
+    }
+}
+
+/// Does the service take this schema? It wants every object closed and every property required, and refuses the whole
+/// turn otherwise. A schema that it would refuse is not given to it: the check of the handoff knows it anyway.
+fn is_strict(schema: &Json) -> bool {
+    const REFUSED: [&str; 8] =
+        ["allOf", "oneOf", "not", "if", "then", "else", "patternProperties", "dependentRequired"];
+    match schema {
+        Json::Array(all) => all.iter().all(is_strict),
+        Json::Object(fields) => {
+            let closed = match fields.get("properties").and_then(Json::as_object) {
+                Some(properties) => {
+                    let required = event::list(schema, &["required"]);
+                    let is_required = |key: &String| required.iter().any(|name| name.as_str() == Some(key));
+                    fields.get("additionalProperties") == Some(&Json::Bool(false)) && properties.keys().all(is_required)
+                }
+                None => schema.get("type").and_then(Json::as_str) != Some("object"),
+            };
+            closed && !REFUSED.iter().any(|key| fields.contains_key(*key)) && fields.values().all(is_strict)
+        }
+        _ => true,
+    }
+}
+
+struct Reading {
+    story: Story,
+    /// The item that was told of last, when it started.
+    using: Option<String>,
+    /// The last error, which the client may get over.
+    error: Option<String>,
+}
+
+impl Listener for Reading {
+    fn line(&mut self, from: Stream, line: &[u8], cut: bool, talk: &mut Talk<'_>) {
+        if from == Stream::Err {
+            return self.story.grumbles(line);
+        }
+        if cut {
+            return;
+        }
+        let Some(event) = event::parse(line) else { return };
+        match event::text(&event, &["type"]) {
+            Some("thread.started") => {
+                self.story.conversation = event::text(&event, &["thread_id"]).map(str::to_owned);
+            }
+            Some("item.started" | "item.completed") => self.item(&event),
+            Some("turn.completed") => {
+                self.story.spent(used(&event));
+                self.story.over = true;
+                talk.stop();
+            }
+            Some("turn.failed") => {
+                let message = event::text(&event, &["error", "message"]).or(self.error.as_deref());
+                self.story.trouble = Some(trouble::from_words(message.unwrap_or("the turn failed")));
+                self.story.over = true;
+                talk.stop();
+            }
+            Some("error") => self.error = event::text(&event, &["message"]).map(str::to_owned),
+            _ => {}
+        }
+    }
+}
+
+impl Reading {
+    fn item(&mut self, event: &Json) {
+        let Some(item) = event.get("item") else { return };
+        let field = |key: &str| event::text(item, &[key]).unwrap_or_default();
+        match field("type") {
+            "agent_message" => {
+                self.story.says(field("text"));
+                self.story.text = Some(field("text").to_owned());
+            }
+            "command_execution" => self.uses(item, "command", field("command")),
+            "file_change" => {
+                let paths = event::list(item, &["changes"]).iter().filter_map(|change| event::text(change, &["path"]));
+                self.uses(item, "edit", &paths.collect::<Vec<_>>().join(", "));
+            }
+            "mcp_tool_call" => {
+                let on = item.get("arguments").map(event::subject).unwrap_or_default();
+                self.uses(item, &format!("{}/{}", field("server"), field("tool")), &on);
+            }
+            "collab_tool_call" => self.uses(item, field("tool"), field("prompt")),
+            "web_search" => self.uses(item, "web search", field("query")),
+            _ => {}
+        }
+    }
+
+    /// Tells of a tool once, when it starts; and of what was not allowed.
+    fn uses(&mut self, item: &Json, tool: &str, on: &str) {
+        let id = event::text(item, &["id"]).map(str::to_owned);
+        if self.using.is_none() || self.using != id {
+            self.story.uses(tool, on);
+            self.using = id;
+        }
+        if event::text(item, &["status"]) == Some("declined") {
+            self.story.denied(&format!("{tool} was not allowed: {on}"));
+        }
+    }
+}
+
+impl Conversation for Reading {
+    fn finish(mut self: Box<Self>, end: End) -> Outcome {
+        if !self.story.over {
+            self.story.trouble = self.error.as_deref().map(trouble::from_words);
+        }
+        self.story.outcome(end)
+    }
+}
+
+fn used(event: &Json) -> Usage {
+    Usage {
+        input_tokens: event::count(event, &["usage", "input_tokens"]),
+        output_tokens: event::count(event, &["usage", "output_tokens"]),
+        cached_tokens: event::count(event, &["usage", "cached_input_tokens"]),
+        cost: None,
+    }
+}
