@@ -11,6 +11,7 @@ mod decision;
 pub mod engine;
 mod failure;
 mod files;
+pub mod git;
 mod graph;
 mod import;
 mod input;
@@ -19,11 +20,14 @@ mod library;
 mod markdown;
 mod output;
 mod pages;
+mod play;
 pub mod process;
 mod report;
+mod run;
 mod sanitise;
 mod standing;
 pub mod store;
+mod team;
 
 use std::panic;
 use std::process::ExitCode;
@@ -39,8 +43,10 @@ static FAULT: Mutex<Option<String>> = Mutex::new(None);
 /// The program.
 pub fn main() -> ExitCode {
     let mut words = std::env::args_os().skip(1);
-    if words.next().is_some_and(|word| word == process::KEEPER) {
-        return process::keep(words);
+    match words.next() {
+        Some(word) if word == process::KEEPER => return process::keep(words),
+        Some(word) if word == play::WORD => return play::main(&words.collect::<Vec<_>>()),
+        _ => {}
     }
     let arguments: Vec<_> = std::env::args_os().collect();
     let json = arguments.iter().any(|argument| argument == "--json");

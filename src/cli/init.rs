@@ -93,7 +93,7 @@ impl Init {
 }
 
 /// Makes the store and its keys, unless there is one. Where the keys are, if they are new.
-fn make_store(file: &Path) -> Result<Option<PathBuf>, Failure> {
+pub(super) fn make_store(file: &Path) -> Result<Option<PathBuf>, Failure> {
     match Sqlite::open(file) {
         Ok(_) => return Ok(None),
         Err(fault) if fault.code == Code::NoStore => {}
@@ -122,7 +122,7 @@ fn make_store(file: &Path) -> Result<Option<PathBuf>, Failure> {
 }
 
 /// Keeps the store out of the repository. Whether a line was added.
-fn ignore(folder: &Path) -> Result<bool, Failure> {
+pub(super) fn ignore(folder: &Path) -> Result<bool, Failure> {
     let path = folder.join(".gitignore");
     let line = format!("{FOLDER}/");
     let known = match fs::read(&path) {

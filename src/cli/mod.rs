@@ -13,11 +13,13 @@ mod import;
 mod init;
 mod log;
 mod people;
+mod doctor;
 mod place;
 mod question;
 mod rebuild;
 mod report;
 mod route;
+mod run;
 mod session;
 mod usage;
 mod values;
@@ -31,6 +33,7 @@ use clap::{Parser, Subcommand};
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
 use place::Place;
+pub(crate) use place::person;
 
 /// How a command ends: done, or a result that is itself a refusal, or a failure.
 pub(crate) type Ending = Result<Exit, Failure>;
@@ -95,6 +98,8 @@ pub(crate) struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Init(init::Init),
+    Run(run::Run),
+    Doctor(doctor::Doctor),
     #[command(subcommand)]
     Session(session::Session),
     Claim(claim::Claim),
@@ -139,6 +144,8 @@ pub(crate) fn run(arguments: Vec<OsString>) -> Exit {
 fn dispatch(command: &Command, output: Output, place: &Place) -> Ending {
     match command {
         Command::Init(command) => command.run(output, place),
+        Command::Run(command) => command.run(output, place),
+        Command::Doctor(command) => command.run(output, place),
         Command::Session(command) => command.run(output, place),
         Command::Claim(command) => command.run(output, place),
         Command::Report(command) => command.run(output, place),

@@ -59,11 +59,30 @@ impl Place {
 
     /// The engine, to decide with.
     pub(crate) fn engine(&self) -> Result<Engine, Failure> {
-        let store = self.store()?;
-        let folder = store.path().parent().unwrap_or(Path::new(""));
-        let output = folder.join("sessions");
+        let output = self.folder()?.join("sessions");
         let output = std::path::absolute(&output).unwrap_or(output).display().to_string();
-        Ok(Engine::open(Box::new(store), keyring()?, output)?)
+        self.engine_with(output)
+    }
+
+    /// The engine, for agents that leave their handoffs in this folder.
+    pub(crate) fn engine_with(&self, output: String) -> Result<Engine, Failure> {
+        Ok(Engine::open(Box::new(self.store()?), keyring()?, output)?)
+    }
+
+    /// The folder that the store lies in.
+    pub(crate) fn folder(&self) -> Result<PathBuf, Failure> {
+        Ok(self.file()?.parent().unwrap_or(Path::new("")).to_owned())
+    }
+
+    /// The project that the store belongs to: the folder that has it, or this one.
+    pub(crate) fn project(&self) -> Result<PathBuf, Failure> {
+        let folder = std::path::absolute(self.folder()?).unwrap_or_default();
+        if folder.file_name().is_some_and(|name| name == FOLDER)
+            && let Some(project) = folder.parent()
+        {
+            return Ok(project.to_owned());
+        }
+        env::current_dir().map_err(|error| Fault::new(Code::NoStore, error.to_string()).into())
     }
 }
 
@@ -71,9 +90,22 @@ fn in_folder(folder: &Path) -> PathBuf {
     folder.join(FOLDER).join(FILE)
 }
 
+/// Where runs have their workspaces: not in the project, whose tools would find the files above them.
+pub(crate) fn workspaces() -> Result<PathBuf, Failure> {
+    let folder = absolute("XDG_STATE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".local/state")));
+    folder.map(|folder| folder.join("interlock")).ok_or_else(|| {
+        let message = "there is no folder for workspaces: neither HOME nor XDG_STATE_HOME is set";
+        Failure::new(Exit::Unavailable, Code::OutputFailed, message).help("name one with `folder` in the agents file")
+    })
+}
+
+/// A variable that holds a whole path.
+fn absolute(name: &str) -> Option<PathBuf> {
+    env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute())
+}
+
 /// The keys of this user.
 pub(crate) fn keyring() -> Result<Keyring, Failure> {
-    let absolute = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let folder = absolute("XDG_CONFIG_HOME").or_else(|| absolute("HOME").map(|home| home.join(".config")));
     let Some(folder) = folder else {
         let message = "there is no configuration folder: neither HOME nor XDG_CONFIG_HOME is set";

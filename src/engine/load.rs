@@ -16,7 +16,7 @@ use crate::store::chain::{BEGINNING, ChainKey, Seal, Sealed};
 use crate::store::{EventRow, Fault, SessionHead, Snapshot, Stored, View};
 
 /// Events read at a time.
-const BATCH: usize = 1024;
+pub(super) const BATCH: usize = 1024;
 /// Sessions kept in memory.
 const KEPT: usize = 1024;
 

@@ -112,6 +112,22 @@ impl Engine {
         Ok((live, workflow))
     }
 
+    /// Every event of a session, each seal checked.
+    pub fn history(&mut self, session: &str) -> Result<Vec<Event>> {
+        let key = self.look(session)?.0.key;
+        let mut view = self.store.view()?;
+        let mut events = Vec::new();
+        loop {
+            let rows = view.events(key, events.len() as u64, load::BATCH)?;
+            if rows.is_empty() {
+                return Ok(events);
+            }
+            for row in &rows {
+                events.push(load::unsealed(session, row, &self.key)?);
+            }
+        }
+    }
+
     /// Where the holder of an assignment leaves its handoff.
     pub fn output_directory(&self, session: &str, assignment: AssignmentId, attempt: u32) -> PathBuf {
         PathBuf::from(prompt::output_directory(&self.output, session, assignment, attempt))

@@ -13,7 +13,7 @@ use interlock_core::workflow::Workflow;
 
 use crate::agents::{Client, Setup, Usage};
 
-pub(crate) use read::{Source, open};
+pub(crate) use read::{Source, environment, open};
 
 /// Who plays a role.
 #[derive(Clone)]

@@ -3,7 +3,7 @@
 mod list;
 mod next;
 mod show;
-mod start;
+pub(crate) mod start;
 mod upgrade;
 
 use clap::Subcommand;

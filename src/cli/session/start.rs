@@ -6,18 +6,19 @@ use std::sync::Arc;
 use clap::Args;
 use interlock_core::code::Code;
 use interlock_core::id::Name;
+use interlock_core::workflow::Workflow;
 use serde_json::json;
 
 use crate::cli::place::Place;
 use crate::cli::values::Pair;
 use crate::cli::{Ending, examples};
-use crate::engine::{Engine, Error, Order, Task, session_id};
+use crate::engine::{Done, Engine, Error, Order, Task, session_id};
 use crate::failure::{Exit, Failure};
 use crate::output::{HEADING, NAME, Output, Text};
 use crate::{clock, decision, input, library};
 
 /// A mission is read by every agent; more than this none reads to its end.
-const LARGEST_MISSION: u64 = 1 << 20;
+pub(crate) const LARGEST_MISSION: u64 = 1 << 20;
 /// Names tried before giving up: each has a million others beside it.
 const TRIES: usize = 8;
 
@@ -52,21 +53,13 @@ impl Start {
         if self.title.trim().is_empty() {
             return Err(Failure::new(Exit::Usage, Code::BadArgument, "a session needs a title"));
         }
-        let (workflow, pinned) = library::pinnable(&self.workflow_name(place)?)?;
         let mission = match &self.mission {
             Some(path) => Some(input::text(path, LARGEST_MISSION)?),
             None => None,
         };
-        let settings = self.set.iter().map(|pair| (Name::new(&pair.name), Name::new(&pair.value))).collect();
-        let task = Task::Start {
-            pinned: Arc::new(pinned),
-            workflow: Arc::new(workflow),
-            title: Name::new(self.title.trim()),
-            settings,
-            mission,
-        };
-        let done = start(&mut place.engine()?, &self.title, &task)?;
-        let Task::Start { workflow, .. } = &task else { return Ok(Exit::Bug) };
+        let workflow = workflow_name(self.workflow.as_deref(), place)?;
+        let beginning = Beginning { title: &self.title, workflow: &workflow, settings: &self.set, mission };
+        let (done, workflow) = beginning.begin(&mut place.engine()?)?;
         let next = done.event.decision.iter().flat_map(|decided| &decided.next);
         let next: Vec<_> = next.map(|next| decision::next_json(next, &done.session)).collect();
         if output.json {
@@ -84,28 +77,52 @@ impl Start {
         output.text(&text)?;
         Ok(Exit::Done)
     }
+}
 
-    /// As named; otherwise the file of the project, beside the store or here.
-    fn workflow_name(&self, place: &Place) -> Result<String, Failure> {
-        if let Some(named) = &self.workflow {
-            return Ok(named.clone());
-        }
-        let store = place.file()?;
-        let project = store.parent().and_then(Path::parent).map(|folder| folder.join(library::PROJECT_FILE));
-        match project.filter(|path| path.exists()) {
-            Some(path) => Ok(path.display().to_string()),
-            None if Path::new(library::PROJECT_FILE).exists() => Ok(library::PROJECT_FILE.to_owned()),
-            None => {
-                let message = format!("no workflow is named, and the project has no {}", library::PROJECT_FILE);
-                Err(Failure::new(Exit::Usage, Code::BadArgument, message)
-                    .help("name one with --workflow; `interlock workflow list` shows those built in"))
-            }
+/// A session that is to be started.
+pub(crate) struct Beginning<'a> {
+    pub(crate) title: &'a str,
+    pub(crate) workflow: &'a str,
+    pub(crate) settings: &'a [Pair],
+    pub(crate) mission: Option<String>,
+}
+
+impl Beginning<'_> {
+    pub(crate) fn begin(self, engine: &mut Engine) -> Result<(Done, Arc<Workflow>), Failure> {
+        let (workflow, pinned) = library::pinnable(self.workflow)?;
+        let workflow = Arc::new(workflow);
+        let settings = self.settings.iter().map(|pair| (Name::new(&pair.name), Name::new(&pair.value))).collect();
+        let task = Task::Start {
+            pinned: Arc::new(pinned),
+            workflow: Arc::clone(&workflow),
+            title: Name::new(self.title.trim()),
+            settings,
+            mission: self.mission,
+        };
+        Ok((start(engine, self.title, &task)?, workflow))
+    }
+}
+
+/// As named; otherwise the file of the project, beside the store or here.
+pub(crate) fn workflow_name(named: Option<&str>, place: &Place) -> Result<String, Failure> {
+    if let Some(named) = named {
+        return Ok(named.to_owned());
+    }
+    let store = place.file()?;
+    let project = store.parent().and_then(Path::parent).map(|folder| folder.join(library::PROJECT_FILE));
+    match project.filter(|path| path.exists()) {
+        Some(path) => Ok(path.display().to_string()),
+        None if Path::new(library::PROJECT_FILE).exists() => Ok(library::PROJECT_FILE.to_owned()),
+        None => {
+            let message = format!("no workflow is named, and the project has no {}", library::PROJECT_FILE);
+            Err(Failure::new(Exit::Usage, Code::BadArgument, message)
+                .help("name one with --workflow; `interlock workflow list` shows those built in"))
         }
     }
 }
 
 /// Starts it under the first name that is free.
-fn start(engine: &mut Engine, title: &str, task: &Task) -> Result<crate::engine::Done, Failure> {
+fn start(engine: &mut Engine, title: &str, task: &Task) -> Result<Done, Failure> {
     let mut last = None;
     for _ in 0..TRIES {
         let order = Order { session: session_id(title, &clock::suffix(4)), task: task.clone() };

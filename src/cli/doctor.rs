@@ -1,0 +1,184 @@
+//! `interlock doctor`
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use clap::Args;
+use serde_json::json;
+
+use crate::agents::find_program;
+use crate::cli::place::{Place, keyring, workspaces};
+use crate::cli::run::{self, TEAM_FILE};
+use crate::cli::{Ending, examples};
+use crate::failure::{Exit, Failure};
+use crate::git::Project;
+use crate::output::{HEADING, Output, Text};
+use crate::play;
+use crate::store::Store as _;
+use crate::team::{Part, Team};
+
+/// Say what is missing before anything starts
+///
+/// Looks at git, the project, the store and its keys, the agents file, and the program of every agent. Exit code 5 if
+/// something that a run needs is missing.
+#[derive(Args)]
+#[command(after_help = examples!(
+    "interlock doctor                    # the team of agents.yaml"
+    "interlock doctor --agents codex     # one client for every role"
+))]
+pub(crate) struct Doctor {
+    /// Who plays the roles: scripted, claude, codex, gemini, or an agents file
+    #[arg(long, value_name = "NAME or FILE")]
+    agents: Option<String>,
+}
+
+/// One thing that was looked at.
+struct Finding {
+    what: String,
+    found: Result<String, Problem>,
+}
+
+struct Problem {
+    message: String,
+    help: Option<String>,
+}
+
+impl Doctor {
+    pub(crate) fn run(&self, output: Output, place: &Place) -> Ending {
+        let mut findings = vec![project(place), store(place), keys(place), folder()];
+        findings.extend(self.team(place));
+        let sound = findings.iter().all(|finding| finding.found.is_ok());
+        let exit = if sound { Exit::Done } else { Exit::Unavailable };
+        if output.json {
+            let list: Vec<_> = findings
+                .iter()
+                .map(|finding| match &finding.found {
+                    Ok(found) => json!({ "what": finding.what, "ok": true, "found": found }),
+                    Err(problem) => {
+                        json!({ "what": finding.what, "ok": false, "problem": problem.message, "help": problem.help })
+                    }
+                })
+                .collect();
+            output.document(&json!({ "ok": sound, "findings": list }))?;
+            return Ok(exit);
+        }
+        output.text(&text(&findings))?;
+        Ok(exit)
+    }
+
+    fn team(&self, place: &Place) -> Vec<Finding> {
+        let here = std::env::current_dir().unwrap_or_default();
+        let folder = place.project().unwrap_or(here);
+        let what = self.agents.clone().unwrap_or_else(|| TEAM_FILE.to_owned());
+        match run::team(self.agents.as_deref(), &folder) {
+            Err(failure) => vec![Finding { what, found: Err(of(&failure)) }],
+            Ok(team) => {
+                let mut findings = vec![Finding { what, found: Ok("can be read".to_owned()) }];
+                findings.extend(agents(&team));
+                findings
+            }
+        }
+    }
+}
+
+fn project(place: &Place) -> Finding {
+    let here = std::env::current_dir().unwrap_or_default();
+    let folder = place.project().unwrap_or(here);
+    let found = Project::of(&folder).and_then(|project| {
+        let head = project.head()?;
+        let waiting = match project.uncommitted()? {
+            0 => String::new(),
+            files => format!("; {files} files are not committed, and agents will not see that"),
+        };
+        Ok(format!("{} at {}{waiting}", project.root.display(), head.short()))
+    });
+    let found = found.map_err(|error| Problem { message: error.message, help: error.help });
+    Finding { what: "git repository".to_owned(), found }
+}
+
+fn store(place: &Place) -> Finding {
+    let found = match place.store() {
+        Ok(store) => Ok(store.path().display().to_string()),
+        Err(_) if place.file().is_err() => Ok("none yet; `interlock run` makes one".to_owned()),
+        Err(failure) => Err(of(&failure)),
+    };
+    Finding { what: "store".to_owned(), found }
+}
+
+fn keys(place: &Place) -> Finding {
+    let held = || -> Result<String, Failure> {
+        let Ok(mut store) = place.store() else { return Ok("made with the store".to_owned()) };
+        let identity = store.view()?.identity()?;
+        keyring()?.chain(&identity)?;
+        Ok("here".to_owned())
+    };
+    Finding { what: "keys".to_owned(), found: held().map_err(|failure| of(&failure)) }
+}
+
+fn folder() -> Finding {
+    let found = workspaces().and_then(|path| {
+        std::fs::create_dir_all(&path).map_err(|error| crate::files::unwritable(&path, &error))?;
+        Ok(path.display().to_string())
+    });
+    Finding { what: "workspaces".to_owned(), found: found.map_err(|failure| of(&failure)) }
+}
+
+fn agents(team: &Team) -> Vec<Finding> {
+    team.everybody().into_iter().map(|(name, part)| Finding { what: format!("agent {name}"), found: program(part) }).collect()
+}
+
+/// Is the program there, and does it start?
+fn program(part: &Part) -> Result<String, Problem> {
+    if part.setup.command.get(1).is_some_and(|word| word == play::WORD) {
+        return Ok(format!("scripted: {}", part.setup.command.last().map_or("-", String::as_str)));
+    }
+    let program = part.client.program(&part.setup);
+    let path = part.setup.environment.get("PATH").map(String::as_str);
+    let Some(found) = find_program(program, path) else {
+        let help = "install it, or name it with `program` in the agents file".to_owned();
+        return Err(Problem { message: format!("the program `{program}` is not there"), help: Some(help) });
+    };
+    // Whatever answers `--version` is asked; a command of one's own may do anything.
+    if matches!(part.client.name(), "command" | "acp") {
+        return Ok(found.display().to_string());
+    }
+    match version(&found, part) {
+        Some(version) => Ok(format!("{} ({version})", found.display())),
+        None => Err(Problem { message: format!("{} --version fails", found.display()), help: None }),
+    }
+}
+
+fn version(program: &Path, part: &Part) -> Option<String> {
+    let mut command = Command::new(program);
+    command.arg("--version").env_clear().envs(&part.setup.environment);
+    let output = command.stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    output.status.success().then(|| text.lines().next().unwrap_or_default().trim().to_owned())
+}
+
+fn of(failure: &Failure) -> Problem {
+    let json = failure.json();
+    let field = |name: &str| json.pointer(&format!("/error/{name}")).and_then(|value| value.as_str()).map(str::to_owned);
+    let code = field("code").unwrap_or_default();
+    Problem { message: format!("{code}: {}", field("message").unwrap_or_default()), help: field("help") }
+}
+
+fn text(findings: &[Finding]) -> Text {
+    let mut text = Text::default();
+    for finding in findings {
+        let mark = if finding.found.is_ok() { "ok      " } else { "missing " };
+        text.paint(HEADING, mark);
+        text.push(&format!("{:<16} ", finding.what));
+        match &finding.found {
+            Ok(found) => text.push(found),
+            Err(problem) => {
+                text.push(&problem.message);
+                if let Some(help) = &problem.help {
+                    text.push(&format!("\n                         {help}"));
+                }
+            }
+        }
+        text.push("\n");
+    }
+    text
+}

@@ -1,0 +1,251 @@
+//! `interlock run`
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::Args;
+use interlock_core::code::Code;
+use interlock_core::event::Cause;
+use interlock_core::id::{Digest, Name};
+use interlock_core::state::SessionStatus;
+use interlock_core::workflow::Workflow;
+
+use crate::agents;
+use crate::cli::init;
+use crate::cli::place::{Place, workspaces};
+use crate::cli::session::start::{Beginning, LARGEST_MISSION, workflow_name};
+use crate::cli::values::Pair;
+use crate::cli::{Ending, examples};
+use crate::engine::Engine;
+use crate::failure::{Exit, Failure};
+use crate::git::Project;
+use crate::input;
+use crate::output::{Output, Text};
+use crate::play;
+use crate::run;
+use crate::store::SessionHead;
+use crate::team::{self, Source, Team};
+
+/// The file that a project keeps its team in.
+pub(super) const TEAM_FILE: &str = "agents.yaml";
+const LARGEST_TEAM: u64 = 1 << 20;
+
+/// Drive a session to its end with real agents
+///
+/// Starts a session for MISSION.md, or goes on with one that has not ended. Agents work in copies of the project, each
+/// group in its own; your checkout is never touched. The result is a branch, interlock/SESSION. Stop it at any time and
+/// run it again: it goes on where it was. Questions appear here, and can be answered here or with `interlock answer`.
+#[derive(Args)]
+#[command(after_help = examples!(
+    "interlock run mission.md --agents claude     # one client plays every role"
+    "interlock run mission.md                     # the team of agents.yaml"
+    "interlock run --agents scripted              # a rehearsal: no model, no account"
+    "interlock run                                # go on with the session that has not ended"
+))]
+pub(crate) struct Run {
+    /// What is to be done, for every agent to read; its first line is the title
+    #[arg(value_name = "MISSION.md")]
+    mission: Option<PathBuf>,
+
+    /// Who plays the roles: scripted, claude, codex, gemini, or an agents file; agents.yaml of the project if not said
+    #[arg(long, value_name = "NAME or FILE")]
+    agents: Option<String>,
+
+    /// How many agents are at work at once; as the agents file says, or 4
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=512))]
+    parallel: Option<u32>,
+
+    /// Go on with this session
+    #[arg(long, value_name = "SESSION", conflicts_with = "mission")]
+    session: Option<String>,
+
+    /// The workflow of a new session: a built-in name or a file; interlock.yaml of the project if none is named
+    #[arg(long, value_name = "NAME or FILE")]
+    workflow: Option<String>,
+
+    /// A setting of the workflow, for a new session; may be repeated
+    #[arg(long, value_name = "NAME=VALUE", value_parser = Pair::parse)]
+    set: Vec<Pair>,
+
+    /// End when only people can go on, instead of waiting for them
+    #[arg(long)]
+    no_wait: bool,
+}
+
+impl Run {
+    pub(crate) fn run(&self, output: Output, place: &Place) -> Ending {
+        self.set_up(place)?;
+        let project = place.project()?;
+        let team = team(self.agents.as_deref(), &project)?;
+        let repository = Project::of(&project).map_err(|error| not_a_repository(&error))?;
+        repository.head().map_err(|error| not_a_repository(&error))?;
+        let (session, workflow) = self.session(place, &team)?;
+        let unplayed = team.unplayed(&workflow);
+        if !unplayed.is_empty() {
+            let roles: Vec<String> = unplayed.iter().map(|role| format!("`{role}`")).collect();
+            let message = format!("nobody plays {}", roles.join(", "));
+            return Err(Failure::new(Exit::Invalid, Code::NoAgentFor, message)
+                .help("give these roles to agents, or add `any: NAME` under `roles`"));
+        }
+        let root = root(place, &team, &session)?;
+        let engine = || place.engine_with(run::outputs(&root));
+        let run = run::Run {
+            engines: (engine()?, engine()?),
+            parallel: self.parallel.unwrap_or(team.parallel),
+            session,
+            workflow,
+            team,
+            project: repository,
+            wait: !self.no_wait,
+            output,
+            root: root.clone(),
+        };
+        let ended = run.drive()?;
+        let report = root.join("report.md");
+        // The report can be made again from the log at any time.
+        let kept = fs::write(&report, ended.story.markdown()).is_ok().then_some(report);
+        tell(output, &ended, kept.as_deref())
+    }
+
+    /// A project that has no store yet gets one.
+    fn set_up(&self, place: &Place) -> Result<(), Failure> {
+        match place.file() {
+            Err(fault) if fault.code == Code::NoStore => {
+                let here = env::current_dir().unwrap_or_default();
+                init::make_store(&place.file_for(&here))?;
+                init::ignore(&here)?;
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The session to drive: as named, the one of this mission, the one that has not ended, or a new one.
+    fn session(&self, place: &Place, team: &Team) -> Result<(Name, Arc<Workflow>), Failure> {
+        let mut engine = place.engine()?;
+        if let Some(named) = &self.session {
+            let (live, workflow) = engine.look(named)?;
+            return Ok((live.id, workflow));
+        }
+        let mission = match &self.mission {
+            Some(path) => Some(input::text(path, LARGEST_MISSION)?),
+            None => None,
+        };
+        if let Some(found) = self.unfinished(&mut engine, mission.as_deref())? {
+            let (live, workflow) = engine.look(&found)?;
+            return Ok((live.id, workflow));
+        }
+        let rehearsal = team.everybody().values().all(|part| part.setup.command.get(1).is_some_and(|word| word == play::WORD));
+        if mission.is_none() && !rehearsal {
+            return Err(Failure::new(Exit::Usage, Code::BadArgument, "there is nothing to do: no mission, and no session that goes on")
+                .help("write what is to be done into a file, and name it: interlock run mission.md"));
+        }
+        let title = mission.as_deref().map_or_else(|| "Rehearsal".to_owned(), title);
+        let workflow = match workflow_name(self.workflow.as_deref(), place) {
+            Ok(name) => name,
+            // Without any file of its own, a project has the usual workflow.
+            Err(_) if self.workflow.is_none() => "delivery-team".to_owned(),
+            Err(failure) => return Err(failure),
+        };
+        let beginning = Beginning { title: &title, workflow: &workflow, settings: &self.set, mission };
+        let (done, workflow) = beginning.begin(&mut engine)?;
+        Ok((done.session, workflow))
+    }
+
+    /// A session that has not ended: of this mission, or the only one.
+    fn unfinished(&self, engine: &mut Engine, mission: Option<&str>) -> Result<Option<Name>, Failure> {
+        let sessions = engine.store().view()?.sessions()?;
+        let open = |session: &&SessionHead| session.status == "active" || session.status == "validating";
+        let mut open: Vec<Name> = sessions.iter().filter(open).map(|session| session.id.clone()).collect();
+        if let Some(mission) = mission {
+            let digest = Digest::of(mission.as_bytes());
+            let is_it = |events: &[interlock_core::event::Event]| {
+                matches!(events.first().map(|event| &event.cause), Some(Cause::Started { mission: Some(of), .. }) if *of == digest)
+            };
+            for session in open {
+                if is_it(&engine.history(&session)?) {
+                    return Ok(Some(session));
+                }
+            }
+            return Ok(None);
+        }
+        if open.len() > 1 {
+            let message = format!("{} sessions have not ended", open.len());
+            return Err(Failure::new(Exit::Usage, Code::BadArgument, message)
+                .help("name one with --session")
+                .allowed(open.iter().map(ToString::to_string)));
+        }
+        Ok(open.pop())
+    }
+}
+
+/// The folder of a session's workspaces.
+fn root(place: &Place, team: &Team, session: &Name) -> Result<PathBuf, Failure> {
+    let above = match &team.folder {
+        Some(folder) => folder.clone(),
+        None => workspaces()?,
+    };
+    let mut store = place.store()?;
+    let identity = crate::store::Store::view(&mut store)?.identity()?;
+    let root = above.join(identity.id.as_str()).join(session.as_str());
+    Ok(std::path::absolute(&root).unwrap_or(root))
+}
+
+/// The team that is named, or the project's.
+pub(super) fn team(named: Option<&str>, project: &Path) -> Result<Team, Failure> {
+    let source = source(named, project)?;
+    team::open(&source).map_err(|problems| {
+        let sources = [(source.name.clone(), source.text.clone())].into_iter().collect();
+        Failure::invalid(problems, sources)
+    })
+}
+
+fn source(named: Option<&str>, project: &Path) -> Result<Source, Failure> {
+    let path = match named {
+        Some(name) if name == play::CLIENT || agents::client(name).is_some_and(|client| !matches!(client.name(), "acp" | "command")) => {
+            return Ok(Source::single(name, project));
+        }
+        Some(path) => PathBuf::from(path),
+        None => project.join(TEAM_FILE),
+    };
+    if named.is_none() && !path.exists() {
+        let message = format!("who plays the roles? The project has no {TEAM_FILE}");
+        return Err(Failure::new(Exit::Usage, Code::NoAgentFor, message)
+            .help("name a client: --agents claude, codex, gemini or scripted; docs/agents.md describes the file"));
+    }
+    let text = input::text(&path, LARGEST_TEAM)?;
+    let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+    Ok(Source { name: path.display().to_string(), text, folder: std::path::absolute(&folder).unwrap_or(folder) })
+}
+
+/// The first line of a mission that says something.
+fn title(mission: &str) -> String {
+    let line = mission.lines().map(|line| line.trim_start_matches('#').trim()).find(|line| !line.is_empty());
+    line.unwrap_or("Mission").chars().take(120).collect()
+}
+
+pub(super) fn not_a_repository(error: &crate::git::Error) -> Failure {
+    Failure::new(Exit::Unavailable, Code::NotARepository, error.message.clone()).maybe_help(error.help.clone())
+}
+
+fn tell(output: Output, ended: &run::Ended, report: Option<&Path>) -> Ending {
+    let exit = if ended.status == SessionStatus::Completed { Exit::Done } else { Exit::Refused };
+    if output.json {
+        let mut document = ended.story.json();
+        document["stopped"] = serde_json::json!(ended.stopped);
+        document["report"] = serde_json::json!(report.map(|path| path.display().to_string()));
+        output.document(&document)?;
+        return Ok(exit);
+    }
+    let mut text: Text = ended.story.text();
+    if let Some(report) = report {
+        text.push(&format!("  report   {}\n", report.display()));
+    }
+    output.text(&text)?;
+    match &ended.stopped {
+        Some(why) => Err(Failure::new(exit, Code::RunStopped, why.clone()).help("interlock run goes on where it was")),
+        None => Ok(exit),
+    }
+}

@@ -1,0 +1,286 @@
+//! The conductor: what may start is started, what ended is told, until the session has ended or a person is needed.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::thread;
+use std::time::Duration;
+
+use interlock_core::id::{AssignmentId, Name};
+use interlock_core::state::{Assignment, SessionStatus, State};
+use interlock_core::workflow::Task;
+
+use crate::engine::Engine;
+use crate::failure::Failure;
+use crate::process::Control;
+use crate::run::crew::{Call, Crew, News, Over, Work};
+use crate::run::people::People;
+use crate::run::story::Story;
+use crate::run::view::{Row, View};
+use crate::run::{Ended, gate, merge, turn};
+
+/// How often it looks whether others have changed something.
+const LOOK: Duration = Duration::from_millis(250);
+
+pub(super) struct Conductor {
+    crew: Arc<Crew>,
+    looking: Engine,
+    view: View,
+    people: People,
+    parallel: usize,
+    wait: bool,
+    sender: Sender<News>,
+    receiver: Receiver<News>,
+    at_work: BTreeMap<Work, Worker>,
+    stopping: bool,
+    failure: Option<Failure>,
+}
+
+/// Somebody at work.
+struct Worker {
+    control: Control,
+    /// The workspace that nobody else may be in.
+    place: Place,
+    row: Row,
+}
+
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Place {
+    Group(Name),
+    Session,
+    /// Where merges are tried; one at a time.
+    Integration,
+}
+
+impl Conductor {
+    pub(super) fn new(crew: Arc<Crew>, looking: Engine, view: View, parallel: u32, wait: bool) -> Self {
+        let (sender, receiver) = mpsc::channel();
+        let people = People::new(sender.clone(), &view);
+        let parallel = usize::try_from(parallel).unwrap_or(usize::MAX);
+        let (at_work, stopping, failure) = (BTreeMap::new(), false, None);
+        Self { crew, looking, view, people, parallel, wait, sender, receiver, at_work, stopping, failure }
+    }
+
+    pub(super) fn conduct(mut self) -> Result<Ended, Failure> {
+        let mut state = self.look()?;
+        self.view.began(&state, &self.crew);
+        let stopped = loop {
+            if let Some(stopped) = self.step(&state) {
+                break stopped;
+            }
+            if self.listen() {
+                state = self.look()?;
+            }
+        };
+        self.finish(stopped)
+    }
+
+    fn look(&mut self) -> Result<State, Failure> {
+        let (live, _) = self.looking.look(&self.crew.session)?;
+        Ok(live.state)
+    }
+
+    /// Starts what may start. `Some`: the run is over, and why, if the session is not.
+    fn step(&mut self, state: &State) -> Option<Option<String>> {
+        self.recall(state);
+        let over = matches!(state.status, SessionStatus::Completed | SessionStatus::Cancelled);
+        if !over && !self.stopping && self.failure.is_none() {
+            self.start(state);
+            self.people.attend(state, &self.crew, &mut self.view);
+        }
+        let rows = self.at_work.values().map(|worker| worker.row.clone()).collect();
+        self.view.draw(state, rows, &self.crew);
+        if !self.at_work.is_empty() {
+            return None;
+        }
+        if over {
+            return Some(None);
+        }
+        if self.stopping || self.failure.is_some() {
+            return Some(Some("the run was stopped".to_owned()));
+        }
+        let questions = state.open_questions.len();
+        match (questions, self.wait) {
+            (0, _) | (_, true) => None,
+            (1, false) => Some(Some("1 question waits for a person".to_owned())),
+            (many, false) => Some(Some(format!("{many} questions wait for a person"))),
+        }
+    }
+
+    /// What somebody else's decision took away is ended.
+    fn recall(&mut self, state: &State) {
+        for (work, worker) in &self.at_work {
+            let gone = match work {
+                Work::Turn(id) | Work::Merge(id) => !state.open.contains(id),
+                Work::Gate(run) => !state.gate_runs.contains_key(run),
+            };
+            if gone {
+                worker.control.stop();
+            }
+        }
+    }
+
+    fn start(&mut self, state: &State) {
+        for (id, assignment) in state.open.iter().filter_map(|id| Some((*id, state.assignments.get(id)?))) {
+            let merges = assignment.task == Task::Merge && !self.crew.team.merge_by_agent;
+            if merges {
+                self.start_merge(state, id, assignment);
+            } else {
+                self.start_turn(state, id, assignment);
+            }
+        }
+        for (run, awaited) in &state.gate_runs {
+            let work = Work::Gate(*run);
+            if self.at_work.contains_key(&work) || self.is_taken(&Place::Integration) {
+                continue;
+            }
+            let errand = gate::Errand::new(*run, awaited, state, &self.crew.workflow);
+            let row = Row::new(awaited.group.clone(), format!("gate {}", errand.gate), 1);
+            self.go(work, Place::Integration, row, move |crew, control, _| gate::take(crew, &errand, control));
+        }
+    }
+
+    fn start_merge(&mut self, state: &State, id: AssignmentId, assignment: &Assignment) {
+        let work = Work::Merge(id);
+        if self.at_work.contains_key(&work) || self.is_taken(&Place::Integration) {
+            return;
+        }
+        let call = Call::new(id, assignment, state);
+        let row = Row::new(assignment.group.clone(), "merge".to_owned(), assignment.attempt);
+        self.go(work, Place::Integration, row, move |crew, control, _| merge::take(crew, &call, control));
+    }
+
+    fn start_turn(&mut self, state: &State, id: AssignmentId, assignment: &Assignment) {
+        let work = Work::Turn(id);
+        let place = match (&assignment.group, assignment.task) {
+            (_, Task::Merge) => Place::Integration,
+            (Some(group), _) => Place::Group(group.clone()),
+            (None, _) => Place::Session,
+        };
+        let full = self.turns() >= self.parallel || self.is_taken(&place);
+        if full || self.at_work.contains_key(&work) || self.role_is_busy(state, id, &assignment.role) {
+            return;
+        }
+        let call = Call::new(id, assignment, state);
+        let row = Row::new(assignment.group.clone(), assignment.role.to_string(), assignment.attempt);
+        self.go(work, place, row, move |crew, control, news| turn::take(crew, &call, control, news));
+    }
+
+    /// As the workflow limits the role (the oldest first), and as the team does.
+    fn role_is_busy(&self, state: &State, id: AssignmentId, role: &Name) -> bool {
+        let declared = self.crew.workflow.role_named(role).and_then(|ix| self.crew.workflow.role(ix).at_most);
+        let earlier = state.open.range(..id).filter(|id| state.assignments.get(id).is_some_and(|other| other.role == *role));
+        if declared.is_some_and(|most| earlier.count() >= usize::try_from(most).unwrap_or(usize::MAX)) {
+            return true;
+        }
+        let own = self.crew.team.part(role).and_then(|part| part.parallel);
+        let same = self.at_work.values().filter(|worker| worker.row.what == role.as_str()).count();
+        own.is_some_and(|most| same >= usize::try_from(most).unwrap_or(usize::MAX))
+    }
+
+    fn turns(&self) -> usize {
+        self.at_work.keys().filter(|work| matches!(work, Work::Turn(_))).count()
+    }
+
+    fn is_taken(&self, place: &Place) -> bool {
+        self.at_work.values().any(|worker| worker.place == *place)
+    }
+
+    fn go(
+        &mut self,
+        work: Work,
+        place: Place,
+        row: Row,
+        job: impl FnOnce(&Crew, &Control, &Sender<News>) -> Result<Over, Failure> + Send + 'static,
+    ) {
+        let control = Control::new();
+        let (crew, news) = (Arc::clone(&self.crew), self.sender.clone());
+        self.at_work.insert(work.clone(), Worker { control: control.clone(), place, row });
+        thread::spawn(move || {
+            let over = job(&crew, &control, &news);
+            // The crew is let go of first: whoever hears that the work is over may want to be the last.
+            drop(crew);
+            let _ = news.send(News::Over(work, over));
+        });
+    }
+
+    /// Waits for news, and takes in all there is. Whether the session has to be looked at again.
+    fn listen(&mut self) -> bool {
+        let first = match self.receiver.recv_timeout(LOOK) {
+            Ok(news) => news,
+            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return true,
+        };
+        let more: Vec<News> = self.receiver.try_iter().collect();
+        let mut changed = false;
+        for news in [first].into_iter().chain(more) {
+            changed |= self.hear(news);
+        }
+        changed
+    }
+
+    fn hear(&mut self, news: News) -> bool {
+        match news {
+            News::Progress(id, progress) => {
+                if let Some(worker) = self.at_work.get_mut(&Work::Turn(id)) {
+                    worker.row.progress(&progress);
+                }
+                false
+            }
+            News::Note(group, text) => {
+                self.view.note(group.as_ref(), &text);
+                false
+            }
+            News::Typed(line) => {
+                self.people.typed(&line, &self.crew, &mut self.view);
+                true
+            }
+            News::Stop => {
+                self.stop();
+                true
+            }
+            News::Over(work, over) => {
+                let worker = self.at_work.remove(&work);
+                match over {
+                    Ok(Over::Decided(done)) => self.view.decided(&done, worker.map(|worker| worker.row)),
+                    Ok(Over::Gone | Over::Stopped) => {}
+                    Err(failure) => self.fail(failure),
+                }
+                true
+            }
+        }
+    }
+
+    /// Asked once: gently. Asked again: now.
+    fn stop(&mut self) {
+        for worker in self.at_work.values() {
+            if self.stopping { worker.control.kill() } else { worker.control.stop() }
+        }
+        if !self.stopping {
+            self.view.note(None, "stopping: agents are asked to end; the session goes on when you run it again");
+        }
+        self.stopping = true;
+    }
+
+    /// Something outside of the rules went wrong: nobody starts anything any more.
+    fn fail(&mut self, failure: Failure) {
+        if self.failure.is_none() {
+            self.failure = Some(failure);
+            self.at_work.values().for_each(|worker| worker.control.stop());
+        }
+    }
+
+    fn finish(mut self, stopped: Option<String>) -> Result<Ended, Failure> {
+        let state = self.look()?;
+        self.view.close();
+        let branch = self.crew.site.branch();
+        let result = self.crew.site.vault.hand_over(&self.crew.site.project, &branch)?;
+        if let Some(failure) = self.failure {
+            return Err(failure);
+        }
+        let story = Story::of(&mut self.looking, &state, &self.crew, (&branch, &result))?;
+        let failed = stopped.is_some() || story.has_trouble();
+        self.crew.site.clean_up(self.crew.team.keep, failed, state.status);
+        Ok(Ended { status: state.status, stopped, story })
+    }
+}
+

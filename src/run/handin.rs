@@ -1,0 +1,80 @@
+//! What an agent hands in, found and read without trusting where it lies; and what is sent back when it cannot be taken.
+
+use std::fs::{self, File};
+use std::io::{self, Read as _};
+use std::path::Path;
+
+use interlock_core::rejection::Rejection;
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat, openat2};
+
+/// What is read of a handoff.
+const LARGEST: u64 = 64 << 20;
+/// The file that agents are told to write.
+const FILE: &str = "handoff.json";
+
+/// Makes the output folder of an attempt, empty. A link is removed, not followed.
+pub(super) fn clear(folder: &Path) -> io::Result<()> {
+    match fs::symlink_metadata(folder) {
+        Ok(found) if found.is_dir() => fs::remove_dir_all(folder)?,
+        Ok(_) => fs::remove_file(folder)?,
+        Err(_) => {}
+    }
+    fs::create_dir_all(folder)
+}
+
+/// The handoff that was left in the output folder, if there is one. No link is followed on the way, and nothing but a
+/// plain file is read.
+pub(super) fn left(folder: &Path) -> io::Result<Option<Vec<u8>>> {
+    let parent = folder.parent().unwrap_or(Path::new("."));
+    let name = Path::new(folder.file_name().unwrap_or_default()).join(FILE);
+    let above = openat(CWD, parent, OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::PATH, Mode::empty())?;
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
+    let within = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    let file = match openat2(&above, &name, flags, Mode::empty(), within) {
+        Ok(file) => File::from(file),
+        Err(rustix::io::Errno::NOENT) => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::other(format!("{FILE} is not a plain file")));
+    }
+    let mut bytes = Vec::new();
+    file.take(LARGEST + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > LARGEST {
+        return Err(io::Error::other(format!("{FILE} is larger than {} MB", LARGEST >> 20)));
+    }
+    Ok(Some(bytes))
+}
+
+/// A refusal, as its lines.
+pub(super) fn problems(rejection: &Rejection) -> Vec<String> {
+    let line = |code: &str, message: &str, help: Option<&str>| {
+        format!("{code}: {message}{}", help.map(|help| format!(" ({help})")).unwrap_or_default())
+    };
+    let mut lines: Vec<String> = rejection
+        .problems
+        .iter()
+        .map(|problem| line(problem.code.number(), &problem.message, problem.help.as_deref()))
+        .collect();
+    if lines.is_empty() {
+        lines.push(line(rejection.code.number(), &rejection.message, rejection.help.as_deref()));
+    }
+    if !rejection.allowed.is_empty() {
+        lines.push(format!("accepted now: {}", rejection.allowed.join(", ")));
+    }
+    lines
+}
+
+/// What the agent is told when its handoff was not taken.
+pub(super) fn sent_back(problems: &[String], folder: &Path) -> String {
+    let mut text = String::from("Your handoff was not accepted. Nothing has changed; the assignment is still yours.\n\n");
+    for problem in problems {
+        text.push_str(&format!("- {problem}\n"));
+    }
+    let file = folder.join(FILE);
+    text.push_str(&format!(
+        "\nMend every one of these, write the whole handoff to {} again, and end. Report what is so.\n",
+        file.display()
+    ));
+    text
+}

@@ -1,0 +1,121 @@
+//! Merges, in the author's name, one after the other: tried first, checked on the merged tree, then made the state of
+//! things. A merge that a crash interrupted is found in, or not, and never made twice.
+
+use std::sync::Arc;
+
+use interlock_core::code::Code;
+use interlock_core::handoff;
+use interlock_core::id::{Digest, Name};
+use interlock_core::workflow::{GateRun, MergeWords};
+use serde_json::{Value as Json, json};
+
+use crate::clock;
+use crate::engine::{Given, Task as Wish};
+use crate::failure::{Exit, Failure};
+use crate::git::{Attempt, Hash};
+use crate::process::Control;
+use crate::run::crew::{Call, Crew, Over, settled};
+use crate::run::site::listed;
+
+pub(super) fn take(crew: &Crew, call: &Call, control: &Control) -> Result<Over, Failure> {
+    let Some(group) = &call.group else { return Ok(Over::Gone) };
+    let words = crew.workflow.merge_words();
+    let commit = crew.site.head(group, &call.open)?;
+    let said = match crew.site.vault.try_merge(&commit)? {
+        Attempt::Contained(into) => success(&words, &commit, &into)?,
+        Attempt::Conflict { onto, files } => {
+            crew.site.vault.bring_onto(group, &onto)?;
+            conflict(&words, &files)?
+        }
+        Attempt::Clean { onto, tree } => match tried(crew, call, group, (&commit, &onto, &tree), &words, control)? {
+            Some(said) => said,
+            None => return Ok(Over::Stopped),
+        },
+    };
+    report(crew, call, &said)
+}
+
+/// The merged tree is there: is it sound?
+fn tried(
+    crew: &Crew,
+    call: &Call,
+    group: &Name,
+    (commit, onto, tree): (&Hash, &Hash, &Hash),
+    words: &MergeWords,
+    control: &Control,
+) -> Result<Option<Json>, Failure> {
+    let commands = crew.commands_for(call);
+    if !commands.is_empty() {
+        let workspace = crew.site.merge_bench(tree)?;
+        crew.make_ready(&workspace, control)?;
+        let Some(result) = crew.check(tree, &commands, &workspace.folder, None, control)? else { return Ok(None) };
+        if !result.passed {
+            crew.site.vault.bring_onto(group, onto)?;
+            return failure(words, &result.failed.unwrap_or_default(), &result.output).map(Some);
+        }
+    }
+    let message = format!("Merge {group}\n\nAssignment: {}\n", call.id);
+    let merge = crew.site.vault.commit(tree, &[onto, commit], &crew.site.who(&call.role), &message)?;
+    crew.site.vault.publish(group, &merge, onto)?;
+    success(words, commit, &merge).map(Some)
+}
+
+impl Crew {
+    /// The commands that have to pass on the merged tree: those that completion will ask for.
+    fn commands_for(&self, call: &Call) -> Vec<Vec<Name>> {
+        let needed = self.workflow.requirements().gates;
+        let gates = needed.iter().filter_map(|(name, _)| self.workflow.gates.iter().find(|gate| gate.name == *name));
+        gates
+            .flat_map(|gate| match &gate.run {
+                GateRun::Plan => call.checks.clone(),
+                GateRun::Command(command) => vec![command.clone()],
+            })
+            .collect()
+    }
+}
+
+fn report(crew: &Crew, call: &Call, said: &Json) -> Result<Over, Failure> {
+    let mut document = json!({
+        "agent": call.role,
+        "output_type": "merge",
+        "timestamp": clock::rfc3339(clock::now()),
+        "feature_directory": ".",
+        "skills_invoked": [],
+    });
+    if let (Some(document), Some(said)) = (document.as_object_mut(), said.as_object()) {
+        document.extend(said.clone());
+    }
+    let bytes = document.to_string().into_bytes();
+    let extracted = handoff::extract("merge", &bytes).map(Arc::new);
+    let given = Given { digest: Digest::of(&bytes), extracted };
+    settled(crew.order(Wish::Merge { assignment: call.id, given }))
+}
+
+fn success(words: &MergeWords, commit: &Hash, into: &Hash) -> Result<Json, Failure> {
+    let context = format!("Interlock has merged {}; everything that was merged is now at {}", commit.short(), into.short());
+    said(words.success.as_ref(), &context, json!({ "commit": into.as_str() }))
+}
+
+fn conflict(words: &MergeWords, files: &[String]) -> Result<Json, Failure> {
+    let context = format!(
+        "Interlock has tried the merge: it conflicts with what others have merged, in {}. The files that you get hold both sides.",
+        listed(files)
+    );
+    said(words.conflict.as_ref(), &context, json!({ "conflicting_files": files }))
+}
+
+fn failure(words: &MergeWords, command: &str, output: &str) -> Result<Json, Failure> {
+    let context = format!("Interlock has tried the merge: `{command}` fails on the merged files, which are those that you get");
+    said(words.failure.as_ref(), &context, json!({ "failing_tests": [command], "test_output": output }))
+}
+
+fn said(status: Option<&Name>, context: &str, mut more: Json) -> Result<Json, Failure> {
+    let Some(status) = status else {
+        let message = "the merge table of the workflow has no status for this outcome";
+        let help = "add the row, or leave merges to agents with `merge: agent` in the agents file";
+        return Err(Failure::new(Exit::Invalid, Code::Unrunnable, message).help(help));
+    };
+    more["status"] = json!(status);
+    more["handoff"] = json!({ "next_agent": null, "context": context });
+    Ok(more)
+}

@@ -1,0 +1,151 @@
+//! `interlock run`: drives a session to its end with real agents.
+//!
+//! One thread conducts: it looks at how the session stands, starts what may start, and tells people. Each piece of work
+//! (a turn of an agent, a merge, a gate) has a thread of its own that ends with one decision at the desk. All that the
+//! conductor knows it reads from the store, so it can be killed at any point and started again.
+
+mod checks;
+mod conduct;
+mod crew;
+mod gate;
+mod handin;
+mod merge;
+mod notify;
+mod people;
+mod purse;
+mod site;
+mod story;
+mod turn;
+mod view;
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use interlock_core::code::Code;
+use interlock_core::id::Name;
+use interlock_core::state::SessionStatus;
+use interlock_core::workflow::Workflow;
+
+use crate::clock;
+use crate::engine::{Desk, Engine};
+use crate::failure::{Exit, Failure};
+use crate::git::Project;
+use crate::output::Output;
+use crate::process;
+use crate::team::Team;
+use conduct::Conductor;
+use crew::Crew;
+use purse::Purse;
+use site::Site;
+use view::View;
+
+/// How long the agents of a run that was killed may take to end.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What a run needs.
+pub(crate) struct Run {
+    pub(crate) session: Name,
+    pub(crate) workflow: Arc<Workflow>,
+    pub(crate) team: Team,
+    /// To decide with, and to look with.
+    pub(crate) engines: (Engine, Engine),
+    pub(crate) project: Project,
+    /// The session's own folder.
+    pub(crate) root: PathBuf,
+    pub(crate) parallel: u32,
+    /// Wait for people; else the run ends when only they can go on.
+    pub(crate) wait: bool,
+    pub(crate) output: Output,
+}
+
+/// How a run ended.
+pub(crate) struct Ended {
+    pub(crate) status: SessionStatus,
+    /// Why it stopped before the end of the session.
+    pub(crate) stopped: Option<String>,
+    pub(crate) story: story::Story,
+}
+
+impl Run {
+    pub(crate) fn drive(self) -> Result<Ended, Failure> {
+        fs::create_dir_all(&self.root).map_err(|error| unusable(&self.root, &error))?;
+        let held = hold(&self.root, &self.session)?;
+        let family = format!("{}/", self.root.display());
+        settle_the_last_run(&self.root, &family)?;
+        // Without it, what a killed keeper leaves behind would go to the system's first process.
+        process::become_subreaper().map_err(|error| unusable(&self.root, &error))?;
+        let (deciding, looking) = self.engines;
+        let desk = Desk::open(deciding)?;
+        let Some(caller) = desk.caller() else {
+            return Err(Failure::new(Exit::Bug, Code::Bug, "the desk is closed before anybody came"));
+        };
+        let crew = Arc::new(Crew {
+            site: Site::open(&self.root, &self.session, self.project)?,
+            purse: Purse::open(&self.root.join("spent.jsonl")),
+            checks: checks::Checks::default(),
+            session: self.session,
+            workflow: self.workflow,
+            team: self.team,
+            desk: caller,
+            lock: self.root.join("agents.lock"),
+            mark: format!("{family}{}", clock::suffix(12)),
+        });
+        let view = View::new(self.output, &crew.session);
+        let ended = Conductor::new(Arc::clone(&crew), looking, view, self.parallel, self.wait).conduct();
+        drop(crew);
+        desk.close();
+        drop(held);
+        ended
+    }
+}
+
+/// Where agents see their output folders, for the prompts.
+pub(crate) fn outputs(root: &Path) -> String {
+    site::outputs(root).display().to_string()
+}
+
+/// Only one run drives a session. The system lets go of it when the process ends, however it does.
+fn hold(root: &Path, session: &Name) -> Result<File, Failure> {
+    let path = root.join("run.lock");
+    let file = OpenOptions::new().create(true).truncate(false).read(true).write(true).open(&path);
+    let mut file = file.map_err(|error| unusable(&path, &error))?;
+    match file.try_lock() {
+        Ok(()) => {
+            use std::io::Write as _;
+            let noted = file.set_len(0).and_then(|()| write!(file, "{}", std::process::id()));
+            noted.map_err(|error| unusable(&path, &error))?;
+            Ok(file)
+        }
+        Err(TryLockError::WouldBlock) => {
+            let by = fs::read_to_string(&path).unwrap_or_default();
+            let by = if by.is_empty() { "another process".to_owned() } else { format!("process {by}") };
+            let message = format!("session {session} is being run by {by}");
+            Err(Failure::new(Exit::Refused, Code::AlreadyRunning, message).help("wait for it, or stop it there with Ctrl-C"))
+        }
+        Err(TryLockError::Error(error)) => Err(unusable(&path, &error)),
+    }
+}
+
+/// Before anything starts, nothing of an earlier run may live: its keepers end their agents, and hold a lock until they
+/// have; what is left after that is known by its mark.
+fn settle_the_last_run(root: &Path, family: &str) -> Result<(), Failure> {
+    let path = root.join("agents.lock");
+    let file = OpenOptions::new().create(true).append(true).open(&path).map_err(|error| unusable(&path, &error))?;
+    let until = Instant::now() + PATIENCE;
+    while file.try_lock().is_err() {
+        if Instant::now() >= until {
+            process::end_strays(family);
+            break;
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+    process::end_strays(family);
+    Ok(())
+}
+
+fn unusable(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::new(Exit::Unavailable, Code::OutputFailed, format!("{}: {error}", path.display()))
+}

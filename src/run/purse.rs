@@ -1,0 +1,117 @@
+//! What agents have used up, and whether there is something left to use. Kept in a file, so that a run that goes on
+//! knows what was spent before.
+
+use std::collections::BTreeMap;
+use std::fs::{self, OpenOptions};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use interlock_core::id::Name;
+use serde::{Deserialize, Serialize};
+
+use crate::agents::Usage;
+use crate::team::Allowance;
+
+/// One turn of one agent.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Entry {
+    pub(super) assignment: String,
+    pub(super) role: Name,
+    pub(super) group: Option<Name>,
+    pub(super) input_tokens: u64,
+    pub(super) output_tokens: u64,
+    pub(super) cost: Option<f64>,
+    pub(super) milliseconds: u64,
+}
+
+/// What was used up by somebody.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Spent {
+    pub(crate) usage: Usage,
+    pub(crate) time: Duration,
+    pub(crate) turns: u32,
+}
+
+impl Spent {
+    fn add(&mut self, entry: &Entry) {
+        self.usage.input_tokens = self.usage.input_tokens.saturating_add(entry.input_tokens);
+        self.usage.output_tokens = self.usage.output_tokens.saturating_add(entry.output_tokens);
+        if let Some(cost) = entry.cost {
+            self.usage.cost = Some(self.usage.cost.unwrap_or(0.0) + cost);
+        }
+        self.time = self.time.saturating_add(Duration::from_millis(entry.milliseconds));
+        self.turns = self.turns.saturating_add(1);
+    }
+}
+
+#[derive(Default)]
+struct Book {
+    session: Spent,
+    groups: BTreeMap<Name, Spent>,
+    assignments: BTreeMap<String, Spent>,
+    /// How often a person has granted an allowance once more: by whom it is for.
+    granted: BTreeMap<String, u32>,
+}
+
+pub(super) struct Purse {
+    path: PathBuf,
+    book: Mutex<Book>,
+}
+
+impl Purse {
+    /// Reads what was spent so far; a line that a crash cut short is passed over.
+    pub(super) fn open(path: &Path) -> Self {
+        let mut book = Book::default();
+        let text = fs::read_to_string(path).unwrap_or_default();
+        for entry in text.lines().filter_map(|line| serde_json::from_str::<Entry>(line).ok()) {
+            book.add(&entry);
+        }
+        Self { path: path.to_owned(), book: Mutex::new(book) }
+    }
+
+    pub(super) fn add(&self, entry: &Entry) {
+        self.book().add(entry);
+        let Ok(mut line) = serde_json::to_string(entry) else { return };
+        line.push('\n');
+        // What cannot be written down still counts for this run.
+        let opened = OpenOptions::new().create(true).append(true).open(&self.path);
+        let _ = opened.and_then(|mut file| file.write_all(line.as_bytes()));
+    }
+
+    pub(super) fn session(&self) -> Spent {
+        self.book().session
+    }
+
+    pub(super) fn group(&self, group: &str) -> Spent {
+        self.book().groups.get(group).copied().unwrap_or_default()
+    }
+
+    pub(super) fn assignment(&self, assignment: &str) -> Spent {
+        self.book().assignments.get(assignment).copied().unwrap_or_default()
+    }
+
+    /// Whether somebody's allowance is used up, in words. A person who says to go on has granted it once more.
+    pub(super) fn exceeded(&self, whose: &str, allowance: &Allowance, spent: &Spent) -> Option<String> {
+        let mut book = self.book();
+        let times = book.granted.entry(whose.to_owned()).or_insert(1);
+        let exceeded = allowance.exceeded(&spent.usage, spent.time, *times)?;
+        *times = times.saturating_add(1);
+        Some(format!("the budget of {whose} is used up: {exceeded}"))
+    }
+
+    fn book(&self) -> std::sync::MutexGuard<'_, Book> {
+        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Book {
+    fn add(&mut self, entry: &Entry) {
+        self.session.add(entry);
+        self.assignments.entry(entry.assignment.clone()).or_default().add(entry);
+        if let Some(group) = &entry.group {
+            self.groups.entry(group.clone()).or_default().add(entry);
+        }
+    }
+}

@@ -1,0 +1,252 @@
+//! Where the work is: the folders of a session, what each group has come to, and what an agent may do to its files.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use globset::{GlobBuilder, GlobSetBuilder};
+use interlock_core::id::{AssignmentId, Name};
+use interlock_core::state::SessionStatus;
+use interlock_core::workflow::Writes;
+
+use crate::git::{Attempt, Changes, Hash, Project, Result, Vault, Who, Workspace};
+use crate::run::crew::Call;
+use crate::team::Keep;
+
+/// Groups have names of people's choice; these are no such names.
+const OF_SESSION: &str = "+session";
+const OF_MERGES: &str = "+merges";
+
+pub(super) struct Site {
+    pub(super) project: Project,
+    pub(super) vault: Vault,
+    root: PathBuf,
+    session: Name,
+}
+
+/// A workspace, ready for an agent.
+pub(super) struct Bench {
+    pub(super) workspace: Workspace,
+    /// What the group had come to.
+    head: Hash,
+    /// What the agent's work will stand on.
+    parents: Vec<Hash>,
+    /// Files with the marks of a conflict, for the agent to settle.
+    pub(super) conflicts: Vec<String>,
+    name: String,
+    role: Name,
+}
+
+impl Site {
+    pub(super) fn open(root: &Path, session: &Name, project: Project) -> Result<Self> {
+        fs::create_dir_all(root)?;
+        let vault = Vault::open(&root.join("repository.git"), &project)?;
+        Ok(Self { project, vault, root: root.to_owned(), session: session.clone() })
+    }
+
+    pub(super) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Where what agents print is kept.
+    pub(super) fn transcript(&self, name: &str) -> std::io::Result<PathBuf> {
+        let folder = self.root.join("transcripts");
+        fs::create_dir_all(&folder)?;
+        Ok(folder.join(format!("{name}.log")))
+    }
+
+    /// Where the holder of an assignment leaves its handoff.
+    pub(super) fn output(&self, id: AssignmentId, attempt: u32) -> PathBuf {
+        self.outputs().join(self.session.as_str()).join(format!("{id}.{attempt}"))
+    }
+
+    /// Was the workspace made ready? Its own name says so, beside it and not in it.
+    pub(super) fn is_ready(&self, workspace: &Workspace) -> bool {
+        self.ready(workspace).exists()
+    }
+
+    pub(super) fn mark_ready(&self, workspace: &Workspace) -> Result<()> {
+        Ok(fs::write(self.ready(workspace), "")?)
+    }
+
+    fn ready(&self, workspace: &Workspace) -> PathBuf {
+        let name = workspace.folder.file_name().unwrap_or_default().to_string_lossy();
+        self.vault.path().join(format!("ready-{name}"))
+    }
+
+    /// Of all output folders, as the engine is told.
+    pub(super) fn outputs(&self) -> PathBuf {
+        outputs(&self.root)
+    }
+
+    /// The workspace of a group, as its last accepted report left it.
+    pub(super) fn bench(&self, call: &Call, writes: bool) -> Result<Bench> {
+        let name = call.group.as_deref().unwrap_or(OF_SESSION).to_owned();
+        let head = match &call.group {
+            Some(group) => self.head(group, &call.open)?,
+            None => self.vault.integration()?,
+        };
+        let workspace = Workspace::open(&self.root, &name, &self.vault)?;
+        workspace.show(&head, &self.project)?;
+        let mut bench =
+            Bench { workspace, parents: vec![head.clone()], head, conflicts: Vec::new(), name, role: call.role.clone() };
+        if writes {
+            self.bring_up(&mut bench)?;
+        }
+        Ok(bench)
+    }
+
+    /// After a merge that failed, the author works on what it has to be merged with.
+    fn bring_up(&self, bench: &mut Bench) -> Result<()> {
+        let Some(onto) = self.vault.onto(&bench.name)? else { return Ok(()) };
+        if self.vault.contains(&bench.head, &onto)? {
+            return Ok(());
+        }
+        let (tree, conflicts) = self.vault.together(&bench.head, &onto)?;
+        bench.workspace.lay_out(&tree)?;
+        bench.parents.push(onto);
+        bench.conflicts = conflicts;
+        Ok(())
+    }
+
+    /// What a group has come to: what the last assignment left whose report is in.
+    pub(super) fn head(&self, group: &str, open: &[AssignmentId]) -> Result<Hash> {
+        let base = self.vault.group_base(group)?;
+        let left = self.vault.all_left(group)?.into_iter();
+        let counted = left.filter_map(|(name, commit)| Some((AssignmentId::parse(&name)?, commit)));
+        let last = counted.filter(|(id, _)| !open.contains(id)).max_by_key(|(id, _)| *id);
+        Ok(last.map_or(base, |(_, commit)| commit))
+    }
+
+    /// Takes in what the agent left, before its report is given in.
+    pub(super) fn take_in(&self, bench: &Bench, id: AssignmentId, changes: &Changes, message: &str) -> Result<Hash> {
+        let unchanged = bench.parents.len() == 1 && self.vault.tree(&bench.head)? == changes.tree;
+        let commit = if unchanged {
+            bench.head.clone()
+        } else {
+            let parents: Vec<&Hash> = bench.parents.iter().collect();
+            self.vault.commit(&changes.tree, &parents, &self.who(&bench.role), message)?
+        };
+        self.vault.leave(&bench.name, &id.to_string(), &commit)?;
+        Ok(commit)
+    }
+
+    /// Work outside of groups has nobody who would merge it later.
+    pub(super) fn integrate(&self, bench: &Bench, commit: &Hash) -> Result<Vec<String>> {
+        match self.vault.try_merge(commit)? {
+            Attempt::Contained(_) => Ok(Vec::new()),
+            Attempt::Conflict { files, .. } => Ok(files),
+            Attempt::Clean { onto, tree } => {
+                let merge = match onto == bench.head {
+                    true => commit.clone(),
+                    false => self.vault.commit(&tree, &[&onto, commit], &self.who(&bench.role), "Merge the session's own work")?,
+                };
+                self.vault.publish(OF_SESSION, &merge, &onto)?;
+                Ok(Vec::new())
+            }
+        }
+    }
+
+    /// Where merges are tried, and what has to hold of the whole is looked at.
+    pub(super) fn merge_bench(&self, tree: &Hash) -> Result<Workspace> {
+        let workspace = Workspace::open(&self.root, OF_MERGES, &self.vault)?;
+        workspace.lay_out(tree)?;
+        Ok(workspace)
+    }
+
+    pub(super) fn who<'a>(&'a self, role: &'a Name) -> Who<'a> {
+        Who { role, session: &self.session }
+    }
+
+    /// Takes workspaces away that nobody needs any more. What agents printed, and the repository of the session, go with
+    /// them only if all went well: the result is in the user's repository.
+    pub(super) fn clean_up(&self, keep: Keep, failed: bool, status: SessionStatus) {
+        let ended = matches!(status, SessionStatus::Completed | SessionStatus::Cancelled);
+        let wanted = match keep {
+            Keep::Always => false,
+            Keep::Failed => ended && !failed,
+            Keep::Never => ended,
+        };
+        if wanted {
+            // What cannot be removed is in nobody's way.
+            for folder in ["work", "output", "repository.git"] {
+                let _ = fs::remove_dir_all(self.root.join(folder));
+            }
+        }
+    }
+
+    /// The branch of the user's repository that gets the result.
+    pub(super) fn branch(&self) -> String {
+        format!("interlock/{}", self.session)
+    }
+}
+
+impl Bench {
+    /// What the agent did to the files.
+    pub(super) fn changes(&self) -> Result<Changes> {
+        self.workspace.changes(&self.head)
+    }
+
+    /// As if the agent had done nothing.
+    pub(super) fn restore(&self, site: &Site) -> Result<()> {
+        self.workspace.show(&self.head, &site.project)
+    }
+
+    /// What an agent did that its role may not do.
+    pub(super) fn trespasses(&self, changes: &Changes, writes: &Writes) -> Vec<String> {
+        let mut problems = Vec::new();
+        let outside = outside(&changes.files, writes);
+        if !outside.is_empty() {
+            let may = match writes {
+                Writes::Everything => "everything".to_owned(),
+                Writes::Nothing => "no file".to_owned(),
+                Writes::Only(patterns) => patterns.iter().map(|pattern| format!("`{pattern}`")).collect::<Vec<_>>().join(", "),
+            };
+            problems.push(format!("{} may change {may}, and you changed {}", self.role, listed(&outside)));
+        }
+        if !changes.astray.is_empty() {
+            problems.push(format!("links must not lead out of the project: {}", listed(&changes.astray)));
+        }
+        let marked: Vec<String> = self.conflicts.iter().filter(|file| self.has_marks(file)).cloned().collect();
+        if !marked.is_empty() {
+            problems.push(format!("the marks of a merge conflict are still in {}", listed(&marked)));
+        }
+        problems
+    }
+
+    fn has_marks(&self, file: &str) -> bool {
+        let text = fs::read(self.workspace.folder.join(file)).unwrap_or_default();
+        let has = |mark: &[u8]| text.split(|byte| *byte == b'\n').any(|line| line.starts_with(mark));
+        has(b"<<<<<<< ") && has(b">>>>>>> ")
+    }
+}
+
+/// Where agents of a session leave their handoffs.
+pub(super) fn outputs(root: &Path) -> PathBuf {
+    root.join("output")
+}
+
+/// Files that a role may not change.
+fn outside(files: &[String], writes: &Writes) -> Vec<String> {
+    match writes {
+        Writes::Everything => Vec::new(),
+        Writes::Nothing => files.to_vec(),
+        Writes::Only(patterns) => {
+            let mut set = GlobSetBuilder::new();
+            for pattern in patterns {
+                // A pattern that cannot be read allows nothing.
+                if let Ok(glob) = GlobBuilder::new(pattern).literal_separator(true).build() {
+                    set.add(glob);
+                }
+            }
+            let set = set.build().unwrap_or_default();
+            files.iter().filter(|file| !set.is_match(file)).cloned().collect()
+        }
+    }
+}
+
+/// The first few of many.
+pub(super) fn listed(files: &[String]) -> String {
+    let shown: Vec<String> = files.iter().take(12).map(|file| format!("`{file}`")).collect();
+    let more = files.len().saturating_sub(shown.len());
+    if more == 0 { shown.join(", ") } else { format!("{} and {more} more", shown.join(", ")) }
+}

@@ -1,0 +1,350 @@
+//! One assignment, from its claim to the decision that its report brings.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+use std::time::{Duration, Instant};
+
+use interlock_core::code::Code;
+use interlock_core::command::Loss;
+use interlock_core::handoff;
+use interlock_core::id::{Digest, Name};
+use interlock_core::workflow::Writes;
+use serde_json::Value as Json;
+
+use crate::agents::{Job, Outcome, Trouble, TroubleKind};
+use crate::clock;
+use crate::engine::{Claimed, Error, Given, Task as Wish};
+use crate::failure::{Exit, Failure};
+use crate::process::{self, Control, End};
+use crate::run::crew::{Call, Crew, News, Over, is_gone, pause};
+use crate::run::handin;
+use crate::run::purse::Entry;
+use crate::run::site::Bench;
+use crate::team::Part;
+
+/// Claims the assignment and plays it.
+pub(super) fn take(crew: &Crew, call: &Call, control: &Control, news: &Sender<News>) -> Result<Over, Failure> {
+    let part = crew.part(&call.role)?;
+    let done = match crew.order(Wish::Claim { assignment: call.id }) {
+        Ok(done) => done,
+        Err(error) if is_gone(error.code()) => return Ok(Over::Gone),
+        Err(error) => return Err(error.into()),
+    };
+    let Some(claimed) = done.claimed else {
+        return Err(Failure::new(Exit::Bug, Code::Bug, "a claim came back without its token"));
+    };
+    let writes = crew.writes(&call.role);
+    let bench = crew.site.bench(call, *writes != Writes::Nothing)?;
+    crew.make_ready(&bench.workspace, control)?;
+    let output = crew.site.output(call.id, claimed.attempt);
+    handin::clear(&output).map_err(|error| unwritable(&output, &error))?;
+    let prompt = format!("{}{}", claimed.prompt, of_conflicts(&bench.conflicts));
+    let name = format!("{}.{}", crew.session, call.id);
+    let told = Told { text: prompt.clone(), resume: None };
+    let mut turn =
+        Turn { crew, call, part, writes, control, news, claimed, bench, output, prompt, name, told, sent_back: 0, waited: 0 };
+    turn.play()
+}
+
+/// What the agent is told next.
+struct Told {
+    text: String,
+    /// In this conversation.
+    resume: Option<String>,
+}
+
+struct Turn<'a> {
+    crew: &'a Crew,
+    call: &'a Call,
+    part: &'a Part,
+    writes: &'a Writes,
+    control: &'a Control,
+    news: &'a Sender<News>,
+    claimed: Claimed,
+    bench: Bench,
+    output: PathBuf,
+    prompt: String,
+    /// `SESSION.a3`
+    name: String,
+    told: Told,
+    /// How often a handoff was sent back.
+    sent_back: u32,
+    /// How often something passing was waited out.
+    waited: u32,
+}
+
+/// What came of handing something in.
+enum Handed {
+    Settled(Over),
+    /// Not taken, for these reasons.
+    Back(Vec<String>),
+}
+
+impl Turn<'_> {
+    fn play(&mut self) -> Result<Over, Failure> {
+        loop {
+            if let Some(why) = self.over_budget() {
+                return self.lose(Loss::Halted, why);
+            }
+            let (end, outcome) = self.converse()?;
+            if self.control.is_stopped() {
+                return Ok(Over::Stopped);
+            }
+            let step = match self.handed_in(&outcome) {
+                Ok(Some(bytes)) => self.hand_in(&bytes)?,
+                Ok(None) => match self.without_handoff(end, &outcome)? {
+                    Some(over) => return Ok(over),
+                    None => continue,
+                },
+                Err(error) => Handed::Back(vec![format!("the handoff cannot be read: {error}")]),
+            };
+            match step {
+                Handed::Settled(over) => return Ok(over),
+                Handed::Back(problems) => {
+                    if self.sent_back >= self.crew.team.corrections {
+                        return self.lose(Loss::BadHandoff, problems.join("\n"));
+                    }
+                    self.send_back(&problems, outcome.conversation);
+                }
+            }
+        }
+    }
+
+    /// Starts the client and waits until it has ended.
+    fn converse(&mut self) -> Result<(End, Outcome), Failure> {
+        let resume = self.told.resume.clone();
+        let job = Job {
+            assignment: &self.name,
+            role: &self.call.role,
+            group: self.call.group.as_deref(),
+            attempt: self.claimed.attempt,
+            prompt: &self.told.text,
+            folder: &self.bench.workspace.folder,
+            output: &self.output,
+            read_only: *self.writes == Writes::Nothing,
+            resume: resume.as_deref(),
+            schema: None,
+        };
+        let (client, setup) = (self.part.client, &self.part.setup);
+        let mut spec = client.start(setup, &job).map_err(|error| self.cannot_start(&error))?;
+        spec.limits = self.crew.limits(self.part, self.time_left());
+        spec.transcript = self.crew.site.transcript(&format!("{}.{}", self.call.id, self.told_times())).ok();
+        spec.lock = Some(self.crew.lock.clone());
+        spec.mark = format!("{}/{}", self.crew.mark, self.call.id);
+        let (news, id) = (self.news.clone(), self.call.id);
+        let tell = Box::new(move |progress| {
+            let _ = news.send(News::Progress(id, progress));
+        });
+        let mut conversation = client.conversation(setup, &job, tell);
+        let began = Instant::now();
+        let end = process::run(&spec, self.control, &mut *conversation).map_err(|error| self.cannot_start(&error))?;
+        let outcome = conversation.finish(end);
+        self.spend(&outcome, began.elapsed());
+        Ok((end, outcome))
+    }
+
+    /// The file that it left, or what it said last.
+    fn handed_in(&self, outcome: &Outcome) -> std::io::Result<Option<Vec<u8>>> {
+        let left = handin::left(&self.output)?;
+        Ok(left.or_else(|| outcome.text.clone().filter(|text| text.contains('{')).map(String::into_bytes)))
+    }
+
+    fn hand_in(&mut self, bytes: &[u8]) -> Result<Handed, Failure> {
+        let extracted = handoff::extract("handoff", bytes);
+        let mut commit = None;
+        if let Ok(extracted) = &extracted {
+            let changes = self.bench.changes()?;
+            let trespasses = self.bench.trespasses(&changes, self.writes);
+            if !trespasses.is_empty() {
+                self.bench.restore(&self.crew.site)?;
+                return Ok(Handed::Back(trespasses));
+            }
+            if *self.writes != Writes::Nothing {
+                let message = message(self.call, &extracted.json);
+                commit = Some(self.crew.site.take_in(&self.bench, self.call.id, &changes, &message)?);
+            }
+            if let Some(seen) = self.false_claim(&extracted.json, &changes.tree)? {
+                return self.lose(Loss::FalseClaim, seen).map(Handed::Settled);
+            }
+        }
+        let given = Given { digest: Digest::of(bytes), extracted: extracted.map(Arc::new) };
+        let token = Some(self.claimed.token.clone());
+        let result = self.crew.order(Wish::Report { assignment: self.call.id, token, given });
+        match result {
+            Ok(done) => {
+                if let (Some(commit), None) = (commit, &self.call.group) {
+                    self.crew.site.integrate(&self.bench, &commit)?;
+                }
+                Ok(Handed::Settled(Over::Decided(Box::new(done))))
+            }
+            Err(error) if is_gone(error.code()) || error.code() == Code::WrongToken => Ok(Handed::Settled(Over::Gone)),
+            Err(Error::Refused(rejection)) => Ok(Handed::Back(handin::problems(&rejection))),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// What the plan's commands say to a handoff that claims that tests pass; `None` if it is true, or nothing is known.
+    fn false_claim(&self, json: &Json, tree: &crate::git::Hash) -> Result<Option<String>, Failure> {
+        if self.call.checks.is_empty() || !claims_tests(json) {
+            return Ok(None);
+        }
+        let folder = &self.bench.workspace.folder;
+        let result = self.crew.check(tree, &self.call.checks, folder, None, self.control)?;
+        // What the commands left behind is nobody's work.
+        self.bench.workspace.lay_out(tree)?;
+        Ok(result.filter(|result| !result.passed).map(|result| {
+            format!("The handoff claims that tests pass. Interlock ran them on the same files:\n{}", result.output)
+        }))
+    }
+
+    /// It ended and left nothing: `None` if it is to be asked again.
+    fn without_handoff(&mut self, end: End, outcome: &Outcome) -> Result<Option<Over>, Failure> {
+        match &outcome.trouble {
+            Some(Trouble { kind: TroubleKind::Passing, message, retry_after }) => {
+                self.wait_out(message, *retry_after, outcome.conversation.clone())
+            }
+            Some(Trouble { kind: TroubleKind::Setup, message, .. }) => {
+                let note = format!("agent `{}` cannot work: {message}", self.part.agent);
+                self.lose(Loss::Halted, note).map(Some)
+            }
+            trouble => {
+                let why = trouble.as_ref().map_or_else(|| how(end), |trouble| trouble.message.clone());
+                let resumable = outcome.conversation.is_some() && self.part.client.resumes();
+                let by_itself = matches!(end, End::Exited(_));
+                if resumable && by_itself && self.sent_back < self.crew.team.corrections {
+                    let said = format!("no handoff was found, neither in a file nor in your last message ({why})");
+                    self.send_back(&[said], outcome.conversation.clone());
+                    return Ok(None);
+                }
+                self.lose(Loss::NoHandoff, why).map(Some)
+            }
+        }
+    }
+
+    /// Rate limits and network faults are nobody's failure, and count in no loop.
+    fn wait_out(
+        &mut self,
+        message: &str,
+        told: Option<Duration>,
+        conversation: Option<String>,
+    ) -> Result<Option<Over>, Failure> {
+        self.waited += 1;
+        if self.waited > self.crew.team.retry.tries {
+            let note = format!("agent `{}` was tried {} times: {message}", self.part.agent, self.waited);
+            return self.lose(Loss::Halted, note).map(Some);
+        }
+        let wait = told.unwrap_or_else(|| self.crew.team.retry.wait(self.waited));
+        self.note(format!("{message}; next try in {} s", wait.as_secs_f64().ceil()));
+        if !pause(wait, self.control) {
+            return Ok(Some(Over::Stopped));
+        }
+        self.told.resume = conversation.filter(|_| self.part.client.resumes()).or_else(|| self.told.resume.take());
+        Ok(None)
+    }
+
+    fn send_back(&mut self, problems: &[String], conversation: Option<String>) {
+        self.sent_back += 1;
+        self.note(format!("{}: the handoff goes back: {}", self.call.role, problems.join("; ")));
+        let text = handin::sent_back(problems, &self.output);
+        let resume = conversation.filter(|_| self.part.client.resumes());
+        // One that cannot go on with a conversation has to be told everything.
+        let text = if resume.is_some() { text } else { format!("{}\n\n{text}", self.prompt) };
+        self.told = Told { text, resume };
+        let _ = handin::clear(&self.output);
+    }
+
+    fn lose(&self, loss: Loss, note: impl Into<String>) -> Result<Over, Failure> {
+        let note = Name::from(note.into());
+        self.crew.lose(self.call.id, loss, note)
+    }
+
+    fn over_budget(&self) -> Option<String> {
+        let (crew, purse) = (self.crew, &self.crew.purse);
+        let session = purse.exceeded("the session", &crew.team.session_budget, &purse.session());
+        let group = self.call.group.as_ref();
+        let group = || {
+            let group = group?;
+            purse.exceeded(&format!("group {group}"), &crew.team.group_budget, &purse.group(group))
+        };
+        let own = || purse.exceeded(&self.name, &self.part.budget, &purse.assignment(&self.name));
+        session.or_else(group).or_else(own)
+    }
+
+    fn spend(&self, outcome: &Outcome, time: Duration) {
+        self.crew.purse.add(&Entry {
+            assignment: self.name.clone(),
+            role: self.call.role.clone(),
+            group: self.call.group.clone(),
+            input_tokens: outcome.usage.input_tokens,
+            output_tokens: outcome.usage.output_tokens,
+            cost: outcome.usage.cost,
+            milliseconds: u64::try_from(time.as_millis()).unwrap_or(u64::MAX),
+        });
+    }
+
+    /// Until the deadline that the workflow gives the role.
+    fn time_left(&self) -> Option<Duration> {
+        let until = self.claimed.deadline?;
+        Some(Duration::from_millis(u64::try_from(until.0.saturating_sub(clock::now().0)).unwrap_or(0)))
+    }
+
+    fn told_times(&self) -> u32 {
+        self.sent_back + self.waited
+    }
+
+    fn note(&self, text: String) {
+        let _ = self.news.send(News::Note(self.call.group.clone(), text));
+    }
+
+    fn cannot_start(&self, error: &std::io::Error) -> Failure {
+        let message = format!("agent `{}` cannot be started: {error}", self.part.agent);
+        Failure::new(Exit::Unavailable, Code::ProgramMissing, message).help("`interlock doctor` says what is missing")
+    }
+}
+
+fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::new(Exit::Unavailable, Code::OutputFailed, format!("{}: {error}", path.display()))
+}
+
+/// What an agent that starts among conflicts has to know.
+fn of_conflicts(files: &[String]) -> String {
+    if files.is_empty() {
+        return String::new();
+    }
+    let list: Vec<String> = files.iter().map(|file| format!("- `{}`\n", file.replace('`', "'"))).collect();
+    format!(
+        "\n\n## Conflicts\n\nYour work was brought together with what others have merged meanwhile. These files hold the marks of \
+         conflicts; settle every one, keep what both sides wanted, and leave no mark:\n\n{}",
+        list.concat()
+    )
+}
+
+/// Does a handoff say that tests pass?
+fn claims_tests(json: &Json) -> bool {
+    let says = |object: Option<&Json>| {
+        let fields = ["tests_passed", "tests_passing", "all_tests_passing", "tests_pass"];
+        fields.iter().any(|field| object.and_then(|object| object.get(field)) == Some(&Json::Bool(true)))
+    };
+    says(Some(json)) || says(json.get("verification")) || says(json.get("test_results"))
+}
+
+/// The message of a commit: of whom, on what, and what it said of it.
+fn message(call: &Call, json: &Json) -> String {
+    let group = call.group.as_deref().unwrap_or("session");
+    let status = json.get("status").and_then(Json::as_str).unwrap_or_default();
+    let summary = json.get("summary").and_then(Json::as_str).unwrap_or_default();
+    let context = json.pointer("/handoff/context").and_then(Json::as_str).unwrap_or_default();
+    let body: String = if summary.is_empty() { context } else { summary }.chars().take(2000).collect();
+    format!("{group}: {} reports {status}\n\n{body}\n\nAssignment: {}\n", call.role, call.id)
+}
+
+fn how(end: End) -> String {
+    match end {
+        End::Exited(code) => format!("the agent ended with exit code {code}"),
+        End::TimedOut => "the agent took too long, and was ended".to_owned(),
+        End::Silent => "the agent said nothing for too long, and was ended".to_owned(),
+        End::Flooded => "the agent printed too much, and was ended".to_owned(),
+        End::Stopped => "the agent was stopped".to_owned(),
+    }
+}
