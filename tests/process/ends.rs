@@ -53,31 +53,34 @@ fn a_script_without_its_interpreter_is_code_127_and_a_message() {
 
 #[test]
 fn it_sees_its_environment_and_arguments_and_nothing_else() {
-    let mut scene = Scene::python("print(sorted(os.environ)); print(sys.argv[1:]); print(os.getcwd())");
+    let mut scene = Scene::new("env", &[]);
+    scene.spec.arguments.clear();
     scene.spec.environment.insert("LC_ALL".into(), "C".into());
-    scene.spec.arguments.splice(2..2, ["--".into(), "two words\n".into(), "".into()]);
-    let (end, heard) = scene.run();
-    assert_eq!(end, End::Exited(0), "{:?}", heard.err());
-    let arguments = format!("['--', 'two words\\n', '', '{}']", scene.mark);
-    let folder = scene.folder.display().to_string();
-    assert_eq!(heard.out(), ["['INTERLOCK_RUN', 'LC_ALL', 'PATH']", &arguments, &folder]);
+    let (_, heard) = scene.run();
+    let mut names: Vec<_> = heard.out().iter().map(|line| line.split('=').next().unwrap().to_owned()).collect();
+    names.sort();
+    assert_eq!(names, ["INTERLOCK_RUN", "LC_ALL", "PATH"]);
+    let scene = Scene::new("printf", &["[%s]", "--", "two words\n", "", "$HOME;*"]);
+    assert_eq!(scene.run().1.out().join("\n"), format!("[--][two words\n][][$HOME;*][{}]", scene.mark));
+    let scene = Scene::shell("pwd");
+    assert_eq!(scene.run().1.out(), [scene.folder.display().to_string()]);
 }
 
-/// What it inherits is what any program gets: no signal is ignored, no file is open but the three, no terminal.
+/// What it inherits is what any program gets: no signal is ignored or held back, no file of the keeper's is open, and
+/// there is no terminal.
 #[test]
 fn it_inherits_nothing_that_programs_do_not_expect() {
-    let mut scene = Scene::python(
-        "print([s.name for s in signal.Signals if s.name != 'SIGCHLD' and signal.getsignal(s) == signal.SIG_IGN \
-             and s.name not in ('SIGPIPE', 'SIGXFSZ')])\n\
-         print([line for line in open('/proc/self/status') if line.startswith('SigBlk')][0].split()[1])\n\
-         print(sorted(os.listdir('/proc/self/fd')))\n\
-         try: open('/dev/tty')\n\
-         except OSError as e: print('no terminal')\n\
-         print(os.getpgrp() == os.getpid())",
+    let mut scene = Scene::shell(
+        "grep -E '^Sig(Blk|Ign)' /proc/self/status | cut -f2; readlink /proc/self/fd/*; \
+         (: < /dev/tty) 2>/dev/null || echo no terminal",
     );
     scene.spec.lock = Some(scene.file("lock"));
-    // Listing the folder of files takes one.
-    assert_eq!(scene.run().1.out(), ["[]", "0000000000000000", "['0', '1', '2', '3']", "no terminal", "True"]);
+    let out = scene.run().1.out();
+    assert_eq!(&out[..2], ["0000000000000000", "0000000000000000"]);
+    assert_eq!(out.last().unwrap(), "no terminal");
+    let lock = scene.file("lock").display().to_string();
+    let of_keeper = |file: &String| *file == lock || file.contains("pidfd") || file.contains("eventfd");
+    assert!(!out.iter().any(of_keeper), "{out:?}");
 }
 
 #[test]

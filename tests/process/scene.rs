@@ -40,7 +40,8 @@ impl Scene {
         let spec = Spec {
             program: program.into(),
             arguments: arguments.iter().map(|word| (*word).into()).chain([mark.clone().into()]).collect(),
-            environment: BTreeMap::from([("PATH".into(), std::env::var_os("PATH").unwrap())]),
+            // The system's own programs come first: others' are often scripts that start them.
+            environment: BTreeMap::from([("PATH".into(), format!("/usr/bin:/bin:{}", env("PATH")).into())]),
             folder: folder.clone(),
             stdin: Stdin::Nothing,
             limits: Limits { time: Some(Duration::from_secs(60)), ..Limits::default() },
@@ -116,6 +117,10 @@ impl Listener for Heard {
     fn line(&mut self, from: Stream, line: &[u8], cut: bool, _talk: &mut Talk<'_>) {
         self.lines.push((from, line.to_vec(), cut));
     }
+}
+
+fn env(name: &str) -> String {
+    std::env::var(name).unwrap_or_default()
 }
 
 /// Every process that has the mark in its environment or its arguments.
