@@ -184,7 +184,7 @@ impl Family {
         for _ in 0..REAPED {
             match wait(WaitOptions::NOHANG) {
                 Ok(Some((pid, status))) if pid.as_raw_nonzero().get() == self.program => {
-                    self.ended = Some(code(status))
+                    self.ended = Some(code(status));
                 }
                 Ok(Some(_)) | Err(Errno::INTR) => {}
                 Ok(None) => return true,

@@ -8,7 +8,7 @@ use crate::scene::Scene;
 fn neither_side_waits_for_the_other() {
     let text = "0123456789abcdef\n".repeat(250_000);
     // Prints more than a pipe holds before it reads anything, then everything that it reads.
-    let scene = Scene::shell("head -c 1000000 /dev/zero; echo; cat").stdin(Stdin::Text(text.clone()));
+    let scene = Scene::shell("head -c 1000000 /dev/zero; echo; cat").stdin(Stdin::Text(text));
     let (end, heard) = scene.run();
     assert_eq!(end, End::Exited(0));
     assert_eq!(heard.lines.len(), 250_001);
