@@ -183,7 +183,9 @@ impl Family {
     fn lives(&mut self) -> bool {
         for _ in 0..REAPED {
             match wait(WaitOptions::NOHANG) {
-                Ok(Some((pid, status))) if pid.as_raw_nonzero().get() == self.program => self.ended = Some(code(status)),
+                Ok(Some((pid, status))) if pid.as_raw_nonzero().get() == self.program => {
+                    self.ended = Some(code(status));
+                }
                 Ok(Some(_)) | Err(Errno::INTR) => {}
                 Ok(None) => return true,
                 Err(_) => return false,

@@ -134,7 +134,8 @@ pub(super) fn end_round(find: impl Fn() -> Vec<Entry>) -> Round {
 
 /// Kills whole groups at once: the one signal that a process cannot get away from by starting another and ending.
 pub(super) fn kill_groups(of: &[Entry], own: i32) {
-    let groups: BTreeSet<i32> = of.iter().map(|entry| entry.group).filter(|group| *group != own && *group > 1).collect();
+    let groups: BTreeSet<i32> =
+        of.iter().map(|entry| entry.group).filter(|group| *group != own && *group > 1).collect();
     for group in groups.into_iter().filter_map(Pid::from_raw) {
         let _ = kill_process_group(group, Signal::KILL);
     }
