@@ -110,7 +110,13 @@ impl Client for Claude {
     }
 
     fn conversation(&self, _: &Setup, _: &Job<'_>, tell: Tell) -> Box<dyn Conversation> {
-        Box::new(Reading { story: Story::new(tell), messages: BTreeMap::new(), told: None, resets: None })
+        Box::new(Reading {
+            story: Story::new(tell),
+            messages: BTreeMap::new(),
+            results: Usage::default(),
+            told: None,
+            resets: None,
+        })
     }
 
     fn resumes(&self) -> bool {
@@ -134,6 +140,8 @@ struct Reading {
     story: Story,
     /// What each message of the model has used: an event for each part of a message repeats it.
     messages: BTreeMap<String, Usage>,
+    /// What the results so far have used.
+    results: Usage,
     /// What the client said of an error of the service, before the result.
     told: Option<&'static str>,
     /// When a limit that was reached ends.
@@ -156,6 +164,9 @@ impl Listener for Reading {
             Some("assistant") => self.assistant(&event),
             Some("result") => self.result(&event),
             Some("rate_limit_event") => self.limit(&event),
+            Some("system") if event::text(&event, &["subtype"]) == Some("api_retry") => {
+                self.told = event::text(&event, &["error"]).and_then(known_error);
+            }
             _ => {}
         }
     }
@@ -220,7 +231,8 @@ impl Reading {
 
     fn result(&mut self, event: &Json) {
         self.story.over = true;
-        self.story.spent(of_result(event, self.story.usage));
+        self.results = of_result(event, self.results);
+        self.story.spent(self.results);
         self.story.trouble = self.trouble(event);
         if self.story.trouble.is_some() {
             return;
@@ -262,7 +274,12 @@ impl Reading {
 }
 
 impl Conversation for Reading {
-    fn finish(self: Box<Self>, end: End) -> Outcome {
+    fn finish(mut self: Box<Self>, end: End) -> Outcome {
+        if let (false, Some(told)) = (self.story.over, self.told) {
+            // It was still trying when its time was up.
+            let message = format!("the service does not answer: {told}");
+            self.story.trouble = Some(Trouble { message, ..trouble::from_words(told) });
+        }
         self.story.outcome(end)
     }
 }
@@ -299,24 +316,30 @@ fn of_message(usage: &Json) -> Usage {
     }
 }
 
-/// `usage` leaves sub-agents out, `modelUsage` does not.
-fn of_result(event: &Json, so_far: Usage) -> Usage {
-    let models = event::at(event, &["modelUsage"]).and_then(Json::as_object);
-    let mut usage = match models.filter(|models| !models.is_empty()) {
-        Some(models) => models.values().fold(Usage::default(), |total, model| {
-            let cached = event::count(model, &["cacheReadInputTokens"]);
-            let input = ["inputTokens", "cacheCreationInputTokens", "cacheReadInputTokens"];
-            Usage {
-                input_tokens: input
-                    .iter()
-                    .fold(total.input_tokens, |sum, key| sum.saturating_add(event::count(model, &[key]))),
-                output_tokens: total.output_tokens.saturating_add(event::count(model, &["outputTokens"])),
-                cached_tokens: total.cached_tokens.saturating_add(cached),
-                cost: None,
-            }
-        }),
-        None => event::at(event, &["usage"]).map_or(so_far, of_message),
+/// What a result adds. `usage` leaves sub-agents out, the count for each model does not; what a resumed conversation used
+/// before is in the totals, and not in what came since the last result.
+fn of_result(event: &Json, before: Usage) -> Usage {
+    if let Some(models) = event::at(event, &["model_usage_since_last_result"]).and_then(Json::as_object) {
+        return models.values().fold(before, with_model);
+    }
+    let models = event::at(event, &["modelUsage"]).and_then(Json::as_object).filter(|models| !models.is_empty());
+    let mut usage = match models {
+        Some(models) => models.values().fold(Usage::default(), with_model),
+        None => event::at(event, &["usage"]).map_or(before, of_message),
     };
     usage.cost = event::amount(event, &["total_cost_usd"]);
     usage
+}
+
+fn with_model(total: Usage, model: &Json) -> Usage {
+    let of = |key: &str| event::count(model, &[key]);
+    let cached = of("cacheReadInputTokens");
+    let input = of("inputTokens").saturating_add(of("cacheCreationInputTokens")).saturating_add(cached);
+    let cost = event::amount(model, &["costUSD"]);
+    Usage {
+        input_tokens: total.input_tokens.saturating_add(input),
+        output_tokens: total.output_tokens.saturating_add(of("outputTokens")),
+        cached_tokens: total.cached_tokens.saturating_add(cached),
+        cost: cost.map_or(total.cost, |cost| Some(total.cost.unwrap_or(0.0) + cost)),
+    }
 }

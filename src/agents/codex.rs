@@ -87,6 +87,10 @@ impl Client for Codex {
     fn resumes(&self) -> bool {
         true
     }
+
+    fn counts_whole_conversations(&self) -> bool {
+        true
+    }
 }
 
 /// Does the service take this schema? It wants every object closed and every property required, and refuses the whole

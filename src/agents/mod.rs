@@ -87,6 +87,11 @@ pub trait Client: Send + Sync {
 
     /// Can a conversation be resumed with more words?
     fn resumes(&self) -> bool;
+
+    /// Is what a resumed conversation has used the sum of all its turns, those before included? Else it is this turn's.
+    fn counts_whole_conversations(&self) -> bool {
+        false
+    }
 }
 
 pub trait Conversation: Listener + Send {
