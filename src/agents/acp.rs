@@ -270,7 +270,8 @@ impl Talking {
     fn tool(&mut self, call: &Json, asked: bool) {
         self.end_message();
         let id = event::text(call, &["toolCallId"]).unwrap_or_default();
-        let input = event::at(call, &["rawInput"]).and_then(Json::as_object).is_some_and(|input| !input.is_empty());
+        let input = event::at(call, &["rawInput"]).and_then(Json::as_object);
+        let input = input.is_some_and(|input| input.keys().any(|key| key != "cwd"));
         let running = !matches!(event::text(call, &["status"]), None | Some("pending"));
         let Some(title) = event::text(call, &["title"]) else { return };
         if (asked || input || running) && self.told.insert(id.to_owned()) {

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use serde_json::Value as Json;
 
-use super::start::{ARGUMENT, Ours, check_flags, check_no_command, spec, variables};
+use super::start::{ARGUMENT, Ours, check_flags, check_no_command, resumed, spec, variables};
 use super::story::Story;
 use super::{Client, Conversation, Job, Outcome, Setup, Tell, Trouble, TroubleKind, Usage, event, trouble};
 use crate::clock;
@@ -94,7 +94,7 @@ impl Client for Claude {
         if let Some(model) = &setup.model {
             add(&["--model", model]);
         }
-        if let Some(conversation) = job.resume {
+        if let Some(conversation) = resumed(job)? {
             add(&["--resume", conversation]);
         }
         if job.read_only {

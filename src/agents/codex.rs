@@ -4,12 +4,11 @@
 //! warning, and so is `error` while the client tries again.
 
 use std::ffi::OsString;
-use std::fs;
 use std::io;
 
 use serde_json::Value as Json;
 
-use super::start::{Ours, check_flags, check_no_command, is_flag, spec, variables};
+use super::start::{Ours, check_flags, check_no_command, is_flag, put, resumed, spec, variables};
 use super::story::Story;
 use super::{Client, Conversation, Job, Outcome, Setup, Tell, Usage, event, trouble};
 use crate::process::{End, Listener, Spec, Stdin, Stream, Talk};
@@ -69,11 +68,9 @@ impl Client for Codex {
             arguments.extend(["--add-dir".into(), job.output.into()]);
         }
         if let Some(schema) = job.schema.filter(|schema| is_strict(schema)) {
-            let file = job.output.join("handoff.schema.json");
-            fs::write(&file, schema.to_string())?;
-            arguments.extend(["--output-schema".into(), file.into()]);
+            arguments.extend(["--output-schema".into(), put(job, "handoff.schema.json", &schema.to_string())?]);
         }
-        if let Some(conversation) = job.resume {
+        if let Some(conversation) = resumed(job)? {
             arguments.extend(["resume".into(), conversation.into()]);
         }
         arguments.push("-".into());

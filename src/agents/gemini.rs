@@ -4,12 +4,11 @@
 //! have come before, in an `error` event.
 
 use std::ffi::OsString;
-use std::fs;
 use std::io;
 
 use serde_json::Value as Json;
 
-use super::start::{Ours, check_flags, check_no_command, spec, variables};
+use super::start::{Ours, check_flags, check_no_command, put, resumed, spec, variables};
 use super::story::Story;
 use super::{Client, Conversation, Job, Outcome, Setup, Tell, Trouble, Usage, event, trouble};
 use crate::process::{End, Listener, Spec, Stdin, Stream, Talk};
@@ -74,13 +73,11 @@ impl Client for Gemini {
         if let Some(model) = &setup.model {
             add(&["-m", model]);
         }
-        if let Some(conversation) = job.resume {
+        if let Some(conversation) = resumed(job)? {
             add(&["--resume", conversation]);
         }
         if job.read_only {
-            let policy = job.output.join("read-only.toml");
-            fs::write(&policy, READ_ONLY)?;
-            arguments.extend(["--policy".into(), policy.into()]);
+            arguments.extend(["--policy".into(), put(job, "read-only.toml", READ_ONLY)?]);
         }
         arguments.extend(["--include-directories".into(), job.output.into()]);
         spec(self.program(setup), arguments, setup, job, Stdin::Text(job.prompt.to_owned()))

@@ -201,5 +201,5 @@ pub fn sees(client: &dyn Client, name: &str) -> bool {
         Some(beginning) => name.starts_with(beginning),
         None => *entry == name,
     };
-    !SECRET.contains(&name) && client.variables().iter().any(|entry| listed(&entry))
+    !SECRET.contains(&name) && client.variables().iter().any(listed)
 }

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::io;
+use std::fs;
+use std::io::{self, Write as _};
 
 use super::{Job, SECRET, Setup, find_program};
 use crate::process::{Limits, Spec, Stdin};
@@ -39,6 +40,29 @@ pub(super) fn spec(
     let program = find_program(program, path).map_or_else(|| program.into(), Into::into);
     let folder = std::path::absolute(job.folder)?;
     Ok(Spec { program, arguments, environment, folder, stdin, limits: Limits::default(), transcript: None, lock: None })
+}
+
+/// A file for the client in the job's output folder. Whatever an earlier attempt left there under its name goes: it may
+/// be a link to somewhere else.
+pub(super) fn put(job: &Job<'_>, name: &str, text: &str) -> io::Result<OsString> {
+    let path = job.output.join(name);
+    match fs::remove_file(&path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let mut file = fs::OpenOptions::new().write(true).create_new(true).open(&path)?;
+    file.write_all(text.as_bytes())?;
+    Ok(path.into())
+}
+
+/// The conversation to go on with. Its name is a program's word: it must not be taken for a flag.
+pub(super) fn resumed<'a>(job: &Job<'a>) -> io::Result<Option<&'a str>> {
+    match job.resume {
+        Some(name) if name.is_empty() || name.starts_with('-') => {
+            Err(io::Error::new(io::ErrorKind::InvalidInput, format!("`{name}` is not the name of a conversation")))
+        }
+        name => Ok(name),
+    }
 }
 
 /// An argument that the system would refuse is refused with a sentence.

@@ -313,6 +313,54 @@ fn claude_says_success_and_means_failure() {
 }
 
 #[test]
+fn errors_of_the_service_as_claude_prints_them() {
+    for (status, kind) in
+        [(400, TroubleKind::Setup), (401, TroubleKind::Setup), (429, TroubleKind::Passing), (529, TroubleKind::Passing)]
+    {
+        let mut played = Played::new("claude", &Setup::default(), &job());
+        played.lines(&data(&format!("claude/stream-json-error-{status}.jsonl")));
+        let outcome = played.finish(End::Exited(1));
+        assert_eq!((outcome.trouble.unwrap().kind, outcome.text), (kind, None), "{status}");
+    }
+}
+
+#[test]
+fn errors_of_the_service_as_codex_prints_them() {
+    for (message, kind) in [
+        (
+            "unexpected status 401 Unauthorized: Incorrect API key provided, url: http://127.0.0.1/v1/responses",
+            TroubleKind::Setup,
+        ),
+        ("exceeded retry limit, last status: 429 Too Many Requests", TroubleKind::Passing),
+        ("Quota exceeded. Check your plan and billing details.", TroubleKind::Setup),
+        ("unexpected status 503 Service Unavailable: no, url: http://127.0.0.1/v1/responses", TroubleKind::Passing),
+        ("The model `x` does not exist or you do not have access to it.", TroubleKind::Setup),
+    ] {
+        let failed = json!({ "type": "turn.failed", "error": { "message": message } });
+        assert_eq!(trouble("codex", &[failed]).0, kind, "{message}");
+    }
+}
+
+#[test]
+fn errors_of_the_service_as_gemini_prints_them() {
+    for (message, kind) in [
+        (
+            "[API Error: {\"error\":{\"code\":400,\"message\":\"API key not valid. Please pass a valid API key.\"}}]",
+            TroubleKind::Setup,
+        ),
+        ("[API Error: models/nope is not found for API version v1beta]", TroubleKind::Setup),
+        (
+            "[API Error: You have exhausted your daily quota on this model.]\nPlease wait and try again later.",
+            TroubleKind::Passing,
+        ),
+    ] {
+        let error = json!({ "type": "unknown", "message": message });
+        let result = json!({ "type": "result", "status": "error", "error": error });
+        assert_eq!(trouble("gemini", &[result]).0, kind, "{message}");
+    }
+}
+
+#[test]
 fn claude_is_told_when_a_limit_ends() {
     let at = u64::try_from(crate::clock::now().0).unwrap() / 1000 + 3600;
     let limit = json!({ "type": "rate_limit_event", "rate_limit_info": { "status": "rejected", "resetsAt": at } });
@@ -632,6 +680,29 @@ fn what_the_system_would_refuse_is_refused_with_a_sentence() {
         assert!(command.start(&setup(&["agent"]), &job).is_ok());
         assert!(client("claude").unwrap().start(&Setup::default(), &job).is_ok());
     }
+}
+
+#[test]
+fn the_name_of_a_conversation_is_never_a_flag() {
+    for client in ["claude", "codex", "gemini"] {
+        for name in ["--dangerously-skip-permissions", "-", "", "a\0b"] {
+            let job = Job { resume: Some(name), ..job() };
+            assert!(super::client(client).unwrap().start(&Setup::default(), &job).is_err(), "{client} {name:?}");
+        }
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_in_the_output_folder_is_not_followed() {
+    let output = scratch("links");
+    let elsewhere = output.join("elsewhere");
+    fs::write(&elsewhere, "mine").unwrap();
+    std::os::unix::fs::symlink(&elsewhere, output.join("read-only.toml")).unwrap();
+    let job = Job { output: &output, read_only: true, ..job() };
+    client("gemini").unwrap().start(&Setup::default(), &job).unwrap();
+    assert_eq!(fs::read_to_string(&elsewhere).unwrap(), "mine");
+    fs::remove_dir_all(&output).unwrap();
 }
 
 #[test]

@@ -11,7 +11,7 @@ use super::{Trouble, TroubleKind};
 const LONGEST: Duration = Duration::from_secs(31 * 24 * 60 * 60);
 
 /// No credit, and no right: said by some services with the same code as a rate limit, so these come first.
-const SETUP: [&str; 33] = [
+const SETUP: [&str; 34] = [
     "insufficient_quota",
     "credit balance is too low",
     "insufficient credit",
@@ -43,6 +43,7 @@ const SETUP: [&str; 33] = [
     "model_not_found",
     "model not found",
     "unknown model",
+    "is not found for api version",
     "issue with the selected model",
     "does not exist or you do not have access",
 ];
