@@ -49,7 +49,7 @@ impl Story {
         (self.tell)(Progress::Uses(first_line(tool), first_line(on)));
     }
 
-    /// What has been used up so far. It never becomes less.
+    /// What has been used up so far, in place of what was known before.
     pub(super) fn spent(&mut self, usage: Usage) {
         if usage != self.usage {
             self.usage = usage;

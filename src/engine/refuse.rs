@@ -16,7 +16,7 @@ impl Work<'_> {
             return Ok(());
         }
         let digest = match &order.task {
-            Task::Report { given, .. } => Some(given.digest),
+            Task::Report { given, .. } | Task::Merge { given, .. } => Some(given.digest),
             Task::Start { .. } | Task::Claim { .. } | Task::Upgrade { .. } | Task::Simple(_) => None,
         };
         let refusal = Refusal {

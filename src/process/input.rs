@@ -68,24 +68,48 @@ impl Input {
 }
 
 /// What a listener can do to the program.
-pub struct Talk<'a> {
-    pub(super) input: &'a mut Input,
-    pub(super) is_unwanted: &'a mut bool,
+pub struct Talk<'a>(To<'a>);
+
+enum To<'a> {
+    Program {
+        input: &'a mut Input,
+        is_unwanted: &'a mut bool,
+    },
+    /// There is none: for tests of listeners.
+    Record(&'a mut Vec<u8>),
 }
 
-impl Talk<'_> {
+impl<'a> Talk<'a> {
+    pub(super) fn new(input: &'a mut Input, is_unwanted: &'a mut bool) -> Self {
+        Self(To::Program { input, is_unwanted })
+    }
+
+    /// With nobody: what is said is written down.
+    pub fn recorded(record: &'a mut Vec<u8>) -> Self {
+        Self(To::Record(record))
+    }
+
     /// Says something, if the program has its stdin open (`Stdin::Open`). Does not wait until it is read.
     pub fn send(&mut self, bytes: &[u8]) {
-        self.input.add(bytes);
+        match &mut self.0 {
+            To::Program { input, .. } => input.add(bytes),
+            To::Record(record) => record.extend_from_slice(bytes),
+        }
     }
 
     /// Nothing more will be said: closes stdin after what was sent.
     pub fn close(&mut self) {
-        self.input.end();
+        match &mut self.0 {
+            To::Program { input, .. } => input.end(),
+            To::Record(record) => record.extend_from_slice(b"<closed>\n"),
+        }
     }
 
     /// Asks this program to end, as [`Control::stop`](super::Control::stop) does, and no other that shares its control.
     pub fn stop(&mut self) {
-        *self.is_unwanted = true;
+        match &mut self.0 {
+            To::Program { is_unwanted, .. } => **is_unwanted = true,
+            To::Record(record) => record.extend_from_slice(b"<stopped>\n"),
+        }
     }
 }

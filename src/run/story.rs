@@ -64,7 +64,7 @@ impl Story {
         let base = crew.site.vault.base()?;
         Ok(Self {
             session: crew.session.clone(),
-            title: state.session.as_ref().map(|session| session.title.clone()).unwrap_or_default(),
+            title: state.session.as_ref().map_or_else(|| Name::new(""), |session| session.title.clone()),
             status: state.status.name(),
             groups: groups.collect(),
             lines,

@@ -71,7 +71,7 @@ impl View {
     }
 
     pub(super) fn began(&mut self, state: &State, crew: &Crew) {
-        let title = state.session.as_ref().map(|session| session.title.clone()).unwrap_or_default();
+        let title = state.session.as_ref().map_or_else(|| Name::new(""), |session| session.title.clone());
         let mut text = Text::default();
         text.paint(HEADING, &title);
         let _ = write!(text, "  {} · {} · ", self.session, crew.workflow.name);
