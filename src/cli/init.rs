@@ -122,7 +122,7 @@ pub(super) fn make_store(file: &Path) -> Result<Option<PathBuf>, Failure> {
 }
 
 /// Keeps the store out of the repository. Whether a line was added.
-pub(super) fn ignore(folder: &Path) -> Result<bool, Failure> {
+fn ignore(folder: &Path) -> Result<bool, Failure> {
     let path = folder.join(".gitignore");
     let line = format!("{FOLDER}/");
     let known = match fs::read(&path) {

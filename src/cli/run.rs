@@ -20,6 +20,7 @@ use crate::cli::values::Pair;
 use crate::cli::{Ending, examples};
 use crate::engine::Engine;
 use crate::failure::{Exit, Failure};
+use crate::files;
 use crate::git::Project;
 use crate::input;
 use crate::output::{Output, Text};
@@ -114,8 +115,11 @@ impl Run {
         match place.file() {
             Err(fault) if fault.code == Code::NoStore => {
                 let here = env::current_dir().unwrap_or_default();
-                init::make_store(&place.file_for(&here))?;
-                init::ignore(&here)?;
+                let file = place.file_for(&here);
+                init::make_store(&file)?;
+                // The checkout is the user's: the folder of the store keeps itself out of the repository.
+                let ignore = file.with_file_name(".gitignore");
+                files::put_new(&ignore, b"*\n").map_err(|error| files::unwritable(&ignore, &error))?;
                 Ok(())
             }
             _ => Ok(()),

@@ -184,7 +184,7 @@ impl<'a> Running<'a> {
     /// Until the keeper has ended.
     fn attend(&mut self, listener: &mut dyn Listener) {
         let mut chunk = vec![0; CHUNK];
-        listener.started(&mut Talk { input: &mut self.input, is_unwanted: &mut self.is_unwanted });
+        listener.started(&mut Talk::new(&mut self.input, &mut self.is_unwanted));
         while !self.has_ended() {
             self.heed();
             self.wait();
@@ -305,7 +305,7 @@ impl<'a> Running<'a> {
         }
         let room = usize::try_from(self.spec.limits.output.saturating_sub(self.printed)).unwrap_or(usize::MAX);
         self.printed = self.printed.saturating_add(bytes.len() as u64);
-        let mut talk = Talk { input: &mut self.input, is_unwanted: &mut self.is_unwanted };
+        let mut talk = Talk::new(&mut self.input, &mut self.is_unwanted);
         source.lines.feed(&bytes[..bytes.len().min(room)], |line, cut| listener.line(from, line, cut, &mut talk));
         true
     }
@@ -325,7 +325,7 @@ impl<'a> Running<'a> {
                 break;
             }
         }
-        let mut talk = Talk { input: &mut self.input, is_unwanted: &mut self.is_unwanted };
+        let mut talk = Talk::new(&mut self.input, &mut self.is_unwanted);
         self.out.lines.finish(|line, cut| listener.line(Stream::Out, line, cut, &mut talk));
         self.err.lines.finish(|line, cut| listener.line(Stream::Err, line, cut, &mut talk));
         let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));

@@ -40,7 +40,6 @@ pub(super) struct Call {
     pub(super) id: AssignmentId,
     pub(super) role: Name,
     pub(super) group: Option<Name>,
-    pub(super) attempt: u32,
     pub(super) task: Task,
     /// The reports that are still to come: what those assignments left does not count yet.
     pub(super) open: Vec<AssignmentId>,
@@ -55,7 +54,6 @@ impl Call {
             id,
             role: assignment.role.clone(),
             group: assignment.group.clone(),
-            attempt: assignment.attempt,
             task: assignment.task,
             open: state.open.iter().copied().collect(),
             checks: group.map(|group| group.checks.clone()).unwrap_or_default(),

@@ -43,10 +43,6 @@ impl Site {
         Ok(Self { project, vault, root: root.to_owned(), session: session.clone() })
     }
 
-    pub(super) fn root(&self) -> &Path {
-        &self.root
-    }
-
     /// Where what agents print is kept.
     pub(super) fn transcript(&self, name: &str) -> std::io::Result<PathBuf> {
         let folder = self.root.join("transcripts");
@@ -140,7 +136,7 @@ impl Site {
                     true => commit.clone(),
                     false => self.vault.commit(&tree, &[&onto, commit], &self.who(&bench.role), "Merge the session's own work")?,
                 };
-                self.vault.publish(OF_SESSION, &merge, &onto)?;
+                self.vault.publish(&bench.name, &merge, &onto)?;
                 Ok(Vec::new())
             }
         }

@@ -13,6 +13,7 @@ use crate::output::{HEADING, NAME, Text};
 use crate::run::crew::Crew;
 use crate::run::purse::Spent;
 use crate::run::view::{clock_of, said};
+use crate::sanitise;
 
 /// One decision.
 struct Line {
@@ -118,7 +119,7 @@ impl Story {
         text.push("\n");
         for group in &self.groups {
             text.push("  ");
-            text.paint(NAME, format!("{:<16}", group.id));
+            text.paint(NAME, format!("{:<16}", sanitise::line(&group.id)));
             let merged = group.merged.as_ref().map_or(String::new(), |commit| format!("  merged as {}", commit.short()));
             let _ = writeln!(text, " {:<22} {}{merged}  {}", group.status.name(), cost(&group.spent), group.title);
         }
@@ -209,7 +210,7 @@ fn spent_json(spent: &Spent) -> Json {
 
 /// For a cell of a table: one line, nothing that Markdown obeys.
 fn plain(text: &str) -> String {
-    let text = crate::sanitise::line(text);
+    let text = sanitise::line(text);
     text.chars().flat_map(|character| match character {
         '|' | '<' | '>' | '`' | '*' | '_' | '[' | ']' => vec!['\\', character],
         other => vec![other],

@@ -7,14 +7,15 @@ use std::time::{Duration, Instant};
 
 use interlock_core::code::Code;
 use interlock_core::command::Loss;
+use interlock_core::event::Cause;
 use interlock_core::handoff;
 use interlock_core::id::{Digest, Name};
-use interlock_core::workflow::Writes;
+use interlock_core::workflow::{Task, Writes, normalise_status};
 use serde_json::Value as Json;
 
-use crate::agents::{Job, Outcome, Trouble, TroubleKind};
+use crate::agents::{Job, Outcome, Trouble, TroubleKind, Usage};
 use crate::clock;
-use crate::engine::{Claimed, Error, Given, Task as Wish};
+use crate::engine::{Claimed, Done, Error, Given, Task as Wish};
 use crate::failure::{Exit, Failure};
 use crate::process::{self, Control, End};
 use crate::run::crew::{Call, Crew, News, Over, is_gone, pause};
@@ -35,6 +36,10 @@ pub(super) fn take(crew: &Crew, call: &Call, control: &Control, news: &Sender<Ne
         return Err(Failure::new(Exit::Bug, Code::Bug, "a claim came back without its token"));
     };
     let writes = crew.writes(&call.role);
+    if let (Task::Merge, Some(group)) = (call.task, &call.group) {
+        // The agent gets both sides in its files, and what it makes of them is the merge.
+        crew.site.vault.bring_onto(group, &crew.site.vault.integration()?)?;
+    }
     let bench = crew.site.bench(call, *writes != Writes::Nothing)?;
     crew.make_ready(&bench.workspace, control)?;
     let output = crew.site.output(call.id, claimed.attempt);
@@ -42,8 +47,8 @@ pub(super) fn take(crew: &Crew, call: &Call, control: &Control, news: &Sender<Ne
     let prompt = format!("{}{}", claimed.prompt, of_conflicts(&bench.conflicts));
     let name = format!("{}.{}", crew.session, call.id);
     let told = Told { text: prompt.clone(), resume: None };
-    let mut turn =
-        Turn { crew, call, part, writes, control, news, claimed, bench, output, prompt, name, told, sent_back: 0, waited: 0 };
+    let (sent_back, waited, counted) = (0, 0, Usage::default());
+    let turn = Turn { crew, call, part, writes, control, news, claimed, bench, output, prompt, name, told, sent_back, waited, counted };
     turn.play()
 }
 
@@ -72,6 +77,8 @@ struct Turn<'a> {
     sent_back: u32,
     /// How often something passing was waited out.
     waited: u32,
+    /// What the conversation had used up by the last turn.
+    counted: Usage,
 }
 
 /// What came of handing something in.
@@ -82,7 +89,7 @@ enum Handed {
 }
 
 impl Turn<'_> {
-    fn play(&mut self) -> Result<Over, Failure> {
+    fn play(mut self) -> Result<Over, Failure> {
         loop {
             if let Some(why) = self.over_budget() {
                 return self.lose(Loss::Halted, why);
@@ -139,7 +146,11 @@ impl Turn<'_> {
         let mut conversation = client.conversation(setup, &job, tell);
         let began = Instant::now();
         let end = process::run(&spec, self.control, &mut *conversation).map_err(|error| self.cannot_start(&error))?;
-        let outcome = conversation.finish(end);
+        let mut outcome = conversation.finish(end);
+        if client.counts_whole_conversations() && resume.is_some() {
+            outcome.usage = since(&outcome.usage, &self.counted);
+        }
+        self.counted = plus(&outcome.usage, &self.counted, resume.is_some());
         self.spend(&outcome, began.elapsed());
         Ok((end, outcome))
     }
@@ -173,7 +184,7 @@ impl Turn<'_> {
         let result = self.crew.order(Wish::Report { assignment: self.call.id, token, given });
         match result {
             Ok(done) => {
-                if let (Some(commit), None) = (commit, &self.call.group) {
+                if let Some(commit) = commit.filter(|_| self.is_last_word(&done)) {
                     self.crew.site.integrate(&self.bench, &commit)?;
                 }
                 Ok(Handed::Settled(Over::Decided(Box::new(done))))
@@ -181,6 +192,17 @@ impl Turn<'_> {
             Err(error) if is_gone(error.code()) || error.code() == Code::WrongToken => Ok(Handed::Settled(Over::Gone)),
             Err(Error::Refused(rejection)) => Ok(Handed::Back(handin::problems(&rejection))),
             Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Is what the agent left merged by nobody else? Work of the session itself, and merges that agents make.
+    fn is_last_word(&self, done: &Done) -> bool {
+        let merged = self.crew.workflow.merge_words().success;
+        match (&done.event.cause, self.call.task) {
+            (Cause::Reported { status, .. }, Task::Merge) => {
+                merged.is_some_and(|word| normalise_status(&word) == normalise_status(status))
+            }
+            _ => self.call.group.is_none(),
         }
     }
 
@@ -337,6 +359,29 @@ fn message(call: &Call, json: &Json) -> String {
     let context = json.pointer("/handoff/context").and_then(Json::as_str).unwrap_or_default();
     let body: String = if summary.is_empty() { context } else { summary }.chars().take(2000).collect();
     format!("{group}: {} reports {status}\n\n{body}\n\nAssignment: {}\n", call.role, call.id)
+}
+
+/// What was used up since, where a client counts from the beginning.
+fn since(now: &Usage, before: &Usage) -> Usage {
+    Usage {
+        input_tokens: now.input_tokens.saturating_sub(before.input_tokens),
+        output_tokens: now.output_tokens.saturating_sub(before.output_tokens),
+        cached_tokens: now.cached_tokens.saturating_sub(before.cached_tokens),
+        cost: now.cost.map(|cost| (cost - before.cost.unwrap_or(0.0)).max(0.0)),
+    }
+}
+
+/// What a conversation has used up with this turn.
+fn plus(turn: &Usage, before: &Usage, resumed: bool) -> Usage {
+    if !resumed {
+        return *turn;
+    }
+    Usage {
+        input_tokens: turn.input_tokens.saturating_add(before.input_tokens),
+        output_tokens: turn.output_tokens.saturating_add(before.output_tokens),
+        cached_tokens: turn.cached_tokens.saturating_add(before.cached_tokens),
+        cost: turn.cost.map(|cost| cost + before.cost.unwrap_or(0.0)).or(before.cost),
+    }
 }
 
 fn how(end: End) -> String {
