@@ -134,7 +134,9 @@ fn a_program_that_kills_its_keeper_gets_nothing_from_it() {
 fn a_program_that_stops_its_keeper_is_ended_all_the_same() {
     let scene = Scene::python("os.kill(os.getppid(), signal.SIGSTOP)\ntime.sleep(1000)")
         .limits(|limits| limits.time = Some(Duration::from_millis(500)));
+    let start = Instant::now();
     assert_eq!(scene.run().0, End::TimedOut);
+    assert!(start.elapsed() < Duration::from_secs(8), "the keeper was not woken: {:?}", start.elapsed());
 }
 
 /// Whenever the keeper is woken, it is stopped again: the runner has to do its work.

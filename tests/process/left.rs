@@ -70,9 +70,8 @@ fn a_storm_of_processes_is_ended() {
     let storm = "
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
 def comet():
-    while True:
-        if os.fork(): os._exit(0)
-        os.setsid()
+    os.execvp('perl', ['perl', '-MPOSIX', '-e', '$SIG{TERM} = \"IGNORE\"; while (1) { POSIX::_exit(0) if fork; setsid }']
+              + sys.argv[1:])
 def swarm():
     while True:
         child = os.fork()
