@@ -31,6 +31,6 @@ if [ "$(node -p 'process.versions.node.split(".")[0]')" -lt 20 ]; then
   npm install --prefix "$into/node" --no-save --ignore-scripts --no-audit --no-fund --loglevel=error \
     "node-$(node -p '`${process.platform}-${process.arch}`')@22.23.3"
   mkdir -p "$into/node/bin"
-  ln -sf ../node_modules/node-*/bin/node "$into/node/bin/node"
+  (cd "$into/node/bin" && ln -sf ../node_modules/node-*/bin/node node)
 fi
 cp "$from/package-lock.json" "$into/installed-lock.json"

@@ -69,6 +69,7 @@ fn error(status: u16, message: &str, retry_after: Option<u32>) -> Json {
         503 | 529 => "UNAVAILABLE",
         _ => "INTERNAL",
     };
-    let retry = |seconds| json!([{ "@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": format!("{seconds}s") }]);
+    let retry =
+        |seconds| json!([{ "@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": format!("{seconds}s") }]);
     json!({ "error": { "code": status, "message": message, "status": name, "details": retry_after.map(retry) } })
 }
