@@ -119,6 +119,10 @@ check_for_update_on_startup = false
 [analytics]
 enabled = false
 
+[features]
+apps = false
+plugins = false
+
 [model_providers.scripted]
 name = "scripted"
 base_url = "{url}/v1"

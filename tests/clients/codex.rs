@@ -3,7 +3,7 @@
 use serde_json::{Value as Json, json};
 
 use crate::client::Client::Codex;
-use crate::models::{Script, Step};
+use crate::models::{Script, Step, Turn};
 use crate::scene::{Run, Scene};
 use crate::{handoff, prompt, refuses, work, worker};
 
@@ -15,10 +15,14 @@ fn run(scene: &Scene, base: &[&str], more: &[&str], prompt: &str) -> Run {
     scene.run(Codex, &[base, more, &["-"]].concat(), prompt)
 }
 
-/// The last thing that the agent said.
+/// The last thing of a kind that the agent did.
+fn item<'a>(run: &'a Run, kind: &str) -> &'a Json {
+    let mut items = run.all("item.completed").into_iter().map(|line| &line["item"]);
+    items.rfind(|item| item["type"] == kind).unwrap_or_else(|| panic!("no {kind} in {run:#?}"))
+}
+
 fn last_words(run: &Run) -> &Json {
-    let messages = run.all("item.completed").into_iter().filter(|line| line["item"]["type"] == "agent_message");
-    &messages.last().unwrap_or_else(|| panic!("nothing was said in {run:#?}"))["item"]["text"]
+    &item(run, "agent_message")["text"]
 }
 
 #[test]
@@ -50,17 +54,14 @@ fn a_conversation_that_is_not_there_is_no_event_at_all() {
 #[test]
 fn it_can_commit_only_without_its_sandbox() {
     const COMMIT: &str = "git -c user.name=A -c user.email=a@example.com commit --quiet --allow-empty --message M";
-    let commit = |turn: &crate::models::Turn| if turn.fresh_results == 0 { turn.run(COMMIT) } else { work(turn) };
+    let commit = |turn: &Turn| if turn.fresh_results == 0 { turn.run(COMMIT) } else { work(turn) };
     let Some(scene) = Scene::new(Script::new(commit)) else { return };
-    let command = |run: &Run| {
-        let commands = run.all("item.completed").into_iter().filter(|line| line["item"]["type"] == "command_execution");
-        commands.last().map(|line| line["item"]["exit_code"].clone())
-    };
-    let free = run(&scene, &FREE, &[], &prompt("s.a2", "developer", "Commit."));
-    assert_eq!((free.exit, command(&free)), (Some(0), Some(json!(0))), "{free:#?}");
-    let held = run(&scene, &BASE, &[], &prompt("s.a1", "developer", "Commit."));
+    let free = run(&scene, &FREE, &[], &prompt("s.a1", "developer", "Commit."));
+    assert_eq!(item(&free, "command_execution")["exit_code"], json!(0), "{free:#?}");
+    let held = run(&scene, &BASE, &[], &prompt("s.a2", "developer", "Commit."));
     assert_eq!(held.exit, Some(0), "{held:#?}");
-    assert!(scene.models.turns().last().unwrap().tool_results[0].contains("Read-only file system"), "{held:#?}");
+    let told = scene.models.turns().pop().expect("the model was asked").tool_results;
+    assert!(told[0].contains("Read-only file system"), "{told:?}");
 }
 
 /// Lines of type `error` come for every attempt; it is over with `turn.failed`.

@@ -204,7 +204,7 @@ fn serve(listener: &TcpListener, shared: &Arc<Shared>) {
         // A client that goes away in the middle is killed or has given up: that is for its own test to notice.
         thread::spawn(move || -> std::io::Result<()> {
             let Some(request) = http::read(&stream)? else { return Ok(()) };
-            shared.answer(request).write(&mut stream)
+            shared.answer(&request).write(&mut stream)
         });
     }
 }
@@ -218,13 +218,13 @@ struct Protocol {
 }
 
 impl Shared {
-    fn answer(&self, request: Request) -> Reply {
-        let protocol = protocol(&request);
-        let turn = protocol.as_ref().map(|protocol| (protocol.turn)(&request));
-        self.write_down(&request, turn.clone());
+    fn answer(&self, request: &Request) -> Reply {
+        let protocol = protocol(request);
+        let turn = protocol.as_ref().map(|protocol| (protocol.turn)(request));
+        self.write_down(request, turn.clone());
         match (protocol, turn) {
-            (Some(protocol), Some(turn)) => self.carry_out(&protocol, &request, &turn, self.next(&turn)),
-            _ => aside(&request),
+            (Some(protocol), Some(turn)) => self.carry_out(&protocol, request, &turn, self.next(&turn)),
+            _ => aside(request),
         }
     }
 
