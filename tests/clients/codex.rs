@@ -50,18 +50,21 @@ fn a_conversation_that_is_not_there_is_no_event_at_all() {
     assert!(lost.stderr.contains("no rollout found for thread id"), "{lost:#?}");
 }
 
-/// An agent that is to commit needs another sandbox than Codex's own.
+/// What git keeps is read-only in the sandbox, unless it is told otherwise.
 #[test]
-fn it_can_commit_only_without_its_sandbox() {
+fn it_can_commit_only_where_its_sandbox_lets_it() {
     const COMMIT: &str = "git -c user.name=A -c user.email=a@example.com commit --quiet --allow-empty --message M";
     let commit = |turn: &Turn| if turn.fresh_results == 0 { turn.run(COMMIT) } else { work(turn) };
     let Some(scene) = Scene::new(Script::new(commit)) else { return };
-    let free = run(&scene, &FREE, &[], &prompt("s.a1", "developer", "Commit."));
-    assert_eq!(item(&free, "command_execution")["exit_code"], json!(0), "{free:#?}");
-    let held = run(&scene, &BASE, &[], &prompt("s.a2", "developer", "Commit."));
-    assert_eq!(held.exit, Some(0), "{held:#?}");
-    let told = scene.models.turns().pop().expect("the model was asked").tool_results;
-    assert!(told[0].contains("Read-only file system"), "{told:?}");
+    let git = scene.repository().join(".git");
+    let told = ["--config", &format!("sandbox_workspace_write.writable_roots=[{git:?}]")];
+    for (base, more, lets) in [(&BASE[..], &[][..], false), (&BASE, &told, true), (&FREE, &[], true)] {
+        let committed = run(&scene, base, more, &prompt("s.a1", "developer", "Commit."));
+        assert_eq!(committed.exit, Some(0), "{committed:#?}");
+        let given = scene.models.turns().pop().expect("the model was asked").tool_results;
+        assert_eq!(given[0].contains("Read-only file system"), !lets, "{given:?}");
+    }
+    assert_eq!(scene.file(".git/logs/HEAD").lines().count(), 2, "those that it lets commit have committed");
 }
 
 /// Lines of type `error` come for every attempt; it is over with `turn.failed`.
