@@ -1,7 +1,9 @@
 //! Agents that speak ACP: JSON-RPC over stdio, one message a line.
 
-use std::io::{BufRead as _, BufReader, Lines, Write as _};
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout};
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
 
 use serde_json::{Value as Json, json};
 
@@ -16,7 +18,7 @@ const GEMINI: [&str; 4] = ["--acp", "--skip-trust", "--model", "gemini-2.5-flash
 struct Editor {
     child: Child,
     stdin: ChildStdin,
-    lines: Lines<BufReader<ChildStdout>>,
+    lines: Receiver<String>,
     calls: u32,
     folder: String,
 }
@@ -48,7 +50,8 @@ impl Editor {
     fn start(scene: &Scene, client: Client, arguments: &[&str]) -> Self {
         let mut child = scene.start(client, arguments);
         let stdin = child.stdin.take().expect("stdin is piped");
-        let lines = BufReader::new(child.stdout.take().expect("stdout is piped")).lines();
+        let lines = lines(child.stdout.take().expect("stdout is piped"));
+        scene::drain(child.stderr.take().expect("stderr is piped"));
         let folder = scene.repository().display().to_string();
         let mut editor = Self { child, stdin, lines, calls: 0, folder };
         let nothing = json!({ "fs": { "readTextFile": false, "writeTextFile": false }, "terminal": false });
@@ -68,7 +71,7 @@ impl Editor {
         self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
         let (mut updates, mut asked) = (Vec::new(), 0);
         loop {
-            let line = self.lines.next().expect("the agent answers before it ends").expect("stdout can be read");
+            let line = self.lines.recv_timeout(scene::LONGEST).expect("the agent answers, and before it ends");
             let message: Json = serde_json::from_str(&line).expect("a message a line");
             match message["method"].as_str() {
                 Some("session/request_permission") => {
@@ -105,6 +108,13 @@ impl Editor {
         drop(stdin);
         assert_eq!(scene::end(&mut child), Some(0));
     }
+}
+
+/// Lines as they come, so that one can stop waiting for them.
+fn lines(stdout: ChildStdout) -> Receiver<String> {
+    let (sender, lines) = mpsc::channel();
+    thread::spawn(move || BufReader::new(stdout).lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
+    lines
 }
 
 #[test]
