@@ -1,0 +1,76 @@
+//! OpenAI's Responses, as Codex speaks them.
+
+use serde_json::{Value as Json, json};
+
+use super::http::{Reply, Request};
+use super::{Protocol, Step, Turn, names, text_of};
+
+pub(super) const PROTOCOL: Protocol = Protocol { turn, reply, error };
+
+fn turn(request: &Request) -> Turn {
+    let body = &request.body;
+    let mut turn = Turn {
+        system: body["instructions"].as_str().unwrap_or_default().to_owned(),
+        model: body["model"].as_str().unwrap_or_default().to_owned(),
+        tools: names(&body["tools"], "name"),
+        ..Turn::default()
+    };
+    for item in body["input"].as_array().into_iter().flatten() {
+        let text = text_of(&item["content"]);
+        match (item["type"].as_str(), item["role"].as_str()) {
+            (Some("function_call_output" | "custom_tool_call_output"), _) => turn.tool_gave(output(item)),
+            (_, Some("user")) => turn.user_said(&text),
+            (_, Some("assistant")) => turn.said.push(text),
+            _ => {}
+        }
+    }
+    turn
+}
+
+fn output(item: &Json) -> String {
+    text_of(&item["output"])
+}
+
+fn reply(request: &Request, turn: &Turn, step: &Step, number: usize) -> Reply {
+    let item = item(step, number);
+    let response = json!({
+        "id": format!("resp_{number}"), "object": "response", "model": turn.model, "status": "completed",
+        "output": [item],
+        "usage": {
+            "input_tokens": 100, "input_tokens_details": { "cached_tokens": 0 },
+            "output_tokens": 20, "output_tokens_details": { "reasoning_tokens": 0 }, "total_tokens": 120,
+        },
+    });
+    if request.body["stream"] != json!(true) {
+        return Reply::json(200, &response);
+    }
+    Reply::events(&[
+        json!({ "type": "response.created", "response": { "id": response["id"] } }),
+        json!({ "type": "response.output_item.done", "output_index": 0, "item": item }),
+        json!({ "type": "response.completed", "response": response }),
+    ])
+}
+
+fn item(step: &Step, number: usize) -> Json {
+    match step {
+        Step::Tool { name, input } => json!({
+            "type": "function_call", "id": format!("fc_{number}"), "call_id": format!("call_{number}"),
+            "name": name, "arguments": input.to_string(),
+        }),
+        Step::Say(text) => json!({
+            "type": "message", "id": format!("msg_{number}"), "role": "assistant", "status": "completed",
+            "content": [{ "type": "output_text", "text": text, "annotations": [] }],
+        }),
+        Step::Error { .. } | Step::After(..) => unreachable!("carried out before"),
+    }
+}
+
+fn error(status: u16, message: &str, _retry_after: Option<u32>) -> Json {
+    let kind = match status {
+        401 => "invalid_api_key",
+        429 => "rate_limit_exceeded",
+        400..500 => "invalid_request_error",
+        _ => "server_error",
+    };
+    json!({ "error": { "type": kind, "code": kind, "message": message } })
+}
