@@ -14,6 +14,7 @@ use interlock_core::workflow::Workflow;
 
 use crate::agents;
 use crate::cli::init;
+use crate::cli::pause;
 use crate::cli::place::{Place, workspaces};
 use crate::cli::session::start::{Beginning, LARGEST_MISSION, workflow_name};
 use crate::cli::values::Pair;
@@ -95,6 +96,7 @@ impl Run {
         let run = run::Run {
             engines: (engine()?, engine()?),
             parallel: self.parallel.unwrap_or(team.parallel),
+            paused: pause::mark(place, &session)?,
             session,
             workflow,
             team,
