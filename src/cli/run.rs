@@ -143,10 +143,15 @@ impl Run {
             let (live, workflow) = engine.look(&found)?;
             return Ok((live.id, workflow));
         }
-        let rehearsal = team.everybody().values().all(|part| part.setup.command.get(1).is_some_and(|word| word == play::WORD));
+        let rehearsal =
+            team.everybody().values().all(|part| part.setup.command.get(1).is_some_and(|word| word == play::WORD));
         if mission.is_none() && !rehearsal {
-            return Err(Failure::new(Exit::Usage, Code::BadArgument, "there is nothing to do: no mission, and no session that goes on")
-                .help("write what is to be done into a file, and name it: interlock run mission.md"));
+            return Err(Failure::new(
+                Exit::Usage,
+                Code::BadArgument,
+                "there is nothing to do: no mission, and no session that goes on",
+            )
+            .help("write what is to be done into a file, and name it: interlock run mission.md"));
         }
         let title = mission.as_deref().map_or_else(|| "Rehearsal".to_owned(), title);
         let workflow = match workflow_name(self.workflow.as_deref(), place) {
@@ -167,9 +172,7 @@ impl Run {
         let mut open: Vec<Name> = sessions.iter().filter(open).map(|session| session.id.clone()).collect();
         if let Some(mission) = mission {
             let digest = Digest::of(mission.as_bytes());
-            let is_it = |events: &[interlock_core::event::Event]| {
-                matches!(events.first().map(|event| &event.cause), Some(Cause::Started { mission: Some(of), .. }) if *of == digest)
-            };
+            let is_it = |events: &[interlock_core::event::Event]| matches!(events.first().map(|event| &event.cause), Some(Cause::Started { mission: Some(of), .. }) if *of == digest);
             for session in open {
                 if is_it(&engine.history(&session)?) {
                     return Ok(Some(session));
@@ -210,7 +213,10 @@ pub(super) fn team(named: Option<&str>, project: &Path) -> Result<Team, Failure>
 
 fn source(named: Option<&str>, project: &Path) -> Result<Source, Failure> {
     let path = match named {
-        Some(name) if name == play::CLIENT || agents::client(name).is_some_and(|client| !matches!(client.name(), "acp" | "command")) => {
+        Some(name)
+            if name == play::CLIENT
+                || agents::client(name).is_some_and(|client| !matches!(client.name(), "acp" | "command")) =>
+        {
             return Ok(Source::single(name, project));
         }
         Some(path) => PathBuf::from(path),

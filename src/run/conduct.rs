@@ -56,12 +56,31 @@ enum Place {
 }
 
 impl Conductor {
-    pub(super) fn new(crew: Arc<Crew>, looking: Engine, view: View, (parallel, wait, paused): (u32, bool, PathBuf)) -> Self {
+    pub(super) fn new(
+        crew: Arc<Crew>,
+        looking: Engine,
+        view: View,
+        (parallel, wait, paused): (u32, bool, PathBuf),
+    ) -> Self {
         let (sender, receiver) = mpsc::channel();
         let people = People::new(sender.clone(), &view);
         let parallel = usize::try_from(parallel).unwrap_or(usize::MAX);
         let (at_work, stopping, failure) = (BTreeMap::new(), false, None);
-        Self { crew, looking, view, people, parallel, wait, paused, is_paused: false, sender, receiver, at_work, stopping, failure }
+        Self {
+            crew,
+            looking,
+            view,
+            people,
+            parallel,
+            wait,
+            paused,
+            is_paused: false,
+            sender,
+            receiver,
+            at_work,
+            stopping,
+            failure,
+        }
     }
 
     pub(super) fn conduct(mut self) -> Result<Ended, Failure> {
@@ -185,7 +204,8 @@ impl Conductor {
     /// As the workflow limits the role (the oldest first), and as the team does.
     fn role_is_busy(&self, state: &State, id: AssignmentId, role: &Name) -> bool {
         let declared = self.crew.workflow.role_named(role).and_then(|ix| self.crew.workflow.role(ix).at_most);
-        let earlier = state.open.range(..id).filter(|id| state.assignments.get(id).is_some_and(|other| other.role == *role));
+        let earlier =
+            state.open.range(..id).filter(|id| state.assignments.get(id).is_some_and(|other| other.role == *role));
         if declared.is_some_and(|most| earlier.count() >= usize::try_from(most).unwrap_or(usize::MAX)) {
             return true;
         }
@@ -299,4 +319,3 @@ impl Conductor {
         Ok(Ended { status: state.status, stopped, story })
     }
 }
-

@@ -125,7 +125,8 @@ fn hold(root: &Path, session: &Name) -> Result<File, Failure> {
             let by = fs::read_to_string(&path).unwrap_or_default();
             let by = if by.is_empty() { "another process".to_owned() } else { format!("process {by}") };
             let message = format!("session {session} is being run by {by}");
-            Err(Failure::new(Exit::Refused, Code::AlreadyRunning, message).help("wait for it, or stop it there with Ctrl-C"))
+            Err(Failure::new(Exit::Refused, Code::AlreadyRunning, message)
+                .help("wait for it, or stop it there with Ctrl-C"))
         }
         Err(TryLockError::Error(error)) => Err(unusable(&path, &error)),
     }

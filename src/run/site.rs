@@ -83,8 +83,14 @@ impl Site {
         };
         let workspace = Workspace::open(&self.root, &name, &self.vault)?;
         workspace.show(&head, &self.project)?;
-        let mut bench =
-            Bench { workspace, parents: vec![head.clone()], head, conflicts: Vec::new(), name, role: call.role.clone() };
+        let mut bench = Bench {
+            workspace,
+            parents: vec![head.clone()],
+            head,
+            conflicts: Vec::new(),
+            name,
+            role: call.role.clone(),
+        };
         if writes {
             self.bring_up(&mut bench)?;
         }
@@ -134,7 +140,12 @@ impl Site {
             Attempt::Clean { onto, tree } => {
                 let merge = match onto == bench.head {
                     true => commit.clone(),
-                    false => self.vault.commit(&tree, &[&onto, commit], &self.who(&bench.role), "Merge the session's own work")?,
+                    false => self.vault.commit(
+                        &tree,
+                        &[&onto, commit],
+                        &self.who(&bench.role),
+                        "Merge the session's own work",
+                    )?,
                 };
                 self.vault.publish(&bench.name, &merge, &onto)?;
                 Ok(Vec::new())
@@ -195,7 +206,9 @@ impl Bench {
             let may = match writes {
                 Writes::Everything => "everything".to_owned(),
                 Writes::Nothing => "no file".to_owned(),
-                Writes::Only(patterns) => patterns.iter().map(|pattern| format!("`{pattern}`")).collect::<Vec<_>>().join(", "),
+                Writes::Only(patterns) => {
+                    patterns.iter().map(|pattern| format!("`{pattern}`")).collect::<Vec<_>>().join(", ")
+                }
             };
             problems.push(format!("{} may change {may}, and you changed {}", self.role, listed(&outside)));
         }

@@ -1,8 +1,8 @@
 //! One assignment, from its claim to the decision that its report brings.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::sync::mpsc::Sender;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use interlock_core::code::Code;
