@@ -83,6 +83,7 @@ impl Run {
         let team = team(self.agents.as_deref(), &project)?;
         let repository = Project::of(&project).map_err(|error| not_a_repository(&error))?;
         repository.head().map_err(|error| not_a_repository(&error))?;
+        can_start(&team)?;
         let (session, workflow) = self.session(place, &team)?;
         let unplayed = team.unplayed(&workflow);
         if !unplayed.is_empty() {
@@ -188,6 +189,19 @@ impl Run {
         }
         Ok(open.pop())
     }
+}
+
+/// Nothing starts before everybody could.
+fn can_start(team: &Team) -> Result<(), Failure> {
+    let everybody = team.everybody();
+    let problems: Vec<String> = everybody
+        .iter()
+        .filter_map(|(name, part)| Some(format!("agent `{name}`: {}", team::examine::agent(part).err()?.message)))
+        .collect();
+    if problems.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::new(Exit::Unavailable, Code::ProgramMissing, problems.join("; ")).help("`interlock doctor` says more"))
 }
 
 /// The folder of a session's workspaces.

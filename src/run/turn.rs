@@ -178,6 +178,7 @@ impl Turn<'_> {
     /// Starts the client and waits until it has ended.
     fn converse(&mut self) -> Result<(End, Outcome), Failure> {
         let resume = self.told.resume.clone();
+        let schema = self.part.structured.then(|| handoff::schema(Some(&self.crew.workflow)));
         let job = Job {
             assignment: &self.name,
             role: &self.call.role,
@@ -188,7 +189,7 @@ impl Turn<'_> {
             output: &self.output,
             read_only: *self.writes == Writes::Nothing,
             resume: resume.as_deref(),
-            schema: None,
+            schema: schema.as_ref(),
         };
         let (client, setup) = (self.part.client, &self.part.setup);
         let mut spec = client.start(setup, &job).map_err(|error| self.cannot_start(&error))?;

@@ -57,13 +57,23 @@ pub(super) struct View {
     /// When the picture was drawn, and how many lines it has.
     drawn: Option<Instant>,
     height: usize,
+    /// Lines that wait for the next picture, on a terminal: so that however much happens, little is drawn.
+    waiting: String,
     session: Name,
 }
 
 impl View {
     pub(super) fn new(output: Output, session: &Name) -> Self {
         let live = !output.json && io::stdout().is_terminal();
-        Self { output, live, began: Instant::now(), drawn: None, height: 0, session: session.clone() }
+        Self {
+            output,
+            live,
+            began: Instant::now(),
+            drawn: None,
+            height: 0,
+            waiting: String::new(),
+            session: session.clone(),
+        }
     }
 
     pub(super) fn is_live(&self) -> bool {
@@ -138,6 +148,7 @@ impl View {
             lines.push(format!("  … and {hidden} more"));
         }
         let mut text = self.wipe();
+        text.push_str(&std::mem::take(&mut self.waiting));
         for line in &lines {
             text.push_str(line);
             text.push('\n');
@@ -151,7 +162,7 @@ impl View {
     pub(super) fn close(&mut self) {
         if self.live {
             let text = self.wipe();
-            put(&text);
+            put(&format!("{text}{}", std::mem::take(&mut self.waiting)));
         }
     }
 
@@ -197,9 +208,11 @@ impl View {
             }
             return;
         }
-        let wiped = self.wipe();
-        self.drawn = None;
-        put(&format!("{wiped}{}", text.as_str()));
+        if self.live {
+            self.waiting.push_str(text.as_str());
+        } else {
+            put(text.as_str());
+        }
     }
 
     /// Takes the picture away, so that lines go above it.

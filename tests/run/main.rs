@@ -1,6 +1,7 @@
 //! `interlock run`, with scripted agents: real processes, real files, real git.
 
 mod example;
+mod live;
 mod people;
 mod team_file;
 mod yard;
