@@ -231,6 +231,11 @@ pub(super) fn skeleton(path: &Path, project: &Project, kind: &str) -> Result<()>
     }
     let objects = project.repository.join("objects");
     fs::write(path.join("objects/info/alternates"), format!("{}\n", objects.display()))?;
+    // A clone that was cut short is known to be one, or its missing history would be taken for damage.
+    let shallow = project.repository.join("shallow");
+    if shallow.exists() {
+        fs::copy(&shallow, path.join("shallow"))?;
+    }
     let (version, extension) = match project.format.as_str() {
         "sha1" => (0, String::new()),
         format => (1, format!("[extensions]\n\tobjectFormat = {format}\n")),

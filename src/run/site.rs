@@ -110,7 +110,8 @@ impl Site {
         Ok(())
     }
 
-    /// What a group has come to: what the last assignment left whose report is in.
+    /// What a group has come to: what the last assignment left that is closed. Also one that was lost: its successor goes
+    /// on from there, and whoever approves sees it as it is.
     pub(super) fn head(&self, group: &str, open: &[AssignmentId]) -> Result<Hash> {
         let base = self.vault.group_base(group)?;
         let left = self.vault.all_left(group)?.into_iter();

@@ -21,7 +21,7 @@ use crate::process::{self, Control, End, Listener, Stream, Talk};
 use crate::run::crew::{Call, Crew, News, Over, is_gone, pause};
 use crate::run::handin;
 use crate::run::purse::{Entry, Spent};
-use crate::run::site::Bench;
+use crate::run::site::{Bench, listed};
 use crate::team::{Allowance, Part};
 
 /// Claims the assignment and plays it.
@@ -250,7 +250,14 @@ impl Turn<'_> {
         match result {
             Ok(done) => {
                 if let Some(commit) = commit.filter(|_| self.is_last_word(&done)) {
-                    self.crew.site.integrate(&self.bench, &commit)?;
+                    let conflicts = self.crew.site.integrate(&self.bench, &commit)?;
+                    if !conflicts.is_empty() {
+                        let files = listed(&conflicts);
+                        self.note(format!(
+                            "{} conflicts with what was merged, in {files}, and is left out",
+                            commit.short()
+                        ));
+                    }
                 }
                 Ok(Handed::Settled(Over::Decided(Box::new(done))))
             }

@@ -3,6 +3,7 @@
 mod example;
 mod live;
 mod people;
+mod repositories;
 mod team_file;
 mod yard;
 
