@@ -5,8 +5,11 @@
 //! `refs/interlock/GROUP/…`: the `base` of a group, what each assignment `aN` left, what it was `merged` as, and `onto`
 //! what it has to be brought before it is merged again.
 
-use std::fs;
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::git::{Error, Git, Hash, Project, Result};
 
@@ -34,17 +37,21 @@ pub enum Attempt {
 #[derive(Clone, Debug)]
 pub struct Vault {
     path: PathBuf,
+    /// Trees of commits that were looked at: a commit never gets another.
+    trees: Arc<Mutex<BTreeMap<Hash, Hash>>>,
+    /// What the files of workspaces are known to be, while nobody is at them.
+    files: Arc<Mutex<BTreeMap<PathBuf, Hash>>>,
 }
 
 impl Vault {
     /// The vault of a session, made if it is not there yet: from what the user has checked out.
     pub fn open(path: &Path, project: &Project) -> Result<Self> {
-        let vault = Self { path: path.to_owned() };
+        let vault = Self { path: path.to_owned(), trees: Arc::default(), files: Arc::default() };
         if vault.find(BASE)?.is_none() {
             let base = project.head()?;
             bare(path, project)?;
-            vault.update(INTEGRATION, &base, None)?;
-            vault.update(BASE, &base, None)?;
+            vault.update(INTEGRATION, &base)?;
+            vault.update(BASE, &base)?;
         }
         Ok(vault)
     }
@@ -70,7 +77,7 @@ impl Vault {
             return Ok(base);
         }
         let base = self.integration()?;
-        self.update(&name, &base, None)?;
+        self.update(&name, &base)?;
         Ok(base)
     }
 
@@ -81,15 +88,18 @@ impl Vault {
 
     /// Every assignment that left something, and what.
     pub fn all_left(&self, group: &str) -> Result<Vec<(String, Hash)>> {
-        let prefix = of_group(group, "");
-        let said = self.git().ask(&["for-each-ref", "--format=%(refname) %(objectname)", &prefix])?;
-        let lines = said.lines().filter_map(|line| line.split_once(' '));
-        let left = lines.filter_map(|(name, hash)| Some((name.strip_prefix(&prefix)?.to_owned(), hash)));
-        left.filter(|(name, _)| name.starts_with('a')).map(|(name, hash)| Ok((name, Hash::parse(hash)?))).collect()
+        let mut left = Vec::new();
+        for entry in fs::read_dir(self.path.join(of_group(group, "")))? {
+            let Ok(name) = entry?.file_name().into_string() else { continue };
+            if let Some(commit) = self.find(&of_group(group, &name))?.filter(|_| name.starts_with('a')) {
+                left.push((name, commit));
+            }
+        }
+        Ok(left)
     }
 
     pub fn leave(&self, group: &str, assignment: &str, commit: &Hash) -> Result<()> {
-        self.update(&of_group(group, assignment), commit, None)
+        self.update(&of_group(group, assignment), commit)
     }
 
     /// What a group was merged as.
@@ -103,11 +113,36 @@ impl Vault {
     }
 
     pub fn bring_onto(&self, group: &str, commit: &Hash) -> Result<()> {
-        self.update(&of_group(group, "onto"), commit, None)
+        self.update(&of_group(group, "onto"), commit)
     }
 
     pub fn tree(&self, commit: &Hash) -> Result<Hash> {
-        Hash::parse(&self.git().ask(&["rev-parse", "--verify", &format!("{commit}^{{tree}}")])?)
+        if let Some(tree) = self.trees().get(commit) {
+            return Ok(tree.clone());
+        }
+        let tree = Hash::parse(&self.git().ask(&["rev-parse", "--verify", &format!("{commit}^{{tree}}")])?)?;
+        self.trees().insert(commit.clone(), tree.clone());
+        Ok(tree)
+    }
+
+    pub(super) fn known(&self, folder: &Path) -> Option<Hash> {
+        self.files().get(folder).cloned()
+    }
+
+    pub(super) fn know(&self, folder: &Path, tree: &Hash) {
+        self.files().insert(folder.to_owned(), tree.clone());
+    }
+
+    pub(super) fn forget(&self, folder: &Path) {
+        self.files().remove(folder);
+    }
+
+    fn files(&self) -> MutexGuard<'_, BTreeMap<PathBuf, Hash>> {
+        self.files.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn trees(&self) -> MutexGuard<'_, BTreeMap<Hash, Hash>> {
+        self.trees.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub fn contains(&self, newer: &Hash, older: &Hash) -> Result<bool> {
@@ -129,13 +164,17 @@ impl Vault {
         let git = git.with("GIT_AUTHOR_NAME", plain(who.role)).with("GIT_AUTHOR_EMAIL", &email);
         let git =
             git.with("GIT_COMMITTER_NAME", "Interlock").with("GIT_COMMITTER_EMAIL", "interlock@interlock.invalid");
-        Hash::parse(&git.tell(&arguments, message)?)
+        let commit = Hash::parse(&git.tell(&arguments, message)?)?;
+        self.trees().insert(commit.clone(), tree.clone());
+        Ok(commit)
     }
 
-    /// Puts two commits together without touching any file.
-    pub fn try_merge(&self, commit: &Hash) -> Result<Attempt> {
+    /// Puts what a group has come to together with everything merged, without touching any file.
+    pub fn try_merge(&self, group: &str, commit: &Hash) -> Result<Attempt> {
         let onto = self.integration()?;
-        if self.contains(&onto, commit)? {
+        let nothing_done = *commit == onto || *commit == self.group_base(group)?;
+        // A merge may have been made and not reported: only a group that has one is worth the look.
+        if nothing_done || (self.merged(group)?.is_some() && self.contains(&onto, commit)?) {
             return Ok(Attempt::Contained(onto));
         }
         let (tree, files) = self.together(&onto, commit)?;
@@ -158,10 +197,12 @@ impl Vault {
 
     /// Makes a merge the state of things, unless something else was merged in between.
     pub fn publish(&self, group: &str, merge: &Hash, onto: &Hash) -> Result<()> {
-        // Both or none: a merge that is known as one is in, and one that is in is known.
-        let merged = of_group(group, "merged");
-        let orders = format!("start\nupdate {INTEGRATION} {merge} {onto}\nupdate {merged} {merge}\nprepare\ncommit\n");
-        self.git().tell(&["update-ref", "--stdin"], &orders).map(|_| ())
+        if self.integration()? != *onto {
+            return Err(Error::odd("something else was merged in between"));
+        }
+        // In this order: one that is in is known to be; one that is known and not in is made again.
+        self.update(&of_group(group, "merged"), merge)?;
+        self.update(INTEGRATION, merge)
     }
 
     /// The branch of the user's repository that has the result.
@@ -185,18 +226,25 @@ impl Vault {
         })
     }
 
+    /// A ref is a file with a hash in it. Nobody but this process writes here and nothing packs them, so no program has to
+    /// be started to read or write one.
     fn find(&self, name: &str) -> Result<Option<Hash>> {
-        if !self.path.join("HEAD").exists() {
-            return Ok(None);
+        match fs::read_to_string(self.path.join(name)) {
+            Ok(text) => Hash::parse(&text).map(Some),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error.into()),
         }
-        let (code, said) = self.git().answer(&["rev-parse", "--verify", "--quiet", &format!("{name}^{{commit}}")])?;
-        if code == Some(0) { Hash::parse(&said).map(Some) } else { Ok(None) }
     }
 
-    fn update(&self, name: &str, to: &Hash, from: Option<&Hash>) -> Result<()> {
-        let mut arguments = vec!["update-ref", name, to.as_str()];
-        arguments.extend(from.map(Hash::as_str));
-        self.git().ask(&arguments).map(|_| ())
+    /// There whole or not at all, whenever the machine stops.
+    fn update(&self, name: &str, to: &Hash) -> Result<()> {
+        let path = self.path.join(name);
+        fs::create_dir_all(path.parent().unwrap_or(&self.path))?;
+        let partial = self.path.join(format!("new-{}", name.replace('/', "+")));
+        let mut file = File::create(&partial)?;
+        file.write_all(format!("{to}\n").as_bytes())?;
+        file.sync_data()?;
+        Ok(fs::rename(&partial, &path)?)
     }
 
     pub(super) fn git(&self) -> Git {

@@ -34,7 +34,10 @@ impl Workspace {
         };
         if !fs::symlink_metadata(&workspace.folder).is_ok_and(|found| found.is_dir()) {
             remove(&workspace.folder)?;
+            // What the index remembers of files is not so any more.
+            remove(&workspace.index)?;
             fs::create_dir_all(&workspace.folder)?;
+            workspace.vault.forget(&workspace.folder);
         }
         Ok(workspace)
     }
@@ -52,7 +55,11 @@ impl Workspace {
 
     /// Makes the files those of a commit; what git ignores stays, as what was built does in anybody's checkout.
     pub fn show(&self, commit: &Hash, project: &Project) -> Result<()> {
-        self.lay_out(commit)?;
+        if self.vault.known(&self.folder) != Some(self.vault.tree(commit)?) {
+            self.lay_out(commit)?;
+        }
+        // From now on an agent is at them.
+        self.vault.forget(&self.folder);
         // Made anew each time: what an earlier agent did to it, links that lead elsewhere too, is gone.
         let own = self.folder.join(".git");
         remove(&own)?;
@@ -65,9 +72,30 @@ impl Workspace {
     /// Makes the files those of a tree or a commit.
     pub fn lay_out(&self, tree: &Hash) -> Result<()> {
         let _ = fs::remove_file(self.lock());
+        self.vault.forget(&self.folder);
+        let is_new = !self.index.exists();
         self.git().ask(&["read-tree", "--reset", "-u", tree.as_str()])?;
-        self.git().ask(&["clean", "-ffdq", "-e", "/.git"])?;
+        if !is_new {
+            self.git().ask(&["clean", "-ffdq", "-e", "/.git"])?;
+        }
         Ok(())
+    }
+
+    /// That nothing was changed since a commit was laid out, if so. Cheaper than [`Workspace::changes`], for roles that
+    /// change nothing.
+    pub fn unchanged(&self, since: &Hash) -> Result<Option<Changes>> {
+        let _ = fs::remove_file(self.lock());
+        let words =
+            ["status", "--porcelain", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=none"];
+        let said = self.git().ask(&words)?;
+        // The second letter is of the files against the index, which has what was laid out.
+        let clean = said.split('\0').filter(|line| !line.is_empty()).all(|line| line.get(1..2) == Some(" "));
+        if !clean {
+            return Ok(None);
+        }
+        let tree = self.vault.tree(since)?;
+        self.vault.know(&self.folder, &tree);
+        Ok(Some(Changes { tree, files: Vec::new(), astray: Vec::new() }))
     }
 
     /// The files as they are now, against a commit.
@@ -75,6 +103,7 @@ impl Workspace {
         let _ = fs::remove_file(self.lock());
         self.git().ask(&["add", "--all", "--", "."])?;
         let tree = Hash::parse(&self.git().ask(&["write-tree"])?)?;
+        self.vault.know(&self.folder, &tree);
         let known = self.vault.tree(since)?;
         if known == tree {
             return Ok(Changes { tree, files: Vec::new(), astray: Vec::new() });

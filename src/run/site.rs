@@ -135,7 +135,7 @@ impl Site {
 
     /// Work outside of groups has nobody who would merge it later.
     pub(super) fn integrate(&self, bench: &Bench, commit: &Hash) -> Result<Vec<String>> {
-        match self.vault.try_merge(commit)? {
+        match self.vault.try_merge(&bench.name, commit)? {
             Attempt::Contained(_) => Ok(Vec::new()),
             Attempt::Conflict { files, .. } => Ok(files),
             Attempt::Clean { onto, tree } => {
@@ -190,8 +190,15 @@ impl Site {
 
 impl Bench {
     /// What the agent did to the files.
-    pub(super) fn changes(&self) -> Result<Changes> {
-        self.workspace.changes(&self.head)
+    pub(super) fn changes(&self, writes: &Writes) -> Result<Changes> {
+        let unchanged = match writes {
+            Writes::Nothing => self.workspace.unchanged(&self.head)?,
+            Writes::Everything | Writes::Only(_) => None,
+        };
+        match unchanged {
+            Some(unchanged) => Ok(unchanged),
+            None => self.workspace.changes(&self.head),
+        }
     }
 
     /// As if the agent had done nothing.

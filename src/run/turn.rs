@@ -230,7 +230,7 @@ impl Turn<'_> {
         let extracted = handoff::extract("handoff", bytes);
         let mut commit = None;
         if let Ok(extracted) = &extracted {
-            let changes = self.bench.changes()?;
+            let changes = self.bench.changes(self.writes)?;
             let trespasses = self.bench.trespasses(&changes, self.writes);
             if !trespasses.is_empty() {
                 self.bench.restore(&self.crew.site)?;
