@@ -124,7 +124,10 @@ fn folder() -> Finding {
 }
 
 fn agents(team: &Team) -> Vec<Finding> {
-    team.everybody().into_iter().map(|(name, part)| Finding { what: format!("agent {name}"), found: program(part) }).collect()
+    team.everybody()
+        .into_iter()
+        .map(|(name, part)| Finding { what: format!("agent {name}"), found: program(part) })
+        .collect()
 }
 
 /// Is the program there, and does it start?
@@ -158,7 +161,8 @@ fn version(program: &Path, part: &Part) -> Option<String> {
 
 fn of(failure: &Failure) -> Problem {
     let json = failure.json();
-    let field = |name: &str| json.pointer(&format!("/error/{name}")).and_then(|value| value.as_str()).map(str::to_owned);
+    let field =
+        |name: &str| json.pointer(&format!("/error/{name}")).and_then(|value| value.as_str()).map(str::to_owned);
     let code = field("code").unwrap_or_default();
     Problem { message: format!("{code}: {}", field("message").unwrap_or_default()), help: field("help") }
 }

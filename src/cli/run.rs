@@ -1,7 +1,6 @@
 //! `interlock run`
 
 use std::env;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -26,7 +25,6 @@ use crate::input;
 use crate::output::{Output, Text};
 use crate::play;
 use crate::run;
-use crate::store::SessionHead;
 use crate::team::{self, Source, Team};
 
 /// The file that a project keeps its team in.
@@ -101,13 +99,10 @@ impl Run {
             project: repository,
             wait: !self.no_wait,
             output,
-            root: root.clone(),
+            root,
         };
         let ended = run.drive()?;
-        let report = root.join("report.md");
-        // The report can be made again from the log at any time.
-        let kept = fs::write(&report, ended.story.markdown()).is_ok().then_some(report);
-        tell(output, &ended, kept.as_deref())
+        tell(output, &ended, ended.report.as_deref())
     }
 
     /// A project that has no store yet gets one.
@@ -137,14 +132,19 @@ impl Run {
             Some(path) => Some(input::text(path, LARGEST_MISSION)?),
             None => None,
         };
-        if let Some(found) = self.unfinished(&mut engine, mission.as_deref())? {
+        if let Some(found) = self.unfinished(&mut engine, mission.as_deref(), |id| root(place, team, id))? {
             let (live, workflow) = engine.look(&found)?;
             return Ok((live.id, workflow));
         }
-        let rehearsal = team.everybody().values().all(|part| part.setup.command.get(1).is_some_and(|word| word == play::WORD));
+        let rehearsal =
+            team.everybody().values().all(|part| part.setup.command.get(1).is_some_and(|word| word == play::WORD));
         if mission.is_none() && !rehearsal {
-            return Err(Failure::new(Exit::Usage, Code::BadArgument, "there is nothing to do: no mission, and no session that goes on")
-                .help("write what is to be done into a file, and name it: interlock run mission.md"));
+            return Err(Failure::new(
+                Exit::Usage,
+                Code::BadArgument,
+                "there is nothing to do: no mission, and no session that goes on",
+            )
+            .help("write what is to be done into a file, and name it: interlock run mission.md"));
         }
         let title = mission.as_deref().map_or_else(|| "Rehearsal".to_owned(), title);
         let workflow = match workflow_name(self.workflow.as_deref(), place) {
@@ -159,15 +159,25 @@ impl Run {
     }
 
     /// A session that has not ended: of this mission, or the only one.
-    fn unfinished(&self, engine: &mut Engine, mission: Option<&str>) -> Result<Option<Name>, Failure> {
+    ///
+    /// One that has ended is not finished either, as long as its result was not handed over.
+    fn unfinished(
+        &self,
+        engine: &mut Engine,
+        mission: Option<&str>,
+        root: impl Fn(&Name) -> Result<PathBuf, Failure>,
+    ) -> Result<Option<Name>, Failure> {
         let sessions = engine.store().view()?.sessions()?;
-        let open = |session: &&SessionHead| session.status == "active" || session.status == "validating";
-        let mut open: Vec<Name> = sessions.iter().filter(open).map(|session| session.id.clone()).collect();
+        let mut open: Vec<Name> = Vec::new();
+        for session in sessions {
+            let is_open = session.status == "active" || session.status == "validating";
+            if is_open || !run::is_handed_over(&root(&session.id)?) {
+                open.push(session.id);
+            }
+        }
         if let Some(mission) = mission {
             let digest = Digest::of(mission.as_bytes());
-            let is_it = |events: &[interlock_core::event::Event]| {
-                matches!(events.first().map(|event| &event.cause), Some(Cause::Started { mission: Some(of), .. }) if *of == digest)
-            };
+            let is_it = |events: &[interlock_core::event::Event]| matches!(events.first().map(|event| &event.cause), Some(Cause::Started { mission: Some(of), .. }) if *of == digest);
             for session in open {
                 if is_it(&engine.history(&session)?) {
                     return Ok(Some(session));
@@ -208,7 +218,10 @@ pub(super) fn team(named: Option<&str>, project: &Path) -> Result<Team, Failure>
 
 fn source(named: Option<&str>, project: &Path) -> Result<Source, Failure> {
     let path = match named {
-        Some(name) if name == play::CLIENT || agents::client(name).is_some_and(|client| !matches!(client.name(), "acp" | "command")) => {
+        Some(name)
+            if name == play::CLIENT
+                || agents::client(name).is_some_and(|client| !matches!(client.name(), "acp" | "command")) =>
+        {
             return Ok(Source::single(name, project));
         }
         Some(path) => PathBuf::from(path),

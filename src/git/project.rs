@@ -21,11 +21,13 @@ impl Project {
     pub fn of(folder: &Path) -> Result<Self> {
         new_enough(folder)?;
         let git = Git::within(folder);
-        let arguments = ["rev-parse", "--path-format=absolute", "--git-common-dir", "--show-object-format", "--show-toplevel"];
+        let arguments =
+            ["rev-parse", "--path-format=absolute", "--git-common-dir", "--show-object-format", "--show-toplevel"];
         let said = git.ask(&arguments).map_err(|error| {
             let message = format!("{} is not in a git repository", folder.display());
             let cause = error.message;
-            Error::odd(format!("{message} ({cause})")).help("agents work on copies that git makes: run `git init`, and commit")
+            Error::odd(format!("{message} ({cause})"))
+                .help("agents work on copies that git makes: run `git init`, and commit")
         })?;
         let mut lines = said.lines();
         let mut next = || lines.next().unwrap_or_default().to_owned();
@@ -55,12 +57,18 @@ impl Project {
 
     /// Brings a commit of another repository in, and a branch onto it.
     pub(super) fn take(&self, from: &Path, commit: &Hash, branch: &str) -> Result<()> {
-        let spec = format!("+{commit}:refs/heads/{branch}");
+        // Not by force: the result only ever grows, and what a person has added to it is not to be lost.
+        let spec = format!("{commit}:refs/heads/{branch}");
         let from = from.as_os_str();
         let words = ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules"];
         let mut arguments: Vec<&std::ffi::OsStr> = words.iter().map(|word| word.as_ref()).collect();
         arguments.extend([from, spec.as_ref()]);
-        self.git().with("GIT_ALLOW_PROTOCOL", "file").ask(&arguments).map(|_| ())
+        let taken = self.git().with("GIT_ALLOW_PROTOCOL", "file").ask(&arguments);
+        taken.map(|_| ()).map_err(|error| {
+            error.help(format!(
+                "the branch {branch} gets the result: if it was changed, or is checked out, rename it, and run again"
+            ))
+        })
     }
 
     fn git(&self) -> Git {
@@ -74,7 +82,9 @@ fn new_enough(folder: &Path) -> Result<()> {
     let version = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
     if version < OLDEST {
         let (major, minor) = OLDEST;
-        return Err(Error::odd(format!("this is {}", said.trim())).help(format!("install git {major}.{minor} or later")));
+        return Err(
+            Error::odd(format!("this is {}", said.trim())).help(format!("install git {major}.{minor} or later"))
+        );
     }
     Ok(())
 }

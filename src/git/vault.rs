@@ -8,9 +8,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::git::{Error, Git, Hash, Project, Result};
+use crate::git::{Error, Git, Hash, Project, Result, remove};
 
 const BASE: &str = "refs/interlock/base";
+/// Commits that wait for the report of their assignment.
+const PENDING: &str = "refs/interlock/pending/";
 const INTEGRATION: &str = "refs/heads/integration";
 
 /// In whose name something is committed.
@@ -34,12 +36,15 @@ pub enum Attempt {
 #[derive(Clone, Debug)]
 pub struct Vault {
     path: PathBuf,
+    /// What its configuration has to be.
+    config: String,
 }
 
 impl Vault {
     /// The vault of a session, made if it is not there yet: from what the user has checked out.
     pub fn open(path: &Path, project: &Project) -> Result<Self> {
-        let vault = Self { path: path.to_owned() };
+        let vault = Self { path: path.to_owned(), config: config(project, "bare = true") };
+        unlock(path);
         if vault.find(BASE)?.is_none() {
             let base = project.head()?;
             bare(path, project)?;
@@ -127,7 +132,8 @@ impl Vault {
         let email = format!("{}@{}.interlock.invalid", plain(who.role), plain(who.session));
         let git = self.git();
         let git = git.with("GIT_AUTHOR_NAME", plain(who.role)).with("GIT_AUTHOR_EMAIL", &email);
-        let git = git.with("GIT_COMMITTER_NAME", "Interlock").with("GIT_COMMITTER_EMAIL", "interlock@interlock.invalid");
+        let git =
+            git.with("GIT_COMMITTER_NAME", "Interlock").with("GIT_COMMITTER_EMAIL", "interlock@interlock.invalid");
         Hash::parse(&git.tell(&arguments, message)?)
     }
 
@@ -172,7 +178,8 @@ impl Vault {
 
     /// Files that differ between two commits.
     pub fn changed(&self, from: &Hash, to: &Hash) -> Result<Vec<String>> {
-        let said = self.git().ask(&["diff-tree", "-r", "-z", "--name-only", "--no-renames", from.as_str(), to.as_str()])?;
+        let said =
+            self.git().ask(&["diff-tree", "-r", "-z", "--name-only", "--no-renames", from.as_str(), to.as_str()])?;
         Ok(said.split('\0').filter(|name| !name.is_empty()).map(str::to_owned).collect())
     }
 
@@ -198,7 +205,36 @@ impl Vault {
     }
 
     pub(super) fn git(&self) -> Git {
+        self.settle();
         Git::bare(&self.path)
+    }
+
+    /// The vault lies within an agent's reach. What git would obey there is what Interlock wrote.
+    pub(super) fn settle(&self) {
+        // It would name another repository, with other refs and another configuration.
+        let _ = remove(&self.path.join("commondir"));
+        let path = self.path.join("config");
+        if self.path.join("HEAD").exists() && fs::read(&path).ok().as_deref() != Some(self.config.as_bytes()) {
+            // If it cannot be written, git says more of why than could be said here.
+            let partial = crate::files::partial(&path);
+            let _ = fs::write(&partial, &self.config).and_then(|()| fs::rename(&partial, &path));
+        }
+    }
+
+    /// Notes what is to be merged as soon as the report of an assignment is in: a crash in between would forget it.
+    pub fn intend(&self, assignment: &str, commit: &Hash) -> Result<()> {
+        self.update(&format!("{PENDING}{assignment}"), commit, None)
+    }
+
+    /// What was to be merged, and has not been.
+    pub fn intended(&self) -> Result<Vec<(String, Hash)>> {
+        let said = self.git().ask(&["for-each-ref", "--format=%(refname) %(objectname)", PENDING])?;
+        let lines = said.lines().filter_map(|line| line.strip_prefix(PENDING)?.split_once(' '));
+        lines.map(|(name, hash)| Ok((name.to_owned(), Hash::parse(hash)?))).collect()
+    }
+
+    pub fn settled(&self, assignment: &str) -> Result<()> {
+        self.git().ask(&["update-ref", "-d", &format!("{PENDING}{assignment}")]).map(|_| ())
     }
 }
 
@@ -209,7 +245,9 @@ fn of_group(group: &str, what: &str) -> String {
 
 /// What git takes as a name: no line ends, no angle brackets.
 fn plain(text: &str) -> String {
-    text.chars().map(|character| if character.is_alphanumeric() || "-_.".contains(character) { character } else { '-' }).collect()
+    text.chars()
+        .map(|character| if character.is_alphanumeric() || "-_.".contains(character) { character } else { '-' })
+        .collect()
 }
 
 /// A repository without files that borrows the objects of another.
@@ -227,11 +265,28 @@ pub(super) fn skeleton(path: &Path, project: &Project, kind: &str) -> Result<()>
     }
     let objects = project.repository.join("objects");
     fs::write(path.join("objects/info/alternates"), format!("{}\n", objects.display()))?;
+    fs::write(path.join("config"), config(project, kind))?;
+    Ok(())
+}
+
+fn config(project: &Project, kind: &str) -> String {
     let (version, extension) = match project.format.as_str() {
         "sha1" => (0, String::new()),
         format => (1, format!("[extensions]\n\tobjectFormat = {format}\n")),
     };
     let core = format!("[core]\n\trepositoryFormatVersion = {version}\n\t{kind}\n\thooksPath = /dev/null\n");
-    fs::write(path.join("config"), format!("{core}[gc]\n\tauto = 0\n{extension}"))?;
-    Ok(())
+    format!("{core}[gc]\n\tauto = 0\n{extension}")
+}
+
+/// Takes the locks away that a git left that was killed. Only one run has the vault, and nothing of the last one lives.
+fn unlock(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        if is_folder && name != "objects" {
+            unlock(&entry.path());
+        } else if !is_folder && name.to_string_lossy().ends_with(".lock") {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
 }

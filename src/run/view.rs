@@ -130,7 +130,8 @@ impl View {
         }
         let width = columns(&io::stdout(), WIDEST);
         let mut lines = vec![self.summary(state, crew, width)];
-        let space = terminal_size::terminal_size().map_or(20, |(_, height)| usize::from(height.0).saturating_sub(4).max(3));
+        let space =
+            terminal_size::terminal_size().map_or(20, |(_, height)| usize::from(height.0).saturating_sub(4).max(3));
         let (shown, hidden) = (rows.len().min(space), rows.len().saturating_sub(space));
         lines.extend(rows.iter().take(shown).map(|row| picture(row, width)));
         if hidden > 0 {
@@ -155,7 +156,8 @@ impl View {
     }
 
     fn summary(&self, state: &State, crew: &Crew, width: usize) -> String {
-        let count = |wanted: &[GroupStatus]| state.groups.iter().filter(|group| wanted.contains(&group.status())).count();
+        let count =
+            |wanted: &[GroupStatus]| state.groups.iter().filter(|group| wanted.contains(&group.status())).count();
         let done = count(&[GroupStatus::Completed]);
         let blocked = count(&[GroupStatus::Blocked]);
         let spent = crew.purse.session();
@@ -231,7 +233,9 @@ pub(super) fn said(who: &str, cause: &Cause) -> String {
     match cause {
         Cause::Reported { status, .. } | Cause::Lost { status, .. } => format!("{who} {status}"),
         Cause::Merged { status, .. } => status.to_string(),
-        Cause::GateFinished { gate, passed, .. } => format!("gate {gate} {}", if *passed { "passed" } else { "failed" }),
+        Cause::GateFinished { gate, passed, .. } => {
+            format!("gate {gate} {}", if *passed { "passed" } else { "failed" })
+        }
         Cause::Answered { option, text, by, .. } => {
             format!("{by}: {}", option.as_ref().or(text.as_ref()).map_or("", |answer| answer.as_str()))
         }
