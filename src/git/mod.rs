@@ -13,9 +13,10 @@ mod workspace;
 use std::fmt;
 use std::io;
 
-pub use program::Git;
+pub use program::{Git, set_mark};
 pub use project::Project;
 pub use vault::{Attempt, Vault, Who};
+pub(crate) use workspace::remove;
 pub use workspace::{Changes, Workspace};
 
 /// A commit or a tree, by its hash.

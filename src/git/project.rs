@@ -57,12 +57,18 @@ impl Project {
 
     /// Brings a commit of another repository in, and a branch onto it.
     pub(super) fn take(&self, from: &Path, commit: &Hash, branch: &str) -> Result<()> {
-        let spec = format!("+{commit}:refs/heads/{branch}");
+        // Not by force: the result only ever grows, and what a person has added to it is not to be lost.
+        let spec = format!("{commit}:refs/heads/{branch}");
         let from = from.as_os_str();
         let words = ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules"];
         let mut arguments: Vec<&std::ffi::OsStr> = words.iter().map(|word| word.as_ref()).collect();
         arguments.extend([from, spec.as_ref()]);
-        self.git().with("GIT_ALLOW_PROTOCOL", "file").ask(&arguments).map(|_| ())
+        let taken = self.git().with("GIT_ALLOW_PROTOCOL", "file").ask(&arguments);
+        taken.map(|_| ()).map_err(|error| {
+            error.help(format!(
+                "the branch {branch} gets the result: if it was changed, or is checked out, rename it, and run again"
+            ))
+        })
     }
 
     fn git(&self) -> Git {

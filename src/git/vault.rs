@@ -11,9 +11,11 @@ use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::git::{Error, Git, Hash, Project, Result};
+use crate::git::{Error, Git, Hash, Project, Result, remove};
 
 const BASE: &str = "refs/interlock/base";
+/// Commits that wait for the report of their assignment.
+const PENDING: &str = "refs/interlock/pending/";
 const INTEGRATION: &str = "refs/heads/integration";
 
 /// In whose name something is committed.
@@ -41,12 +43,16 @@ pub struct Vault {
     trees: Arc<Mutex<BTreeMap<Hash, Hash>>>,
     /// What the files of workspaces are known to be, while nobody is at them.
     files: Arc<Mutex<BTreeMap<PathBuf, Hash>>>,
+    /// What its configuration has to be.
+    config: String,
 }
 
 impl Vault {
     /// The vault of a session, made if it is not there yet: from what the user has checked out.
     pub fn open(path: &Path, project: &Project) -> Result<Self> {
-        let vault = Self { path: path.to_owned(), trees: Arc::default(), files: Arc::default() };
+        let config = config(project, "bare = true");
+        let vault = Self { path: path.to_owned(), trees: Arc::default(), files: Arc::default(), config };
+        unlock(path);
         if vault.find(BASE)?.is_none() {
             let base = project.head()?;
             bare(path, project)?;
@@ -88,13 +94,8 @@ impl Vault {
 
     /// Every assignment that left something, and what.
     pub fn all_left(&self, group: &str) -> Result<Vec<(String, Hash)>> {
-        let mut left = Vec::new();
-        for entry in fs::read_dir(self.path.join(of_group(group, "")))? {
-            let Ok(name) = entry?.file_name().into_string() else { continue };
-            if let Some(commit) = self.find(&of_group(group, &name))?.filter(|_| name.starts_with('a')) {
-                left.push((name, commit));
-            }
-        }
+        let mut left = self.refs(&of_group(group, ""))?;
+        left.retain(|(name, _)| name.starts_with('a'));
         Ok(left)
     }
 
@@ -236,6 +237,23 @@ impl Vault {
         }
     }
 
+    /// The refs whose names begin with a folder.
+    fn refs(&self, folder: &str) -> Result<Vec<(String, Hash)>> {
+        let entries = match fs::read_dir(self.path.join(folder)) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(error.into()),
+        };
+        let mut refs = Vec::new();
+        for entry in entries {
+            let Ok(name) = entry?.file_name().into_string() else { continue };
+            if let Some(commit) = self.find(&format!("{folder}{name}"))? {
+                refs.push((name, commit));
+            }
+        }
+        Ok(refs)
+    }
+
     /// There whole or not at all, whenever the machine stops.
     fn update(&self, name: &str, to: &Hash) -> Result<()> {
         let path = self.path.join(name);
@@ -248,7 +266,34 @@ impl Vault {
     }
 
     pub(super) fn git(&self) -> Git {
+        self.settle();
         Git::bare(&self.path)
+    }
+
+    /// The vault lies within an agent's reach. What git would obey there is what Interlock wrote.
+    pub(super) fn settle(&self) {
+        // It would name another repository, with other refs and another configuration.
+        let _ = remove(&self.path.join("commondir"));
+        let path = self.path.join("config");
+        if self.path.join("HEAD").exists() && fs::read(&path).ok().as_deref() != Some(self.config.as_bytes()) {
+            // If it cannot be written, git says more of why than could be said here.
+            let partial = crate::files::partial(&path);
+            let _ = fs::write(&partial, &self.config).and_then(|()| fs::rename(&partial, &path));
+        }
+    }
+
+    /// Notes what is to be merged as soon as the report of an assignment is in: a crash in between would forget it.
+    pub fn intend(&self, assignment: &str, commit: &Hash) -> Result<()> {
+        self.update(&format!("{PENDING}{assignment}"), commit)
+    }
+
+    /// What was to be merged, and has not been.
+    pub fn intended(&self) -> Result<Vec<(String, Hash)>> {
+        self.refs(PENDING)
+    }
+
+    pub fn settled(&self, assignment: &str) -> Result<()> {
+        Ok(remove(&self.path.join(format!("{PENDING}{assignment}")))?)
     }
 }
 
@@ -284,11 +329,28 @@ pub(super) fn skeleton(path: &Path, project: &Project, kind: &str) -> Result<()>
     if shallow.exists() {
         fs::copy(&shallow, path.join("shallow"))?;
     }
+    fs::write(path.join("config"), config(project, kind))?;
+    Ok(())
+}
+
+fn config(project: &Project, kind: &str) -> String {
     let (version, extension) = match project.format.as_str() {
         "sha1" => (0, String::new()),
         format => (1, format!("[extensions]\n\tobjectFormat = {format}\n")),
     };
     let core = format!("[core]\n\trepositoryFormatVersion = {version}\n\t{kind}\n\thooksPath = /dev/null\n");
-    fs::write(path.join("config"), format!("{core}[gc]\n\tauto = 0\n{extension}"))?;
-    Ok(())
+    format!("{core}[gc]\n\tauto = 0\n{extension}")
+}
+
+/// Takes the locks away that a git left that was killed. Only one run has the vault, and nothing of the last one lives.
+fn unlock(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        if is_folder && name != "objects" {
+            unlock(&entry.path());
+        } else if !is_folder && name.to_string_lossy().ends_with(".lock") {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
 }

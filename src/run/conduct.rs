@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use interlock_core::id::{AssignmentId, Name};
 use interlock_core::state::{Assignment, SessionStatus, State};
@@ -37,6 +37,7 @@ pub(super) struct Conductor {
     at_work: BTreeMap<Work, Worker>,
     stopping: bool,
     failure: Option<Failure>,
+    looked: Instant,
 }
 
 /// Somebody at work.
@@ -65,7 +66,7 @@ impl Conductor {
         let (sender, receiver) = mpsc::channel();
         let people = People::new(sender.clone(), &view);
         let parallel = usize::try_from(parallel).unwrap_or(usize::MAX);
-        let (at_work, stopping, failure) = (BTreeMap::new(), false, None);
+        let (at_work, stopping, failure, looked) = (BTreeMap::new(), false, None, Instant::now());
         Self {
             crew,
             looking,
@@ -80,10 +81,12 @@ impl Conductor {
             at_work,
             stopping,
             failure,
+            looked,
         }
     }
 
     pub(super) fn conduct(mut self) -> Result<Ended, Failure> {
+        self.crew.catch_up(&self.looking.history(&self.crew.session)?)?;
         let mut state = self.look()?;
         self.view.began(&state, &self.crew);
         let stopped = loop {
@@ -98,6 +101,7 @@ impl Conductor {
     }
 
     fn look(&mut self) -> Result<State, Failure> {
+        self.looked = Instant::now();
         let (live, _) = self.looking.look(&self.crew.session)?;
         Ok(live.state)
     }
@@ -247,7 +251,8 @@ impl Conductor {
             Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return true,
         };
         let more: Vec<News> = self.receiver.try_iter().collect();
-        let mut changed = false;
+        // Agents that talk all the time must not keep it from seeing what others decide.
+        let mut changed = self.looked.elapsed() >= LOOK;
         for news in [first].into_iter().chain(more) {
             changed |= self.hear(news);
         }
@@ -315,7 +320,8 @@ impl Conductor {
         }
         let story = Story::of(&mut self.looking, &state, &self.crew, (&branch, &result))?;
         let failed = stopped.is_some() || story.has_trouble();
+        let report = self.crew.site.report(&story.markdown());
         self.crew.site.clean_up(self.crew.team.keep, failed, state.status);
-        Ok(Ended { status: state.status, stopped, story })
+        Ok(Ended { status: state.status, stopped, story, report })
     }
 }

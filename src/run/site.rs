@@ -8,8 +8,10 @@ use interlock_core::id::{AssignmentId, Name};
 use interlock_core::state::SessionStatus;
 use interlock_core::workflow::Writes;
 
-use crate::git::{Attempt, Changes, Hash, Project, Result, Vault, Who, Workspace};
+use crate::git::{Attempt, Changes, Hash, Project, Result, Vault, Who, Workspace, remove};
 use crate::run::crew::Call;
+use crate::run::handin;
+use crate::sanitise;
 use crate::team::Keep;
 
 /// Groups have names of people's choice; these are no such names.
@@ -38,15 +40,18 @@ pub(super) struct Bench {
 
 impl Site {
     pub(super) fn open(root: &Path, session: &Name, project: Project) -> Result<Self> {
-        fs::create_dir_all(root)?;
-        let vault = Vault::open(&root.join("repository.git"), &project)?;
+        for folder in [outputs(root), root.join("transcripts")] {
+            handin::real_folder(&folder)?;
+        }
+        let _ = remove(&kept(root));
+        let vault = Vault::open(&repository(root), &project)?;
         Ok(Self { project, vault, root: root.to_owned(), session: session.clone() })
     }
 
     /// Where what agents print is kept.
     pub(super) fn transcript(&self, name: &str) -> std::io::Result<PathBuf> {
         let folder = self.root.join("transcripts");
-        fs::create_dir_all(&folder)?;
+        handin::real_folder(&folder)?;
         Ok(folder.join(format!("{name}.log")))
     }
 
@@ -57,16 +62,11 @@ impl Site {
 
     /// Was the workspace made ready? Its own name says so, beside it and not in it.
     pub(super) fn is_ready(&self, workspace: &Workspace) -> bool {
-        self.ready(workspace).exists()
+        workspace.ready().exists()
     }
 
     pub(super) fn mark_ready(&self, workspace: &Workspace) -> Result<()> {
-        Ok(fs::write(self.ready(workspace), "")?)
-    }
-
-    fn ready(&self, workspace: &Workspace) -> PathBuf {
-        let name = workspace.folder.file_name().unwrap_or_default().to_string_lossy();
-        self.vault.path().join(format!("ready-{name}"))
+        Ok(fs::write(workspace.ready(), "")?)
     }
 
     /// Of all output folders, as the engine is told.
@@ -133,22 +133,19 @@ impl Site {
         Ok(commit)
     }
 
-    /// Work outside of groups has nobody who would merge it later.
-    pub(super) fn integrate(&self, bench: &Bench, commit: &Hash) -> Result<Vec<String>> {
-        match self.vault.try_merge(&bench.name, commit)? {
+    /// Work outside of groups has nobody who would merge it later. The files that do not go together, if it cannot be.
+    pub(super) fn integrate(&self, group: Option<&str>, role: &Name, commit: &Hash) -> Result<Vec<String>> {
+        match self.vault.try_merge(group.unwrap_or(OF_SESSION), commit)? {
             Attempt::Contained(_) => Ok(Vec::new()),
             Attempt::Conflict { files, .. } => Ok(files),
             Attempt::Clean { onto, tree } => {
-                let merge = match onto == bench.head {
+                let merge = match self.vault.contains(commit, &onto)? {
                     true => commit.clone(),
-                    false => self.vault.commit(
-                        &tree,
-                        &[&onto, commit],
-                        &self.who(&bench.role),
-                        "Merge the session's own work",
-                    )?,
+                    false => {
+                        self.vault.commit(&tree, &[&onto, commit], &self.who(role), "Merge the session's own work")?
+                    }
                 };
-                self.vault.publish(&bench.name, &merge, &onto)?;
+                self.vault.publish(group.unwrap_or(OF_SESSION), &merge, &onto)?;
                 Ok(Vec::new())
             }
         }
@@ -165,6 +162,14 @@ impl Site {
         Who { role, session: &self.session }
     }
 
+    /// Writes down what the run came to. It can be made again from the log at any time.
+    pub(super) fn report(&self, text: &str) -> Option<PathBuf> {
+        let path = self.root.join("report.md");
+        // An agent may have left a link there.
+        let written = remove(&path).and_then(|()| fs::write(&path, text));
+        written.is_ok().then_some(path)
+    }
+
     /// Takes workspaces away that nobody needs any more. What agents printed, and the repository of the session, go with
     /// them only if all went well: the result is in the user's repository.
     pub(super) fn clean_up(&self, keep: Keep, failed: bool, status: SessionStatus) {
@@ -174,12 +179,15 @@ impl Site {
             Keep::Failed => ended && !failed,
             Keep::Never => ended,
         };
-        if wanted {
-            // What cannot be removed is in nobody's way.
-            for folder in ["work", "output", "repository.git"] {
-                let _ = fs::remove_dir_all(self.root.join(folder));
-            }
+        if !wanted {
+            let _ = fs::write(kept(&self.root), "");
+            return;
         }
+        // What cannot be removed is in nobody's way. The repository goes last, and at once: as long as it is there, a run
+        // that was killed in between is not over.
+        let gone = self.root.join("repository.gone");
+        let _ = [outputs(&self.root), self.root.join("work"), gone.clone()].map(|folder| remove(&folder));
+        let _ = fs::rename(repository(&self.root), &gone).and_then(|()| remove(&gone));
     }
 
     /// The branch of the user's repository that gets the result.
@@ -208,7 +216,14 @@ impl Bench {
 
     /// What an agent did that its role may not do.
     pub(super) fn trespasses(&self, changes: &Changes, writes: &Writes) -> Vec<String> {
+        if let Some(why) = &changes.refused {
+            return vec![format!("what is in your folder cannot be taken in: {why}")];
+        }
         let mut problems = Vec::new();
+        if !changes.repositories.is_empty() {
+            let list = listed(&changes.repositories);
+            problems.push(format!("repositories within the project cannot be taken in, only their files: {list}"));
+        }
         let outside = outside(&changes.files, writes);
         if !outside.is_empty() {
             let may = match writes {
@@ -237,6 +252,16 @@ impl Bench {
     }
 }
 
+/// The repository of a session.
+pub(super) fn repository(root: &Path) -> PathBuf {
+    root.join("repository.git")
+}
+
+/// A file that says that the repository is kept on purpose.
+pub(super) fn kept(root: &Path) -> PathBuf {
+    root.join("kept")
+}
+
 /// Where agents of a session leave their handoffs.
 pub(super) fn outputs(root: &Path) -> PathBuf {
     root.join("output")
@@ -263,7 +288,7 @@ fn outside(files: &[String], writes: &Writes) -> Vec<String> {
 
 /// The first few of many.
 pub(super) fn listed(files: &[String]) -> String {
-    let shown: Vec<String> = files.iter().take(12).map(|file| format!("`{file}`")).collect();
+    let shown: Vec<String> = files.iter().take(12).map(|file| format!("`{}`", sanitise::line(file))).collect();
     let more = files.len().saturating_sub(shown.len());
     if more == 0 { shown.join(", ") } else { format!("{} and {more} more", shown.join(", ")) }
 }
