@@ -91,8 +91,8 @@ impl Conductor {
             self.start(state);
             self.people.attend(state, &self.crew, &mut self.view);
         }
-        let rows = self.at_work.values().map(|worker| worker.row.clone()).collect();
-        self.view.draw(state, rows, &self.crew);
+        let rows: Vec<Row> = self.at_work.values().map(|worker| worker.row.clone()).collect();
+        self.view.draw(state, &rows, &self.crew);
         if !self.at_work.is_empty() {
             return None;
         }
@@ -246,7 +246,7 @@ impl Conductor {
             News::Over(work, over) => {
                 let worker = self.at_work.remove(&work);
                 match over {
-                    Ok(Over::Decided(done)) => self.view.decided(&done, worker.map(|worker| worker.row)),
+                    Ok(Over::Decided(done)) => self.view.decided(&done, worker.as_ref().map(|worker| &worker.row)),
                     Ok(Over::Gone | Over::Stopped) => {}
                     Err(failure) => self.fail(failure),
                 }

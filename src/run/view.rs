@@ -84,11 +84,11 @@ impl View {
     }
 
     /// A decision: who said what, what follows, and by which rule.
-    pub(super) fn decided(&mut self, done: &Done, row: Option<Row>) {
+    pub(super) fn decided(&mut self, done: &Done, row: Option<&Row>) {
         let mut text = Text::default();
-        let group = done.group.as_ref().or_else(|| row.as_ref().and_then(|row| row.group.as_ref()));
+        let group = done.group.as_ref().or_else(|| row.and_then(|row| row.group.as_ref()));
         self.stamp(&mut text, group);
-        let who = row.as_ref().map_or("", |row| row.what.as_str());
+        let who = row.map_or("", |row| row.what.as_str());
         let _ = write!(text, "{:<26} ", said(who, &done.event.cause));
         if let Some(decision) = &done.event.decision {
             text.push("→ ");
@@ -124,7 +124,7 @@ impl View {
     }
 
     /// Draws who is at work, if it is time to.
-    pub(super) fn draw(&mut self, state: &State, rows: Vec<Row>, crew: &Crew) {
+    pub(super) fn draw(&mut self, state: &State, rows: &[Row], crew: &Crew) {
         if !self.live || self.drawn.is_some_and(|drawn| drawn.elapsed() < REDRAW) {
             return;
         }

@@ -79,7 +79,14 @@ impl Scene {
         for folder in ["home", "notes", "project"] {
             fs::create_dir_all(root.join(folder)).unwrap();
         }
-        let scene = Self { root, agents: Vec::new(), roles: Vec::new(), more: Vec::new(), workflow: None, path: "/usr/bin:/bin".to_owned() };
+        let scene = Self {
+            root,
+            agents: Vec::new(),
+            roles: Vec::new(),
+            more: Vec::new(),
+            workflow: None,
+            path: "/usr/bin:/bin".to_owned(),
+        };
         scene.put("project/README.md", "# A project\n");
         scene.put("project/tests/first.txt", "a test\n");
         scene.git(&["init", "--quiet", "--initial-branch=main", "."]);

@@ -201,8 +201,22 @@ fn a_run_that_is_killed_at_each_step_on_files_ends_as_one_that_is_not() {
     calm.completes();
     let scene = session("killed-steps").with_path("bin");
     let words = [
-        "fetch", "update-ref", "read-tree", "clean", "ls-files", "add", "write-tree", "diff-tree", "commit-tree", "update-ref",
-        "merge-base", "merge-tree", "commit-tree", "update-ref", "for-each-ref", "rev-parse",
+        "fetch",
+        "update-ref",
+        "read-tree",
+        "clean",
+        "ls-files",
+        "add",
+        "write-tree",
+        "diff-tree",
+        "commit-tree",
+        "update-ref",
+        "merge-base",
+        "merge-tree",
+        "commit-tree",
+        "update-ref",
+        "for-each-ref",
+        "rev-parse",
     ];
     let lines: Vec<String> =
         (0..3).flat_map(|_| words).flat_map(|word| [format!("{word} before\n"), format!("{word} after\n")]).collect();
