@@ -54,11 +54,11 @@ pub struct Error {
 }
 
 impl Error {
-    fn odd(message: impl Into<String>) -> Self {
+    pub(crate) fn odd(message: impl Into<String>) -> Self {
         Self { message: message.into(), help: None }
     }
 
-    fn help(mut self, help: impl Into<String>) -> Self {
+    pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }

@@ -49,6 +49,11 @@ impl Project {
         Some(said.trim().to_owned()).filter(|name| !name.is_empty())
     }
 
+    pub fn has(&self, branch: &str) -> Result<bool> {
+        let name = format!("refs/heads/{branch}");
+        Ok(self.git().answer(&["show-ref", "--verify", "--quiet", &name])?.0 == Some(0))
+    }
+
     /// Files that were changed and not committed: agents do not see these changes.
     pub fn uncommitted(&self) -> Result<usize> {
         let said = Git::within(&self.root).ask(&["status", "--porcelain", "--untracked-files=normal"])?;

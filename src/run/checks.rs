@@ -64,10 +64,13 @@ pub(super) struct Result {
     pub(super) failed: Option<String>,
 }
 
+/// Where, on what, and which command.
+type Subject = (PathBuf, Hash, Vec<Name>);
+
 #[derive(Default)]
 pub(super) struct Checks {
     /// By the folder, too: what git ignores is there as well, and an agent may have put it there.
-    known: Mutex<BTreeMap<(PathBuf, Hash, Vec<Name>), Result>>,
+    known: Mutex<BTreeMap<Subject, Result>>,
 }
 
 impl Crew {

@@ -116,7 +116,7 @@ impl Conductor {
             }
             self.people.attend(state, &self.crew, &mut self.view);
         }
-        let rows: Vec<_> = self.at_work.values().map(|worker| worker.row.clone()).collect();
+        let rows: Vec<Row> = self.at_work.values().map(|worker| worker.row.clone()).collect();
         self.view.draw(state, &rows, &self.crew);
         if !self.at_work.is_empty() {
             return None;

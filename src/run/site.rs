@@ -2,13 +2,14 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use globset::{GlobBuilder, GlobSetBuilder};
 use interlock_core::id::{AssignmentId, Name};
 use interlock_core::state::SessionStatus;
 use interlock_core::workflow::Writes;
 
-use crate::git::{Attempt, Changes, Hash, Project, Result, Vault, Who, Workspace, remove};
+use crate::git::{Attempt, Changes, Error, Hash, Project, Result, Vault, Who, Workspace, remove};
 use crate::run::crew::Call;
 use crate::run::handin;
 use crate::sanitise;
@@ -23,6 +24,7 @@ pub(super) struct Site {
     pub(super) vault: Vault,
     root: PathBuf,
     session: Name,
+    merging: Mutex<()>,
 }
 
 /// A workspace, ready for an agent.
@@ -44,8 +46,21 @@ impl Site {
             handin::real_folder(&folder)?;
         }
         let _ = remove(&kept(root));
+        let branch = branch(session);
+        if !repository(root).exists() && project.has(&branch)? {
+            // Made anew, it would have nothing of what was merged, and nobody would notice.
+            let message = format!("the session's repository {} is gone", repository(root).display());
+            return Err(Error::odd(message).help("restore the folder, or cancel the session and start a new one"));
+        }
         let vault = Vault::open(&repository(root), &project)?;
-        Ok(Self { project, vault, root: root.to_owned(), session: session.clone() })
+        // That it cannot have its branch is better known before the work. It also keeps the objects that are borrowed.
+        vault.hand_over(&project, &branch)?;
+        Ok(Self { project, vault, root: root.to_owned(), session: session.clone(), merging: Mutex::default() })
+    }
+
+    /// Held while something is merged: what it is merged with must not change in between.
+    pub(super) fn merging(&self) -> MutexGuard<'_, ()> {
+        self.merging.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Where what agents print is kept.
@@ -135,6 +150,7 @@ impl Site {
 
     /// Work outside of groups has nobody who would merge it later. The files that do not go together, if it cannot be.
     pub(super) fn integrate(&self, group: Option<&str>, role: &Name, commit: &Hash) -> Result<Vec<String>> {
+        let _held = self.merging();
         match self.vault.try_merge(group.unwrap_or(OF_SESSION), commit)? {
             Attempt::Contained(_) => Ok(Vec::new()),
             Attempt::Conflict { files, .. } => Ok(files),
@@ -192,7 +208,7 @@ impl Site {
 
     /// The branch of the user's repository that gets the result.
     pub(super) fn branch(&self) -> String {
-        format!("interlock/{}", self.session)
+        branch(&self.session)
     }
 }
 
@@ -250,6 +266,10 @@ impl Bench {
         let has = |mark: &[u8]| text.split(|byte| *byte == b'\n').any(|line| line.starts_with(mark));
         has(b"<<<<<<< ") && has(b">>>>>>> ")
     }
+}
+
+fn branch(session: &Name) -> String {
+    format!("interlock/{session}")
 }
 
 /// The repository of a session.

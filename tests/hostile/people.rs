@@ -162,3 +162,24 @@ fn time_that_is_used_up_needs_a_person() {
     assert_eq!(answered.exit, 0, "{}", answered.text());
     scene.completes();
 }
+
+/// Without its repository a session would go on from nothing, and what was merged would be missing from the result.
+#[test]
+fn a_repository_that_is_gone_is_missed() {
+    let script = "if TURN == 1:\n    import shutil\n    shutil.rmtree(os.path.dirname(os.path.dirname(os.getcwd())))\nwork(); say('READY_FOR_QA')";
+    let scene = Scene::new("nothing").agent("developer", script);
+    let first = scene.run();
+    assert!(first.exit > 0, "{}", first.text());
+    let again = scene.run();
+    assert!(again.exit > 0 && again.text().contains("is gone"), "{}", again.text());
+}
+
+/// A branch of this name leaves no room for `interlock/SESSION`: known before agents have worked for hours.
+#[test]
+fn a_branch_that_is_in_the_way_is_known_at_the_beginning() {
+    let scene = Scene::new("branch").agent("developer", "work(); say('READY_FOR_QA')");
+    scene.git(&["branch", "interlock"]);
+    let ran = scene.run();
+    assert!(ran.exit > 0 && ran.text().contains("refs/heads/interlock"), "{}", ran.text());
+    assert_eq!(scene.noted("turns-developer"), "");
+}

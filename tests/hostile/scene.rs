@@ -55,6 +55,7 @@ pub(crate) struct Scene {
     roles: Vec<String>,
     more: Vec<String>,
     workflow: Option<String>,
+    path: String,
 }
 
 pub(crate) struct Ran {
@@ -78,7 +79,14 @@ impl Scene {
         for folder in ["home", "notes", "project"] {
             fs::create_dir_all(root.join(folder)).unwrap();
         }
-        let scene = Self { root, agents: Vec::new(), roles: Vec::new(), more: Vec::new(), workflow: None };
+        let scene = Self {
+            root,
+            agents: Vec::new(),
+            roles: Vec::new(),
+            more: Vec::new(),
+            workflow: None,
+            path: "/usr/bin:/bin".to_owned(),
+        };
         scene.put("project/README.md", "# A project\n");
         scene.put("project/tests/first.txt", "a test\n");
         scene.git(&["init", "--quiet", "--initial-branch=main", "."]);
@@ -135,10 +143,17 @@ impl Scene {
         self
     }
 
+    /// Programs in a folder of the test come before the system's.
+    #[allow(dead_code, reason = "for tests that kill")]
+    pub(crate) fn with_path(mut self, folder: &str) -> Self {
+        self.path = format!("{}:{}", self.path(folder).display(), self.path);
+        self
+    }
+
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_interlock"));
         command.args(arguments).current_dir(self.path("project")).env_clear();
-        command.env("HOME", self.path("home")).env("PATH", "/usr/bin:/bin").env("LANG", "C.UTF-8");
+        command.env("HOME", self.path("home")).env("PATH", &self.path).env("LANG", "C.UTF-8");
         command
     }
 

@@ -177,3 +177,66 @@ fn assert_told_once(log: &[Json]) {
     let numbers: Vec<u64> = log.iter().filter_map(|event| event["seq"].as_u64()).collect();
     assert_eq!(numbers, (1..=log.len() as u64).collect::<Vec<_>>());
 }
+
+/// A git that kills whoever called it: before its work or after it, by the lines of a list, each once.
+const DEADLY_GIT: &str = r#"#!/bin/sh
+list=NOTES/list
+word=; skip=
+for argument in "$@"; do
+    if test -n "$skip"; then skip=; elif test "$argument" = -c; then skip=x; else word=$argument; break; fi
+done
+read -r wanted when < $list
+if test "$word" != "$wanted" || ! mkdir NOTES/deadly 2> /dev/null; then exec /usr/bin/git "$@"; fi
+sed -i 1d $list
+test "$when" = after && /usr/bin/git "$@"
+kill -9 $PPID
+rmdir NOTES/deadly
+"#;
+
+/// Between any two steps that Interlock takes on files there is a moment in which it can be killed.
+#[test]
+fn a_run_that_is_killed_at_each_step_on_files_ends_as_one_that_is_not() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let calm = session("killed-never-2");
+    calm.completes();
+    let scene = session("killed-steps").with_path("bin");
+    let words = [
+        "fetch",
+        "update-ref",
+        "read-tree",
+        "clean",
+        "ls-files",
+        "add",
+        "write-tree",
+        "diff-tree",
+        "commit-tree",
+        "update-ref",
+        "merge-base",
+        "merge-tree",
+        "commit-tree",
+        "update-ref",
+        "for-each-ref",
+        "rev-parse",
+    ];
+    let lines: Vec<String> =
+        (0..3).flat_map(|_| words).flat_map(|word| [format!("{word} before\n"), format!("{word} after\n")]).collect();
+    scene.put("notes/list", &lines.concat());
+    let notes = scene.path("notes").display().to_string();
+    scene.put("bin/git", &DEADLY_GIT.replace("NOTES", &notes));
+    fs::set_permissions(scene.path("bin/git"), fs::Permissions::from_mode(0o755)).unwrap();
+    let mut kills = 0;
+    loop {
+        let ran = finish(scene.start());
+        if ran.exit != -1 {
+            assert_eq!(ran.exit, 0, "after {kills} kills: {}", ran.text());
+            break;
+        }
+        if has_ended(&scene) {
+            break;
+        }
+        kills += 1;
+        assert!(kills < 200, "it does not come to an end: {}", scene.noted("list"));
+    }
+    assert!(kills > 30, "{kills}, and left of the list:\n{}", scene.noted("list"));
+    assert_sound(&scene, &tree(&calm));
+}
