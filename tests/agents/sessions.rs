@@ -1,0 +1,215 @@
+//! One session for each client, from the mission to the merged result.
+
+use std::time::Duration;
+
+use serde_json::{Value as Json, json};
+
+use crate::client::{self, Client};
+use crate::models::{Step, Turn};
+use crate::scene::{Run, Scene};
+use crate::script::{self, Refusal, SENT_BACK};
+
+/// How a reviewer's changes come to nothing.
+#[derive(Clone, Copy, PartialEq)]
+enum Held {
+    /// The client refuses them all.
+    ByClient,
+    /// Some pass the client, and Interlock undoes them and sends the handoff back.
+    ByInterlock,
+}
+
+/// Everything that has to be so when a session has ended well.
+struct Ended<'a> {
+    scene: &'a Scene,
+    result: Json,
+    notes: String,
+}
+
+fn run(scene: &Scene, team: &str) -> Run {
+    scene.interlock(&["--json", "run", "mission.md", "--agents", team, "--parallel", "2", "--no-wait"])
+}
+
+impl<'a> Ended<'a> {
+    #[track_caller]
+    fn well(scene: &'a Scene, run: &Run) -> Self {
+        assert_eq!(run.exit, Some(0), "{}\n{}", run.stdout, run.stderr);
+        let ended = Self { scene, result: run.json(), notes: run.stderr.clone() };
+        assert_eq!(ended.result["status"], "completed", "{run:#?}");
+        ended.result_is_merged();
+        ended.checkout_is_untouched();
+        ended.log_is_whole();
+        assert_eq!(scene.left_behind(), Vec::<String>::new());
+        scene.nobody_else_was_asked();
+        ended
+    }
+
+    fn session(&self) -> &str {
+        self.result["session"].as_str().expect("the session has a name")
+    }
+
+    fn result_is_merged(&self) {
+        let branch = format!("interlock/{}", self.session());
+        assert_eq!(self.result["branch"], json!(branch));
+        let file = |name: &str| self.scene.git(&["show", &format!("{branch}:{name}")]);
+        assert_eq!((file("docs.txt"), file("login.txt")), ("written by hand".into(), "opened with the key".into()));
+        let files = self.scene.git(&["ls-tree", "-r", "--name-only", &branch]);
+        assert_eq!(files, "README.md\ndocs.txt\nlogin.txt\nmission.md");
+        let authors = self.scene.git(&["log", "--format=%an", "--no-merges", &format!("main..{branch}")]);
+        assert_eq!(authors.lines().count(), 2, "{authors}");
+    }
+
+    fn checkout_is_untouched(&self) {
+        assert_eq!(self.scene.git(&["status", "--porcelain", "--branch"]), "## main");
+        assert_eq!(self.scene.git(&["log", "--format=%s", "main"]), "A project");
+        assert_eq!(self.scene.git(&["worktree", "list"]).lines().count(), 1);
+    }
+
+    /// Nothing was lost on the way: what was waited out, sent back or undone is nobody's failure.
+    fn log_is_whole(&self) {
+        let verified = self.scene.interlock(&["--json", "audit", "verify"]);
+        assert_eq!(verified.exit, Some(0), "{verified:#?}");
+        let events = self.events();
+        let kinds: Vec<&str> = events.iter().filter_map(|event| event["kind"].as_str()).collect();
+        assert!(kinds.contains(&"reported") && !kinds.contains(&"lost"), "{kinds:?}");
+    }
+
+    fn events(&self) -> Vec<Json> {
+        let log = self.scene.interlock(&["--json", "log", self.session()]).json();
+        log["events"].as_array().expect("events").clone()
+    }
+
+    /// Tokens are counted; money where the client knows it.
+    fn is_paid_for(&self, money: bool) {
+        let spent = &self.result["spent"];
+        let tokens = |of: &str| spent[of].as_u64().unwrap_or_default();
+        assert!(tokens("input_tokens") >= 1000 && tokens("output_tokens") >= 200, "{spent}");
+        assert_eq!(spent["cost_usd"].as_f64().is_some_and(|cost| cost > 0.0), money, "{spent}");
+    }
+
+    /// Every error of the first handoff is told to the same conversation.
+    fn was_corrected(&self, same_conversation: bool) {
+        let turns = self.scene.models.turns();
+        let told = |turn: &&Turn| turn.role() == Some("developer") && turn.prompt.contains(SENT_BACK);
+        let turn = turns.iter().find(told).expect("the handoff was sent back");
+        let (_, problems) = turn.prompt.rsplit_once(SENT_BACK).expect("it was");
+        for field in ["output_type", "timestamp", "attempted"] {
+            assert!(problems.contains(field), "{field} is not in {problems}");
+        }
+        assert_eq!(turn.group(), Some("docs"));
+        assert_eq!(turn.prompt.matches("# Assignment ").count(), 1, "everything was told twice");
+        assert_eq!(turn.tool_results.len() >= 2, same_conversation, "{:#?}", turn.tool_results);
+    }
+
+    fn was_waited_out(&self) {
+        assert!(self.notes.contains("next try in"), "{}", self.notes);
+    }
+
+    fn reviewer_was_held(&self, held: Held) {
+        let undone = self.notes.contains("may change no file, and you changed `docs.txt`");
+        assert_eq!(undone, held == Held::ByInterlock, "{}", self.notes);
+    }
+}
+
+/// The words with which a client names its conversation in what it prints.
+#[track_caller]
+fn conversation<'a>(transcript: &'a str, key: &str) -> &'a str {
+    let mark = format!("\"{key}\":\"");
+    let (_, after) = transcript.split_once(&mark).unwrap_or_else(|| panic!("no {key} in {transcript}"));
+    after.split('"').next().unwrap_or_default()
+}
+
+#[track_caller]
+fn is_one_conversation(ended: &Ended<'_>, key: &str) {
+    let turns = ended.scene.models.turns();
+    let first = turns.iter().find(|turn| turn.role() == Some("developer") && turn.group() == Some("docs"));
+    let assignment = first.and_then(Turn::assignment).expect("docs has a developer");
+    let (_, id) = assignment.rsplit_once('.').expect("SESSION.aN");
+    let (one, two) = (format!("{id}.0"), format!("{id}.1"));
+    let (one, two) = (ended.scene.transcript(&ended.result, &one), ended.scene.transcript(&ended.result, &two));
+    assert_eq!(conversation(&one, key), conversation(&two, key));
+}
+
+fn program(client: Client) -> String {
+    client::programs().join(client.name()).display().to_string()
+}
+
+/// Killed while two agents are at work, and run again.
+#[test]
+fn claude_code() {
+    // It gives up at once if it is told to wait for so long, and tells nobody for how long.
+    let refusal = Refusal { times: 1, step: Step::rate_limited(3600) };
+    let Some(scene) = Scene::with_clients(script::delivery(refusal)) else { return };
+    let agent = format!("client: claude, program: {:?}, model: claude-sonnet-4-5", program(Client::Claude));
+    let team = scene.team(&scene.agent(Client::Claude, &agent));
+
+    let mut child = scene.start(&["--json", "run", "mission.md", "--agents", &team, "--parallel", "2", "--no-wait"]);
+    scene.until_asked(|turn| turn.role() == Some("developer") && turn.group() == Some("login"));
+    child.kill().expect("a run can be killed");
+    assert_eq!(scene.end(child).signal, Some(9));
+
+    let ended = Ended::well(&scene, &run(&scene, &team));
+    assert!(ended.notes.contains("goes on after"), "{}", ended.notes);
+    ended.was_corrected(true);
+    is_one_conversation(&ended, "session_id");
+    ended.was_waited_out();
+    ended.reviewer_was_held(Held::ByInterlock);
+    ended.is_paid_for(true);
+}
+
+#[test]
+fn codex() {
+    let refusal = Refusal { times: 2, step: Step::overloaded(503) };
+    let Some(scene) = Scene::with_clients(script::delivery(refusal)) else { return };
+    let agent = format!("client: codex, program: {:?}, model: scripted", program(Client::Codex));
+    let team = scene.team(&scene.agent(Client::Codex, &agent));
+    let ended = Ended::well(&scene, &run(&scene, &team));
+    ended.was_corrected(true);
+    is_one_conversation(&ended, "thread_id");
+    ended.was_waited_out();
+    ended.reviewer_was_held(Held::ByClient);
+    ended.is_paid_for(false);
+}
+
+#[test]
+fn gemini_cli() {
+    let refusal = Refusal { times: 1, step: Step::rate_limited(1) };
+    let Some(scene) = Scene::with_clients(script::delivery(refusal)) else { return };
+    let agent = format!("client: gemini, program: {:?}, model: gemini-2.5-flash", program(Client::Gemini));
+    let team = scene.team(&scene.agent(Client::Gemini, &agent));
+    let ended = Ended::well(&scene, &run(&scene, &team));
+    ended.was_corrected(true);
+    is_one_conversation(&ended, "session_id");
+    ended.was_waited_out();
+    ended.reviewer_was_held(Held::ByInterlock);
+    ended.is_paid_for(false);
+}
+
+#[test]
+fn an_acp_agent() {
+    let refusal = Refusal { times: 2, step: Step::overloaded(503) };
+    let Some(scene) = Scene::with_clients(script::delivery(refusal)) else { return };
+    let agent = format!("client: acp, command: [{:?}]", program(Client::CodexAcp));
+    let team = scene.team(&scene.agent(Client::CodexAcp, &agent));
+    let ended = Ended::well(&scene, &run(&scene, &team));
+    ended.was_corrected(true);
+    ended.was_waited_out();
+    ended.reviewer_was_held(Held::ByInterlock);
+}
+
+/// Stopped as a person stops it, it leaves nothing running, and says so.
+#[test]
+fn a_run_that_is_asked_to_stop_ends_its_agents() {
+    let slow = crate::models::Script::new(|_| Step::After(Duration::from_secs(30), Box::new(Step::say("Late."))));
+    let Some(scene) = Scene::with_clients(slow) else { return };
+    let agent = format!("client: claude, program: {:?}", program(Client::Claude));
+    let team = scene.team(&scene.agent(Client::Claude, &agent));
+    let child = scene.start(&["--json", "run", "mission.md", "--agents", &team]);
+    scene.until_asked(|turn| turn.role() == Some("project_manager"));
+    assert!(!scene.left_behind().is_empty());
+    let id = child.id().to_string();
+    let asked = std::process::Command::new("kill").args(["-TERM", &id]).status();
+    assert!(asked.expect("kill runs").success());
+    let stopped = scene.end(child);
+    assert_eq!(stopped.json()["stopped"], "the run was stopped", "{stopped:#?}");
+    assert_eq!(scene.left_behind(), Vec::<String>::new());
+}
