@@ -244,7 +244,8 @@ impl Turn<'_> {
             trouble => {
                 let why = trouble.as_ref().map_or_else(|| how(end), |trouble| trouble.message.clone());
                 let resumable = outcome.conversation.is_some() && self.part.client.resumes();
-                let by_itself = matches!(end, End::Exited(_));
+                // Clients are also stopped once they have said that the turn is over.
+                let by_itself = matches!(end, End::Exited(_) | End::Stopped);
                 if resumable && by_itself && self.sent_back < self.crew.team.corrections {
                     let said = format!("no handoff was found, neither in a file nor in your last message ({why})");
                     self.send_back(&[said], outcome.conversation.clone());

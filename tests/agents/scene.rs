@@ -88,9 +88,14 @@ impl Scene {
 
     /// An agents file beside the project: one agent plays every role.
     pub(crate) fn team(&self, agent: &str) -> String {
+        self.mixed_team(&[("it", agent)], "any: it")
+    }
+
+    pub(crate) fn mixed_team(&self, agents: &[(&str, &str)], roles: &str) -> String {
         let path = self.root.join("agents.yaml");
+        let agents: String = agents.iter().map(|(name, agent)| format!("  {name}: {agent}\n")).collect();
         let text = format!(
-            "agents:\n  it: {agent}\nroles: {{ any: it }}\nretry: {{ tries: 3, first: 100ms, longest: 1s }}\nlimits: {{ time: 2m }}\n"
+            "agents:\n{agents}roles: {{ {roles} }}\nretry: {{ tries: 3, first: 100ms, longest: 1s }}\nlimits: {{ time: 2m }}\n"
         );
         fs::write(&path, text).expect("an agents file");
         path.display().to_string()

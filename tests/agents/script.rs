@@ -1,8 +1,10 @@
 //! What the model says in a session of `delivery-team`: two groups, one of which goes wrong in every way that is no
 //! group's failure.
 //!
-//! - `docs` is built, but its first handoff cannot be taken; and its reviewer tries to change it.
-//! - `login` is blocked, investigated and unblocked; then the provider refuses; then it is built.
+//! - `docs` is built, but its first handoff cannot be taken; its tester forgets the handoff; and its reviewer tries to
+//!   change it.
+//! - `login` is blocked, investigated by somebody who asks questions that nobody answers, and unblocked; then the provider
+//!   refuses; then it is built.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -27,6 +29,9 @@ pub(crate) struct Refusal {
 
 /// Tools that write a whole file: the tool, the field with the path, and the field with the text.
 const WRITERS: [(&str, &str, &str); 2] = [("Write", "file_path", "content"), ("write_file", "file_path", "content")];
+
+/// Tools that ask a person.
+const QUESTIONS: [&str; 3] = ["AskUserQuestion", "ask_user", "request_user_input"];
 
 pub(crate) fn delivery(refusal: Refusal) -> Script {
     let left = AtomicU32::new(refusal.times);
@@ -54,6 +59,7 @@ fn next(turn: &Turn) -> Step {
         ("investigator", Some("login")) => investigator(turn),
         ("tech_lead", Some("docs")) => meddler(turn),
         ("tech_lead", Some("login")) => lead_of_login(turn),
+        ("qa_expert", Some("docs")) if !turn.prompt.contains(SENT_BACK) => Step::say("All tests pass, as far as I can see."),
         ("qa_expert", Some(_)) => say(turn, json!({ "status": "PASS", "test_progression": { "still_failing": [] } })),
         other => panic!("nobody expected {other:?}"),
     }
@@ -100,9 +106,20 @@ fn writer_of_login(turn: &Turn) -> Step {
 
 fn investigator(turn: &Turn) -> Step {
     match turn.fresh_results {
-        0 => turn.run("ls"),
+        0 => ask(turn).unwrap_or_else(|| turn.run("ls")),
         _ => say(turn, json!({ "status": "ROOT_CAUSE_FOUND", "root_cause": "The key is elsewhere.", "evidence": ["ls"] })),
     }
+}
+
+/// With whatever tool the client has for questions to people. Nobody is there.
+fn ask(turn: &Turn) -> Option<Step> {
+    let tool = QUESTIONS.iter().find(|tool| turn.tools.iter().any(|name| name == *tool))?;
+    let option = |label: &str| json!({ "label": label, "description": label });
+    let question = json!({
+        "id": "key", "question": "Where is the key?", "header": "Key", "type": "choice", "multiSelect": false,
+        "options": [option("Here"), option("There")],
+    });
+    Some(Step::Tool { name: (*tool).to_owned(), input: json!({ "questions": [question] }) })
 }
 
 fn lead_of_login(turn: &Turn) -> Step {

@@ -38,6 +38,7 @@ impl<'a> Ended<'a> {
         ended.result_is_merged();
         ended.checkout_is_untouched();
         ended.log_is_whole();
+        ended.nothing_else_loops();
         assert_eq!(scene.left_behind(), Vec::<String>::new());
         scene.nobody_else_was_asked();
         ended
@@ -78,12 +79,24 @@ impl<'a> Ended<'a> {
         log["events"].as_array().expect("events").clone()
     }
 
-    /// Tokens are counted; money where the client knows it.
-    fn is_paid_for(&self, money: bool) {
+    /// What was waited out, sent back or undone counts in no loop: only the advice for the one that was blocked does.
+    fn nothing_else_loops(&self) {
+        let shown = self.scene.interlock(&["--json", "session", "show", self.session()]).json();
+        for (group, expected) in [("docs", json!({})), ("login", json!({ "guidance": 1 }))] {
+            let groups = shown["groups"].as_array().expect("groups");
+            let found = groups.iter().find(|found| found["id"] == group).unwrap_or_else(|| panic!("no {group}: {shown:#}"));
+            let loops = found["loops"].as_object().expect("loops").iter();
+            let counted = loops.filter(|(_, at)| at["iteration"] != 0).map(|(name, at)| (name.clone(), at["iteration"].clone()));
+            assert_eq!(Json::Object(counted.collect()), expected, "{group}");
+        }
+    }
+
+    /// Every answer of the model was counted once: each has 100 tokens in and 20 out.
+    fn is_counted(&self, refused: usize) {
         let spent = &self.result["spent"];
-        let tokens = |of: &str| spent[of].as_u64().unwrap_or_default();
-        assert!(tokens("input_tokens") >= 1000 && tokens("output_tokens") >= 200, "{spent}");
-        assert_eq!(spent["cost_usd"].as_f64().is_some_and(|cost| cost > 0.0), money, "{spent}");
+        let answers = self.scene.models.turns().len() - refused;
+        let tokens = (spent["input_tokens"].clone(), spent["output_tokens"].clone());
+        assert_eq!(tokens, (json!(100 * answers), json!(20 * answers)), "{spent}");
     }
 
     /// Every error of the first handoff is told to the same conversation.
@@ -153,7 +166,9 @@ fn claude_code() {
     is_one_conversation(&ended, "session_id");
     ended.was_waited_out();
     ended.reviewer_was_held(Held::ByInterlock);
-    ended.is_paid_for(true);
+    // What an agent that was killed had used, nobody knows.
+    let spent = &ended.result["spent"];
+    assert!(spent["input_tokens"].as_u64() > Some(1000) && spent["cost_usd"].as_f64() > Some(0.0), "{spent}");
 }
 
 #[test]
@@ -167,7 +182,7 @@ fn codex() {
     is_one_conversation(&ended, "thread_id");
     ended.was_waited_out();
     ended.reviewer_was_held(Held::ByClient);
-    ended.is_paid_for(false);
+    ended.is_counted(2);
 }
 
 #[test]
@@ -181,7 +196,7 @@ fn gemini_cli() {
     is_one_conversation(&ended, "session_id");
     ended.was_waited_out();
     ended.reviewer_was_held(Held::ByInterlock);
-    ended.is_paid_for(false);
+    ended.is_counted(1);
 }
 
 #[test]
@@ -194,6 +209,24 @@ fn an_acp_agent() {
     ended.was_corrected(true);
     ended.was_waited_out();
     ended.reviewer_was_held(Held::ByInterlock);
+    ended.is_counted(2);
+}
+
+/// Two clients in one team. The ACP agent cannot load a conversation although it says so: everything is told again.
+#[test]
+fn a_team_of_two_clients() {
+    let refusal = Refusal { times: 1, step: Step::rate_limited(1) };
+    let Some(scene) = Scene::with_clients(script::delivery(refusal)) else { return };
+    let gemini = program(Client::Gemini);
+    let gemini = format!("client: acp, command: [{gemini:?}, --acp, --skip-trust, -m, gemini-2.5-flash]");
+    let codex = format!("client: codex, program: {:?}, model: scripted", program(Client::Codex));
+    let (gemini, codex) = (scene.agent(Client::Gemini, &gemini), scene.agent(Client::Codex, &codex));
+    let team = scene.mixed_team(&[("writer", &gemini), ("others", &codex)], "developer: writer, any: others");
+    let ended = Ended::well(&scene, &run(&scene, &team));
+    ended.was_corrected(false);
+    assert!(ended.notes.contains("the conversation is gone, and starts again"), "{}", ended.notes);
+    ended.was_waited_out();
+    ended.is_counted(1);
 }
 
 /// Stopped as a person stops it, it leaves nothing running, and says so.
