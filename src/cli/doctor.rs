@@ -124,7 +124,10 @@ fn folder() -> Finding {
 }
 
 fn agents(team: &Team) -> Vec<Finding> {
-    team.everybody().into_iter().map(|(name, part)| Finding { what: format!("agent {name}"), found: program(part) }).collect()
+    team.everybody()
+        .into_iter()
+        .map(|(name, part)| Finding { what: format!("agent {name}"), found: program(part) })
+        .collect()
 }
 
 /// Is the program there, and does it start?
@@ -158,13 +161,16 @@ fn version(program: &Path, part: &Part) -> Option<String> {
 
 fn of(failure: &Failure) -> Problem {
     let json = failure.json();
-    let field = |name: &str| json.pointer(&format!("/error/{name}")).and_then(|value| value.as_str()).map(str::to_owned);
+    let field =
+        |name: &str| json.pointer(&format!("/error/{name}")).and_then(|value| value.as_str()).map(str::to_owned);
     let line = |code: &str, message: &str| format!("{code}: {message}");
     // Of a file, everything that is wrong with it.
     let problems = json.pointer("/error/problems").and_then(|list| list.as_array()).map_or(&[][..], Vec::as_slice);
     let all: Vec<String> = problems
         .iter()
-        .map(|problem| line(problem["code"].as_str().unwrap_or_default(), problem["message"].as_str().unwrap_or_default()))
+        .map(|problem| {
+            line(problem["code"].as_str().unwrap_or_default(), problem["message"].as_str().unwrap_or_default())
+        })
         .collect();
     let message = match all.as_slice() {
         [_, _, ..] => all.join("\n"),

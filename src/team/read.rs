@@ -37,8 +37,8 @@ impl Source {
 
 pub(crate) fn open(source: &Source) -> Read {
     let mut problems = Vec::new();
-    let doc = yaml::parse(&source.name, &source.text, &mut problems)
-        .and_then(|node| TeamDoc::decode(&node, &mut problems));
+    let doc =
+        yaml::parse(&source.name, &source.text, &mut problems).and_then(|node| TeamDoc::decode(&node, &mut problems));
     let Some(doc) = doc else { return Err(problems) };
     let mut reader = Reader { source, problems, agents: BTreeMap::new(), unknown: Vec::new() };
     reader.agents(&doc);

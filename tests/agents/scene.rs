@@ -1,6 +1,7 @@
 //! A project of somebody's, a scripted model, and `interlock run` between them.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -95,9 +96,17 @@ impl Scene {
         let path = self.root.join("agents.yaml");
         let agents: String = agents.iter().map(|(name, agent)| format!("  {name}: {agent}\n")).collect();
         let text = format!(
-            "agents:\n{agents}roles: {{ {roles} }}\nretry: {{ tries: 3, first: 100ms, longest: 1s }}\nlimits: {{ time: 2m }}\n"
+            "agents:\n{agents}roles: {{ {roles} }}\nretry: {{ tries: 3, first: 100ms, longest: 1s }}\ncorrections: 2\nlimits: {{ time: 2m }}\n"
         );
         fs::write(&path, text).expect("an agents file");
+        path.display().to_string()
+    }
+
+    /// A program of the test's own.
+    pub(crate) fn program(&self, name: &str, text: &str) -> String {
+        let path = self.root.join(name);
+        fs::write(&path, text).expect("a program");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("a program that can be run");
         path.display().to_string()
     }
 

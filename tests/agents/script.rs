@@ -36,7 +36,8 @@ const QUESTIONS: [&str; 3] = ["AskUserQuestion", "ask_user", "request_user_input
 pub(crate) fn delivery(refusal: Refusal) -> Script {
     let left = AtomicU32::new(refusal.times);
     Script::new(move |turn| {
-        let refused = is_late(turn) && left.try_update(Ordering::SeqCst, Ordering::SeqCst, |n| n.checked_sub(1)).is_ok();
+        let refused =
+            is_late(turn) && left.try_update(Ordering::SeqCst, Ordering::SeqCst, |n| n.checked_sub(1)).is_ok();
         if refused { refusal.step.clone() } else { next(turn) }
     })
 }
@@ -59,7 +60,9 @@ fn next(turn: &Turn) -> Step {
         ("investigator", Some("login")) => investigator(turn),
         ("tech_lead", Some("docs")) => meddler(turn),
         ("tech_lead", Some("login")) => lead_of_login(turn),
-        ("qa_expert", Some("docs")) if !turn.prompt.contains(SENT_BACK) => Step::say("All tests pass, as far as I can see."),
+        ("qa_expert", Some("docs")) if !turn.prompt.contains(SENT_BACK) => {
+            Step::say("All tests pass, as far as I can see.")
+        }
         ("qa_expert", Some(_)) => say(turn, json!({ "status": "PASS", "test_progression": { "still_failing": [] } })),
         other => panic!("nobody expected {other:?}"),
     }
@@ -107,7 +110,10 @@ fn writer_of_login(turn: &Turn) -> Step {
 fn investigator(turn: &Turn) -> Step {
     match turn.fresh_results {
         0 => ask(turn).unwrap_or_else(|| turn.run("ls")),
-        _ => say(turn, json!({ "status": "ROOT_CAUSE_FOUND", "root_cause": "The key is elsewhere.", "evidence": ["ls"] })),
+        _ => say(
+            turn,
+            json!({ "status": "ROOT_CAUSE_FOUND", "root_cause": "The key is elsewhere.", "evidence": ["ls"] }),
+        ),
     }
 }
 
