@@ -119,6 +119,10 @@ impl Client for Claude {
         })
     }
 
+    fn help(&self) -> Option<&'static [&'static str]> {
+        Some(&["--help"])
+    }
+
     fn resumes(&self) -> bool {
         true
     }

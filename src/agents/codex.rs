@@ -81,6 +81,10 @@ impl Client for Codex {
         Box::new(Reading { story: Story::new(tell), using: None, error: None })
     }
 
+    fn help(&self) -> Option<&'static [&'static str]> {
+        Some(&["exec", "--help"])
+    }
+
     fn resumes(&self) -> bool {
         true
     }

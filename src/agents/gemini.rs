@@ -87,6 +87,10 @@ impl Client for Gemini {
         Box::new(Reading { story: Story::new(tell), message: String::new(), error: None })
     }
 
+    fn help(&self) -> Option<&'static [&'static str]> {
+        Some(&["--help"])
+    }
+
     fn resumes(&self) -> bool {
         true
     }

@@ -85,6 +85,11 @@ pub trait Client: Send + Sync {
     /// Reads what the program prints.
     fn conversation(&self, setup: &Setup, job: &Job<'_>, tell: Tell) -> Box<dyn Conversation>;
 
+    /// What makes the program list its flags, if it does: how flags that it does not have are found.
+    fn help(&self) -> Option<&'static [&'static str]> {
+        None
+    }
+
     /// Can a conversation be resumed with more words?
     fn resumes(&self) -> bool;
 

@@ -39,7 +39,17 @@ pub(super) fn spec(
     let path = setup.environment.get("PATH").map(String::as_str);
     let program = find_program(program, path).map_or_else(|| program.into(), Into::into);
     let folder = std::path::absolute(job.folder)?;
-    Ok(Spec { program, arguments, environment, folder, stdin, limits: Limits::default(), transcript: None, lock: None, mark: String::new() })
+    Ok(Spec {
+        program,
+        arguments,
+        environment,
+        folder,
+        stdin,
+        limits: Limits::default(),
+        transcript: None,
+        lock: None,
+        mark: String::new(),
+    })
 }
 
 /// A file for the client in the job's output folder. Whatever an earlier attempt left there under its name goes: it may

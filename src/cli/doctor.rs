@@ -1,21 +1,16 @@
 //! `interlock doctor`
 
-use std::path::Path;
-use std::process::{Command, Stdio};
-
 use clap::Args;
 use serde_json::json;
 
-use crate::agents::find_program;
 use crate::cli::place::{Place, keyring, workspaces};
 use crate::cli::run::{self, TEAM_FILE};
 use crate::cli::{Ending, examples};
 use crate::failure::{Exit, Failure};
 use crate::git::Project;
 use crate::output::{HEADING, Output, Text};
-use crate::play;
 use crate::store::Store as _;
-use crate::team::{Part, Team};
+use crate::team::{Part, Team, examine};
 
 /// Say what is missing before anything starts
 ///
@@ -130,33 +125,11 @@ fn agents(team: &Team) -> Vec<Finding> {
         .collect()
 }
 
-/// Is the program there, and does it start?
+/// Is the program there, and does it know its flags?
 fn program(part: &Part) -> Result<String, Problem> {
-    if part.setup.command.get(1).is_some_and(|word| word == play::WORD) {
-        return Ok(format!("scripted: {}", part.setup.command.last().map_or("-", String::as_str)));
-    }
-    let program = part.client.program(&part.setup);
-    let path = part.setup.environment.get("PATH").map(String::as_str);
-    let Some(found) = find_program(program, path) else {
-        let help = "install it, or name it with `program` in the agents file".to_owned();
-        return Err(Problem { message: format!("the program `{program}` is not there"), help: Some(help) });
-    };
-    // Whatever answers `--version` is asked; a command of one's own may do anything.
-    if matches!(part.client.name(), "command" | "acp") {
-        return Ok(found.display().to_string());
-    }
-    match version(&found, part) {
-        Some(version) => Ok(format!("{} ({version})", found.display())),
-        None => Err(Problem { message: format!("{} --version fails", found.display()), help: None }),
-    }
-}
-
-fn version(program: &Path, part: &Part) -> Option<String> {
-    let mut command = Command::new(program);
-    command.arg("--version").env_clear().envs(&part.setup.environment);
-    let output = command.stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
-    let text = String::from_utf8_lossy(&output.stdout);
-    output.status.success().then(|| text.lines().next().unwrap_or_default().trim().to_owned())
+    let (path, version) =
+        examine::agent(part).map_err(|problem| Problem { message: problem.message, help: problem.help })?;
+    Ok(version.map_or_else(|| path.clone(), |version| format!("{path} ({version})")))
 }
 
 fn of(failure: &Failure) -> Problem {

@@ -7,13 +7,14 @@ mod check;
 mod claim;
 mod complete;
 mod completions;
+mod doctor;
 mod explain;
 mod handoff;
 mod import;
 mod init;
 mod log;
+mod pause;
 mod people;
-mod doctor;
 mod place;
 mod question;
 mod rebuild;
@@ -100,6 +101,8 @@ enum Command {
     Init(init::Init),
     Run(run::Run),
     Doctor(doctor::Doctor),
+    Pause(pause::Pause),
+    Resume(pause::Resume),
     #[command(subcommand)]
     Session(session::Session),
     Claim(claim::Claim),
@@ -146,6 +149,8 @@ fn dispatch(command: &Command, output: Output, place: &Place) -> Ending {
         Command::Init(command) => command.run(output, place),
         Command::Run(command) => command.run(output, place),
         Command::Doctor(command) => command.run(output, place),
+        Command::Pause(command) => command.run(output, place),
+        Command::Resume(command) => command.run(output, place),
         Command::Session(command) => command.run(output, place),
         Command::Claim(command) => command.run(output, place),
         Command::Report(command) => command.run(output, place),

@@ -14,6 +14,7 @@ use interlock_core::workflow::Workflow;
 
 use crate::agents;
 use crate::cli::init;
+use crate::cli::pause;
 use crate::cli::place::{Place, workspaces};
 use crate::cli::session::start::{Beginning, LARGEST_MISSION, workflow_name};
 use crate::cli::values::Pair;
@@ -82,6 +83,7 @@ impl Run {
         let team = team(self.agents.as_deref(), &project)?;
         let repository = Project::of(&project).map_err(|error| not_a_repository(&error))?;
         repository.head().map_err(|error| not_a_repository(&error))?;
+        can_start(&team)?;
         let (session, workflow) = self.session(place, &team)?;
         let unplayed = team.unplayed(&workflow);
         if !unplayed.is_empty() {
@@ -95,6 +97,7 @@ impl Run {
         let run = run::Run {
             engines: (engine()?, engine()?),
             parallel: self.parallel.unwrap_or(team.parallel),
+            paused: pause::mark(place, &session)?,
             session,
             workflow,
             team,
@@ -141,10 +144,15 @@ impl Run {
             let (live, workflow) = engine.look(&found)?;
             return Ok((live.id, workflow));
         }
-        let rehearsal = team.everybody().values().all(|part| part.setup.command.get(1).is_some_and(|word| word == play::WORD));
+        let rehearsal =
+            team.everybody().values().all(|part| part.setup.command.get(1).is_some_and(|word| word == play::WORD));
         if mission.is_none() && !rehearsal {
-            return Err(Failure::new(Exit::Usage, Code::BadArgument, "there is nothing to do: no mission, and no session that goes on")
-                .help("write what is to be done into a file, and name it: interlock run mission.md"));
+            return Err(Failure::new(
+                Exit::Usage,
+                Code::BadArgument,
+                "there is nothing to do: no mission, and no session that goes on",
+            )
+            .help("write what is to be done into a file, and name it: interlock run mission.md"));
         }
         let title = mission.as_deref().map_or_else(|| "Rehearsal".to_owned(), title);
         let workflow = match workflow_name(self.workflow.as_deref(), place) {
@@ -165,9 +173,7 @@ impl Run {
         let mut open: Vec<Name> = sessions.iter().filter(open).map(|session| session.id.clone()).collect();
         if let Some(mission) = mission {
             let digest = Digest::of(mission.as_bytes());
-            let is_it = |events: &[interlock_core::event::Event]| {
-                matches!(events.first().map(|event| &event.cause), Some(Cause::Started { mission: Some(of), .. }) if *of == digest)
-            };
+            let is_it = |events: &[interlock_core::event::Event]| matches!(events.first().map(|event| &event.cause), Some(Cause::Started { mission: Some(of), .. }) if *of == digest);
             for session in open {
                 if is_it(&engine.history(&session)?) {
                     return Ok(Some(session));
@@ -183,6 +189,19 @@ impl Run {
         }
         Ok(open.pop())
     }
+}
+
+/// Nothing starts before everybody could.
+fn can_start(team: &Team) -> Result<(), Failure> {
+    let everybody = team.everybody();
+    let problems: Vec<String> = everybody
+        .iter()
+        .filter_map(|(name, part)| Some(format!("agent `{name}`: {}", team::examine::agent(part).err()?.message)))
+        .collect();
+    if problems.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::new(Exit::Unavailable, Code::ProgramMissing, problems.join("; ")).help("`interlock doctor` says more"))
 }
 
 /// The folder of a session's workspaces.
@@ -208,7 +227,10 @@ pub(super) fn team(named: Option<&str>, project: &Path) -> Result<Team, Failure>
 
 fn source(named: Option<&str>, project: &Path) -> Result<Source, Failure> {
     let path = match named {
-        Some(name) if name == play::CLIENT || agents::client(name).is_some_and(|client| !matches!(client.name(), "acp" | "command")) => {
+        Some(name)
+            if name == play::CLIENT
+                || agents::client(name).is_some_and(|client| !matches!(client.name(), "acp" | "command")) =>
+        {
             return Ok(Source::single(name, project));
         }
         Some(path) => PathBuf::from(path),

@@ -11,6 +11,7 @@ use interlock_core::rejection::Rejection;
 use interlock_core::state::State;
 use interlock_core::workflow::{Workflow, load_pinned};
 
+use crate::engine::prompt::Origin;
 use crate::engine::{Result, Work};
 use crate::store::chain::{BEGINNING, ChainKey, Seal, Sealed};
 use crate::store::{EventRow, Fault, SessionHead, Snapshot, Stored, View};
@@ -31,6 +32,8 @@ pub struct Live {
     /// Bytes of events since the last snapshot, and of that snapshot.
     pub(super) since: usize,
     pub(super) snapshot: usize,
+    /// The version of the store that it was last held against.
+    version: i64,
     /// Something closed was brought back, for the order under way.
     pub(super) recalled: bool,
 }
@@ -38,7 +41,7 @@ pub struct Live {
 impl Live {
     fn new(head: &SessionHead) -> Self {
         let (key, id) = (head.key, head.id.clone());
-        Self { key, id, state: State::default(), head: BEGINNING, since: 0, snapshot: 0, recalled: false }
+        Self { key, id, state: State::default(), head: BEGINNING, since: 0, snapshot: 0, version: 0, recalled: false }
     }
 
     pub fn workflow_hash(&self) -> Digest {
@@ -90,19 +93,33 @@ pub(super) struct Loader<'a> {
 /// What a process has read already.
 #[derive(Default)]
 pub(super) struct Memory {
+    /// Of the store, in the transaction under way.
+    pub(super) version: i64,
     pub(super) sessions: BTreeMap<Name, Live>,
     workflows: BTreeMap<String, Arc<Workflow>>,
+    /// Where the last claim came from.
+    pub(super) origin: Option<Arc<Origin>>,
 }
 
 impl Memory {
+    /// What is in memory may be ahead of what is stored.
+    pub(super) fn let_go(&mut self) {
+        self.sessions.clear();
+        self.origin = None;
+    }
+
     pub(super) fn learn(&mut self, workflow: &Arc<Workflow>) {
         self.workflows.entry(workflow.hash.to_string()).or_insert_with(|| workflow.clone());
     }
 }
 
 impl<'a> Loader<'a> {
-    /// The session, as it is now: checked once in each transaction that speaks of it.
+    /// The session, as it is now: held against the store unless only this connection has written since it last was.
     pub(super) fn live(self, id: &str) -> Result<&'a mut Live> {
+        let version = self.memory.version;
+        if self.memory.sessions.get(id).is_some_and(|live| live.version == version) {
+            return self.memory.sessions.get_mut(id).ok_or_else(super::Error::lost);
+        }
         let Some(head) = self.view.session(id)? else { return Err(unknown(self.view, id)?.into()) };
         let known = self.memory.sessions.remove(id).filter(|live| live.state.seq <= head.seq && live.key == head.key);
         let mut this = self;
@@ -120,6 +137,7 @@ impl<'a> Loader<'a> {
         if live.head != head.head {
             return Err(broken(id, head.seq).into());
         }
+        live.version = version;
         if this.memory.sessions.len() >= KEPT {
             this.memory.sessions.pop_first();
         }

@@ -88,24 +88,46 @@ impl Engine {
 
     /// Carries out several orders in one commit; each stands for itself.
     pub fn execute_all(&mut self, orders: &[&Order]) -> Vec<Result<Done>> {
+        let mut spoilt = false;
+        let together = self.transact(orders, |work, order| {
+            let done = work.carry_out(order);
+            spoilt = matches!(done, Err(Error::Fault(_)));
+            work.forget(&order.session);
+            match done {
+                Err(Error::Fault(fault)) => Err(fault),
+                other => Ok(other),
+            }
+        });
+        // A way back for each order costs all of them much, and hardly ever is one needed: only then is it laid.
+        let stored =
+            if spoilt && orders.len() > 1 { self.transact(orders, |work, order| work.alone(order)) } else { together };
+        stored.unwrap_or_else(|fault| orders.iter().map(|_| Err(Error::from(fault.clone()))).collect())
+    }
+
+    /// Does this for each order, in one commit: all of it is stored, or none.
+    fn transact(
+        &mut self,
+        orders: &[&Order],
+        mut each: impl FnMut(&mut Work<'_>, &Order) -> Stored<Result<Done>>,
+    ) -> Stored<Vec<Result<Done>>> {
         let Self { store, keyring, identity, key, memory, output } = self;
-        let mut tx = match store.begin() {
-            Ok(tx) => tx,
-            Err(fault) => return orders.iter().map(|_| Err(Error::from(fault.clone()))).collect(),
-        };
-        let mut desk = Work { tx: &mut *tx, keyring, identity, key, memory, output };
-        let results: Stored<Vec<Result<Done>>> = orders.iter().map(|order| desk.alone(order)).collect();
+        let mut tx = store.begin()?;
+        let results = tx.version().and_then(|version| {
+            memory.version = version;
+            let mut work = Work { tx: &mut *tx, keyring, identity, key, memory, output };
+            orders.iter().map(|order| each(&mut work, order)).collect()
+        });
         let stored = results.and_then(|results| tx.commit().map(|()| results));
-        stored.unwrap_or_else(|fault| {
-            // What is in memory may be ahead of what is stored.
-            memory.sessions.clear();
-            orders.iter().map(|_| Err(Error::from(fault.clone()))).collect()
-        })
+        if stored.is_err() {
+            memory.let_go();
+        }
+        stored
     }
 
     /// A session as it is now, every seal on the way checked.
     pub fn look(&mut self, session: &str) -> Result<(Live, Arc<Workflow>)> {
         let mut view = self.store.view()?;
+        self.memory.version = view.version()?;
         let live = Loader { view: &mut *view, key: &self.key, memory: &mut self.memory }.live(session)?.clone();
         let loader = Loader { view: &mut *view, key: &self.key, memory: &mut self.memory };
         let workflow = loader.workflow(live.workflow_hash())?;
@@ -164,6 +186,7 @@ impl Work<'_> {
             Ok(_) | Err(Error::Refused(_)) => self.tx.keep()?,
             Err(Error::Fault(fault)) => {
                 self.memory.sessions.remove(&order.session);
+                self.memory.origin = None;
                 self.tx.undo().map_err(|_| fault.clone())?;
             }
         }

@@ -12,6 +12,14 @@ use crate::engine::load::{broken, unsealed};
 use crate::engine::{Result, Work};
 use crate::store::{EventRow, chain};
 
+/// An event that gave assignments, and what was handed over in it.
+pub(super) struct Origin {
+    /// The version of the store that it was read in, its session and its number.
+    place: (i64, i64, u64),
+    event: Event,
+    handoff: Option<Arc<Json>>,
+}
+
 impl Work<'_> {
     /// The prompt for an open assignment; `None` if there is no such thing, which the decision then says.
     pub(super) fn prompt(&mut self, session: &Name, id: AssignmentId, workflow: &Workflow) -> Result<Option<String>> {
@@ -23,16 +31,16 @@ impl Work<'_> {
         let assignment = assignment.clone();
         let mut origin = self.origin(session, key, id)?;
         let mut lost = None;
-        while let Some((event, _)) = &origin
+        while let Some(Origin { event, .. }) = origin.as_deref()
             && let Cause::Lost { assignment, .. } = event.cause
         {
             let earlier = self.origin(session, key, assignment)?;
-            lost = lost.or_else(|| origin.take().map(|(event, _)| event));
+            lost = lost.or_else(|| origin.take());
             origin = earlier;
         }
-        let (event, handoff) = origin.map_or((None, None), |(event, handoff)| (Some(event), handoff));
+        let event = origin.as_deref().map(|origin| &origin.event);
         // An answer is read with its question.
-        if let Some(Cause::Answered { question, .. }) = event.as_ref().map(|event| &event.cause) {
+        if let Some(Cause::Answered { question, .. }) = event.map(|event| &event.cause) {
             self.recall_question(session, *question)?;
         }
         let mission = self.mission(session, key)?;
@@ -43,23 +51,30 @@ impl Work<'_> {
             workflow,
             id,
             assignment: &assignment,
-            origin: event.as_ref(),
-            lost: lost.as_ref(),
-            handoff: handoff.as_ref(),
+            origin: event,
+            lost: lost.as_deref().map(|lost| &lost.event),
+            handoff: origin.as_deref().and_then(|origin| origin.handoff.as_ref()),
             mission: mission.as_deref(),
             output_directory: &output_directory,
         };
         Ok(Some(brief.text()))
     }
 
-    /// The event that gave the assignment, and what was handed over in it: as it was then, or not at all.
-    fn origin(&mut self, session: &str, key: i64, id: AssignmentId) -> Result<Option<(Event, Option<Arc<Json>>)>> {
+    /// The event that gave the assignment, and what was handed over in it: as it was then, or not at all. A plan gives
+    /// many, and is read once for all that are claimed one after another.
+    fn origin(&mut self, session: &str, key: i64, id: AssignmentId) -> Result<Option<Arc<Origin>>> {
         let Some(seq) = self.tx.opened(key, id)? else { return Ok(None) };
+        let place = (self.memory.version, key, seq);
+        if let Some(known) = self.memory.origin.as_ref().filter(|known| known.place == place) {
+            return Ok(Some(known.clone()));
+        }
         let rows = self.tx.events(key, seq.saturating_sub(1), 1)?;
         let Some(row) = rows.first() else { return Ok(None) };
         let event = unsealed(session, row, self.key)?;
         let handoff = self.given(session, row)?.and_then(|body| serde_json::from_str(&body).ok()).map(Arc::new);
-        Ok(Some((event, handoff)))
+        let origin = Arc::new(Origin { place, event, handoff });
+        self.memory.origin = Some(origin.clone());
+        Ok(Some(origin))
     }
 
     /// The text that the session was started with.

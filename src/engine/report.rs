@@ -96,7 +96,7 @@ impl Work<'_> {
             return Err(Rejection::new(Code::TokenMissing, message).help(help).into());
         };
         let live = self.held(&order.session)?;
-        let digest = given.extracted.as_ref().ok().map(|extracted| handoff::digest(&extracted.json));
+        let digest = given.extracted.as_ref().ok().map(|extracted| extracted.digest);
         if let Some(decision) = decide::admit(&live.state, assignment, token, digest)? {
             return self.repeated(order, decision);
         }

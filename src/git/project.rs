@@ -21,11 +21,13 @@ impl Project {
     pub fn of(folder: &Path) -> Result<Self> {
         new_enough(folder)?;
         let git = Git::within(folder);
-        let arguments = ["rev-parse", "--path-format=absolute", "--git-common-dir", "--show-object-format", "--show-toplevel"];
+        let arguments =
+            ["rev-parse", "--path-format=absolute", "--git-common-dir", "--show-object-format", "--show-toplevel"];
         let said = git.ask(&arguments).map_err(|error| {
             let message = format!("{} is not in a git repository", folder.display());
             let cause = error.message;
-            Error::odd(format!("{message} ({cause})")).help("agents work on copies that git makes: run `git init`, and commit")
+            Error::odd(format!("{message} ({cause})"))
+                .help("agents work on copies that git makes: run `git init`, and commit")
         })?;
         let mut lines = said.lines();
         let mut next = || lines.next().unwrap_or_default().to_owned();
@@ -74,7 +76,9 @@ fn new_enough(folder: &Path) -> Result<()> {
     let version = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
     if version < OLDEST {
         let (major, minor) = OLDEST;
-        return Err(Error::odd(format!("this is {}", said.trim())).help(format!("install git {major}.{minor} or later")));
+        return Err(
+            Error::odd(format!("this is {}", said.trim())).help(format!("install git {major}.{minor} or later"))
+        );
     }
     Ok(())
 }

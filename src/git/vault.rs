@@ -127,7 +127,8 @@ impl Vault {
         let email = format!("{}@{}.interlock.invalid", plain(who.role), plain(who.session));
         let git = self.git();
         let git = git.with("GIT_AUTHOR_NAME", plain(who.role)).with("GIT_AUTHOR_EMAIL", &email);
-        let git = git.with("GIT_COMMITTER_NAME", "Interlock").with("GIT_COMMITTER_EMAIL", "interlock@interlock.invalid");
+        let git =
+            git.with("GIT_COMMITTER_NAME", "Interlock").with("GIT_COMMITTER_EMAIL", "interlock@interlock.invalid");
         Hash::parse(&git.tell(&arguments, message)?)
     }
 
@@ -172,7 +173,8 @@ impl Vault {
 
     /// Files that differ between two commits.
     pub fn changed(&self, from: &Hash, to: &Hash) -> Result<Vec<String>> {
-        let said = self.git().ask(&["diff-tree", "-r", "-z", "--name-only", "--no-renames", from.as_str(), to.as_str()])?;
+        let said =
+            self.git().ask(&["diff-tree", "-r", "-z", "--name-only", "--no-renames", from.as_str(), to.as_str()])?;
         Ok(said.split('\0').filter(|name| !name.is_empty()).map(str::to_owned).collect())
     }
 
@@ -209,7 +211,9 @@ fn of_group(group: &str, what: &str) -> String {
 
 /// What git takes as a name: no line ends, no angle brackets.
 fn plain(text: &str) -> String {
-    text.chars().map(|character| if character.is_alphanumeric() || "-_.".contains(character) { character } else { '-' }).collect()
+    text.chars()
+        .map(|character| if character.is_alphanumeric() || "-_.".contains(character) { character } else { '-' })
+        .collect()
 }
 
 /// A repository without files that borrows the objects of another.
@@ -227,6 +231,11 @@ pub(super) fn skeleton(path: &Path, project: &Project, kind: &str) -> Result<()>
     }
     let objects = project.repository.join("objects");
     fs::write(path.join("objects/info/alternates"), format!("{}\n", objects.display()))?;
+    // A clone that was cut short is known to be one, or its missing history would be taken for damage.
+    let shallow = project.repository.join("shallow");
+    if shallow.exists() {
+        fs::copy(&shallow, path.join("shallow"))?;
+    }
     let (version, extension) = match project.format.as_str() {
         "sha1" => (0, String::new()),
         format => (1, format!("[extensions]\n\tobjectFormat = {format}\n")),

@@ -24,7 +24,8 @@ struct Call {
 impl Call {
     fn from_environment() -> Result<Self, String> {
         let variable = |name: &str| env::var(name).ok().filter(|value| !value.is_empty());
-        let needed = |name: &str| variable(name).ok_or_else(|| format!("{name} is not set: Interlock starts this program"));
+        let needed =
+            |name: &str| variable(name).ok_or_else(|| format!("{name} is not set: Interlock starts this program"));
         Ok(Self {
             role: needed("INTERLOCK_ROLE")?,
             group: variable("INTERLOCK_GROUP"),

@@ -55,7 +55,8 @@ fn load(path: &str) -> Result<Script, String> {
         path => std::fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?,
     };
     read(path, &text).map_err(|problems| {
-        let lines: Vec<String> = problems.iter().map(|problem| format!("{}: {}", problem.code, problem.message)).collect();
+        let lines: Vec<String> =
+            problems.iter().map(|problem| format!("{}: {}", problem.code, problem.message)).collect();
         lines.join("\n")
     })
 }

@@ -78,7 +78,8 @@ fn json_of(node: &Node) -> Json {
         },
         Value::List(items) => items.iter().map(json_of).collect(),
         Value::Map(entries) => {
-            let members = entries.iter().map(|(key, value)| (key.text().unwrap_or_default().to_owned(), json_of(value)));
+            let members =
+                entries.iter().map(|(key, value)| (key.text().unwrap_or_default().to_owned(), json_of(value)));
             Json::Object(members.collect::<Map<_, _>>())
         }
     }

@@ -20,9 +20,39 @@ const KEPT: usize = 8 << 10;
 const USUAL_TIME: Duration = Duration::from_secs(15 * 60);
 /// What commands that build and test things expect to find.
 const VARIABLES: &[&str] = &[
-    "HOME", "PATH", "USER", "LOGNAME", "SHELL", "LANG", "LC_*", "TZ", "TMPDIR", "TERM", "XDG_*", "SSL_CERT_*", "CARGO_*",
-    "RUSTUP_*", "GO*", "JAVA_HOME", "NODE_*", "NPM_*", "npm_*", "PYTHON*", "VIRTUAL_ENV", "CC", "CXX", "CFLAGS", "CXXFLAGS",
-    "LD_LIBRARY_PATH", "PKG_CONFIG_*", "http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY",
+    "HOME",
+    "PATH",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "LANG",
+    "LC_*",
+    "TZ",
+    "TMPDIR",
+    "TERM",
+    "XDG_*",
+    "SSL_CERT_*",
+    "CARGO_*",
+    "RUSTUP_*",
+    "GO*",
+    "JAVA_HOME",
+    "NODE_*",
+    "NPM_*",
+    "npm_*",
+    "PYTHON*",
+    "VIRTUAL_ENV",
+    "CC",
+    "CXX",
+    "CFLAGS",
+    "CXXFLAGS",
+    "LD_LIBRARY_PATH",
+    "PKG_CONFIG_*",
+    "http_proxy",
+    "https_proxy",
+    "no_proxy",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "NO_PROXY",
 ];
 
 /// What came of some commands.
@@ -82,7 +112,9 @@ impl Crew {
             Ok(End::Stopped) => return Ok(None),
             Ok(end) => end,
             // A command that is not there has failed like any other: the plan may be an agent's.
-            Err(error) if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::PermissionDenied) => {
+            Err(error)
+                if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::PermissionDenied) =>
+            {
                 tail.add(error.to_string().as_bytes());
                 End::Exited(127)
             }
@@ -101,7 +133,12 @@ impl Crew {
     }
 
     /// Runs a command that makes a workspace ready; that it fails ends the run.
-    pub(super) fn prepare(&self, command: &[String], folder: &Path, control: &Control) -> std::result::Result<(), Failure> {
+    pub(super) fn prepare(
+        &self,
+        command: &[String],
+        folder: &Path,
+        control: &Control,
+    ) -> std::result::Result<(), Failure> {
         let words: Vec<Name> = command.iter().map(|word| Name::new(word)).collect();
         let mut tail = Tail::default();
         let end = process::run(&self.check_spec(&words, folder, None), control, &mut tail);
@@ -123,7 +160,12 @@ impl Crew {
             environment: variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect(),
             folder: folder.to_owned(),
             stdin: Stdin::Nothing,
-            limits: Limits { time: Some(timeout.unwrap_or(USUAL_TIME)), output: u64::MAX, line: 1 << 20, ..Limits::default() },
+            limits: Limits {
+                time: Some(timeout.unwrap_or(USUAL_TIME)),
+                output: u64::MAX,
+                line: 1 << 20,
+                ..Limits::default()
+            },
             transcript: None,
             lock: Some(self.lock.clone()),
             mark: format!("{}/check", self.mark),

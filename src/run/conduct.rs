@@ -1,6 +1,7 @@
 //! The conductor: what may start is started, what ended is told, until the session has ended or a person is needed.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
@@ -29,6 +30,8 @@ pub(super) struct Conductor {
     people: People,
     parallel: usize,
     wait: bool,
+    paused: PathBuf,
+    is_paused: bool,
     sender: Sender<News>,
     receiver: Receiver<News>,
     at_work: BTreeMap<Work, Worker>,
@@ -53,12 +56,31 @@ enum Place {
 }
 
 impl Conductor {
-    pub(super) fn new(crew: Arc<Crew>, looking: Engine, view: View, parallel: u32, wait: bool) -> Self {
+    pub(super) fn new(
+        crew: Arc<Crew>,
+        looking: Engine,
+        view: View,
+        (parallel, wait, paused): (u32, bool, PathBuf),
+    ) -> Self {
         let (sender, receiver) = mpsc::channel();
         let people = People::new(sender.clone(), &view);
         let parallel = usize::try_from(parallel).unwrap_or(usize::MAX);
         let (at_work, stopping, failure) = (BTreeMap::new(), false, None);
-        Self { crew, looking, view, people, parallel, wait, sender, receiver, at_work, stopping, failure }
+        Self {
+            crew,
+            looking,
+            view,
+            people,
+            parallel,
+            wait,
+            paused,
+            is_paused: false,
+            sender,
+            receiver,
+            at_work,
+            stopping,
+            failure,
+        }
     }
 
     pub(super) fn conduct(mut self) -> Result<Ended, Failure> {
@@ -85,11 +107,13 @@ impl Conductor {
         self.recall(state);
         let over = matches!(state.status, SessionStatus::Completed | SessionStatus::Cancelled);
         if !over && !self.stopping && self.failure.is_none() {
-            self.start(state);
+            if !self.pauses() {
+                self.start(state);
+            }
             self.people.attend(state, &self.crew, &mut self.view);
         }
-        let rows = self.at_work.values().map(|worker| worker.row.clone()).collect();
-        self.view.draw(state, rows, &self.crew);
+        let rows: Vec<_> = self.at_work.values().map(|worker| worker.row.clone()).collect();
+        self.view.draw(state, &rows, &self.crew);
         if !self.at_work.is_empty() {
             return None;
         }
@@ -105,6 +129,17 @@ impl Conductor {
             (1, false) => Some(Some("1 question waits for a person".to_owned())),
             (many, false) => Some(Some(format!("{many} questions wait for a person"))),
         }
+    }
+
+    /// Somebody wants that nothing new starts; what is at work goes on.
+    fn pauses(&mut self) -> bool {
+        let paused = self.paused.exists();
+        if paused != self.is_paused {
+            let word = if paused { "paused: nothing new starts until `interlock resume`" } else { "goes on" };
+            self.view.note(None, word);
+            self.is_paused = paused;
+        }
+        paused
     }
 
     /// What somebody else's decision took away is ended.
@@ -169,7 +204,8 @@ impl Conductor {
     /// As the workflow limits the role (the oldest first), and as the team does.
     fn role_is_busy(&self, state: &State, id: AssignmentId, role: &Name) -> bool {
         let declared = self.crew.workflow.role_named(role).and_then(|ix| self.crew.workflow.role(ix).at_most);
-        let earlier = state.open.range(..id).filter(|id| state.assignments.get(id).is_some_and(|other| other.role == *role));
+        let earlier =
+            state.open.range(..id).filter(|id| state.assignments.get(id).is_some_and(|other| other.role == *role));
         if declared.is_some_and(|most| earlier.count() >= usize::try_from(most).unwrap_or(usize::MAX)) {
             return true;
         }
@@ -241,7 +277,7 @@ impl Conductor {
             News::Over(work, over) => {
                 let worker = self.at_work.remove(&work);
                 match over {
-                    Ok(Over::Decided(done)) => self.view.decided(&done, worker.map(|worker| worker.row)),
+                    Ok(Over::Decided(done)) => self.view.decided(&done, worker.as_ref().map(|worker| &worker.row)),
                     Ok(Over::Gone | Over::Stopped) => {}
                     Err(failure) => self.fail(failure),
                 }
@@ -283,4 +319,3 @@ impl Conductor {
         Ok(Ended { status: state.status, stopped, story })
     }
 }
-

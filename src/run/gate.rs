@@ -27,7 +27,12 @@ pub(super) struct Errand {
 }
 
 impl Errand {
-    pub(super) fn new(run: GateRunId, awaited: &interlock_core::state::GateRun, state: &State, workflow: &Workflow) -> Self {
+    pub(super) fn new(
+        run: GateRunId,
+        awaited: &interlock_core::state::GateRun,
+        state: &State,
+        workflow: &Workflow,
+    ) -> Self {
         let gate = workflow.gates.iter().find(|gate| gate.name == awaited.gate);
         let group = awaited.group.as_ref().and_then(|name| state.group(name));
         let commands = match gate.map(|gate| &gate.run) {

@@ -67,7 +67,8 @@ pub(super) fn problems(rejection: &Rejection) -> Vec<String> {
 
 /// What the agent is told when its handoff was not taken.
 pub(super) fn sent_back(problems: &[String], folder: &Path) -> String {
-    let mut text = String::from("Your handoff was not accepted. Nothing has changed; the assignment is still yours.\n\n");
+    let mut text =
+        String::from("Your handoff was not accepted. Nothing has changed; the assignment is still yours.\n\n");
     for problem in problems {
         text.push_str(&format!("- {problem}\n"));
     }

@@ -92,7 +92,8 @@ fn report(crew: &Crew, call: &Call, said: &Json) -> Result<Over, Failure> {
 }
 
 fn success(words: &MergeWords, commit: &Hash, into: &Hash) -> Result<Json, Failure> {
-    let context = format!("Interlock has merged {}; everything that was merged is now at {}", commit.short(), into.short());
+    let context =
+        format!("Interlock has merged {}; everything that was merged is now at {}", commit.short(), into.short());
     said(words.success.as_ref(), &context, json!({ "commit": into.as_str() }))
 }
 
@@ -105,7 +106,8 @@ fn conflict(words: &MergeWords, files: &[String]) -> Result<Json, Failure> {
 }
 
 fn failure(words: &MergeWords, command: &str, output: &str) -> Result<Json, Failure> {
-    let context = format!("Interlock has tried the merge: `{command}` fails on the merged files, which are those that you get");
+    let context =
+        format!("Interlock has tried the merge: `{command}` fails on the merged files, which are those that you get");
     said(words.failure.as_ref(), &context, json!({ "failing_tests": [command], "test_output": output }))
 }
 

@@ -56,6 +56,8 @@ pub(crate) struct Run {
     /// The session's own folder.
     pub(crate) root: PathBuf,
     pub(crate) parallel: u32,
+    /// A file that is there while nothing new may start.
+    pub(crate) paused: PathBuf,
     /// Wait for people; else the run ends when only they can go on.
     pub(crate) wait: bool,
     pub(crate) output: Output,
@@ -94,7 +96,7 @@ impl Run {
             mark: format!("{family}{}", clock::suffix(12)),
         });
         let view = View::new(self.output, &crew.session);
-        let ended = Conductor::new(Arc::clone(&crew), looking, view, self.parallel, self.wait).conduct();
+        let ended = Conductor::new(Arc::clone(&crew), looking, view, (self.parallel, self.wait, self.paused)).conduct();
         drop(crew);
         desk.close();
         drop(held);
@@ -123,7 +125,8 @@ fn hold(root: &Path, session: &Name) -> Result<File, Failure> {
             let by = fs::read_to_string(&path).unwrap_or_default();
             let by = if by.is_empty() { "another process".to_owned() } else { format!("process {by}") };
             let message = format!("session {session} is being run by {by}");
-            Err(Failure::new(Exit::Refused, Code::AlreadyRunning, message).help("wait for it, or stop it there with Ctrl-C"))
+            Err(Failure::new(Exit::Refused, Code::AlreadyRunning, message)
+                .help("wait for it, or stop it there with Ctrl-C"))
         }
         Err(TryLockError::Error(error)) => Err(unusable(&path, &error)),
     }

@@ -49,8 +49,12 @@ fn webhook(address: &str, body: &str) {
 fn pipe(command: Vec<String>, input: String) {
     thread::spawn(move || {
         let Some((program, arguments)) = command.split_first() else { return };
-        let started =
-            Command::new(program).args(arguments).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+        let started = Command::new(program)
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn();
         let Ok(mut child) = started else { return };
         if let Some(mut stdin) = child.stdin.take() {
             let _ = stdin.write_all(input.as_bytes());

@@ -92,6 +92,11 @@ impl Purse {
         self.book().assignments.get(assignment).copied().unwrap_or_default()
     }
 
+    /// How often somebody's allowance was given.
+    pub(super) fn granted(&self, whose: &str) -> u32 {
+        self.book().granted.get(whose).copied().unwrap_or(1)
+    }
+
     /// Whether somebody's allowance is used up, in words. A person who says to go on has granted it once more.
     pub(super) fn exceeded(&self, whose: &str, allowance: &Allowance, spent: &Spent) -> Option<String> {
         let mut book = self.book();

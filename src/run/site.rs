@@ -83,8 +83,14 @@ impl Site {
         };
         let workspace = Workspace::open(&self.root, &name, &self.vault)?;
         workspace.show(&head, &self.project)?;
-        let mut bench =
-            Bench { workspace, parents: vec![head.clone()], head, conflicts: Vec::new(), name, role: call.role.clone() };
+        let mut bench = Bench {
+            workspace,
+            parents: vec![head.clone()],
+            head,
+            conflicts: Vec::new(),
+            name,
+            role: call.role.clone(),
+        };
         if writes {
             self.bring_up(&mut bench)?;
         }
@@ -104,7 +110,8 @@ impl Site {
         Ok(())
     }
 
-    /// What a group has come to: what the last assignment left whose report is in.
+    /// What a group has come to: what the last assignment left that is closed. Also one that was lost: its successor goes
+    /// on from there, and whoever approves sees it as it is.
     pub(super) fn head(&self, group: &str, open: &[AssignmentId]) -> Result<Hash> {
         let base = self.vault.group_base(group)?;
         let left = self.vault.all_left(group)?.into_iter();
@@ -134,7 +141,12 @@ impl Site {
             Attempt::Clean { onto, tree } => {
                 let merge = match onto == bench.head {
                     true => commit.clone(),
-                    false => self.vault.commit(&tree, &[&onto, commit], &self.who(&bench.role), "Merge the session's own work")?,
+                    false => self.vault.commit(
+                        &tree,
+                        &[&onto, commit],
+                        &self.who(&bench.role),
+                        "Merge the session's own work",
+                    )?,
                 };
                 self.vault.publish(&bench.name, &merge, &onto)?;
                 Ok(Vec::new())
@@ -195,7 +207,9 @@ impl Bench {
             let may = match writes {
                 Writes::Everything => "everything".to_owned(),
                 Writes::Nothing => "no file".to_owned(),
-                Writes::Only(patterns) => patterns.iter().map(|pattern| format!("`{pattern}`")).collect::<Vec<_>>().join(", "),
+                Writes::Only(patterns) => {
+                    patterns.iter().map(|pattern| format!("`{pattern}`")).collect::<Vec<_>>().join(", ")
+                }
             };
             problems.push(format!("{} may change {may}, and you changed {}", self.role, listed(&outside)));
         }

@@ -120,11 +120,18 @@ impl Story {
         for group in &self.groups {
             text.push("  ");
             text.paint(NAME, format!("{:<16}", sanitise::line(&group.id)));
-            let merged = group.merged.as_ref().map_or(String::new(), |commit| format!("  merged as {}", commit.short()));
+            let merged =
+                group.merged.as_ref().map_or(String::new(), |commit| format!("  merged as {}", commit.short()));
             let _ = writeln!(text, " {:<22} {}{merged}  {}", group.status.name(), cost(&group.spent), group.title);
         }
         let _ = writeln!(text, "  {} decisions, {} refusals, {}", self.lines.len(), self.refusals, cost(&self.spent));
-        let _ = writeln!(text, "\n  result   branch {} ({}, {} files changed)", self.branch, self.result.short(), self.files);
+        let _ = writeln!(
+            text,
+            "\n  result   branch {} ({}, {} files changed)",
+            self.branch,
+            self.result.short(),
+            self.files
+        );
         let _ = writeln!(text, "  see      git diff {}...{}", self.base.short(), self.branch);
         let _ = writeln!(text, "  take     git merge {}", self.branch);
         let _ = writeln!(text, "  why      interlock log {}; interlock why {}.d1", self.session, self.session);
@@ -143,9 +150,15 @@ impl Story {
         let _ = write!(
             text,
             "\nAltogether {}. The result is on branch `{}` ({}), {} files against {}.\n\n## Decisions\n\n",
-            cost(&self.spent), self.branch, self.result.short(), self.files, self.base.short()
+            cost(&self.spent),
+            self.branch,
+            self.result.short(),
+            self.files,
+            self.base.short()
         );
-        text.push_str("| decision | group | what happened | what followed | rule | because |\n|---|---|---|---|---|---|\n");
+        text.push_str(
+            "| decision | group | what happened | what followed | rule | because |\n|---|---|---|---|---|---|\n",
+        );
         for line in &self.lines {
             let because: Vec<String> = line.because.iter().map(|because| plain(because)).collect();
             let group = line.group.as_ref().map_or_else(|| "–".to_owned(), |group| plain(group));
@@ -211,8 +224,10 @@ fn spent_json(spent: &Spent) -> Json {
 /// For a cell of a table: one line, nothing that Markdown obeys.
 fn plain(text: &str) -> String {
     let text = sanitise::line(text);
-    text.chars().flat_map(|character| match character {
-        '|' | '<' | '>' | '`' | '*' | '_' | '[' | ']' => vec!['\\', character],
-        other => vec![other],
-    }).collect()
+    text.chars()
+        .flat_map(|character| match character {
+            '|' | '<' | '>' | '`' | '*' | '_' | '[' | ']' => vec!['\\', character],
+            other => vec![other],
+        })
+        .collect()
 }

@@ -1,8 +1,8 @@
 //! One assignment, from its claim to the decision that its report brings.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::mpsc::Sender;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use interlock_core::code::Code;
@@ -13,16 +13,16 @@ use interlock_core::id::{Digest, Name};
 use interlock_core::workflow::{Task, Writes, normalise_status};
 use serde_json::Value as Json;
 
-use crate::agents::{Job, Outcome, Trouble, TroubleKind, Usage};
+use crate::agents::{Conversation, Job, Outcome, Progress, Trouble, TroubleKind, Usage};
 use crate::clock;
 use crate::engine::{Claimed, Done, Error, Given, Task as Wish};
 use crate::failure::{Exit, Failure};
-use crate::process::{self, Control, End};
+use crate::process::{self, Control, End, Listener, Stream, Talk};
 use crate::run::crew::{Call, Crew, News, Over, is_gone, pause};
 use crate::run::handin;
-use crate::run::purse::Entry;
-use crate::run::site::Bench;
-use crate::team::Part;
+use crate::run::purse::{Entry, Spent};
+use crate::run::site::{Bench, listed};
+use crate::team::{Allowance, Part};
 
 /// Claims the assignment and plays it.
 pub(super) fn take(crew: &Crew, call: &Call, control: &Control, news: &Sender<News>) -> Result<Over, Failure> {
@@ -48,8 +48,24 @@ pub(super) fn take(crew: &Crew, call: &Call, control: &Control, news: &Sender<Ne
     let prompt = format!("{}{}{}", claimed.prompt, of_conflicts(&bench.conflicts), of_ending(read_only));
     let name = format!("{}.{}", crew.session, call.id);
     let told = Told { text: prompt.clone(), resume: None };
-    let (sent_back, waited, counted) = (0, 0, Usage::default());
-    let turn = Turn { crew, call, part, writes, control, news, claimed, bench, output, prompt, name, told, sent_back, waited, counted };
+    let turn = Turn {
+        crew,
+        call,
+        part,
+        writes,
+        control,
+        news,
+        claimed,
+        bench,
+        output,
+        prompt,
+        name,
+        told,
+        sent_back: 0,
+        waited: 0,
+        counted: Usage::default(),
+        overspent: false,
+    };
     turn.play()
 }
 
@@ -80,6 +96,7 @@ struct Turn<'a> {
     waited: u32,
     /// What the conversation had used up by the last turn.
     counted: Usage,
+    overspent: bool,
 }
 
 /// What came of handing something in.
@@ -87,6 +104,42 @@ enum Handed {
     Settled(Over),
     /// Not taken, for these reasons.
     Back(Vec<String>),
+}
+
+/// A conversation that is ended when what it may spend is used up.
+struct Watched {
+    conversation: Box<dyn Conversation>,
+    spent: Arc<Mutex<Usage>>,
+    allowances: Vec<(Allowance, Spent, u32)>,
+    began: Instant,
+}
+
+impl Watched {
+    fn is_over_budget(&self) -> bool {
+        let now = *self.spent.lock().unwrap_or_else(PoisonError::into_inner);
+        let time = self.began.elapsed();
+        self.allowances.iter().any(|(allowance, before, granted)| {
+            let usage = plus(&now, &before.usage, true);
+            allowance.exceeded(&usage, before.time.saturating_add(time), *granted).is_some()
+        })
+    }
+}
+
+impl Listener for Watched {
+    fn started(&mut self, talk: &mut Talk<'_>) {
+        self.conversation.started(talk);
+    }
+
+    fn line(&mut self, from: Stream, line: &[u8], cut: bool, talk: &mut Talk<'_>) {
+        self.conversation.line(from, line, cut, talk);
+        if self.is_over_budget() {
+            talk.stop();
+        }
+    }
+
+    fn transcript_lost(&mut self, error: &std::io::Error) {
+        self.conversation.transcript_lost(error);
+    }
 }
 
 impl Turn<'_> {
@@ -101,6 +154,10 @@ impl Turn<'_> {
             }
             let step = match self.handed_in(&outcome) {
                 Ok(Some(bytes)) => self.hand_in(&bytes)?,
+                Ok(None) if self.overspent => {
+                    let why = self.over_budget().unwrap_or_else(|| "its budget is used up".to_owned());
+                    return self.lose(Loss::Halted, why);
+                }
                 Ok(None) => match self.without_handoff(end, &outcome)? {
                     Some(over) => return Ok(over),
                     None => continue,
@@ -122,6 +179,7 @@ impl Turn<'_> {
     /// Starts the client and waits until it has ended.
     fn converse(&mut self) -> Result<(End, Outcome), Failure> {
         let resume = self.told.resume.clone();
+        let schema = self.part.structured.then(|| handoff::schema(Some(&self.crew.workflow)));
         let job = Job {
             assignment: &self.name,
             role: &self.call.role,
@@ -132,7 +190,7 @@ impl Turn<'_> {
             output: &self.output,
             read_only: *self.writes == Writes::Nothing,
             resume: resume.as_deref(),
-            schema: None,
+            schema: schema.as_ref(),
         };
         let (client, setup) = (self.part.client, &self.part.setup);
         let mut spec = client.start(setup, &job).map_err(|error| self.cannot_start(&error))?;
@@ -141,13 +199,20 @@ impl Turn<'_> {
         spec.lock = Some(self.crew.lock.clone());
         spec.mark = format!("{}/{}", self.crew.mark, self.call.id);
         let (news, id) = (self.news.clone(), self.call.id);
+        let spent = Arc::new(Mutex::new(Usage::default()));
+        let counted = Arc::clone(&spent);
         let tell = Box::new(move |progress| {
+            if let Progress::Spent(usage) = progress {
+                *counted.lock().unwrap_or_else(PoisonError::into_inner) = usage;
+            }
             let _ = news.send(News::Progress(id, progress));
         });
-        let mut conversation = client.conversation(setup, &job, tell);
-        let began = Instant::now();
-        let end = process::run(&spec, self.control, &mut *conversation).map_err(|error| self.cannot_start(&error))?;
-        let mut outcome = conversation.finish(end);
+        let conversation = client.conversation(setup, &job, tell);
+        let mut watched = Watched { conversation, spent, allowances: self.allowances(), began: Instant::now() };
+        let began = watched.began;
+        let end = process::run(&spec, self.control, &mut watched).map_err(|error| self.cannot_start(&error))?;
+        self.overspent = watched.is_over_budget();
+        let mut outcome = watched.conversation.finish(end);
         if client.counts_whole_conversations() && resume.is_some() {
             outcome.usage = since(&outcome.usage, &self.counted);
         }
@@ -192,7 +257,14 @@ impl Turn<'_> {
         match result {
             Ok(done) => {
                 if let Some(commit) = commit.filter(|_| self.is_last_word(&done)) {
-                    self.crew.site.integrate(&self.bench, &commit)?;
+                    let conflicts = self.crew.site.integrate(&self.bench, &commit)?;
+                    if !conflicts.is_empty() {
+                        let files = listed(&conflicts);
+                        self.note(format!(
+                            "{} conflicts with what was merged, in {files}, and is left out",
+                            commit.short()
+                        ));
+                    }
                 }
                 Ok(Handed::Settled(Over::Decided(Box::new(done))))
             }
@@ -299,6 +371,20 @@ impl Turn<'_> {
     fn lose(&self, loss: Loss, note: impl Into<String>) -> Result<Over, Failure> {
         let note = Name::from(note.into());
         self.crew.lose(self.call.id, loss, note)
+    }
+
+    /// What the assignment, its group and the session may still spend, and have spent before this conversation.
+    fn allowances(&self) -> Vec<(Allowance, Spent, u32)> {
+        let (team, purse) = (&self.crew.team, &self.crew.purse);
+        let granted = |whose: &str| purse.granted(whose);
+        let mut all = vec![
+            (team.session_budget, purse.session(), granted("the session")),
+            (self.part.budget, purse.assignment(&self.name), granted(&self.name)),
+        ];
+        if let Some(group) = &self.call.group {
+            all.push((team.group_budget, purse.group(group), granted(&format!("group {group}"))));
+        }
+        all
     }
 
     fn over_budget(&self) -> Option<String> {

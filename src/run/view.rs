@@ -57,13 +57,23 @@ pub(super) struct View {
     /// When the picture was drawn, and how many lines it has.
     drawn: Option<Instant>,
     height: usize,
+    /// Lines that wait for the next picture, on a terminal: so that however much happens, little is drawn.
+    waiting: String,
     session: Name,
 }
 
 impl View {
     pub(super) fn new(output: Output, session: &Name) -> Self {
         let live = !output.json && io::stdout().is_terminal();
-        Self { output, live, began: Instant::now(), drawn: None, height: 0, session: session.clone() }
+        Self {
+            output,
+            live,
+            began: Instant::now(),
+            drawn: None,
+            height: 0,
+            waiting: String::new(),
+            session: session.clone(),
+        }
     }
 
     pub(super) fn is_live(&self) -> bool {
@@ -84,11 +94,11 @@ impl View {
     }
 
     /// A decision: who said what, what follows, and by which rule.
-    pub(super) fn decided(&mut self, done: &Done, row: Option<Row>) {
+    pub(super) fn decided(&mut self, done: &Done, row: Option<&Row>) {
         let mut text = Text::default();
-        let group = done.group.as_ref().or_else(|| row.as_ref().and_then(|row| row.group.as_ref()));
+        let group = done.group.as_ref().or_else(|| row.and_then(|row| row.group.as_ref()));
         self.stamp(&mut text, group);
-        let who = row.as_ref().map_or("", |row| row.what.as_str());
+        let who = row.map_or("", |row| row.what.as_str());
         let _ = write!(text, "{:<26} ", said(who, &done.event.cause));
         if let Some(decision) = &done.event.decision {
             text.push("→ ");
@@ -124,19 +134,21 @@ impl View {
     }
 
     /// Draws who is at work, if it is time to.
-    pub(super) fn draw(&mut self, state: &State, rows: Vec<Row>, crew: &Crew) {
+    pub(super) fn draw(&mut self, state: &State, rows: &[Row], crew: &Crew) {
         if !self.live || self.drawn.is_some_and(|drawn| drawn.elapsed() < REDRAW) {
             return;
         }
         let width = columns(&io::stdout(), WIDEST);
         let mut lines = vec![self.summary(state, crew, width)];
-        let space = terminal_size::terminal_size().map_or(20, |(_, height)| usize::from(height.0).saturating_sub(4).max(3));
+        let space =
+            terminal_size::terminal_size().map_or(20, |(_, height)| usize::from(height.0).saturating_sub(4).max(3));
         let (shown, hidden) = (rows.len().min(space), rows.len().saturating_sub(space));
         lines.extend(rows.iter().take(shown).map(|row| picture(row, width)));
         if hidden > 0 {
             lines.push(format!("  … and {hidden} more"));
         }
         let mut text = self.wipe();
+        text.push_str(&std::mem::take(&mut self.waiting));
         for line in &lines {
             text.push_str(line);
             text.push('\n');
@@ -150,12 +162,13 @@ impl View {
     pub(super) fn close(&mut self) {
         if self.live {
             let text = self.wipe();
-            put(&text);
+            put(&format!("{text}{}", std::mem::take(&mut self.waiting)));
         }
     }
 
     fn summary(&self, state: &State, crew: &Crew, width: usize) -> String {
-        let count = |wanted: &[GroupStatus]| state.groups.iter().filter(|group| wanted.contains(&group.status())).count();
+        let count =
+            |wanted: &[GroupStatus]| state.groups.iter().filter(|group| wanted.contains(&group.status())).count();
         let done = count(&[GroupStatus::Completed]);
         let blocked = count(&[GroupStatus::Blocked]);
         let spent = crew.purse.session();
@@ -189,12 +202,17 @@ impl View {
     fn line(&mut self, mut text: Text) {
         text.push("\n");
         if self.output.json {
-            // Standard output is for the one document.
-            return crate::output::complain(&text);
+            // Standard output is for the one document, and a script has no use for more.
+            if io::stderr().is_terminal() {
+                crate::output::complain(&text);
+            }
+            return;
         }
-        let wiped = self.wipe();
-        self.drawn = None;
-        put(&format!("{wiped}{}", text.as_str()));
+        if self.live {
+            self.waiting.push_str(text.as_str());
+        } else {
+            put(text.as_str());
+        }
     }
 
     /// Takes the picture away, so that lines go above it.
@@ -231,7 +249,9 @@ pub(super) fn said(who: &str, cause: &Cause) -> String {
     match cause {
         Cause::Reported { status, .. } | Cause::Lost { status, .. } => format!("{who} {status}"),
         Cause::Merged { status, .. } => status.to_string(),
-        Cause::GateFinished { gate, passed, .. } => format!("gate {gate} {}", if *passed { "passed" } else { "failed" }),
+        Cause::GateFinished { gate, passed, .. } => {
+            format!("gate {gate} {}", if *passed { "passed" } else { "failed" })
+        }
         Cause::Answered { option, text, by, .. } => {
             format!("{by}: {}", option.as_ref().or(text.as_ref()).map_or("", |answer| answer.as_str()))
         }

@@ -120,6 +120,8 @@ pub struct Append<'a> {
 /// What can be read.
 pub trait View {
     fn identity(&mut self) -> Stored<Identity>;
+    /// A number that differs from an earlier one of this connection if any other has written in between.
+    fn version(&mut self) -> Stored<i64>;
     fn session(&mut self, id: &str) -> Stored<Option<SessionHead>>;
     /// The newest first.
     fn sessions(&mut self) -> Stored<Vec<SessionHead>>;

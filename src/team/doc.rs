@@ -52,6 +52,8 @@ record! {
         env: Vec<String>,
         /// Variables with values of their own. Secrets belong in the environment.
         set: Table<String>,
+        /// The client holds its model to the schema of a handoff, where it can: the handoff is then what it says last.
+        structured: bool,
         /// For `command` and `acp`: the whole command line.
         command: Option<CommandLine>,
         /// For `scripted`: the file that says what it does.

@@ -1,6 +1,7 @@
 //! The team: which client plays which role, and what it is held to. Read from `agents.yaml`.
 
 mod doc;
+pub(crate) mod examine;
 mod read;
 
 use std::collections::BTreeMap;
@@ -21,6 +22,8 @@ pub(crate) struct Part {
     pub(crate) agent: Name,
     pub(crate) client: &'static dyn Client,
     pub(crate) setup: Setup,
+    /// The client is given the schema of a handoff.
+    pub(crate) structured: bool,
     pub(crate) deadline: Option<Duration>,
     pub(crate) budget: Allowance,
     pub(crate) parallel: Option<u32>,

@@ -49,7 +49,7 @@ pub(crate) fn open(source: &Source) -> Read {
 struct Reader<'a> {
     source: &'a Source,
     problems: Vec<Problem>,
-    agents: BTreeMap<Name, (&'static dyn Client, Setup)>,
+    agents: BTreeMap<Name, (&'static dyn Client, Setup, bool)>,
     /// Agents whose client there is not: told of once, and not again for each role.
     unknown: Vec<Name>,
 }
@@ -65,7 +65,7 @@ impl Reader<'_> {
             for problem in client.check(&setup) {
                 self.report(Code::BadAgent, place, format!("agent `{name}`: {problem}"));
             }
-            self.agents.insert(name.clone(), (client, setup));
+            self.agents.insert(name.clone(), (client, setup, agent.structured));
         }
     }
 
@@ -167,19 +167,20 @@ impl Reader<'_> {
         if self.unknown.contains(&name.value) {
             return None;
         }
-        let Some((client, setup)) = self.agents.get(&name.value) else {
+        let Some((client, setup, structured)) = self.agents.get(&name.value) else {
             let known: Vec<&str> = self.agents.keys().map(Name::as_str).collect();
             let problem = Problem::new(Code::UnknownAgent, format!("there is no agent `{}`", name.value));
             let help = suggest::help(&name.value, known.iter().copied());
             self.problems.push(problem.maybe_help(help).at(name.place.clone()));
             return None;
         };
-        let (client, mut setup) = (*client, setup.clone());
+        let (client, mut setup, structured) = (*client, setup.clone(), *structured);
         setup.model = part.model.clone().or(setup.model);
         Some(Part {
             agent: name.value.clone(),
             client,
             setup,
+            structured,
             deadline: part.deadline.map(length),
             budget: self.allowance(part.budget.as_ref()),
             parallel: self.positive(part.parallel.as_ref()),

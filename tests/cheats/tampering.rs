@@ -25,7 +25,7 @@ fn take_the_guards_off() {
     let Incident { team, .. } = &Incident::new("take_the_guards_off");
     nothing_found(team);
     team.tamper("");
-    found_in_store(team, "schema", "trigger event_stays is missing");
+    found_in_store(team, "schema", "trigger events_update is missing");
     team.ask(&["rebuild"]).done();
     nothing_found(team);
 }
@@ -33,8 +33,8 @@ fn take_the_guards_off() {
 #[test]
 fn weaken_a_guard() {
     let Incident { team, .. } = &Incident::new("weaken_a_guard");
-    team.query("DROP TRIGGER event_stays; CREATE TRIGGER event_stays BEFORE UPDATE ON events WHEN 0 BEGIN SELECT RAISE(FAIL, 'no'); END");
-    found_in_store(team, "schema", "trigger event_stays has been changed");
+    team.query("DROP TRIGGER events_update; CREATE TRIGGER events_update BEFORE UPDATE ON events WHEN 0 BEGIN SELECT RAISE(FAIL, 'no'); END");
+    found_in_store(team, "schema", "trigger events_update has been changed");
 }
 
 #[test]
@@ -43,7 +43,7 @@ fn write_the_schema() {
     let run = team
         .sql(".dbconfig defensive off\nPRAGMA writable_schema = ON; DELETE FROM sqlite_schema WHERE type = 'trigger' AND name LIKE 'group_%'");
     assert_eq!(run.exit, 0, "{run}");
-    found_in_store(team, "schema", "trigger group_completes_clean is missing");
+    found_in_store(team, "schema", "trigger groups_update is missing");
 }
 
 #[test]

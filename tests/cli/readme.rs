@@ -11,7 +11,11 @@ struct Shown {
 /// The first transcript of the README: commands begin with `$`, and go on after a backslash.
 fn transcript() -> Vec<Shown> {
     let readme = include_str!("../../README.md");
-    let block = readme.split("```console\n").nth(1).and_then(|rest| rest.split("```").next()).expect("a transcript");
+    let block = readme
+        .split("```console\n")
+        .find(|block| block.starts_with("$ interlock route"))
+        .and_then(|rest| rest.split("```").next())
+        .expect("a transcript");
     let block = block.replace("\\\n", " ");
     block
         .split("$ interlock ")

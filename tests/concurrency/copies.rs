@@ -54,11 +54,9 @@ fn spoil(project: &Project) {
     let mut connection = Connection::open(project.store()).unwrap();
     connection.busy_timeout(std::time::Duration::from_secs(60)).unwrap();
     let tx = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).unwrap();
-    let guard: String = tx
-        .query_row("SELECT sql FROM sqlite_schema WHERE name = 'assignment_moves_by_events'", [], |row| row.get(0))
-        .unwrap();
-    tx.execute_batch("DROP TRIGGER assignment_moves_by_events; UPDATE assignments SET phase = 'another' WHERE n = 1")
-        .unwrap();
+    let guard: String =
+        tx.query_row("SELECT sql FROM sqlite_schema WHERE name = 'assignments_update'", [], |row| row.get(0)).unwrap();
+    tx.execute_batch("DROP TRIGGER assignments_update; UPDATE assignments SET phase = 'another' WHERE n = 1").unwrap();
     tx.execute_batch(&guard).unwrap();
     tx.commit().unwrap();
 }

@@ -101,9 +101,9 @@ fn triggers(store: &Path) -> u32 {
 fn spoil(store: &Path) {
     let connection = Connection::open(store).unwrap();
     let guard: String = connection
-        .query_row("SELECT sql FROM sqlite_schema WHERE name = 'group_moves_by_events'", [], |row| row.get(0))
+        .query_row("SELECT sql FROM sqlite_schema WHERE name = 'groups_update'", [], |row| row.get(0))
         .unwrap();
-    connection.execute_batch("DROP TRIGGER group_moves_by_events").unwrap();
+    connection.execute_batch("DROP TRIGGER groups_update").unwrap();
     connection.execute_batch("UPDATE groups SET title = 'another' WHERE id = 'G1'").unwrap();
     connection.execute_batch(&guard).unwrap();
 }

@@ -8,6 +8,7 @@ use serde_json::Value as Json;
 use crate::code::Code;
 use crate::handoff::blocks;
 use crate::handoff::candidate::{Candidate, Choice, Form, MAX_BLOCK, State, unquoted};
+use crate::handoff::digest::digest;
 use crate::handoff::extracted::{Extracted, Source, is_first_half};
 use crate::handoff::fault;
 use crate::handoff::json::{self, Fault, FaultKind, Span};
@@ -207,7 +208,8 @@ impl Output<'_> {
             }
         }
         let (problems, warnings) = say(faults).into_iter().partition(Problem::is_error);
-        Ok(Extracted { json: Arc::new(parsed.value), problems, warnings, source, spans: parsed.spans })
+        let (digest, json) = (digest(&parsed.value), Arc::new(parsed.value));
+        Ok(Extracted { json, digest, problems, warnings, source, spans: parsed.spans })
     }
 
     fn too_large(&self, candidate: &Candidate) -> Problem {

@@ -5,12 +5,15 @@ use std::sync::Arc;
 use serde_json::Value as Json;
 
 use crate::handoff::json::{Inside, Span, Spans};
+use crate::id::Digest;
 use crate::problem::{Place, Problem};
 
 /// The metadata block of an agent's output. `check` holds it against a workflow.
 #[derive(Clone, Debug)]
 pub struct Extracted {
     pub json: Arc<Json>,
+    /// Of the content, whatever the order of its keys: the same handoff again has the same digest.
+    pub digest: Digest,
     /// What is wrong with the block although it could be read: comments, a key said twice.
     pub problems: Vec<Problem>,
     pub warnings: Vec<Problem>,

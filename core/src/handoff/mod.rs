@@ -7,6 +7,7 @@
 mod blocks;
 mod candidate;
 mod check;
+mod digest;
 mod extract;
 #[cfg(test)]
 mod extract_tests;
@@ -23,7 +24,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 pub(crate) use check::circle;
-pub use check::{Checked, Context, Expect, check, context_of_prompt, digest, mandatory_skills};
+pub use check::{Checked, Context, Expect, check, context_of_prompt, mandatory_skills};
 pub use extract::extract;
 pub use extracted::Extracted;
 pub use schema::schema;

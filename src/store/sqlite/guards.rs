@@ -1,7 +1,8 @@
 //! The guards: triggers that hold for every writer, the `sqlite3` program included.
 //!
 //! Each row below is one rule. Whatever breaks it fails, and is written down in `attempts` by the trigger itself
-//! (`RAISE(FAIL)` keeps what came before it). Two things are used throughout:
+//! (`RAISE(FAIL)` keeps what came before it). All rules of one table and verb are one trigger, because each trigger is a
+//! program that SQLite sets up anew for every row. Two things are used throughout:
 //!
 //! - a row may change only together with a new event: its `seq` moves on to the last event of its session, so a row
 //!   that has been written for an event cannot be written for it again;
@@ -221,7 +222,7 @@ const GUARDS: &[Guard] = &[
 
 /// A number below one stands for none before a row is there; so none has it.
 const NUMBERED: &str = "CREATE TRIGGER attempt_is_numbered AFTER INSERT ON attempts WHEN NEW.id < 1 BEGIN
-  SELECT RAISE(ABORT, 'interlock: what was tried is not forgotten (E0514, attempt_is_numbered)');
+  SELECT RAISE(ROLLBACK, 'interlock: what was tried is not forgotten (E0514, attempt_is_numbered)');
 END";
 
 /// After an event its session's head is that event.
@@ -231,25 +232,61 @@ END";
 
 /// The statements that make the guards.
 pub(super) fn statements() -> Vec<String> {
-    GUARDS.iter().map(Guard::statement).chain([NUMBERED.to_owned(), HEAD.to_owned()]).collect()
+    GUARDS.chunk_by(|one, next| one.on == next.on).map(trigger).chain([NUMBERED.to_owned(), HEAD.to_owned()]).collect()
+}
+
+/// The trigger that holds these rules, all of one table and verb.
+fn trigger(guards: &[Guard]) -> String {
+    let [first, others @ ..] = guards else { return String::new() };
+    let (verb, table) = first.on;
+    let broken: Vec<String> = guards.iter().map(|guard| format!("({})", guard.broken())).collect();
+    let (name, refusal) = if others.is_empty() {
+        (format!("'{}'", first.name), first.refusal())
+    } else {
+        (named(first, others), refused(first, others))
+    };
+    format!(
+        "CREATE TRIGGER {table}_{} BEFORE {verb} ON {table} WHEN {} BEGIN\n  \
+         INSERT INTO attempts (session, guard, what) VALUES ({}, {name}, '{verb} {table}');\n  \
+         SELECT {refusal};\nEND",
+        verb.to_lowercase(),
+        broken.join("\n  OR "),
+        session(first.on),
+    )
+}
+
+/// Which rule was broken: of several the last one, so that what matters most may stand last.
+fn named(first: &Guard, others: &[Guard]) -> String {
+    let case = |guard: &Guard| format!("\n    WHEN {} THEN '{}'", guard.broken(), guard.name);
+    let cases: String = others.iter().rev().map(case).collect();
+    format!("CASE{cases}\n    ELSE '{}' END", first.name)
+}
+
+/// Refuses in any case; the line that was just written says with which words.
+fn refused(first: &Guard, others: &[Guard]) -> String {
+    let case = |guard: &Guard| format!("\n    WHEN '{}' THEN {}", guard.name, guard.refusal());
+    let cases: String = others.iter().map(case).collect();
+    let written = "SELECT guard FROM attempts WHERE id = last_insert_rowid()";
+    format!("CASE ({written}){cases}\n    ELSE {} END", first.refusal())
+}
+
+/// The session that a row belongs to.
+fn session((verb, table): (&str, &str)) -> String {
+    let row = if verb == "DELETE" { "OLD" } else { "NEW" };
+    match table {
+        "sessions" => format!("{row}.key"),
+        "store" | "workflows" | "needs" | "attachments" | "prompts" | "attempts" => "NULL".to_owned(),
+        _ => format!("{row}.session"),
+    }
 }
 
 impl Guard {
-    fn statement(&self) -> String {
-        let (verb, table) = self.on;
-        let when = said(&self.when.replace("{LAST}", LAST).replace("{ELSEWHERE}", ELSEWHERE));
-        let row = if verb == "DELETE" { "OLD" } else { "NEW" };
-        let session = match table {
-            "sessions" => format!("{row}.key"),
-            "store" | "workflows" | "needs" | "attachments" | "prompts" | "attempts" => "NULL".to_owned(),
-            _ => format!("{row}.session"),
-        };
-        let (name, message) = (self.name, self.message);
-        format!(
-            "CREATE TRIGGER {name} BEFORE {verb} ON {table} WHEN {when} BEGIN\n  \
-             INSERT INTO attempts (session, guard, what) VALUES ({session}, '{name}', '{verb} {table}');\n  \
-             SELECT RAISE(FAIL, 'interlock: {message} (E0514, {name})');\nEND"
-        )
+    fn broken(&self) -> String {
+        said(&self.when.replace("{LAST}", LAST).replace("{ELSEWHERE}", ELSEWHERE))
+    }
+
+    fn refusal(&self) -> String {
+        format!("RAISE(FAIL, 'interlock: {} (E0514, {})')", self.message, self.name)
     }
 }
 
@@ -262,9 +299,25 @@ fn said(when: &str) -> String {
     let (session, seq) = (place.next().unwrap_or("NEW.session"), place.next().unwrap_or("NEW.seq"));
     let mut words = line.split(", ");
     let word = words.next().unwrap_or_default();
-    let values: String = words.map(|value| format!(" || ' ' || json_quote({value})")).collect();
-    let line = format!("char(10) || '{word}'{values} || char(10)");
-    let look =
-        format!("coalesce(instr((SELECT says FROM events WHERE session = {session} AND seq = {seq}), {line}), 0)");
-    format!("{before}({look} > 0){}", said(after))
+    let values: Vec<String> = words.map(|value| format!(" ' || json_quote({value}) || '")).collect();
+    let line = format!("'\n{word}{}\n'", values.concat());
+    format!(
+        "{before}EXISTS (SELECT 1 FROM events WHERE session = {session} AND seq = {seq} AND instr(says, {line})){}",
+        said(after)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// SQLite would run a second trigger of a table and verb before the first, and keep both.
+    #[test]
+    fn a_table_and_verb_have_one_trigger() {
+        let mut places: Vec<_> = GUARDS.chunk_by(|one, next| one.on == next.on).map(|guards| guards[0].on).collect();
+        let count = places.len();
+        places.sort_unstable();
+        places.dedup();
+        assert_eq!(places.len(), count);
+    }
 }

@@ -15,7 +15,7 @@ use crate::store::sqlite::{APPLICATION_ID, STATEMENTS, Sqlite, corrupt, filesyst
 use crate::store::{Fault, Identity, Stored};
 
 /// The version of the schema that this program writes.
-pub(super) const VERSION: i32 = 2;
+pub(super) const VERSION: i32 = 3;
 /// A database has a page, and none is smaller.
 const SMALLEST: u64 = 512;
 const TABLES: &str = include_str!("schema.sql");
@@ -168,7 +168,7 @@ fn migrate(connection: &mut Connection, fresh: Option<(&Identity, Timestamp)>) -
     if from < 1 {
         tx.execute_batch(TABLES)?;
     }
-    if from < 2 {
+    if from < 3 {
         // There are some already where somebody has set the version back.
         drop_guards(&tx)?;
         put_guards(&tx)?;

@@ -36,6 +36,11 @@ impl View for Tx<'_> {
         row.ok_or_else(|| corrupt("it does not say whose it is"))
     }
 
+    fn version(&mut self) -> Stored<i64> {
+        let version = self.one("PRAGMA data_version", [], |row| row.get(0))?;
+        version.ok_or_else(|| corrupt("it does not say whether it was written"))
+    }
+
     fn session(&mut self, id: &str) -> Stored<Option<SessionHead>> {
         self.one(&format!("SELECT {SESSION_COLUMNS} FROM sessions WHERE id = ?1"), [id], session)
     }

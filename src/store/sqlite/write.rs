@@ -1,4 +1,7 @@
 //! What is written, one statement a table.
+//!
+//! `OR FAIL`: a statement that fails is not undone by itself, because its order is, or the whole transaction. So SQLite
+//! need not copy every page that a statement may change.
 
 use std::fmt::Write as _;
 
@@ -56,7 +59,7 @@ impl Transaction for Tx<'_> {
     fn append(&mut self, append: &Append<'_>) -> Stored<()> {
         let at = At { session: append.session, seq: signed(append.seq) };
         let written = self.run(
-            "INSERT INTO events (session, seq, kind, at, decision, data, says, given, prev, hash)
+            "INSERT OR FAIL INTO events (session, seq, kind, at, decision, data, says, given, prev, hash)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
             params![
                 at.session,
@@ -77,10 +80,10 @@ impl Transaction for Tx<'_> {
         }
         let event = self.tx.last_insert_rowid();
         if let Some(body) = append.attachment {
-            self.run("INSERT INTO attachments (event, body) VALUES (?1, ?2)", params![event, body])?;
+            self.run("INSERT OR FAIL INTO attachments (event, body) VALUES (?1, ?2)", params![event, body])?;
         }
         if let Some(body) = append.prompt {
-            self.run("INSERT INTO prompts (event, body) VALUES (?1, ?2)", params![event, body])?;
+            self.run("INSERT OR FAIL INTO prompts (event, body) VALUES (?1, ?2)", params![event, body])?;
         }
         for write in &append.rows.rows {
             self.write(at.session, write)?;
@@ -130,7 +133,8 @@ impl Tx<'_> {
 
     fn session_row(&self, at: At, row: &SessionRow) -> Stored<()> {
         let SessionRow { status, workflow, workflow_hash, title, lapses, .. } = row;
-        let sql = "UPDATE sessions SET status = :status, title = :title, workflow = :workflow, workflow_hash = :hash,
+        let sql =
+            "UPDATE OR FAIL sessions SET status = :status, title = :title, workflow = :workflow, workflow_hash = :hash,
                           lapsed = iif(:lapses, :seq, lapsed)
                     WHERE key = :key AND (status <> :status OR workflow_hash <> :hash OR :lapses)";
         let hash = workflow_hash.to_string();
@@ -145,7 +149,7 @@ impl Tx<'_> {
         match write {
             Write::Row(record) => self.record(session, record),
             Write::Resolved(Resolved { group, part, role, by, seq }) => {
-                let sql = "UPDATE blocks SET resolved = ?5, resolution = ?6
+                let sql = "UPDATE OR FAIL blocks SET resolved = ?5, resolution = ?6
                             WHERE session = ?1 AND grp = ?2 AND part = ?3 AND role = ?4 AND resolved IS NULL AND seq < ?5";
                 self.run(sql, params![session, group, part, role, seq, by]).map(drop)
             }
@@ -177,7 +181,7 @@ impl Tx<'_> {
 /// `INSERT` of a record. What the text is made of are names of our own, never values.
 fn insert(record: &Record) -> String {
     let Table { name, key, .. } = record.table;
-    let mut sql = format!("INSERT INTO {name} (session");
+    let mut sql = format!("INSERT OR FAIL INTO {name} (session");
     for column in key.iter().chain(record.set.iter().map(|(column, _)| column)) {
         sql.push_str(", ");
         sql.push_str(column);
@@ -190,7 +194,7 @@ fn insert(record: &Record) -> String {
 
 fn update(record: &Record) -> String {
     let Table { name, key, .. } = record.table;
-    let mut sql = format!("UPDATE {name} SET ");
+    let mut sql = format!("UPDATE OR FAIL {name} SET ");
     for (index, (column, _)) in record.set.iter().enumerate() {
         let comma = if index == 0 { "" } else { ", " };
         let _ = write!(sql, "{comma}{column} = ?{}", key.len() + 2 + index);

@@ -12,11 +12,9 @@ mod reader;
 mod review;
 mod status;
 
-use serde_json::Value as Json;
-
 use crate::code::Code;
 use crate::handoff::{Extracted, Handoff};
-use crate::id::{Digest, Name};
+use crate::id::Name;
 use crate::problem::Problem;
 use crate::suggest;
 use crate::workflow::{RoleIx, Task, Workflow};
@@ -105,7 +103,7 @@ pub fn check(workflow: Option<&Workflow>, expect: &Expect<'_>, extracted: &Extra
             questions: asked,
             acknowledge: acknowledge.unwrap_or_default(),
             accept: accept.unwrap_or_default(),
-            digest: digest(&extracted.json),
+            digest: extracted.digest,
             json: extracted.json.clone(),
         }),
         (Some(_) | None, _, _) => None,
@@ -144,38 +142,4 @@ impl Reader<'_> {
 /// A role that an agent can hold.
 fn held(workflow: &Workflow, name: &Name) -> Option<RoleIx> {
     workflow.role_named(name).filter(|ix| !workflow.role(*ix).by_interlock)
-}
-
-/// Of the content, whatever the order of its keys: the same handoff again has the same digest.
-pub fn digest(json: &Json) -> Digest {
-    let mut bytes = String::new();
-    canonical(json, &mut bytes);
-    Digest::of(bytes.as_bytes())
-}
-
-/// The same content in the same bytes, whatever the order of its keys.
-fn canonical(value: &Json, out: &mut String) {
-    match value {
-        Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => out.push_str(&value.to_string()),
-        Json::Array(items) => {
-            out.push('[');
-            for (index, item) in items.iter().enumerate() {
-                out.push_str(if index == 0 { "" } else { "," });
-                canonical(item, out);
-            }
-            out.push(']');
-        }
-        Json::Object(members) => {
-            let mut sorted: Vec<(&String, &Json)> = members.iter().collect();
-            sorted.sort_by_key(|(key, _)| *key);
-            out.push('{');
-            for (index, (key, value)) in sorted.into_iter().enumerate() {
-                out.push_str(if index == 0 { "" } else { "," });
-                out.push_str(&Json::from(key.as_str()).to_string());
-                out.push(':');
-                canonical(value, out);
-            }
-            out.push('}');
-        }
-    }
 }

@@ -1,0 +1,129 @@
+//! What people do to a run: answer, pause, stop.
+
+use std::fs;
+use std::process::Command;
+use std::time::Duration;
+
+use serde_json::Value as Json;
+
+use crate::yard::{Yard, script};
+
+/// The developer needs to know something.
+const ASKS: &str = "  - { role: project_manager, group: session, attempt: 1, says: { status: NEEDS_CLARIFICATION, questions: [{ text: \"Which?\", options: [red, blue] }], handoff: { next_agent: null, context: \"Which colour?\" } } }\n  - { role: project_manager, group: session, attempt: 2, says: { status: PLANNING_COMPLETE, groups: [{ id: one, title: One }] } }";
+
+fn question(yard: &Yard) -> Option<String> {
+    let output = yard.ask(&["question", "list", "--json"]);
+    let list: Json = serde_json::from_slice(&output.stdout).ok()?;
+    Some(list["questions"][0]["question"].as_str()?.to_owned())
+}
+
+#[test]
+fn a_question_is_answered_from_elsewhere_while_the_run_waits() {
+    let yard =
+        Yard::new("a_question", &[("scripted.yaml", &script("{ id: one, title: One }", ASKS)), ("m.md", "# Ask\n")]);
+    yard.ask(&["init"]);
+    let run = yard.start(&["m.md", "--agents", "scripted"]);
+    let id = yard.until("a question", || question(&yard));
+    yard.json(&["answer", &id, "--text", "red"]);
+    let output = run.wait_with_output().expect("it ends");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(text.contains(&format!("interlock answer {id}")), "the terminal says how: {text}");
+}
+
+#[test]
+fn a_run_that_does_not_wait_says_what_waits() {
+    let yard =
+        Yard::new("no_wait", &[("scripted.yaml", &script("{ id: one, title: One }", ASKS)), ("m.md", "# Ask\n")]);
+    let output = yard.ask(&["run", "m.md", "--agents", "scripted", "--no-wait"]);
+    assert_eq!(output.status.code(), Some(3));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("E0609") && said.contains("1 question waits for a person"), "{said}");
+}
+
+#[test]
+fn a_question_with_a_default_answers_itself_and_people_are_told() {
+    let told = "told.json";
+    let agents = format!(
+        "agents: {{ s: {{ client: scripted }} }}\nroles: {{ any: s }}\ndefaults: {{ stuck: {{ after: 200ms, option: drop }} }}\n\
+         notify: {{ command: [sh, -c, \"cat > {told}\"] }}\n"
+    );
+    let more = "  - { role: developer, prints: nothing }\n  - { role: senior_software_engineer, prints: nothing }\n  - { role: project_manager, group: one, prints: nothing }";
+    let yard = Yard::new(
+        "a_default",
+        &[
+            ("scripted.yaml", &script("{ id: one, title: One }, { id: two, title: Two }", more)),
+            ("agents.yaml", &agents),
+            ("m.md", "# Ask\n"),
+        ],
+    );
+    let run = yard.command(&["run", "m.md", "--json"]).output().expect("the program");
+    let ended: Json = serde_json::from_slice(&run.stdout).expect("a document");
+    assert_eq!(ended["groups"][0]["status"], "cancelled", "{ended}");
+    let message = yard
+        .until("the command is told", || fs::read_to_string(yard.path(told)).ok().filter(|text| text.ends_with('}')));
+    let message: Json = serde_json::from_str(&message).expect("JSON");
+    assert_eq!(message["kind"], "question");
+    assert!(
+        message["options"].as_array().is_some_and(|options| options.iter().any(|option| option == "drop")),
+        "{message}"
+    );
+}
+
+#[test]
+fn a_budget_that_is_used_up_is_a_question() {
+    let agents =
+        "agents: { s: { client: scripted } }\nroles: { any: s, developer: { agent: s, budget: { time: 300ms } } }\n";
+    let more = "  - { role: developer, attempt: 1, does: [{ say: begins, wait: 2s }, { say: more, wait: 30s }], says: { status: READY_FOR_QA } }";
+    let yard = Yard::new(
+        "a_budget",
+        &[("scripted.yaml", &script("{ id: one, title: One }", more)), ("agents.yaml", agents), ("m.md", "# Long\n")],
+    );
+    let output = yard.ask(&["run", "m.md", "--no-wait"]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(3), "{text}");
+    let list = yard.json(&["question", "list"]);
+    assert!(list["questions"][0]["text"].as_str().is_some_and(|text| text.contains("budget")), "{list}");
+}
+
+#[test]
+fn a_second_run_is_refused_and_a_stopped_one_goes_on() {
+    let more = "  - { role: developer, attempt: 1, does: [{ wait: 3s }, { write: slow, text: x }], says: { status: READY_FOR_QA } }";
+    let yard =
+        Yard::new("a_second_run", &[("scripted.yaml", &script("{ id: one, title: One }", more)), ("m.md", "# Slow\n")]);
+    yard.ask(&["init"]);
+    let run = yard.start(&["m.md", "--agents", "scripted"]);
+    yard.until("the developer is at work", || {
+        let list = yard.ask(&["session", "list", "--json"]);
+        let list: Json = serde_json::from_slice(&list.stdout).ok()?;
+        let session = list["sessions"][0]["session"].as_str()?.to_owned();
+        let next = yard.json(&["session", "next", &session]);
+        (next["assignments"][0]["role"] == "developer" && next["assignments"][0]["claimed"] == true).then_some(())
+    });
+    let second = yard.ask(&["run", "m.md", "--agents", "scripted"]);
+    assert!(String::from_utf8_lossy(&second.stderr).contains("E0606"), "{}", String::from_utf8_lossy(&second.stderr));
+    let stopped = Command::new("kill").args(["-INT", &run.id().to_string()]).status().expect("kill");
+    assert!(stopped.success());
+    let output = run.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(3), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("E0609"));
+    let ended = yard.run(&["m.md", "--agents", "scripted"]);
+    assert_eq!(ended["status"], "completed");
+    assert_eq!(yard.json(&["session", "list"])["sessions"].as_array().map(Vec::len), Some(1), "the same session");
+}
+
+#[test]
+fn nothing_starts_in_a_paused_session() {
+    let yard = Yard::new("paused", &[("scripted.yaml", &script("{ id: one, title: One }", "")), ("m.md", "# Pause\n")]);
+    yard.ask(&["init"]);
+    let session = yard.json(&["session", "start", "--title", "Pause", "--mission", "m.md"]);
+    let session = session["session"].as_str().expect("a session").to_owned();
+    yard.json(&["pause", &session]);
+    let mut run = yard.start(&["m.md", "--agents", "scripted"]);
+    std::thread::sleep(Duration::from_millis(800));
+    assert!(run.try_wait().expect("a process").is_none(), "it waits");
+    let next = yard.json(&["session", "next", &session]);
+    assert_eq!(next["assignments"][0]["claimed"], false, "nobody was started");
+    yard.json(&["resume", &session]);
+    assert!(run.wait_with_output().expect("it ends").status.success());
+}
