@@ -33,6 +33,21 @@ fn finds_every_client_and_its_version() {
 }
 
 #[test]
+fn names_flags_that_a_client_does_not_have() {
+    let Some(scene) = Scene::with_clients(silent()) else { return };
+    let program = client::programs().join("codex");
+    let team = |flag: &str| {
+        let agent = format!("client: codex, program: {:?}, flags: [{flag}]", program.display());
+        scene.team(&scene.agent(Client::Codex, &agent))
+    };
+    let run = scene.interlock(&["--json", "doctor", "--agents", &team("--skip-everything")]);
+    assert_eq!(run.exit, Some(5), "{run:#?}");
+    assert!(finding(&run.json(), "agent it")["problem"].as_str().is_some_and(|it| it.contains("`--skip-everything`")));
+    let run = scene.interlock(&["--json", "doctor", "--agents", &team("--oss")]);
+    assert_eq!(run.exit, Some(0), "{run:#?}");
+}
+
+#[test]
 fn names_a_program_that_is_not_there() {
     let scene = Scene::new(silent());
     let team = scene.team("{ client: claude, program: claude-of-nobody }");

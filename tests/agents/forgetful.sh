@@ -2,6 +2,10 @@
 # Prints as Codex does, and has no conversation to go on with. It hands in only if it is told everything once more, with
 # what was wrong; and it does not end by itself.
 case " $* " in
+  *" --version "* | *" --help "*)
+    echo "codex 0.0.0"
+    exit
+    ;;
   *" resume "*)
     echo "Error: thread/resume: thread/resume failed: no rollout found for thread id 1" >&2
     exit 1
