@@ -42,6 +42,17 @@ pub(crate) fn delivery(refusal: Refusal) -> Script {
     })
 }
 
+/// A manager that finds nothing to do, and says so with the tool that takes the handoff.
+pub(crate) fn structured() -> Script {
+    Script::new(|turn| {
+        let handoff = whole(turn, json!({ "status": "INVESTIGATION_ONLY", "investigation_answers": "Nothing to do." }));
+        match turn.fresh_results {
+            0 => Step::Tool { name: "StructuredOutput".to_owned(), input: handoff },
+            _ => Step::say("Handed in."),
+        }
+    })
+}
+
 /// The developer of `login` has written its file, and not handed in yet.
 fn is_late(turn: &Turn) -> bool {
     turn.role() == Some("developer") && turn.group() == Some("login") && is_advised(turn) && turn.fresh_results == 1

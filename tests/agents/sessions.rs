@@ -124,7 +124,8 @@ impl<'a> Ended<'a> {
     /// The developer of `login` was started once more for the assignment in which the provider refused.
     fn was_waited_out(&self) {
         let turns = self.scene.models.turns();
-        let mut of_login = turns.iter().filter(|turn| turn.role() == Some("developer") && turn.group() == Some("login"));
+        let mut of_login =
+            turns.iter().filter(|turn| turn.role() == Some("developer") && turn.group() == Some("login"));
         let id = id_of(of_login.next_back().expect("login has a developer"));
         self.scene.transcript(&self.result, &format!("{id}.0"));
         self.scene.transcript(&self.result, &format!("{id}.1"));
@@ -249,6 +250,17 @@ fn a_team_of_two_clients() {
     ended.was_waited_out();
     // What was answered before the refusal, this agent does not count.
     ended.is_counted(1 + 1);
+}
+
+/// With `structured`, the client holds its model to the schema of a handoff.
+#[test]
+fn claude_code_held_to_a_schema() {
+    let Some(scene) = Scene::with_clients(script::structured()) else { return };
+    let agent = format!("client: claude, program: {:?}, structured: true", program(Client::Claude));
+    let team = scene.team(&scene.agent(Client::Claude, &agent));
+    let run = run(&scene, &team);
+    assert_eq!((run.exit, &run.json()["status"]), (Some(0), &json!("completed")), "{run:#?}");
+    assert_eq!(run.json()["spent"]["turns"], 1, "{run:#?}");
 }
 
 /// Stopped as a person stops it, it leaves nothing running, and says so.
