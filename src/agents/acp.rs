@@ -75,6 +75,7 @@ impl Client for Acp {
             message: String::new(),
             message_id: None,
             told: BTreeSet::new(),
+            broken: false,
         })
     }
 
@@ -107,6 +108,8 @@ struct Talking {
     message_id: Option<String>,
     /// Uses of tools that were told of.
     told: BTreeSet<String>,
+    /// The agent told of a failure that its answer will not tell of.
+    broken: bool,
 }
 
 impl Listener for Talking {
@@ -145,7 +148,8 @@ impl Talking {
     /// The answer to the request that is open.
     fn answer(&mut self, message: &Json, talk: &mut Talk<'_>) {
         if let Some(error) = event::at(message, &["error"]) {
-            return self.fail(failure(self.stage, error), talk);
+            let resumed = self.stage == Stage::Opening && self.resume.is_some();
+            return self.fail(failure(self.stage, error, resumed), talk);
         }
         let result = message.get("result").unwrap_or(&Json::Null);
         match self.stage {
@@ -164,12 +168,16 @@ impl Talking {
             return self.fail(trouble::setup(message), talk);
         }
         let mut params = json!({ "cwd": self.folder.to_string_lossy(), "mcpServers": [] });
+        // The output folder is not in the working folder, and an agent's sandbox would be in the way of the handoff.
+        if event::at(greeting, &["agentCapabilities", "sessionCapabilities", "additionalDirectories"]).is_some() {
+            params["additionalDirectories"] = json!([self.output.to_string_lossy()]);
+        }
         let Some(conversation) = self.resume.clone() else {
             return self.ask(Stage::Opening, "session/new", &params, talk);
         };
         if event::at(greeting, &["agentCapabilities", "loadSession"]) != Some(&Json::Bool(true)) {
             let message = "the agent cannot go on with a conversation";
-            return self.fail(trouble::failed(message), talk);
+            return self.fail(trouble::forgotten(message), talk);
         }
         params["sessionId"] = json!(conversation);
         self.story.conversation = Some(conversation);
@@ -212,6 +220,11 @@ impl Talking {
         self.end_message();
         self.story.spent(used(result, self.story.usage.cost));
         match event::text(result, &["stopReason"]) {
+            Some("end_turn") if self.broken => {
+                // The reason comes as a message, as if the model had said it.
+                let message = self.story.text.take().unwrap_or_else(|| "the agent's own client failed".to_owned());
+                self.fail(trouble::from_words(&message), talk);
+            }
             Some("end_turn") => self.end(talk),
             reason => {
                 let message = format!("the agent stopped: {}", reason.unwrap_or("it does not say why"));
@@ -240,6 +253,10 @@ impl Talking {
         let Some(update) = event::at(message, &["params", "update"]) else { return };
         match event::text(update, &["sessionUpdate"]) {
             Some("agent_message_chunk") => self.piece(update),
+            Some("session_info_update") => {
+                let status = event::text(update, &["_meta", "codex", "threadStatus", "type"]);
+                self.broken = status.map_or(self.broken, |status| status == "systemError");
+            }
             Some("tool_call" | "tool_call_update") => self.tool(update, false),
             Some("usage_update") if event::text(update, &["cost", "currency"]) == Some("USD") => {
                 let cost = event::amount(update, &["cost", "amount"]);
@@ -343,7 +360,7 @@ fn is_inside(place: &str, folder: &Path) -> bool {
     place.starts_with(folder) && !place.components().any(|part| part == Component::ParentDir)
 }
 
-fn failure(stage: Stage, error: &Json) -> Trouble {
+fn failure(stage: Stage, error: &Json, resumed: bool) -> Trouble {
     let said = event::text(error, &["message"]).unwrap_or("the agent refused");
     let details = ["message", "details", "error"].iter().find_map(|key| event::text(error, &["data", key]));
     let details = details.or_else(|| event::text(error, &["data"]));
@@ -352,6 +369,8 @@ fn failure(stage: Stage, error: &Json) -> Trouble {
         Some(LOG_IN) => trouble::setup(message),
         Some(status @ 400..=599) => trouble::from_status(status.unsigned_abs(), &message),
         _ if stage == Stage::Choosing => trouble::setup(message),
+        // Some agents offer to load conversations, and then cannot.
+        _ if resumed => trouble::forgotten(message),
         _ => trouble::from_words(&message),
     }
 }

@@ -267,6 +267,7 @@ impl Reading {
             (_, Some(told)) => trouble::from_words(told),
             // Turns, budgets and hooks are no matter of the service, whatever their words.
             _ if reason == "api_error" || subtype == "success" => trouble::from_words(&message),
+            _ if trouble::is_forgotten(&message) => trouble::forgotten(message.as_str()),
             _ => trouble::failed(message.as_str()),
         };
         trouble.message = message;

@@ -155,6 +155,8 @@ pub enum TroubleKind {
     Setup,
     /// The client was not allowed to do what the model wanted.
     Denied,
+    /// The conversation to go on with is not there: everything has to be told again.
+    Forgotten,
     /// The agent itself failed, or gave up.
     Failed,
 }

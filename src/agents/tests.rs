@@ -241,6 +241,43 @@ fn acp_that_cannot_go_on_or_wants_a_login_says_so() {
 }
 
 #[test]
+fn acp_whose_conversations_do_not_load_has_forgotten_them() {
+    let resuming = Job { resume: Some("old"), ..job() };
+    let error =
+        json!({ "code": -32603, "message": "Internal error", "data": { "details": "Invalid session identifier" } });
+    let lines = [greeting(true), json!({ "id": 1, "error": error })];
+    insta::assert_snapshot!("acp_does_not_load", acp_lines(&Setup::default(), &resuming, &lines));
+}
+
+/// Where the agent lets its sandbox be opened, the handoff can be written.
+#[test]
+fn acp_is_told_of_the_output_folder() {
+    let offers = json!({ "loadSession": false, "sessionCapabilities": { "additionalDirectories": {} } });
+    let lines = [json!({ "id": 0, "result": { "protocolVersion": 1, "agentCapabilities": offers } })];
+    insta::assert_snapshot!("acp_more_directories", acp_lines(&Setup::default(), &job(), &lines));
+}
+
+/// A failure that the answer calls a good end: the reason is told as if the model had said it.
+#[test]
+fn acp_failures_in_disguise_are_found() {
+    let update = |update: Json| json!({ "method": "session/update", "params": { "update": update } });
+    let events = [
+        greeting(false),
+        json!({ "id": 1, "result": { "sessionId": "s" } }),
+        update(
+            json!({ "sessionUpdate": "session_info_update", "_meta": { "codex": { "threadStatus": { "type": "active" } } } }),
+        ),
+        update(
+            json!({ "sessionUpdate": "session_info_update", "_meta": { "codex": { "threadStatus": { "type": "systemError" } } } }),
+        ),
+        update(json!({ "sessionUpdate": "agent_message_chunk", "content": { "type": "text",
+            "text": "exceeded retry limit, last status: 429 Too Many Requests" } })),
+        json!({ "id": 3, "result": { "stopReason": "end_turn", "usage": null } }),
+    ];
+    assert_eq!(trouble("acp", &events).0, TroubleKind::Passing);
+}
+
+#[test]
 fn acp_stops_for_other_reasons() {
     let opening = [greeting(false), json!({ "id": 1, "result": { "sessionId": "s" } })];
     for (answer, kind) in [

@@ -48,6 +48,14 @@ const SETUP: [&str; 34] = [
     "does not exist or you do not have access",
 ];
 
+/// A conversation to go on with that the client does not have.
+const FORGOTTEN: [&str; 4] = [
+    "no conversation found with session id",
+    "no rollout found for thread id",
+    "error resuming session",
+    "no previous sessions found",
+];
+
 const PASSING: [&str; 40] = [
     "rate limit",
     "rate_limit",
@@ -117,11 +125,24 @@ pub(super) fn setup(message: impl Into<String>) -> Trouble {
     Trouble { kind: TroubleKind::Setup, message: message.into(), retry_after: None }
 }
 
+/// The conversation to go on with is not there.
+pub(super) fn forgotten(message: impl Into<String>) -> Trouble {
+    Trouble { kind: TroubleKind::Forgotten, message: message.into(), retry_after: None }
+}
+
+pub(super) fn is_forgotten(message: &str) -> bool {
+    let words = message.to_lowercase();
+    FORGOTTEN.iter().any(|known| words.contains(known))
+}
+
 fn kind(message: &str, retry_after: Option<Duration>) -> TroubleKind {
     let words = message.to_lowercase();
     let any = |list: &[&str]| list.iter().any(|known| words.contains(known));
     if retry_after.is_some() {
         return TroubleKind::Passing;
+    }
+    if is_forgotten(message) {
+        return TroubleKind::Forgotten;
     }
     if any(&SETUP) {
         return TroubleKind::Setup;
@@ -195,7 +216,7 @@ mod tests {
 
     #[test]
     fn words_of_the_services_are_known() {
-        use TroubleKind::{Failed, Passing, Setup};
+        use TroubleKind::{Failed, Forgotten, Passing, Setup};
         for (message, expected) in [
             ("API Error: 529 {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\"}}", Passing),
             ("exceeded retry limit, last status: 429 Too Many Requests", Passing),
@@ -207,6 +228,9 @@ mod tests {
             ("Credit balance is too low", Setup),
             ("Invalid API key · Please run /login", Setup),
             ("request to http://127.0.0.1:1 failed, reason: connect ECONNREFUSED", Passing),
+            ("No conversation found with session ID: 5d6f1c7e", Forgotten),
+            ("Error: thread/resume: thread/resume failed: no rollout found for thread id 5d6f1c7e", Forgotten),
+            ("Error resuming session: Invalid session identifier", Forgotten),
             ("the model gave up", Failed),
             ("error 12345", Failed),
             ("status", Failed),

@@ -136,8 +136,20 @@ fn of(failure: &Failure) -> Problem {
     let json = failure.json();
     let field =
         |name: &str| json.pointer(&format!("/error/{name}")).and_then(|value| value.as_str()).map(str::to_owned);
-    let code = field("code").unwrap_or_default();
-    Problem { message: format!("{code}: {}", field("message").unwrap_or_default()), help: field("help") }
+    let line = |code: &str, message: &str| format!("{code}: {message}");
+    // Of a file, everything that is wrong with it.
+    let problems = json.pointer("/error/problems").and_then(|list| list.as_array()).map_or(&[][..], Vec::as_slice);
+    let all: Vec<String> = problems
+        .iter()
+        .map(|problem| {
+            line(problem["code"].as_str().unwrap_or_default(), problem["message"].as_str().unwrap_or_default())
+        })
+        .collect();
+    let message = match all.as_slice() {
+        [_, _, ..] => all.join("\n"),
+        _ => line(&field("code").unwrap_or_default(), &field("message").unwrap_or_default()),
+    };
+    Problem { message, help: field("help") }
 }
 
 fn text(findings: &[Finding]) -> Text {
@@ -149,7 +161,7 @@ fn text(findings: &[Finding]) -> Text {
         match &finding.found {
             Ok(found) => text.push(found),
             Err(problem) => {
-                text.push(&problem.message);
+                text.push(&problem.message.replace('\n', "\n                         "));
                 if let Some(help) = &problem.help {
                     text.push(&format!("\n                         {help}"));
                 }

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{ErrorKind, Write as _};
 use std::os::fd::{AsFd as _, BorrowedFd};
+use std::time::{Duration, Instant};
 
 /// Written at once, before output is looked at again.
 const AT_ONCE: usize = 64 << 10;
@@ -14,12 +15,14 @@ pub(super) struct Input {
     /// Bytes of `waiting` that the program has taken.
     taken: usize,
     is_last: bool,
+    /// When a listener closed it: the program is to end by that.
+    closed: Option<Instant>,
 }
 
 impl Input {
     /// A pipe that does not block, or none.
     pub(super) fn new(pipe: Option<File>) -> Self {
-        Self { pipe, waiting: Vec::new(), taken: 0, is_last: false }
+        Self { pipe, waiting: Vec::new(), taken: 0, is_last: false, closed: None }
     }
 
     pub(super) fn add(&mut self, bytes: &[u8]) {
@@ -34,6 +37,17 @@ impl Input {
         if self.is_written() {
             self.pipe = None;
         }
+    }
+
+    /// As [`Input::end`], by a listener.
+    fn close(&mut self) {
+        self.closed.get_or_insert_with(Instant::now);
+        self.end();
+    }
+
+    /// How long ago a listener closed it.
+    pub(super) fn closed_for(&self) -> Option<Duration> {
+        self.closed.map(|at| at.elapsed())
     }
 
     /// To be polled, while there is something to write.
@@ -97,10 +111,11 @@ impl<'a> Talk<'a> {
         }
     }
 
-    /// Nothing more will be said: closes stdin after what was sent.
+    /// Nothing more will be said: closes stdin after what was sent. A program that has not ended by that after
+    /// `Limits::grace` is asked to.
     pub fn close(&mut self) {
         match &mut self.0 {
-            To::Program { input, .. } => input.end(),
+            To::Program { input, .. } => input.close(),
             To::Record(record) => record.extend_from_slice(b"<closed>\n"),
         }
     }

@@ -223,9 +223,10 @@ impl<'a> Running<'a> {
         let limits = &self.spec.limits;
         let time = limits.time.map(|limit| limit.saturating_sub(self.started.elapsed()));
         let silence = limits.silence.map(|limit| limit.saturating_sub(self.heard.elapsed()));
+        let closed = self.input.closed_for().map(|closed| limits.grace.saturating_sub(closed));
         let deaf = (self.ended.is_none() || self.control.bell().is_none()).then_some(TICK);
         // The clock of a poll may be a little ahead of ours: a whole round for nothing would follow.
-        [time, silence, deaf].into_iter().flatten().min().map(|patience| patience + Duration::from_millis(1))
+        [time, silence, closed, deaf].into_iter().flatten().min().map(|patience| patience + Duration::from_millis(1))
     }
 
     /// Ends the program if anything says so.
@@ -251,7 +252,8 @@ impl<'a> Running<'a> {
 
     fn reason(&self) -> Option<End> {
         let limits = &self.spec.limits;
-        if self.control.is_stopped() || self.is_unwanted {
+        let lingers = self.input.closed_for().is_some_and(|closed| closed >= limits.grace);
+        if self.control.is_stopped() || self.is_unwanted || lingers {
             Some(End::Stopped)
         } else if self.printed > limits.output {
             Some(End::Flooded)

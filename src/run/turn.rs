@@ -47,7 +47,8 @@ pub(super) fn take(crew: &Crew, call: &Call, control: &Control, news: &Sender<Ne
     crew.make_ready(&bench.workspace, control)?;
     let output = crew.site.output(call.id, claimed.attempt);
     handin::clear(&output).map_err(|error| unwritable(&output, &error))?;
-    let prompt = format!("{}{}", claimed.prompt, of_conflicts(&bench.conflicts));
+    let read_only = *writes == Writes::Nothing;
+    let prompt = format!("{}{}{}", claimed.prompt, of_conflicts(&bench.conflicts), of_ending(read_only));
     let name = format!("{}.{}", crew.session, call.id);
     let told = Told { text: prompt.clone(), resume: None };
     let turn = Turn {
@@ -231,7 +232,13 @@ impl Turn<'_> {
     /// The file that it left, or what it said last.
     fn handed_in(&self, outcome: &Outcome) -> std::io::Result<Option<Vec<u8>>> {
         let left = handin::left(&self.output)?;
-        Ok(left.or_else(|| outcome.text.clone().filter(|text| text.contains('{')).map(String::into_bytes)))
+        // Words before an end that the model did not choose are no handoff.
+        let cut_short = matches!(
+            outcome.trouble,
+            Some(Trouble { kind: TroubleKind::Passing | TroubleKind::Setup | TroubleKind::Forgotten, .. })
+        );
+        let text = outcome.text.clone().filter(|text| !cut_short && text.contains('{'));
+        Ok(left.or_else(|| text.map(String::into_bytes)))
     }
 
     fn hand_in(&mut self, bytes: &[u8]) -> Result<Handed, Failure> {
@@ -317,10 +324,15 @@ impl Turn<'_> {
                 let note = format!("agent `{}` cannot work: {message}", self.part.agent);
                 self.lose(Loss::Halted, note).map(Some)
             }
+            Some(Trouble { kind: TroubleKind::Forgotten, .. }) if self.told.resume.is_some() => {
+                self.start_over();
+                Ok(None)
+            }
             trouble => {
                 let why = trouble.as_ref().map_or_else(|| how(end), |trouble| trouble.message.clone());
                 let resumable = outcome.conversation.is_some() && self.part.client.resumes();
-                let by_itself = matches!(end, End::Exited(_));
+                // Clients are also stopped once they have said that the turn is over.
+                let by_itself = matches!(end, End::Exited(_) | End::Stopped);
                 if resumable && by_itself && self.sent_back < self.crew.team.corrections {
                     let said = format!("no handoff was found, neither in a file nor in your last message ({why})");
                     self.send_back(&[said], outcome.conversation.clone());
@@ -350,6 +362,14 @@ impl Turn<'_> {
         }
         self.told.resume = conversation.filter(|_| self.part.client.resumes()).or_else(|| self.told.resume.take());
         Ok(None)
+    }
+
+    /// The conversation is gone: in a new one, everything is told again.
+    fn start_over(&mut self) {
+        self.note(format!("{}: the conversation is gone, and starts again", self.call.role));
+        let last = std::mem::take(&mut self.told.text);
+        let text = if last == self.prompt { last } else { format!("{}\n\n{last}", self.prompt) };
+        self.told = Told { text, resume: None };
     }
 
     fn send_back(&mut self, problems: &[String], conversation: Option<String>) {
@@ -448,6 +468,15 @@ fn of_conflicts(files: &[String]) -> String {
         "\n\n## Conflicts\n\nYour work was brought together with what others have merged meanwhile. These files hold the marks of \
          conflicts; settle every one, keep what both sides wanted, and leave no mark:\n\n{}",
         list.concat()
+    )
+}
+
+/// How it ends here: not every client may write where the handoff belongs.
+fn of_ending(read_only: bool) -> String {
+    let held = if read_only { "You may change no file of the project: what you change is undone. " } else { "" };
+    format!(
+        "\n\n## In this run\n\n{held}Write the handoff and end; it is given in for you. Where you cannot write the file, let your \
+         last message be the JSON object and nothing else.\n"
     )
 }
 

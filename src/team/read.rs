@@ -40,7 +40,7 @@ pub(crate) fn open(source: &Source) -> Read {
     let doc =
         yaml::parse(&source.name, &source.text, &mut problems).and_then(|node| TeamDoc::decode(&node, &mut problems));
     let Some(doc) = doc else { return Err(problems) };
-    let mut reader = Reader { source, problems, agents: BTreeMap::new() };
+    let mut reader = Reader { source, problems, agents: BTreeMap::new(), unknown: Vec::new() };
     reader.agents(&doc);
     let team = reader.team(&doc);
     if reader.problems.is_empty() { Ok(team) } else { Err(reader.problems) }
@@ -50,12 +50,17 @@ struct Reader<'a> {
     source: &'a Source,
     problems: Vec<Problem>,
     agents: BTreeMap<Name, (&'static dyn Client, Setup, bool)>,
+    /// Agents whose client there is not: told of once, and not again for each role.
+    unknown: Vec<Name>,
 }
 
 impl Reader<'_> {
     fn agents(&mut self, doc: &TeamDoc) {
         for (name, place, agent) in doc.agents.iter() {
-            let Some(client) = self.client(agent) else { continue };
+            let Some(client) = self.client(agent) else {
+                self.unknown.push(name.clone());
+                continue;
+            };
             let setup = self.setup(client, agent);
             for problem in client.check(&setup) {
                 self.report(Code::BadAgent, place, format!("agent `{name}`: {problem}"));
@@ -159,6 +164,9 @@ impl Reader<'_> {
 
     fn part(&mut self, part: &PartDoc) -> Option<Part> {
         let name = &part.agent;
+        if self.unknown.contains(&name.value) {
+            return None;
+        }
         let Some((client, setup, structured)) = self.agents.get(&name.value) else {
             let known: Vec<&str> = self.agents.keys().map(Name::as_str).collect();
             let problem = Problem::new(Code::UnknownAgent, format!("there is no agent `{}`", name.value));

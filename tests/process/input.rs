@@ -1,5 +1,7 @@
 //! What programs read, and those that do not.
 
+use std::time::{Duration, Instant};
+
 use interlock::process::{self, Control, End, Listener, Stdin, Stream, Talk};
 
 use crate::scene::Scene;
@@ -57,4 +59,13 @@ fn a_conversation_goes_to_and_fro_until_it_is_closed() {
     let mut answers = Answers::default();
     assert_eq!(process::run(&scene.spec, &Control::new(), &mut answers).unwrap(), End::Exited(0));
     assert_eq!(answers.0, ["hello", "first?", "one", "second?", "two", "closed"]);
+}
+
+#[test]
+fn one_that_does_not_end_when_it_is_closed_is_asked_to() {
+    let script = "read a; echo first?; read a; echo second?; read a; exec sleep 60";
+    let scene = Scene::shell(script).stdin(Stdin::Open).limits(|limits| limits.grace = Duration::from_millis(200));
+    let started = Instant::now();
+    assert_eq!(process::run(&scene.spec, &Control::new(), &mut Answers::default()).unwrap(), End::Stopped);
+    assert!(started.elapsed() < Duration::from_secs(30));
 }
