@@ -87,23 +87,19 @@ impl Conductor {
 
     pub(super) fn conduct(mut self) -> Result<Ended, Failure> {
         self.crew.catch_up(&self.looking.history(&self.crew.session)?)?;
-        let mut state = self.look()?;
-        self.view.began(&state, &self.crew);
+        let (mut live, _) = self.looking.look(&self.crew.session)?;
+        self.view.began(&live.state, &self.crew);
         let stopped = loop {
-            if let Some(stopped) = self.step(&state) {
+            if let Some(stopped) = self.step(&live.state) {
                 break stopped;
             }
             if self.listen() {
-                state = self.look()?;
+                self.looked = Instant::now();
+                self.looking.follow(&mut live)?;
             }
         };
-        self.finish(stopped)
-    }
-
-    fn look(&mut self) -> Result<State, Failure> {
-        self.looked = Instant::now();
-        let (live, _) = self.looking.look(&self.crew.session)?;
-        Ok(live.state)
+        self.looking.follow(&mut live)?;
+        self.finish(stopped, &live.state)
     }
 
     /// Starts what may start. `Some`: the run is over, and why, if the session is not.
@@ -310,15 +306,14 @@ impl Conductor {
         }
     }
 
-    fn finish(mut self, stopped: Option<String>) -> Result<Ended, Failure> {
-        let state = self.look()?;
+    fn finish(mut self, stopped: Option<String>, state: &State) -> Result<Ended, Failure> {
         self.view.close();
         let branch = self.crew.site.branch();
         let result = self.crew.site.vault.hand_over(&self.crew.site.project, &branch)?;
         if let Some(failure) = self.failure {
             return Err(failure);
         }
-        let story = Story::of(&mut self.looking, &state, &self.crew, (&branch, &result))?;
+        let story = Story::of(&mut self.looking, state, &self.crew, (&branch, &result))?;
         let failed = stopped.is_some() || story.has_trouble();
         let report = self.crew.site.report(&story.markdown());
         self.crew.site.clean_up(self.crew.team.keep, failed, state.status);
