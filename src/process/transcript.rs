@@ -5,6 +5,8 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
+use rustix::fs::OFlags;
+
 const NOTE: &[u8] = b"\n[Interlock: the rest was not kept]\n";
 
 pub(super) struct Transcript {
@@ -16,12 +18,13 @@ pub(super) struct Transcript {
 impl Transcript {
     /// For its owner only: programs print secrets.
     pub(super) fn create(path: &Path, room: u64) -> io::Result<Self> {
-        // An agent can guess the name. A link that it left there would be written through.
-        match fs::remove_file(path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
+        // Programs can guess the name, and what a link that they leave there leads to would be overwritten.
+        if fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink()) {
+            fs::remove_file(path)?;
         }
-        let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+        let flags = i32::try_from(OFlags::NOFOLLOW.bits()).unwrap_or(0);
+        let mut options = OpenOptions::new();
+        let file = options.write(true).create(true).truncate(true).mode(0o600).custom_flags(flags).open(path)?;
         Ok(Self { file, room, is_full: false })
     }
 

@@ -309,10 +309,12 @@ impl Conductor {
     fn finish(mut self, stopped: Option<String>, state: &State) -> Result<Ended, Failure> {
         self.view.close();
         let branch = self.crew.site.branch();
-        let result = self.crew.site.vault.hand_over(&self.crew.site.project, &branch)?;
+        let handed_over = self.crew.site.vault.hand_over(&self.crew.site.project, &branch);
         if let Some(failure) = self.failure {
+            // What went wrong first says more.
             return Err(failure);
         }
+        let result = handed_over?;
         let story = Story::of(&mut self.looking, state, &self.crew, (&branch, &result))?;
         let failed = stopped.is_some() || story.has_trouble();
         let report = self.crew.site.report(&story.markdown());

@@ -130,7 +130,7 @@ else: say('BAZINGA')";
     let scene = Scene::new("answer").agent("project_manager", script);
     let run = scene.start_waiting();
     until("a question", || {
-        scene.path("home/.local/state/interlock").exists()
+        scene.find_site().is_some()
             && scene.ask(&["answer", &format!("{}.q1", scene.session()), "--text", "all of them", "--as", "ann"]).exit
                 == 0
     });

@@ -214,8 +214,12 @@ impl Scene {
 
     /// The folder of the only session.
     pub(crate) fn site(&self) -> PathBuf {
-        let only = |folder: &Path| fs::read_dir(folder).unwrap().next().unwrap().unwrap().path();
-        only(&only(&self.path("home/.local/state/interlock")))
+        self.find_site().expect("the folder of the session")
+    }
+
+    pub(crate) fn find_site(&self) -> Option<PathBuf> {
+        let only = |folder: &Path| Some(fs::read_dir(folder).ok()?.next()?.ok()?.path());
+        only(&only(&self.path("home/.local/state/interlock"))?)
     }
 
     pub(crate) fn session(&self) -> String {
@@ -299,7 +303,7 @@ impl Scene {
 
     /// Every process of this scene that lives: by its home in its environment, or its folder in its arguments.
     pub(crate) fn left(&self) -> Vec<String> {
-        let mark = self.root.display().to_string();
+        let mark = format!("{}/", self.root.display());
         let mut found = Vec::new();
         for entry in fs::read_dir("/proc").unwrap().flatten() {
             let name = entry.file_name().to_string_lossy().into_owned();

@@ -142,3 +142,16 @@ fn a_transcript_that_cannot_be_written_ends_nothing() {
     assert_eq!(process::run(&scene.spec, &Control::new(), &mut told).unwrap(), End::Exited(0));
     assert_eq!((told.0, told.1), (2, 1));
 }
+
+/// The name of a transcript can be guessed. What a link there leads to is not overwritten.
+#[test]
+fn a_transcript_is_not_written_through_a_link() {
+    let mut scene = Scene::shell("echo one");
+    let (precious, link) = (scene.file("precious"), scene.file("transcript"));
+    std::fs::write(&precious, "precious").unwrap();
+    std::os::unix::fs::symlink(&precious, &link).unwrap();
+    scene.spec.transcript = Some(link.clone());
+    scene.run();
+    assert_eq!(std::fs::read_to_string(&precious).unwrap(), "precious");
+    assert_eq!(std::fs::read_to_string(&link).unwrap(), "one\n");
+}
