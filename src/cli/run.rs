@@ -1,7 +1,6 @@
 //! `interlock run`
 
 use std::env;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -27,7 +26,6 @@ use crate::input;
 use crate::output::{Output, Text};
 use crate::play;
 use crate::run;
-use crate::store::SessionHead;
 use crate::team::{self, Source, Team};
 
 /// The file that a project keeps its team in.
@@ -104,13 +102,10 @@ impl Run {
             project: repository,
             wait: !self.no_wait,
             output,
-            root: root.clone(),
+            root,
         };
         let ended = run.drive()?;
-        let report = root.join("report.md");
-        // The report can be made again from the log at any time.
-        let kept = fs::write(&report, ended.story.markdown()).is_ok().then_some(report);
-        tell(output, &ended, kept.as_deref())
+        tell(output, &ended, ended.report.as_deref())
     }
 
     /// A project that has no store yet gets one.
@@ -140,7 +135,7 @@ impl Run {
             Some(path) => Some(input::text(path, LARGEST_MISSION)?),
             None => None,
         };
-        if let Some(found) = self.unfinished(&mut engine, mission.as_deref())? {
+        if let Some(found) = self.unfinished(&mut engine, mission.as_deref(), |id| root(place, team, id))? {
             let (live, workflow) = engine.look(&found)?;
             return Ok((live.id, workflow));
         }
@@ -167,10 +162,22 @@ impl Run {
     }
 
     /// A session that has not ended: of this mission, or the only one.
-    fn unfinished(&self, engine: &mut Engine, mission: Option<&str>) -> Result<Option<Name>, Failure> {
+    ///
+    /// One that has ended is not finished either, as long as its result was not handed over.
+    fn unfinished(
+        &self,
+        engine: &mut Engine,
+        mission: Option<&str>,
+        root: impl Fn(&Name) -> Result<PathBuf, Failure>,
+    ) -> Result<Option<Name>, Failure> {
         let sessions = engine.store().view()?.sessions()?;
-        let open = |session: &&SessionHead| session.status == "active" || session.status == "validating";
-        let mut open: Vec<Name> = sessions.iter().filter(open).map(|session| session.id.clone()).collect();
+        let mut open: Vec<Name> = Vec::new();
+        for session in sessions {
+            let is_open = session.status == "active" || session.status == "validating";
+            if is_open || !run::is_handed_over(&root(&session.id)?) {
+                open.push(session.id);
+            }
+        }
         if let Some(mission) = mission {
             let digest = Digest::of(mission.as_bytes());
             let is_it = |events: &[interlock_core::event::Event]| matches!(events.first().map(|event| &event.cause), Some(Cause::Started { mission: Some(of), .. }) if *of == digest);

@@ -49,7 +49,7 @@ impl Live {
     }
 
     /// Takes an event in, if it is the next one and its seal fits.
-    fn take(&mut self, row: &EventRow, key: &ChainKey) -> Stored<()> {
+    pub(super) fn take(&mut self, row: &EventRow, key: &ChainKey) -> Stored<()> {
         let follows = row.seq == self.state.seq.saturating_add(1) && row.prev == self.head;
         if !follows {
             return Err(broken(&self.id, row.seq));

@@ -134,6 +134,20 @@ impl Engine {
         Ok((live, workflow))
     }
 
+    /// Brings a session that was looked at up to date: what was added since is read, and nothing else.
+    pub fn follow(&mut self, live: &mut Live) -> Result<()> {
+        let mut view = self.store.view()?;
+        loop {
+            let rows = view.events(live.key, live.state.seq, load::BATCH)?;
+            for row in &rows {
+                live.take(row, &self.key)?;
+            }
+            if rows.len() < load::BATCH {
+                return Ok(());
+            }
+        }
+    }
+
     /// Every event of a session, each seal checked.
     pub fn history(&mut self, session: &str) -> Result<Vec<Event>> {
         let key = self.look(session)?.0.key;

@@ -13,9 +13,10 @@ mod workspace;
 use std::fmt;
 use std::io;
 
-pub use program::Git;
+pub use program::{Git, set_mark};
 pub use project::Project;
 pub use vault::{Attempt, Vault, Who};
+pub(crate) use workspace::remove;
 pub use workspace::{Changes, Workspace};
 
 /// A commit or a tree, by its hash.
@@ -53,11 +54,11 @@ pub struct Error {
 }
 
 impl Error {
-    fn odd(message: impl Into<String>) -> Self {
+    pub(crate) fn odd(message: impl Into<String>) -> Self {
         Self { message: message.into(), help: None }
     }
 
-    fn help(mut self, help: impl Into<String>) -> Self {
+    pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }

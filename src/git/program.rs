@@ -5,8 +5,10 @@ use std::ffi::{OsStr, OsString};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::OnceLock;
 
 use crate::git::{Error, Result};
+use crate::process::{Helper, MARK};
 
 /// Hooks, signatures, watchers and clean-ups belong to the user's own work. Quoted paths would have to be unquoted.
 const SETTINGS: &[&str] = &[
@@ -20,8 +22,18 @@ const SETTINGS: &[&str] = &[
     "maintenance.auto=false",
     "merge.renames=true",
     "advice.detachedHead=false",
+    "advice.addEmbeddedRepo=false",
+    "submodule.recurse=false",
     "protocol.file.allow=always",
 ];
+
+/// What git on Interlock's own repositories is marked with.
+static MARKED: OnceLock<String> = OnceLock::new();
+
+/// Says what git on Interlock's own repositories is marked with, once.
+pub fn set_mark(mark: String) {
+    let _ = MARKED.set(mark);
+}
 
 /// One repository, and perhaps files that belong to it.
 #[derive(Clone, Debug)]
@@ -38,12 +50,21 @@ impl Git {
 
     /// On a repository without files.
     pub(super) fn bare(repository: &Path) -> Self {
-        Self::within(repository).with("GIT_DIR", repository)
+        Self::within(repository).at(repository)
     }
 
     /// On these files, with an index of one's own: a `.git` among the files has no say.
     pub(super) fn on(repository: &Path, files: &Path, index: &Path) -> Self {
-        Self::within(files).with("GIT_DIR", repository).with("GIT_WORK_TREE", files).with("GIT_INDEX_FILE", index)
+        Self::within(files).at(repository).with("GIT_WORK_TREE", files).with("GIT_INDEX_FILE", index)
+    }
+
+    /// On a repository of Interlock's own. Marked, so that what a killed run left is found and ended before the next.
+    fn at(self, repository: &Path) -> Self {
+        let git = self.with("GIT_DIR", repository);
+        match MARKED.get() {
+            Some(mark) => git.with(MARK, mark),
+            None => git,
+        }
     }
 
     pub(super) fn with(mut self, name: &'static str, value: impl AsRef<OsStr>) -> Self {
@@ -78,22 +99,26 @@ impl Git {
             command.env_remove(name);
         }
         command.env("LC_ALL", "C").env("GIT_TERMINAL_PROMPT", "0").env("GIT_OPTIONAL_LOCKS", "0");
+        command.env("GIT_NO_REPLACE_OBJECTS", "1");
         command.envs(self.variables.iter().map(|(name, value)| (*name, value)));
         for setting in SETTINGS {
             command.arg("-c").arg(setting);
         }
         command.args(arguments);
-        let mut child = command.spawn().map_err(|error| not_there(&error))?;
-        if let Some(mut stdin) = child.stdin.take() {
+        let mut child = Helper::start(&mut command).map_err(|error| self.not_there(&error))?;
+        if let Some(mut stdin) = child.stdin() {
             // Git that ends before it has read everything says why itself.
             let _ = stdin.write_all(input.as_bytes());
         }
-        Ok(child.wait_with_output()?)
+        Ok(child.output()?)
     }
-}
 
-fn not_there(error: &std::io::Error) -> Error {
-    Error::odd(format!("git cannot be started: {error}")).help("install git 2.38 or later")
+    fn not_there(&self, error: &std::io::Error) -> Error {
+        if !self.folder.is_dir() {
+            return Error::odd(format!("{} is not there", self.folder.display()));
+        }
+        Error::odd(format!("git cannot be started: {error}")).help("install git 2.38 or later")
+    }
 }
 
 fn failed<A: AsRef<OsStr>>(arguments: &[A], output: &Output) -> Error {

@@ -49,6 +49,11 @@ impl Project {
         Some(said.trim().to_owned()).filter(|name| !name.is_empty())
     }
 
+    pub fn has(&self, branch: &str) -> Result<bool> {
+        let name = format!("refs/heads/{branch}");
+        Ok(self.git().answer(&["show-ref", "--verify", "--quiet", &name])?.0 == Some(0))
+    }
+
     /// Files that were changed and not committed: agents do not see these changes.
     pub fn uncommitted(&self) -> Result<usize> {
         let said = Git::within(&self.root).ask(&["status", "--porcelain", "--untracked-files=normal"])?;
@@ -57,12 +62,18 @@ impl Project {
 
     /// Brings a commit of another repository in, and a branch onto it.
     pub(super) fn take(&self, from: &Path, commit: &Hash, branch: &str) -> Result<()> {
-        let spec = format!("+{commit}:refs/heads/{branch}");
+        // Not by force: the result only ever grows, and what a person has added to it is not to be lost.
+        let spec = format!("{commit}:refs/heads/{branch}");
         let from = from.as_os_str();
         let words = ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules"];
         let mut arguments: Vec<&std::ffi::OsStr> = words.iter().map(|word| word.as_ref()).collect();
         arguments.extend([from, spec.as_ref()]);
-        self.git().with("GIT_ALLOW_PROTOCOL", "file").ask(&arguments).map(|_| ())
+        let taken = self.git().with("GIT_ALLOW_PROTOCOL", "file").ask(&arguments);
+        taken.map(|_| ()).map_err(|error| {
+            error.help(format!(
+                "the branch {branch} gets the result: if it was changed, or is checked out, rename it, and run again"
+            ))
+        })
     }
 
     fn git(&self) -> Git {

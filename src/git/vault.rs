@@ -5,12 +5,17 @@
 //! `refs/interlock/GROUP/…`: the `base` of a group, what each assignment `aN` left, what it was `merged` as, and `onto`
 //! what it has to be brought before it is merged again.
 
-use std::fs;
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::git::{Error, Git, Hash, Project, Result};
+use crate::git::{Error, Git, Hash, Project, Result, remove};
 
 const BASE: &str = "refs/interlock/base";
+/// Commits that wait for the report of their assignment.
+const PENDING: &str = "refs/interlock/pending/";
 const INTEGRATION: &str = "refs/heads/integration";
 
 /// In whose name something is committed.
@@ -34,17 +39,25 @@ pub enum Attempt {
 #[derive(Clone, Debug)]
 pub struct Vault {
     path: PathBuf,
+    /// Trees of commits that were looked at: a commit never gets another.
+    trees: Arc<Mutex<BTreeMap<Hash, Hash>>>,
+    /// What the files of workspaces are known to be, while nobody is at them.
+    files: Arc<Mutex<BTreeMap<PathBuf, Hash>>>,
+    /// What its configuration has to be.
+    config: String,
 }
 
 impl Vault {
     /// The vault of a session, made if it is not there yet: from what the user has checked out.
     pub fn open(path: &Path, project: &Project) -> Result<Self> {
-        let vault = Self { path: path.to_owned() };
+        let config = config(project, "bare = true");
+        let vault = Self { path: path.to_owned(), trees: Arc::default(), files: Arc::default(), config };
+        unlock(path);
         if vault.find(BASE)?.is_none() {
             let base = project.head()?;
             bare(path, project)?;
-            vault.update(INTEGRATION, &base, None)?;
-            vault.update(BASE, &base, None)?;
+            vault.update(INTEGRATION, &base)?;
+            vault.update(BASE, &base)?;
         }
         Ok(vault)
     }
@@ -70,7 +83,7 @@ impl Vault {
             return Ok(base);
         }
         let base = self.integration()?;
-        self.update(&name, &base, None)?;
+        self.update(&name, &base)?;
         Ok(base)
     }
 
@@ -81,15 +94,13 @@ impl Vault {
 
     /// Every assignment that left something, and what.
     pub fn all_left(&self, group: &str) -> Result<Vec<(String, Hash)>> {
-        let prefix = of_group(group, "");
-        let said = self.git().ask(&["for-each-ref", "--format=%(refname) %(objectname)", &prefix])?;
-        let lines = said.lines().filter_map(|line| line.split_once(' '));
-        let left = lines.filter_map(|(name, hash)| Some((name.strip_prefix(&prefix)?.to_owned(), hash)));
-        left.filter(|(name, _)| name.starts_with('a')).map(|(name, hash)| Ok((name, Hash::parse(hash)?))).collect()
+        let mut left = self.refs(&of_group(group, ""))?;
+        left.retain(|(name, _)| name.starts_with('a'));
+        Ok(left)
     }
 
     pub fn leave(&self, group: &str, assignment: &str, commit: &Hash) -> Result<()> {
-        self.update(&of_group(group, assignment), commit, None)
+        self.update(&of_group(group, assignment), commit)
     }
 
     /// What a group was merged as.
@@ -103,11 +114,36 @@ impl Vault {
     }
 
     pub fn bring_onto(&self, group: &str, commit: &Hash) -> Result<()> {
-        self.update(&of_group(group, "onto"), commit, None)
+        self.update(&of_group(group, "onto"), commit)
     }
 
     pub fn tree(&self, commit: &Hash) -> Result<Hash> {
-        Hash::parse(&self.git().ask(&["rev-parse", "--verify", &format!("{commit}^{{tree}}")])?)
+        if let Some(tree) = self.trees().get(commit) {
+            return Ok(tree.clone());
+        }
+        let tree = Hash::parse(&self.git().ask(&["rev-parse", "--verify", &format!("{commit}^{{tree}}")])?)?;
+        self.trees().insert(commit.clone(), tree.clone());
+        Ok(tree)
+    }
+
+    pub(super) fn known(&self, folder: &Path) -> Option<Hash> {
+        self.files().get(folder).cloned()
+    }
+
+    pub(super) fn know(&self, folder: &Path, tree: &Hash) {
+        self.files().insert(folder.to_owned(), tree.clone());
+    }
+
+    pub(super) fn forget(&self, folder: &Path) {
+        self.files().remove(folder);
+    }
+
+    fn files(&self) -> MutexGuard<'_, BTreeMap<PathBuf, Hash>> {
+        self.files.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn trees(&self) -> MutexGuard<'_, BTreeMap<Hash, Hash>> {
+        self.trees.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub fn contains(&self, newer: &Hash, older: &Hash) -> Result<bool> {
@@ -129,13 +165,17 @@ impl Vault {
         let git = git.with("GIT_AUTHOR_NAME", plain(who.role)).with("GIT_AUTHOR_EMAIL", &email);
         let git =
             git.with("GIT_COMMITTER_NAME", "Interlock").with("GIT_COMMITTER_EMAIL", "interlock@interlock.invalid");
-        Hash::parse(&git.tell(&arguments, message)?)
+        let commit = Hash::parse(&git.tell(&arguments, message)?)?;
+        self.trees().insert(commit.clone(), tree.clone());
+        Ok(commit)
     }
 
-    /// Puts two commits together without touching any file.
-    pub fn try_merge(&self, commit: &Hash) -> Result<Attempt> {
+    /// Puts what a group has come to together with everything merged, without touching any file.
+    pub fn try_merge(&self, group: &str, commit: &Hash) -> Result<Attempt> {
         let onto = self.integration()?;
-        if self.contains(&onto, commit)? {
+        let nothing_done = *commit == onto || *commit == self.group_base(group)?;
+        // A merge may have been made and not reported: only a group that has one is worth the look.
+        if nothing_done || (self.merged(group)?.is_some() && self.contains(&onto, commit)?) {
             return Ok(Attempt::Contained(onto));
         }
         let (tree, files) = self.together(&onto, commit)?;
@@ -158,10 +198,12 @@ impl Vault {
 
     /// Makes a merge the state of things, unless something else was merged in between.
     pub fn publish(&self, group: &str, merge: &Hash, onto: &Hash) -> Result<()> {
-        // Both or none: a merge that is known as one is in, and one that is in is known.
-        let merged = of_group(group, "merged");
-        let orders = format!("start\nupdate {INTEGRATION} {merge} {onto}\nupdate {merged} {merge}\nprepare\ncommit\n");
-        self.git().tell(&["update-ref", "--stdin"], &orders).map(|_| ())
+        if self.integration()? != *onto {
+            return Err(Error::odd("something else was merged in between"));
+        }
+        // In this order: one that is in is known to be; one that is known and not in is made again.
+        self.update(&of_group(group, "merged"), merge)?;
+        self.update(INTEGRATION, merge)
     }
 
     /// The branch of the user's repository that has the result.
@@ -185,22 +227,73 @@ impl Vault {
         })
     }
 
+    /// A ref is a file with a hash in it. Nobody but this process writes here and nothing packs them, so no program has to
+    /// be started to read or write one.
     fn find(&self, name: &str) -> Result<Option<Hash>> {
-        if !self.path.join("HEAD").exists() {
-            return Ok(None);
+        match fs::read_to_string(self.path.join(name)) {
+            Ok(text) => Hash::parse(&text).map(Some),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error.into()),
         }
-        let (code, said) = self.git().answer(&["rev-parse", "--verify", "--quiet", &format!("{name}^{{commit}}")])?;
-        if code == Some(0) { Hash::parse(&said).map(Some) } else { Ok(None) }
     }
 
-    fn update(&self, name: &str, to: &Hash, from: Option<&Hash>) -> Result<()> {
-        let mut arguments = vec!["update-ref", name, to.as_str()];
-        arguments.extend(from.map(Hash::as_str));
-        self.git().ask(&arguments).map(|_| ())
+    /// The refs whose names begin with a folder.
+    fn refs(&self, folder: &str) -> Result<Vec<(String, Hash)>> {
+        let entries = match fs::read_dir(self.path.join(folder)) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(error.into()),
+        };
+        let mut refs = Vec::new();
+        for entry in entries {
+            let Ok(name) = entry?.file_name().into_string() else { continue };
+            if let Some(commit) = self.find(&format!("{folder}{name}"))? {
+                refs.push((name, commit));
+            }
+        }
+        Ok(refs)
+    }
+
+    /// There whole or not at all, whenever the machine stops.
+    fn update(&self, name: &str, to: &Hash) -> Result<()> {
+        let path = self.path.join(name);
+        fs::create_dir_all(path.parent().unwrap_or(&self.path))?;
+        let partial = self.path.join(format!("new-{}", name.replace('/', "+")));
+        let mut file = File::create(&partial)?;
+        file.write_all(format!("{to}\n").as_bytes())?;
+        file.sync_data()?;
+        Ok(fs::rename(&partial, &path)?)
     }
 
     pub(super) fn git(&self) -> Git {
+        self.settle();
         Git::bare(&self.path)
+    }
+
+    /// The vault lies within an agent's reach. What git would obey there is what Interlock wrote.
+    pub(super) fn settle(&self) {
+        // It would name another repository, with other refs and another configuration.
+        let _ = remove(&self.path.join("commondir"));
+        let path = self.path.join("config");
+        if self.path.join("HEAD").exists() && fs::read(&path).ok().as_deref() != Some(self.config.as_bytes()) {
+            // If it cannot be written, git says more of why than could be said here.
+            let partial = crate::files::partial(&path);
+            let _ = fs::write(&partial, &self.config).and_then(|()| fs::rename(&partial, &path));
+        }
+    }
+
+    /// Notes what is to be merged as soon as the report of an assignment is in: a crash in between would forget it.
+    pub fn intend(&self, assignment: &str, commit: &Hash) -> Result<()> {
+        self.update(&format!("{PENDING}{assignment}"), commit)
+    }
+
+    /// What was to be merged, and has not been.
+    pub fn intended(&self) -> Result<Vec<(String, Hash)>> {
+        self.refs(PENDING)
+    }
+
+    pub fn settled(&self, assignment: &str) -> Result<()> {
+        Ok(remove(&self.path.join(format!("{PENDING}{assignment}")))?)
     }
 }
 
@@ -236,11 +329,28 @@ pub(super) fn skeleton(path: &Path, project: &Project, kind: &str) -> Result<()>
     if shallow.exists() {
         fs::copy(&shallow, path.join("shallow"))?;
     }
+    fs::write(path.join("config"), config(project, kind))?;
+    Ok(())
+}
+
+fn config(project: &Project, kind: &str) -> String {
     let (version, extension) = match project.format.as_str() {
         "sha1" => (0, String::new()),
         format => (1, format!("[extensions]\n\tobjectFormat = {format}\n")),
     };
     let core = format!("[core]\n\trepositoryFormatVersion = {version}\n\t{kind}\n\thooksPath = /dev/null\n");
-    fs::write(path.join("config"), format!("{core}[gc]\n\tauto = 0\n{extension}"))?;
-    Ok(())
+    format!("{core}[gc]\n\tauto = 0\n{extension}")
+}
+
+/// Takes the locks away that a git left that was killed. Only one run has the vault, and nothing of the last one lives.
+fn unlock(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        if is_folder && name != "objects" {
+            unlock(&entry.path());
+        } else if !is_folder && name.to_string_lossy().ends_with(".lock") {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
 }

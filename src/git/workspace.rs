@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use crate::git::vault::skeleton;
 use crate::git::{Git, Hash, Project, Result, Vault};
@@ -14,6 +14,16 @@ pub struct Changes {
     pub files: Vec<String>,
     /// Links that lead out of the project.
     pub astray: Vec<String>,
+    /// Repositories within the project. Git would keep their name, and not what is in them.
+    pub repositories: Vec<String>,
+    /// Why nothing of it can be taken in.
+    pub refused: Option<String>,
+}
+
+impl Changes {
+    fn none(tree: Hash) -> Self {
+        Self { tree, files: Vec::new(), astray: Vec::new(), repositories: Vec::new(), refused: None }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -32,11 +42,36 @@ impl Workspace {
             vault: vault.clone(),
             index: vault.path().join(format!("index-{name}")),
         };
-        if !fs::symlink_metadata(&workspace.folder).is_ok_and(|found| found.is_dir()) {
-            remove(&workspace.folder)?;
-            fs::create_dir_all(&workspace.folder)?;
+        if !workspace.is_there() {
+            workspace.begin_anew()?;
         }
         Ok(workspace)
+    }
+
+    /// Is it a folder, in a folder? A link would lead git, which cleans it, to files of somebody else.
+    fn is_there(&self) -> bool {
+        let above = self.folder.parent().unwrap_or(Path::new(""));
+        [above, &self.folder].iter().all(|path| is_folder(path))
+    }
+
+    /// An empty folder in the place of whatever is there.
+    fn begin_anew(&self) -> Result<()> {
+        let above = self.folder.parent().unwrap_or(Path::new(""));
+        if !is_folder(above) {
+            remove(above)?;
+        }
+        self.vault.forget(&self.folder);
+        remove(&self.folder)?;
+        for file in [&self.index, &self.ready()] {
+            remove(file)?;
+        }
+        Ok(fs::create_dir_all(&self.folder)?)
+    }
+
+    /// A file beside it that says that it was made ready: not in it, where an agent could forget it.
+    pub fn ready(&self) -> PathBuf {
+        let name = self.folder.file_name().unwrap_or_default().to_string_lossy();
+        self.vault.path().join(format!("ready-{name}"))
     }
 
     /// A repository for the agent's own use: `git status`, `git diff` and `git log` work, and push leads nowhere.
@@ -52,7 +87,11 @@ impl Workspace {
 
     /// Makes the files those of a commit; what git ignores stays, as what was built does in anybody's checkout.
     pub fn show(&self, commit: &Hash, project: &Project) -> Result<()> {
-        self.lay_out(commit)?;
+        if self.vault.known(&self.folder) != Some(self.vault.tree(commit)?) {
+            self.lay_out(commit)?;
+        }
+        // From now on an agent is at them.
+        self.vault.forget(&self.folder);
         // Made anew each time: what an earlier agent did to it, links that lead elsewhere too, is gone.
         let own = self.folder.join(".git");
         remove(&own)?;
@@ -64,32 +103,84 @@ impl Workspace {
 
     /// Makes the files those of a tree or a commit.
     pub fn lay_out(&self, tree: &Hash) -> Result<()> {
+        if self.is_there() && self.try_lay_out(tree).is_ok() {
+            return Ok(());
+        }
+        // Agents leave things that git cannot deal with.
+        self.begin_anew()?;
+        self.try_lay_out(tree)
+    }
+
+    fn try_lay_out(&self, tree: &Hash) -> Result<()> {
         let _ = fs::remove_file(self.lock());
+        self.vault.forget(&self.folder);
+        let is_new = !self.index.exists();
         self.git().ask(&["read-tree", "--reset", "-u", tree.as_str()])?;
-        self.git().ask(&["clean", "-ffdq", "-e", "/.git"])?;
+        if !is_new {
+            self.git().ask(&["clean", "-ffdq", "-e", "/.git"])?;
+        }
         Ok(())
+    }
+
+    /// That nothing was changed since a commit was laid out, if so. Cheaper than [`Workspace::changes`], for roles that
+    /// change nothing.
+    pub fn unchanged(&self, since: &Hash) -> Result<Option<Changes>> {
+        if !self.is_there() {
+            return Ok(None);
+        }
+        let _ = fs::remove_file(self.lock());
+        // Git would look into submodules, and run what is configured there.
+        let words = ["status", "--porcelain", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=all"];
+        let said = self.git().ask(&words)?;
+        // The second letter is of the files against the index, which has what was laid out.
+        let clean = said.split('\0').filter(|line| !line.is_empty()).all(|line| line.get(1..2) == Some(" "));
+        if !clean {
+            return Ok(None);
+        }
+        let tree = self.vault.tree(since)?;
+        self.vault.know(&self.folder, &tree);
+        Ok(Some(Changes::none(tree)))
     }
 
     /// The files as they are now, against a commit.
     pub fn changes(&self, since: &Hash) -> Result<Changes> {
-        let _ = fs::remove_file(self.lock());
-        self.git().ask(&["add", "--all", "--", "."])?;
-        let tree = Hash::parse(&self.git().ask(&["write-tree"])?)?;
         let known = self.vault.tree(since)?;
-        if known == tree {
-            return Ok(Changes { tree, files: Vec::new(), astray: Vec::new() });
+        let refused = |why: String| Ok(Changes { refused: Some(why), ..Changes::none(known.clone()) });
+        if !self.is_there() {
+            return refused("the folder is gone, or something else is in its place".to_owned());
         }
-        let arguments = ["diff-tree", "-r", "-z", "--no-renames", known.as_str(), tree.as_str()];
-        let (mut files, mut astray) = (Vec::new(), Vec::new());
+        let _ = fs::remove_file(self.lock());
+        // Names that git does not take, files that nobody can read: an agent's doing, and nobody else's trouble.
+        if let Err(error) = self.add() {
+            return refused(error.message);
+        }
+        let mut changes = Changes::none(Hash::parse(&self.git().ask(&["write-tree"])?)?);
+        self.vault.know(&self.folder, &changes.tree);
+        if known == changes.tree {
+            return Ok(changes);
+        }
+        let arguments = ["diff-tree", "-r", "-z", "--no-renames", known.as_str(), changes.tree.as_str()];
         let said = self.git().ask(&arguments)?;
         let mut parts = said.split('\0').filter(|part| !part.is_empty());
         while let (Some(modes), Some(path)) = (parts.next(), parts.next()) {
-            if modes.split(' ').nth(1) == Some("120000") && leads_out(&self.folder, path) {
-                astray.push(path.to_owned());
+            match modes.split(' ').nth(1) {
+                Some("120000") if leads_out(&self.folder, path) => changes.astray.push(path.to_owned()),
+                Some("160000") => changes.repositories.push(path.to_owned()),
+                _ => {}
             }
-            files.push(path.to_owned());
+            changes.files.push(path.to_owned());
         }
-        Ok(Changes { tree, files, astray })
+        Ok(changes)
+    }
+
+    /// Takes the files into the index, but for submodules: git would look into them, and run what is configured there.
+    fn add(&self) -> Result<()> {
+        let mut arguments: Vec<String> = ["add", "--all", "--", "."].map(str::to_owned).to_vec();
+        let known = self.git().ask(&["ls-files", "--stage", "-z"])?;
+        let links = known.split('\0').filter(|entry| entry.starts_with("160000 "));
+        let paths = links.filter_map(|entry| entry.split_once('\t'));
+        arguments.extend(paths.map(|(_, path)| format!(":(exclude,literal){path}")));
+        self.git().ask(&arguments).map(|_| ())
     }
 
     /// A lock that a killed git left: nobody else uses this index.
@@ -100,32 +191,52 @@ impl Workspace {
     }
 
     fn git(&self) -> Git {
+        self.vault.settle();
         Git::on(self.vault.path(), &self.folder, &self.index)
     }
 }
 
+fn is_folder(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|found| found.is_dir())
+}
+
 /// Removes whatever is there, without following links.
-fn remove(path: &Path) -> Result<()> {
+pub(crate) fn remove(path: &Path) -> std::io::Result<()> {
     match fs::symlink_metadata(path) {
-        Ok(found) if found.is_dir() => Ok(fs::remove_dir_all(path)?),
-        Ok(_) => Ok(fs::remove_file(path)?),
+        Ok(found) if found.is_dir() => fs::remove_dir_all(path).or_else(|_| {
+            open_up(path);
+            fs::remove_dir_all(path)
+        }),
+        Ok(_) => fs::remove_file(path),
         Err(_) => Ok(()),
     }
 }
 
-/// Does a link lead to somewhere outside of the folder?
-fn leads_out(folder: &Path, path: &str) -> bool {
-    let Ok(target) = fs::read_link(folder.join(path)) else { return false };
-    if target.is_absolute() {
-        return true;
+/// Folders that an agent has closed keep what is in them from being removed.
+fn open_up(folder: &Path) {
+    use std::os::unix::fs::PermissionsExt as _;
+    let _ = fs::set_permissions(folder, fs::Permissions::from_mode(0o700));
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            open_up(&entry.path());
+        }
     }
+}
+
+/// Does a link lead to somewhere outside of the folder? One that cannot be read is taken to.
+fn leads_out(folder: &Path, path: &str) -> bool {
+    let Ok(target) = fs::read_link(folder.join(path)) else { return true };
     let mut depth = Path::new(path).components().count().saturating_sub(1);
+    let mut is_down = false;
     for part in target.components() {
         match part {
-            std::path::Component::ParentDir if depth == 0 => return true,
-            std::path::Component::ParentDir => depth -= 1,
-            std::path::Component::Normal(_) => depth += 1,
-            _ => {}
+            Component::ParentDir if depth == 0 => return true,
+            // Below may be another link, and what is above that one only the disk knows.
+            Component::ParentDir if is_down => return true,
+            Component::ParentDir => depth -= 1,
+            Component::Normal(_) => is_down = true,
+            Component::CurDir => {}
+            Component::RootDir | Component::Prefix(_) => return true,
         }
     }
     false

@@ -5,6 +5,7 @@
 //! signal, the keeper ends everything. Should the keeper be killed itself, what is left is known by a variable of its
 //! environment (`stray.rs`).
 
+mod children;
 mod control;
 mod input;
 mod keeper;
@@ -21,6 +22,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
+pub use children::{Helper, own_no_others};
 pub use control::Control;
 pub use input::Talk;
 pub use keeper::{WORD as KEEPER, main as keep};

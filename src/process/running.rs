@@ -8,7 +8,7 @@ use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::OnceLock;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -16,6 +16,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::ioctl_fionbio;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 
+use super::children::{self, pid_of};
 use super::input::{Input, Talk};
 use super::line::Lines;
 use super::transcript::Transcript;
@@ -32,8 +33,6 @@ const DRAIN: Duration = Duration::from_secs(2);
 
 /// The file that `set_keeper` named.
 static BINARY: OnceLock<PathBuf> = OnceLock::new();
-/// The keepers of this process that have not ended.
-static KEEPERS: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
 
 /// Names the program that is a keeper, for programs that use this library and are not Interlock themselves. Whether it
 /// was the first to do so.
@@ -81,10 +80,6 @@ fn command(spec: &Spec) -> io::Result<Command> {
 fn lock_file(path: &Path) -> io::Result<PathBuf> {
     OpenOptions::new().create(true).append(true).open(path)?;
     std::path::absolute(path)
-}
-
-fn keepers() -> MutexGuard<'static, BTreeSet<i32>> {
-    KEEPERS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// One of the two streams that a program prints to.
@@ -149,8 +144,7 @@ struct Running<'a> {
 
 impl<'a> Running<'a> {
     fn start(spec: &'a Spec, control: &'a Control, command: &mut Command) -> io::Result<Self> {
-        let mut keeper = command.spawn()?;
-        keepers().insert(pid_of(&keeper));
+        let mut keeper = children::start(command)?;
         let now = Instant::now();
         let pipes = (keeper.stdin.take(), keeper.stdout.take(), keeper.stderr.take());
         let mut running = Self {
@@ -200,7 +194,7 @@ impl<'a> Running<'a> {
             && let Ok(Some(status)) = self.keeper.try_wait()
         {
             self.status = Some(status);
-            keepers().remove(&pid_of(&self.keeper));
+            children::forget(&self.keeper);
         }
         self.status.is_some()
     }
@@ -315,8 +309,9 @@ impl<'a> Running<'a> {
     /// The keeper has ended: makes sure that nothing is left, and reads what is left to read.
     fn finish(&mut self, listener: &mut dyn Listener) -> End {
         let status = self.status.unwrap_or_default();
-        stray::end_orphans(&self.spec.mark, pid_of(&self.keeper), &keepers().clone());
-        if status.signal().is_some() {
+        let killed = status.signal().is_some();
+        stray::end_orphans(&self.spec.mark, pid_of(&self.keeper), killed);
+        if killed {
             stray::end_marked(&self.spec.mark);
         }
         let mut chunk = vec![0; CHUNK];
@@ -351,8 +346,4 @@ impl Drop for Running<'_> {
             thread::sleep(Duration::from_millis(5));
         }
     }
-}
-
-fn pid_of(child: &Child) -> i32 {
-    i32::try_from(child.id()).unwrap_or(0)
 }

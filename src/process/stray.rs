@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, WaitOptions, geteuid, getpid, set_child_subreaper, waitpid};
 
+use super::children;
 use super::tree::{self, Entry};
 
 /// The variable that every program finds in its environment, with `Spec::mark` as its value.
@@ -43,13 +44,15 @@ pub fn end_strays(prefix: &str) -> usize {
     .len()
 }
 
-/// Ends what a keeper that was killed has left to this process: what has its mark, or is still in the keeper's session.
-/// What is below the keeper of another program belongs to that.
-pub(super) fn end_orphans(of: &str, keeper: i32, others: &BTreeSet<i32>) {
+/// Ends what a keeper has left to this process: what has its mark, or is still in the keeper's session; and where it was
+/// `killed`, and this process knows all that it has started itself, everything else. What is below the keeper of another
+/// program belongs to that.
+pub(super) fn end_orphans(of: &str, keeper: i32, killed: bool) {
     let own = getpid().as_raw_nonzero().get();
+    let everything = killed && children::all_are_known();
     let ended = end_all(|| {
-        let mut found = tree::below(own, others);
-        found.retain(|entry| entry.session == keeper || is_marked(entry.pid, of));
+        let mut found = children::look(|known| tree::below(own, known));
+        found.retain(|entry| everything || entry.session == keeper || is_marked(entry.pid, of));
         found
     });
     for pid in ended.into_iter().filter_map(Pid::from_raw) {

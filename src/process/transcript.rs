@@ -1,6 +1,6 @@
 //! What a program printed, kept for people: both streams as they came, up to a limit.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
@@ -16,7 +16,12 @@ pub(super) struct Transcript {
 impl Transcript {
     /// For its owner only: programs print secrets.
     pub(super) fn create(path: &Path, room: u64) -> io::Result<Self> {
-        let file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
+        // An agent can guess the name. A link that it left there would be written through.
+        match fs::remove_file(path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
         Ok(Self { file, room, is_full: false })
     }
 

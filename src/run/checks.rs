@@ -2,7 +2,7 @@
 //! tree is not run twice, and on another tree nothing is known.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -64,9 +64,13 @@ pub(super) struct Result {
     pub(super) failed: Option<String>,
 }
 
+/// Where, on what, and which command.
+type Subject = (PathBuf, Hash, Vec<Name>);
+
 #[derive(Default)]
 pub(super) struct Checks {
-    known: Mutex<BTreeMap<(Hash, Vec<Name>), Result>>,
+    /// By the folder, too: what git ignores is there as well, and an agent may have put it there.
+    known: Mutex<BTreeMap<Subject, Result>>,
 }
 
 impl Crew {
@@ -99,7 +103,7 @@ impl Crew {
         timeout: Option<Duration>,
         control: &Control,
     ) -> std::result::Result<Option<Result>, Failure> {
-        let known = (tree.clone(), command.to_vec());
+        let known = (folder.to_owned(), tree.clone(), command.to_vec());
         let held = || self.checks.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(result) = held().get(&known) {
             return Ok(Some(result.clone()));

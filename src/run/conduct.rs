@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use interlock_core::id::{AssignmentId, Name};
 use interlock_core::state::{Assignment, SessionStatus, State};
@@ -37,6 +37,7 @@ pub(super) struct Conductor {
     at_work: BTreeMap<Work, Worker>,
     stopping: bool,
     failure: Option<Failure>,
+    looked: Instant,
 }
 
 /// Somebody at work.
@@ -65,7 +66,7 @@ impl Conductor {
         let (sender, receiver) = mpsc::channel();
         let people = People::new(sender.clone(), &view);
         let parallel = usize::try_from(parallel).unwrap_or(usize::MAX);
-        let (at_work, stopping, failure) = (BTreeMap::new(), false, None);
+        let (at_work, stopping, failure, looked) = (BTreeMap::new(), false, None, Instant::now());
         Self {
             crew,
             looking,
@@ -80,26 +81,25 @@ impl Conductor {
             at_work,
             stopping,
             failure,
+            looked,
         }
     }
 
     pub(super) fn conduct(mut self) -> Result<Ended, Failure> {
-        let mut state = self.look()?;
-        self.view.began(&state, &self.crew);
+        self.crew.catch_up(&self.looking.history(&self.crew.session)?)?;
+        let (mut live, _) = self.looking.look(&self.crew.session)?;
+        self.view.began(&live.state, &self.crew);
         let stopped = loop {
-            if let Some(stopped) = self.step(&state) {
+            if let Some(stopped) = self.step(&live.state) {
                 break stopped;
             }
             if self.listen() {
-                state = self.look()?;
+                self.looked = Instant::now();
+                self.looking.follow(&mut live)?;
             }
         };
-        self.finish(stopped)
-    }
-
-    fn look(&mut self) -> Result<State, Failure> {
-        let (live, _) = self.looking.look(&self.crew.session)?;
-        Ok(live.state)
+        self.looking.follow(&mut live)?;
+        self.finish(stopped, &live.state)
     }
 
     /// Starts what may start. `Some`: the run is over, and why, if the session is not.
@@ -112,7 +112,7 @@ impl Conductor {
             }
             self.people.attend(state, &self.crew, &mut self.view);
         }
-        let rows: Vec<_> = self.at_work.values().map(|worker| worker.row.clone()).collect();
+        let rows: Vec<Row> = self.at_work.values().map(|worker| worker.row.clone()).collect();
         self.view.draw(state, &rows, &self.crew);
         if !self.at_work.is_empty() {
             return None;
@@ -247,7 +247,8 @@ impl Conductor {
             Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return true,
         };
         let more: Vec<News> = self.receiver.try_iter().collect();
-        let mut changed = false;
+        // Agents that talk all the time must not keep it from seeing what others decide.
+        let mut changed = self.looked.elapsed() >= LOOK;
         for news in [first].into_iter().chain(more) {
             changed |= self.hear(news);
         }
@@ -305,17 +306,17 @@ impl Conductor {
         }
     }
 
-    fn finish(mut self, stopped: Option<String>) -> Result<Ended, Failure> {
-        let state = self.look()?;
+    fn finish(mut self, stopped: Option<String>, state: &State) -> Result<Ended, Failure> {
         self.view.close();
         let branch = self.crew.site.branch();
         let result = self.crew.site.vault.hand_over(&self.crew.site.project, &branch)?;
         if let Some(failure) = self.failure {
             return Err(failure);
         }
-        let story = Story::of(&mut self.looking, &state, &self.crew, (&branch, &result))?;
+        let story = Story::of(&mut self.looking, state, &self.crew, (&branch, &result))?;
         let failed = stopped.is_some() || story.has_trouble();
+        let report = self.crew.site.report(&story.markdown());
         self.crew.site.clean_up(self.crew.team.keep, failed, state.status);
-        Ok(Ended { status: state.status, stopped, story })
+        Ok(Ended { status: state.status, stopped, story, report })
     }
 }

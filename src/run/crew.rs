@@ -6,14 +6,15 @@ use std::time::Duration;
 
 use interlock_core::code::Code;
 use interlock_core::command::{Command, Loss, Lost};
+use interlock_core::event::{Cause, Change, Event};
 use interlock_core::id::{AssignmentId, Name};
 use interlock_core::state::Assignment;
-use interlock_core::workflow::{Task, Workflow, Writes};
+use interlock_core::workflow::{Task, Workflow, Writes, normalise_status};
 
 use crate::agents::Progress;
 use crate::engine::{Caller, Done, Error, Order, Task as Wish};
 use crate::failure::{Exit, Failure};
-use crate::git::{self, Workspace};
+use crate::git::{self, Hash, Workspace};
 use crate::process::{Control, Limits};
 use crate::run::checks::Checks;
 use crate::run::purse::Purse;
@@ -59,6 +60,21 @@ impl Call {
             checks: group.map(|group| group.checks.clone()).unwrap_or_default(),
         }
     }
+
+    /// As it was given out.
+    fn assigned(id: AssignmentId, change: &Change) -> Option<Self> {
+        match change {
+            Change::Assigned { assignment, role, group, task, .. } if *assignment == id => Some(Self {
+                id,
+                role: role.clone(),
+                group: group.clone(),
+                task: *task,
+                open: Vec::new(),
+                checks: Vec::new(),
+            }),
+            _ => None,
+        }
+    }
 }
 
 /// What workers tell whoever conducts.
@@ -100,6 +116,44 @@ impl Crew {
     pub(super) fn lose(&self, id: AssignmentId, loss: Loss, note: impl Into<Name>) -> Result<Over, Failure> {
         let command = Command::Lost(Lost { assignment: id, loss, note: Some(note.into()) });
         settled(self.order(Wish::Simple(command)))
+    }
+
+    /// Merges what an assignment left, if its report says that nobody else will. The files that conflict.
+    pub(super) fn integrate(
+        &self,
+        id: AssignmentId,
+        said: &Cause,
+        call: &Call,
+        commit: &Hash,
+    ) -> Result<Vec<String>, Failure> {
+        let merged = self.workflow.merge_words().success;
+        let is_last_word = match (said, call.task) {
+            (Cause::Reported { status, .. }, Task::Merge) => {
+                merged.is_some_and(|word| normalise_status(&word) == normalise_status(status))
+            }
+            (Cause::Reported { .. }, _) => call.group.is_none(),
+            _ => false,
+        };
+        let conflicts =
+            if is_last_word { self.site.integrate(call.group.as_deref(), &call.role, commit)? } else { Vec::new() };
+        self.site.vault.settled(&id.to_string())?;
+        Ok(conflicts)
+    }
+
+    /// What a run was about to merge when it was killed.
+    pub(super) fn catch_up(&self, history: &[Event]) -> Result<(), Failure> {
+        for (name, commit) in self.site.vault.intended()? {
+            let Some(id) = AssignmentId::parse(&name) else { continue };
+            let is_its =
+                |event: &&Event| matches!(&event.cause, Cause::Reported { assignment, .. } if *assignment == id);
+            let reported = history.iter().find(is_its);
+            let call = history.iter().flat_map(|event| &event.changes).find_map(|change| Call::assigned(id, change));
+            match (reported, call) {
+                (Some(event), Some(call)) => drop(self.integrate(id, &event.cause, &call, &commit)?),
+                _ => self.site.vault.settled(&name)?,
+            }
+        }
+        Ok(())
     }
 
     pub(super) fn part(&self, role: &Name) -> Result<&Part, Failure> {

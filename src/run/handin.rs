@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::Path;
 
+use crate::git::remove;
 use interlock_core::rejection::Rejection;
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat, openat2};
 
@@ -12,12 +13,20 @@ const LARGEST: u64 = 64 << 20;
 /// The file that agents are told to write.
 const FILE: &str = "handoff.json";
 
-/// Makes the output folder of an attempt, empty. A link is removed, not followed.
+/// Makes the output folder of an attempt, empty. A link is removed, not followed, nor are those it would be in.
 pub(super) fn clear(folder: &Path) -> io::Result<()> {
-    match fs::symlink_metadata(folder) {
-        Ok(found) if found.is_dir() => fs::remove_dir_all(folder)?,
-        Ok(_) => fs::remove_file(folder)?,
-        Err(_) => {}
+    let above = folder.parent().unwrap_or(Path::new("."));
+    for folder in [above.parent().unwrap_or(above), above] {
+        real_folder(folder)?;
+    }
+    remove(folder)?;
+    fs::create_dir_all(folder)
+}
+
+/// Makes a folder; what is in its place goes, a link too.
+pub(super) fn real_folder(folder: &Path) -> io::Result<()> {
+    if !fs::symlink_metadata(folder).is_ok_and(|found| found.is_dir()) {
+        remove(folder)?;
     }
     fs::create_dir_all(folder)
 }
@@ -67,8 +76,7 @@ pub(super) fn problems(rejection: &Rejection) -> Vec<String> {
 
 /// What the agent is told when its handoff was not taken.
 pub(super) fn sent_back(problems: &[String], folder: &Path) -> String {
-    let mut text =
-        String::from("Your handoff was not accepted. Nothing has changed; the assignment is still yours.\n\n");
+    let mut text = String::from("Your handoff was not accepted. The assignment is still yours.\n\n");
     for problem in problems {
         text.push_str(&format!("- {problem}\n"));
     }

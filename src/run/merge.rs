@@ -21,7 +21,8 @@ pub(super) fn take(crew: &Crew, call: &Call, control: &Control) -> Result<Over, 
     let Some(group) = &call.group else { return Ok(Over::Gone) };
     let words = crew.workflow.merge_words();
     let commit = crew.site.head(group, &call.open)?;
-    let said = match crew.site.vault.try_merge(&commit)? {
+    let _held = crew.site.merging();
+    let said = match crew.site.vault.try_merge(group, &commit)? {
         Attempt::Contained(into) => success(&words, &commit, &into)?,
         Attempt::Conflict { onto, files } => {
             crew.site.vault.bring_onto(group, &onto)?;

@@ -32,7 +32,7 @@ use interlock_core::workflow::Workflow;
 use crate::clock;
 use crate::engine::{Desk, Engine};
 use crate::failure::{Exit, Failure};
-use crate::git::Project;
+use crate::git::{self, Project};
 use crate::output::Output;
 use crate::process;
 use crate::team::Team;
@@ -69,6 +69,8 @@ pub(crate) struct Ended {
     /// Why it stopped before the end of the session.
     pub(crate) stopped: Option<String>,
     pub(crate) story: story::Story,
+    /// Where it can be read.
+    pub(crate) report: Option<PathBuf>,
 }
 
 impl Run {
@@ -79,7 +81,11 @@ impl Run {
         settle_the_last_run(&self.root, &family)?;
         // Without it, what a killed keeper leaves behind would go to the system's first process.
         process::become_subreaper().map_err(|error| unusable(&self.root, &error))?;
-        let (deciding, looking) = self.engines;
+        process::own_no_others();
+        let mark = format!("{family}{}", clock::suffix(12));
+        git::set_mark(format!("{mark}/git"));
+        let (deciding, mut looking) = self.engines;
+        refuse_the_ended(&mut looking, &self.session, &self.root)?;
         let desk = Desk::open(deciding)?;
         let Some(caller) = desk.caller() else {
             return Err(Failure::new(Exit::Bug, Code::Bug, "the desk is closed before anybody came"));
@@ -93,7 +99,7 @@ impl Run {
             team: self.team,
             desk: caller,
             lock: self.root.join("agents.lock"),
-            mark: format!("{family}{}", clock::suffix(12)),
+            mark,
         });
         let view = View::new(self.output, &crew.session);
         let ended = Conductor::new(Arc::clone(&crew), looking, view, (self.parallel, self.wait, self.paused)).conduct();
@@ -102,6 +108,22 @@ impl Run {
         drop(held);
         ended
     }
+}
+
+/// Whether a session that has ended needs no run any more: its result is handed over, and what nobody needs is gone.
+pub(crate) fn is_handed_over(root: &Path) -> bool {
+    !site::repository(root).exists() || site::kept(root).exists()
+}
+
+/// From nothing, the repository of a session that has ended would be one without its work.
+fn refuse_the_ended(looking: &mut Engine, session: &Name, root: &Path) -> Result<(), Failure> {
+    let (live, _) = looking.look(session)?;
+    let ended = matches!(live.state.status, SessionStatus::Completed | SessionStatus::Cancelled);
+    if ended && !site::repository(root).exists() {
+        let message = format!("session {session} has ended; its result is the branch interlock/{session}");
+        return Err(Failure::new(Exit::Refused, Code::SessionEnded, message));
+    }
+    Ok(())
 }
 
 /// Where agents see their output folders, for the prompts.

@@ -9,6 +9,7 @@ use interlock_core::id::{Name, QuestionId};
 use interlock_core::state::Question;
 use serde_json::json;
 
+use crate::process::Helper;
 use crate::team::Notify;
 
 pub(super) fn send(notify: &Notify, session: &Name, id: QuestionId, question: &Question) {
@@ -49,16 +50,12 @@ fn webhook(address: &str, body: &str) {
 fn pipe(command: Vec<String>, input: String) {
     thread::spawn(move || {
         let Some((program, arguments)) = command.split_first() else { return };
-        let started = Command::new(program)
-            .args(arguments)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn();
-        let Ok(mut child) = started else { return };
-        if let Some(mut stdin) = child.stdin.take() {
+        let mut command = Command::new(program);
+        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        let Ok(mut child) = Helper::start(&mut command) else { return };
+        if let Some(mut stdin) = child.stdin() {
             let _ = stdin.write_all(input.as_bytes());
         }
-        let _ = child.wait();
+        let _ = child.output();
     });
 }

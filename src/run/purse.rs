@@ -26,6 +26,23 @@ pub(super) struct Entry {
     pub(super) milliseconds: u64,
 }
 
+/// A line of the file.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum Line {
+    Spent(Entry),
+    /// A person was asked whether somebody may go on.
+    Asked {
+        asked: String,
+    },
+}
+
+/// An allowance that is used up.
+pub(super) struct Exceeded {
+    pub(super) whose: String,
+    pub(super) why: String,
+}
+
 /// What was used up by somebody.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Spent {
@@ -65,15 +82,29 @@ impl Purse {
     pub(super) fn open(path: &Path) -> Self {
         let mut book = Book::default();
         let text = fs::read_to_string(path).unwrap_or_default();
-        for entry in text.lines().filter_map(|line| serde_json::from_str::<Entry>(line).ok()) {
-            book.add(&entry);
+        for line in text.lines().filter_map(|line| serde_json::from_str::<Line>(line).ok()) {
+            match line {
+                Line::Spent(entry) => book.add(&entry),
+                Line::Asked { asked } => book.grant(asked),
+            }
         }
         Self { path: path.to_owned(), book: Mutex::new(book) }
     }
 
-    pub(super) fn add(&self, entry: &Entry) {
-        self.book().add(entry);
-        let Ok(mut line) = serde_json::to_string(entry) else { return };
+    pub(super) fn add(&self, entry: Entry) {
+        self.book().add(&entry);
+        self.write(&Line::Spent(entry));
+    }
+
+    /// A person is asked: if the work goes on, it has the same once more. To be called when the question is put, so that
+    /// nobody goes on without it.
+    pub(super) fn asked(&self, whose: String) {
+        self.book().grant(whose.clone());
+        self.write(&Line::Asked { asked: whose });
+    }
+
+    fn write(&self, line: &Line) {
+        let Ok(mut line) = serde_json::to_string(line) else { return };
         line.push('\n');
         // What cannot be written down still counts for this run.
         let opened = OpenOptions::new().create(true).append(true).open(&self.path);
@@ -94,16 +125,13 @@ impl Purse {
 
     /// How often somebody's allowance was given.
     pub(super) fn granted(&self, whose: &str) -> u32 {
-        self.book().granted.get(whose).copied().unwrap_or(1)
+        self.book().granted.get(whose).copied().unwrap_or(0).saturating_add(1)
     }
 
-    /// Whether somebody's allowance is used up, in words. A person who says to go on has granted it once more.
-    pub(super) fn exceeded(&self, whose: &str, allowance: &Allowance, spent: &Spent) -> Option<String> {
-        let mut book = self.book();
-        let times = book.granted.entry(whose.to_owned()).or_insert(1);
-        let exceeded = allowance.exceeded(&spent.usage, spent.time, *times)?;
-        *times = times.saturating_add(1);
-        Some(format!("the budget of {whose} is used up: {exceeded}"))
+    /// Whether somebody's allowance is used up.
+    pub(super) fn exceeded(&self, whose: &str, allowance: &Allowance, spent: &Spent) -> Option<Exceeded> {
+        let exceeded = allowance.exceeded(&spent.usage, spent.time, self.granted(whose))?;
+        Some(Exceeded { whose: whose.to_owned(), why: format!("the budget of {whose} is used up: {exceeded}") })
     }
 
     fn book(&self) -> std::sync::MutexGuard<'_, Book> {
@@ -112,6 +140,11 @@ impl Purse {
 }
 
 impl Book {
+    fn grant(&mut self, whose: String) {
+        let times = self.granted.entry(whose).or_default();
+        *times = times.saturating_add(1);
+    }
+
     fn add(&mut self, entry: &Entry) {
         self.session.add(entry);
         self.assignments.entry(entry.assignment.clone()).or_default().add(entry);

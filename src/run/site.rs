@@ -2,14 +2,17 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use globset::{GlobBuilder, GlobSetBuilder};
 use interlock_core::id::{AssignmentId, Name};
 use interlock_core::state::SessionStatus;
 use interlock_core::workflow::Writes;
 
-use crate::git::{Attempt, Changes, Hash, Project, Result, Vault, Who, Workspace};
+use crate::git::{Attempt, Changes, Error, Hash, Project, Result, Vault, Who, Workspace, remove};
 use crate::run::crew::Call;
+use crate::run::handin;
+use crate::sanitise;
 use crate::team::Keep;
 
 /// Groups have names of people's choice; these are no such names.
@@ -21,6 +24,7 @@ pub(super) struct Site {
     pub(super) vault: Vault,
     root: PathBuf,
     session: Name,
+    merging: Mutex<()>,
 }
 
 /// A workspace, ready for an agent.
@@ -38,15 +42,31 @@ pub(super) struct Bench {
 
 impl Site {
     pub(super) fn open(root: &Path, session: &Name, project: Project) -> Result<Self> {
-        fs::create_dir_all(root)?;
-        let vault = Vault::open(&root.join("repository.git"), &project)?;
-        Ok(Self { project, vault, root: root.to_owned(), session: session.clone() })
+        for folder in [outputs(root), root.join("transcripts")] {
+            handin::real_folder(&folder)?;
+        }
+        let _ = remove(&kept(root));
+        let branch = branch(session);
+        if !repository(root).exists() && project.has(&branch)? {
+            // Made anew, it would have nothing of what was merged, and nobody would notice.
+            let message = format!("the session's repository {} is gone", repository(root).display());
+            return Err(Error::odd(message).help("restore the folder, or cancel the session and start a new one"));
+        }
+        let vault = Vault::open(&repository(root), &project)?;
+        // That it cannot have its branch is better known before the work. It also keeps the objects that are borrowed.
+        vault.hand_over(&project, &branch)?;
+        Ok(Self { project, vault, root: root.to_owned(), session: session.clone(), merging: Mutex::default() })
+    }
+
+    /// Held while something is merged: what it is merged with must not change in between.
+    pub(super) fn merging(&self) -> MutexGuard<'_, ()> {
+        self.merging.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Where what agents print is kept.
     pub(super) fn transcript(&self, name: &str) -> std::io::Result<PathBuf> {
         let folder = self.root.join("transcripts");
-        fs::create_dir_all(&folder)?;
+        handin::real_folder(&folder)?;
         Ok(folder.join(format!("{name}.log")))
     }
 
@@ -57,16 +77,11 @@ impl Site {
 
     /// Was the workspace made ready? Its own name says so, beside it and not in it.
     pub(super) fn is_ready(&self, workspace: &Workspace) -> bool {
-        self.ready(workspace).exists()
+        workspace.ready().exists()
     }
 
     pub(super) fn mark_ready(&self, workspace: &Workspace) -> Result<()> {
-        Ok(fs::write(self.ready(workspace), "")?)
-    }
-
-    fn ready(&self, workspace: &Workspace) -> PathBuf {
-        let name = workspace.folder.file_name().unwrap_or_default().to_string_lossy();
-        self.vault.path().join(format!("ready-{name}"))
+        Ok(fs::write(workspace.ready(), "")?)
     }
 
     /// Of all output folders, as the engine is told.
@@ -133,22 +148,20 @@ impl Site {
         Ok(commit)
     }
 
-    /// Work outside of groups has nobody who would merge it later.
-    pub(super) fn integrate(&self, bench: &Bench, commit: &Hash) -> Result<Vec<String>> {
-        match self.vault.try_merge(commit)? {
+    /// Work outside of groups has nobody who would merge it later. The files that do not go together, if it cannot be.
+    pub(super) fn integrate(&self, group: Option<&str>, role: &Name, commit: &Hash) -> Result<Vec<String>> {
+        let _held = self.merging();
+        match self.vault.try_merge(group.unwrap_or(OF_SESSION), commit)? {
             Attempt::Contained(_) => Ok(Vec::new()),
             Attempt::Conflict { files, .. } => Ok(files),
             Attempt::Clean { onto, tree } => {
-                let merge = match onto == bench.head {
+                let merge = match self.vault.contains(commit, &onto)? {
                     true => commit.clone(),
-                    false => self.vault.commit(
-                        &tree,
-                        &[&onto, commit],
-                        &self.who(&bench.role),
-                        "Merge the session's own work",
-                    )?,
+                    false => {
+                        self.vault.commit(&tree, &[&onto, commit], &self.who(role), "Merge the session's own work")?
+                    }
                 };
-                self.vault.publish(&bench.name, &merge, &onto)?;
+                self.vault.publish(group.unwrap_or(OF_SESSION), &merge, &onto)?;
                 Ok(Vec::new())
             }
         }
@@ -165,6 +178,14 @@ impl Site {
         Who { role, session: &self.session }
     }
 
+    /// Writes down what the run came to. It can be made again from the log at any time.
+    pub(super) fn report(&self, text: &str) -> Option<PathBuf> {
+        let path = self.root.join("report.md");
+        // An agent may have left a link there.
+        let written = remove(&path).and_then(|()| fs::write(&path, text));
+        written.is_ok().then_some(path)
+    }
+
     /// Takes workspaces away that nobody needs any more. What agents printed, and the repository of the session, go with
     /// them only if all went well: the result is in the user's repository.
     pub(super) fn clean_up(&self, keep: Keep, failed: bool, status: SessionStatus) {
@@ -174,24 +195,34 @@ impl Site {
             Keep::Failed => ended && !failed,
             Keep::Never => ended,
         };
-        if wanted {
-            // What cannot be removed is in nobody's way.
-            for folder in ["work", "output", "repository.git"] {
-                let _ = fs::remove_dir_all(self.root.join(folder));
-            }
+        if !wanted {
+            let _ = fs::write(kept(&self.root), "");
+            return;
         }
+        // What cannot be removed is in nobody's way. The repository goes last, and at once: as long as it is there, a run
+        // that was killed in between is not over.
+        let gone = self.root.join("repository.gone");
+        let _ = [outputs(&self.root), self.root.join("work"), gone.clone()].map(|folder| remove(&folder));
+        let _ = fs::rename(repository(&self.root), &gone).and_then(|()| remove(&gone));
     }
 
     /// The branch of the user's repository that gets the result.
     pub(super) fn branch(&self) -> String {
-        format!("interlock/{}", self.session)
+        branch(&self.session)
     }
 }
 
 impl Bench {
     /// What the agent did to the files.
-    pub(super) fn changes(&self) -> Result<Changes> {
-        self.workspace.changes(&self.head)
+    pub(super) fn changes(&self, writes: &Writes) -> Result<Changes> {
+        let unchanged = match writes {
+            Writes::Nothing => self.workspace.unchanged(&self.head)?,
+            Writes::Everything | Writes::Only(_) => None,
+        };
+        match unchanged {
+            Some(unchanged) => Ok(unchanged),
+            None => self.workspace.changes(&self.head),
+        }
     }
 
     /// As if the agent had done nothing.
@@ -201,7 +232,14 @@ impl Bench {
 
     /// What an agent did that its role may not do.
     pub(super) fn trespasses(&self, changes: &Changes, writes: &Writes) -> Vec<String> {
+        if let Some(why) = &changes.refused {
+            return vec![format!("what is in your folder cannot be taken in: {why}")];
+        }
         let mut problems = Vec::new();
+        if !changes.repositories.is_empty() {
+            let list = listed(&changes.repositories);
+            problems.push(format!("repositories within the project cannot be taken in, only their files: {list}"));
+        }
         let outside = outside(&changes.files, writes);
         if !outside.is_empty() {
             let may = match writes {
@@ -230,6 +268,20 @@ impl Bench {
     }
 }
 
+fn branch(session: &Name) -> String {
+    format!("interlock/{session}")
+}
+
+/// The repository of a session.
+pub(super) fn repository(root: &Path) -> PathBuf {
+    root.join("repository.git")
+}
+
+/// A file that says that the repository is kept on purpose.
+pub(super) fn kept(root: &Path) -> PathBuf {
+    root.join("kept")
+}
+
 /// Where agents of a session leave their handoffs.
 pub(super) fn outputs(root: &Path) -> PathBuf {
     root.join("output")
@@ -256,7 +308,7 @@ fn outside(files: &[String], writes: &Writes) -> Vec<String> {
 
 /// The first few of many.
 pub(super) fn listed(files: &[String]) -> String {
-    let shown: Vec<String> = files.iter().take(12).map(|file| format!("`{file}`")).collect();
+    let shown: Vec<String> = files.iter().take(12).map(|file| format!("`{}`", sanitise::line(file))).collect();
     let more = files.len().saturating_sub(shown.len());
     if more == 0 { shown.join(", ") } else { format!("{} and {more} more", shown.join(", ")) }
 }

@@ -7,10 +7,9 @@ use std::time::{Duration, Instant};
 
 use interlock_core::code::Code;
 use interlock_core::command::Loss;
-use interlock_core::event::Cause;
 use interlock_core::handoff;
 use interlock_core::id::{Digest, Name};
-use interlock_core::workflow::{Task, Writes, normalise_status};
+use interlock_core::workflow::{Task, Writes};
 use serde_json::Value as Json;
 
 use crate::agents::{Conversation, Job, Outcome, Progress, Trouble, TroubleKind, Usage};
@@ -20,9 +19,13 @@ use crate::failure::{Exit, Failure};
 use crate::process::{self, Control, End, Listener, Stream, Talk};
 use crate::run::crew::{Call, Crew, News, Over, is_gone, pause};
 use crate::run::handin;
-use crate::run::purse::{Entry, Spent};
+use crate::run::purse::{Entry, Exceeded, Spent};
 use crate::run::site::{Bench, listed};
+use crate::sanitise;
 use crate::team::{Allowance, Part};
+
+/// Between two words to people of what an agent is at.
+const TELL: Duration = Duration::from_millis(50);
 
 /// Claims the assignment and plays it.
 pub(super) fn take(crew: &Crew, call: &Call, control: &Control, news: &Sender<News>) -> Result<Over, Failure> {
@@ -145,8 +148,8 @@ impl Listener for Watched {
 impl Turn<'_> {
     fn play(mut self) -> Result<Over, Failure> {
         loop {
-            if let Some(why) = self.over_budget() {
-                return self.lose(Loss::Halted, why);
+            if let Some(exceeded) = self.over_budget() {
+                return self.halt(exceeded);
             }
             let (end, outcome) = self.converse()?;
             if self.control.is_stopped() {
@@ -155,8 +158,8 @@ impl Turn<'_> {
             let step = match self.handed_in(&outcome) {
                 Ok(Some(bytes)) => self.hand_in(&bytes)?,
                 Ok(None) if self.overspent => {
-                    let why = self.over_budget().unwrap_or_else(|| "its budget is used up".to_owned());
-                    return self.lose(Loss::Halted, why);
+                    let (whose, why) = (self.name.clone(), "its budget is used up".to_owned());
+                    return self.halt(self.over_budget().unwrap_or(Exceeded { whose, why }));
                 }
                 Ok(None) => match self.without_handoff(end, &outcome)? {
                     Some(over) => return Ok(over),
@@ -201,11 +204,16 @@ impl Turn<'_> {
         let (news, id) = (self.news.clone(), self.call.id);
         let spent = Arc::new(Mutex::new(Usage::default()));
         let counted = Arc::clone(&spent);
+        // An agent may print faster than anybody reads, and what nobody has read yet is kept in memory.
+        let mut told = None::<Instant>;
         let tell = Box::new(move |progress| {
             if let Progress::Spent(usage) = progress {
                 *counted.lock().unwrap_or_else(PoisonError::into_inner) = usage;
             }
-            let _ = news.send(News::Progress(id, progress));
+            if told.is_none_or(|told| told.elapsed() >= TELL) {
+                told = Some(Instant::now());
+                let _ = news.send(News::Progress(id, progress));
+            }
         });
         let conversation = client.conversation(setup, &job, tell);
         let mut watched = Watched { conversation, spent, allowances: self.allowances(), began: Instant::now() };
@@ -237,11 +245,12 @@ impl Turn<'_> {
         let extracted = handoff::extract("handoff", bytes);
         let mut commit = None;
         if let Ok(extracted) = &extracted {
-            let changes = self.bench.changes()?;
+            let changes = self.bench.changes(self.writes)?;
             let trespasses = self.bench.trespasses(&changes, self.writes);
             if !trespasses.is_empty() {
                 self.bench.restore(&self.crew.site)?;
-                return Ok(Handed::Back(trespasses));
+                let undone = "all that you changed was undone: the files are as they were when you began".to_owned();
+                return Ok(Handed::Back(trespasses.into_iter().chain([undone]).collect()));
             }
             if *self.writes != Writes::Nothing {
                 let message = message(self.call, &extracted.json);
@@ -250,21 +259,21 @@ impl Turn<'_> {
             if let Some(seen) = self.false_claim(&extracted.json, &changes.tree)? {
                 return self.lose(Loss::FalseClaim, seen).map(Handed::Settled);
             }
+            if self.control.is_stopped() {
+                // The claim may not have been looked into.
+                return Ok(Handed::Settled(Over::Stopped));
+            }
+            if let Some(commit) = commit.as_ref().filter(|_| self.may_be_last_word()) {
+                self.crew.site.vault.intend(&self.call.id.to_string(), commit)?;
+            }
         }
         let given = Given { digest: Digest::of(bytes), extracted: extracted.map(Arc::new) };
         let token = Some(self.claimed.token.clone());
         let result = self.crew.order(Wish::Report { assignment: self.call.id, token, given });
         match result {
             Ok(done) => {
-                if let Some(commit) = commit.filter(|_| self.is_last_word(&done)) {
-                    let conflicts = self.crew.site.integrate(&self.bench, &commit)?;
-                    if !conflicts.is_empty() {
-                        let files = listed(&conflicts);
-                        self.note(format!(
-                            "{} conflicts with what was merged, in {files}, and is left out",
-                            commit.short()
-                        ));
-                    }
+                if let Some(commit) = commit.filter(|_| self.may_be_last_word()) {
+                    self.integrate(&done, &commit)?;
                 }
                 Ok(Handed::Settled(Over::Decided(Box::new(done))))
             }
@@ -274,15 +283,21 @@ impl Turn<'_> {
         }
     }
 
-    /// Is what the agent left merged by nobody else? Work of the session itself, and merges that agents make.
-    fn is_last_word(&self, done: &Done) -> bool {
-        let merged = self.crew.workflow.merge_words().success;
-        match (&done.event.cause, self.call.task) {
-            (Cause::Reported { status, .. }, Task::Merge) => {
-                merged.is_some_and(|word| normalise_status(&word) == normalise_status(status))
-            }
-            _ => self.call.group.is_none(),
+    /// Might nobody else merge what the agent left? Work of the session itself, and merges that agents make.
+    fn may_be_last_word(&self) -> bool {
+        self.call.group.is_none() || self.call.task == Task::Merge
+    }
+
+    fn integrate(&self, done: &Done, commit: &crate::git::Hash) -> Result<(), Failure> {
+        let conflicts = self.crew.integrate(self.call.id, &done.event.cause, self.call, commit)?;
+        if !conflicts.is_empty() {
+            let files = listed(&conflicts);
+            self.note(format!(
+                "what {} left conflicts with what was merged, in {files}: it is not in the result",
+                self.call.role
+            ));
         }
+        Ok(())
     }
 
     /// What the plan's commands say to a handoff that claims that tests pass; `None` if it is true, or nothing is known.
@@ -373,6 +388,13 @@ impl Turn<'_> {
         self.crew.lose(self.call.id, loss, note)
     }
 
+    /// A person has to say whether it may spend more.
+    fn halt(&self, Exceeded { whose, why }: Exceeded) -> Result<Over, Failure> {
+        let over = self.lose(Loss::Halted, why)?;
+        self.crew.purse.asked(whose);
+        Ok(over)
+    }
+
     /// What the assignment, its group and the session may still spend, and have spent before this conversation.
     fn allowances(&self) -> Vec<(Allowance, Spent, u32)> {
         let (team, purse) = (&self.crew.team, &self.crew.purse);
@@ -387,7 +409,7 @@ impl Turn<'_> {
         all
     }
 
-    fn over_budget(&self) -> Option<String> {
+    fn over_budget(&self) -> Option<Exceeded> {
         let (crew, purse) = (self.crew, &self.crew.purse);
         let session = purse.exceeded("the session", &crew.team.session_budget, &purse.session());
         let group = self.call.group.as_ref();
@@ -400,7 +422,7 @@ impl Turn<'_> {
     }
 
     fn spend(&self, outcome: &Outcome, time: Duration) {
-        self.crew.purse.add(&Entry {
+        self.crew.purse.add(Entry {
             assignment: self.name.clone(),
             role: self.call.role.clone(),
             group: self.call.group.clone(),
@@ -440,7 +462,8 @@ fn of_conflicts(files: &[String]) -> String {
     if files.is_empty() {
         return String::new();
     }
-    let list: Vec<String> = files.iter().map(|file| format!("- `{}`\n", file.replace('`', "'"))).collect();
+    let list: Vec<String> =
+        files.iter().map(|file| format!("- `{}`\n", sanitise::line(file).replace('`', "'"))).collect();
     format!(
         "\n\n## Conflicts\n\nYour work was brought together with what others have merged meanwhile. These files hold the marks of \
          conflicts; settle every one, keep what both sides wanted, and leave no mark:\n\n{}",

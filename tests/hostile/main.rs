@@ -1,0 +1,9 @@
+//! Agents that mean harm, or are broken as if they did: real processes, and the real program that drives them.
+
+mod ends;
+mod files;
+mod git;
+mod output;
+mod people;
+mod scene;
+mod words;
