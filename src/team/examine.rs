@@ -1,11 +1,18 @@
 //! Whether an agent could start: its program is there, starts, and knows the flags that it is given.
 
+use std::io::Read as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use crate::agents::find_program;
 use crate::play;
 use crate::team::Part;
+
+/// How long a client may take to say its version: some take seconds, and longer on a machine that has much to do.
+const LONGEST: Duration = Duration::from_secs(60);
 
 /// Why an agent could not start.
 pub(crate) struct Problem {
@@ -54,13 +61,44 @@ fn unknown_flags(flags: &[String], help: &str) -> Vec<String> {
 fn ask(program: &Path, words: &[&str], part: &Part) -> Option<String> {
     let mut command = Command::new(program);
     command.args(words).env_clear().envs(&part.setup.environment);
-    let output = command.stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
-    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
+    answer(&mut command, LONGEST)
+}
+
+/// What a program prints, if it ends well and in time.
+fn answer(command: &mut Command, longest: Duration) -> Option<String> {
+    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().ok()?;
+    let mut pipe = child.stdout.take()?;
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let _ = pipe.read_to_end(&mut bytes);
+        let _ = sender.send(bytes);
+    });
+    let until = Instant::now() + longest;
+    let printed = receiver.recv_timeout(longest);
+    while printed.is_ok() && Instant::now() < until {
+        if let Some(status) = child.try_wait().ok()? {
+            return status.success().then(|| String::from_utf8_lossy(&printed.unwrap_or_default()).into_owned());
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+    let _ = child.kill();
+    let _ = child.wait();
+    None
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_program_that_does_not_answer_is_not_waited_for() {
+        let ask = |script: &str, longest| answer(Command::new("sh").args(["-c", script]), longest);
+        assert_eq!(ask("echo 1.2", LONGEST).as_deref(), Some("1.2\n"));
+        assert_eq!(ask("echo 1.2; exit 1", LONGEST), None);
+        assert_eq!(ask("exec sleep 60", Duration::from_millis(50)), None);
+        assert_eq!(ask("exec >&-; exec sleep 60", Duration::from_millis(50)), None);
+    }
 
     #[test]
     fn flags_are_looked_up_whole() {

@@ -45,7 +45,8 @@ pub(crate) fn delivery(refusal: Refusal) -> Script {
 /// A manager that finds nothing to do, and says so with the tool that takes the handoff.
 pub(crate) fn structured() -> Script {
     Script::new(|turn| {
-        let handoff = whole(turn, json!({ "status": "INVESTIGATION_ONLY", "investigation_answers": "Nothing to do." }));
+        let handoff =
+            whole(turn, &json!({ "status": "INVESTIGATION_ONLY", "investigation_answers": "Nothing to do." }));
         match turn.fresh_results {
             0 => Step::Tool { name: "StructuredOutput".to_owned(), input: handoff },
             _ => Step::say("Handed in."),
@@ -74,7 +75,7 @@ fn next(turn: &Turn) -> Step {
         ("qa_expert", Some("docs")) if !turn.prompt.contains(SENT_BACK) => {
             Step::say("All tests pass, as far as I can see.")
         }
-        ("qa_expert", Some(_)) => say(turn, json!({ "status": "PASS", "test_progression": { "still_failing": [] } })),
+        ("qa_expert", Some(_)) => say(turn, &json!({ "status": "PASS", "test_progression": { "still_failing": [] } })),
         other => panic!("nobody expected {other:?}"),
     }
 }
@@ -85,16 +86,16 @@ fn manager(turn: &Turn) -> Step {
             { "id": "docs", "title": "A page", "checks": [["grep", "-q", "written by hand", "docs.txt"]] },
             { "id": "login", "title": "A login" },
         ]);
-        return say(turn, json!({ "status": "PLANNING_COMPLETE", "groups": groups }));
+        return say(turn, &json!({ "status": "PLANNING_COMPLETE", "groups": groups }));
     }
-    say(turn, json!({ "status": "BAZINGA", "completion_summary": "Both are done.", "accept": ["login"] }))
+    say(turn, &json!({ "status": "BAZINGA", "completion_summary": "Both are done.", "accept": ["login"] }))
 }
 
 fn writer_of_docs(turn: &Turn) -> Step {
     match (turn.prompt.contains(SENT_BACK), turn.fresh_results) {
         (false, 0) => write(turn, "docs.txt", "written by hand"),
         (false, 1) => hand_in(turn, &json!({ "agent": "developer", "status": "BLOCKED", "timestamp": "soon" })),
-        (true, 0) => hand_in(turn, &whole(turn, json!({ "status": "READY_FOR_QA", "files_changed": ["docs.txt"] }))),
+        (true, 0) => hand_in(turn, &whole(turn, &json!({ "status": "READY_FOR_QA", "files_changed": ["docs.txt"] }))),
         _ => Step::say("Handed in."),
     }
 }
@@ -107,13 +108,13 @@ fn writer_of_login(turn: &Turn) -> Step {
                 "blockers": [{ "type": "environment", "description": "no key", "resolution": "somebody gives one" }] },
         });
         return match turn.fresh_results {
-            0 => Step::After(THINKING, Box::new(hand_in(turn, &whole(turn, blocked)))),
+            0 => Step::After(THINKING, Box::new(hand_in(turn, &whole(turn, &blocked)))),
             _ => Step::say("I cannot go on."),
         };
     }
     match turn.fresh_results {
         0 => write(turn, "login.txt", "opened with the key"),
-        1 => hand_in(turn, &whole(turn, json!({ "status": "READY_FOR_QA", "files_changed": ["login.txt"] }))),
+        1 => hand_in(turn, &whole(turn, &json!({ "status": "READY_FOR_QA", "files_changed": ["login.txt"] }))),
         _ => Step::say("Handed in."),
     }
 }
@@ -123,7 +124,7 @@ fn investigator(turn: &Turn) -> Step {
         0 => ask(turn).unwrap_or_else(|| turn.run("ls")),
         _ => say(
             turn,
-            json!({ "status": "ROOT_CAUSE_FOUND", "root_cause": "The key is elsewhere.", "evidence": ["ls"] }),
+            &json!({ "status": "ROOT_CAUSE_FOUND", "root_cause": "The key is elsewhere.", "evidence": ["ls"] }),
         ),
     }
 }
@@ -141,9 +142,9 @@ fn ask(turn: &Turn) -> Option<Step> {
 
 fn lead_of_login(turn: &Turn) -> Step {
     if led_here(turn).contains("`investigator` has reported") {
-        return say(turn, json!({ "status": "UNBLOCKING_GUIDANCE", "guidance": ADVICE }));
+        return say(turn, &json!({ "status": "UNBLOCKING_GUIDANCE", "guidance": ADVICE }));
     }
-    say(turn, json!({ "status": "APPROVED", "issues": [] }))
+    say(turn, &json!({ "status": "APPROVED", "issues": [] }))
 }
 
 /// A reviewer that would rather do it itself: first with the tool for it, then behind everybody's back.
@@ -151,7 +152,7 @@ fn meddler(turn: &Turn) -> Step {
     match (turn.prompt.contains(SENT_BACK), turn.fresh_results) {
         (false, 0) => write(turn, "docs.txt", "written by the reviewer"),
         (false, 1) => turn.run("echo written by the reviewer > docs.txt; echo more > more.txt"),
-        _ => say(turn, json!({ "status": "APPROVED", "issues": [] })),
+        _ => say(turn, &json!({ "status": "APPROVED", "issues": [] })),
     }
 }
 
@@ -188,12 +189,12 @@ fn hand_in(turn: &Turn, handoff: &Json) -> Step {
 }
 
 /// The handoff as the last message: roles that change nothing may not be able to write it.
-fn say(turn: &Turn, fields: Json) -> Step {
+fn say(turn: &Turn, fields: &Json) -> Step {
     Step::say(format!("This is how it went.\n\n```json\n{}\n```\n", whole(turn, fields)))
 }
 
 /// What every handoff has, and these.
-fn whole(turn: &Turn, fields: Json) -> Json {
+fn whole(turn: &Turn, fields: &Json) -> Json {
     let mut handoff = json!({
         "agent": turn.role(), "output_type": "report", "timestamp": "2026-01-18T15:42:00Z", "feature_directory": ".",
         "skills_invoked": [], "summary": "As the script says.",
