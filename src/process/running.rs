@@ -310,8 +310,9 @@ impl<'a> Running<'a> {
     fn finish(&mut self, listener: &mut dyn Listener) -> End {
         let status = self.status.unwrap_or_default();
         let killed = status.signal().is_some();
-        stray::end_orphans(&self.spec.mark, pid_of(&self.keeper), killed);
+        // A keeper that ends by itself has seen everything else end.
         if killed {
+            stray::end_orphans(&self.spec.mark, pid_of(&self.keeper));
             stray::end_marked(&self.spec.mark);
         }
         let mut chunk = vec![0; CHUNK];

@@ -44,12 +44,12 @@ pub fn end_strays(prefix: &str) -> usize {
     .len()
 }
 
-/// Ends what a keeper has left to this process: what has its mark, or is still in the keeper's session; and where it was
-/// `killed`, and this process knows all that it has started itself, everything else. What is below the keeper of another
+/// Ends what a keeper that was killed has left to this process: what has its mark, or is still in the keeper's session;
+/// and where this process knows all that it has started itself, everything else. What is below the keeper of another
 /// program belongs to that.
-pub(super) fn end_orphans(of: &str, keeper: i32, killed: bool) {
+pub(super) fn end_orphans(of: &str, keeper: i32) {
     let own = getpid().as_raw_nonzero().get();
-    let everything = killed && children::all_are_known();
+    let everything = children::all_are_known();
     let ended = end_all(|| {
         let mut found = children::look(|known| tree::below(own, known));
         found.retain(|entry| everything || entry.session == keeper || is_marked(entry.pid, of));
