@@ -31,7 +31,7 @@ impl Call {
             "claim_assignment" => Call::Claim(arguments::read(given)?),
             "report_handoff" => Call::Report(arguments::read(given)?),
             "check_handoff" => Call::Check(arguments::read(given)?),
-            "ask_person" => Call::AskPerson(arguments::read(given)?),
+            "ask_person" => Call::AskPerson(arguments::read(given).map_err(only_a_person)?),
             "explain_decision" => Call::Explain(arguments::read(given)?),
             _ => Call::Status(arguments::read(given)?),
         })
@@ -63,6 +63,11 @@ impl Call {
             Call::Status(of) => session::status(&of, place),
         }
     }
+}
+
+/// Most likely somebody has tried to answer.
+fn only_a_person(failure: Failure) -> Failure {
+    failure.help("only a person can answer a question; call ask_person without an answer, and it is put to one")
 }
 
 pub(super) fn known(tool: &str) -> bool {
