@@ -129,7 +129,7 @@ impl Client {
 
     /// The result of a tool, whatever it is. A form comes back filled, as clients do it since 2026-07-28.
     #[track_caller]
-    pub(crate) fn tool(&mut self, name: &str, arguments: Json) -> Json {
+    pub(crate) fn tool(&mut self, name: &str, arguments: &Json) -> Json {
         let mut params = json!({ "name": name, "arguments": arguments });
         let result = self.request("tools/call", params.clone());
         if result["resultType"] != "input_required" {
@@ -143,8 +143,9 @@ impl Client {
 
     /// What a tool says when it does what was asked.
     #[track_caller]
+    #[allow(clippy::needless_pass_by_value, reason = "calls are written out where they are made")]
     pub(crate) fn call(&mut self, name: &str, arguments: Json) -> Json {
-        let result = self.tool(name, arguments);
+        let result = self.tool(name, &arguments);
         assert_eq!(result["isError"], false, "{name}: {result}");
         let told = result["structuredContent"].clone();
         assert_eq!(result["content"][0]["text"], told["do_next"], "the line says what to do next");
@@ -154,8 +155,9 @@ impl Client {
 
     /// What a tool says when it refuses.
     #[track_caller]
+    #[allow(clippy::needless_pass_by_value, reason = "calls are written out where they are made")]
     pub(crate) fn refused(&mut self, name: &str, arguments: Json) -> Json {
-        let result = self.tool(name, arguments);
+        let result = self.tool(name, &arguments);
         assert_eq!(result["isError"], true, "{name}: {result}");
         let told = result["structuredContent"].clone();
         assert!(told["code"].as_str().is_some_and(|code| code.starts_with('E')), "{result}");

@@ -1,6 +1,7 @@
 //! The MCP server, as clients meet it: the real program over its pipes.
 
 mod client;
+mod inspector;
 mod person;
 mod protocol;
 mod python;

@@ -89,6 +89,7 @@ fn refusals_say_what_is_allowed() {
     assert!(prose["code"].is_string(), "{prose}");
 
     let ahead = client.refused("claim_assignment", json!({ "assignment": format!("{session}.a2") }));
+    assert!(ahead["do_next"].as_str().unwrap().contains(&assignment), "{ahead}");
     assert!(ahead["allowed"][0].as_str().unwrap().contains("report_handoff"), "{ahead}");
     client.refused("claim_assignment", json!({ "assignment": "nonsense" }));
     client.refused("whats_next", json!({ "session": "no-such-session" }));

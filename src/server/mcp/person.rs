@@ -128,7 +128,7 @@ impl Server {
         let client = context.client_info().map(|client| client.name).unwrap_or_default();
         let by = recorded_as(&person(None), &client);
         self.beside(move |place| match said.action {
-            ElicitationAction::Accept => answer(&question, &said.content.unwrap_or_default(), by, place),
+            ElicitationAction::Accept => answer(&question, &said.content.unwrap_or_default(), &by, place),
             _ => Ok(unanswered(&question)),
         })
         .await
@@ -203,7 +203,7 @@ fn find(ask: &Ask, place: &Place) -> Result<Found, Failure> {
     })))
 }
 
-fn answer(question: &QuestionRef, content: &Json, by: Name, place: &Place) -> Outcome {
+fn answer(question: &QuestionRef, content: &Json, by: &Name, place: &Place) -> Outcome {
     let word = |name: &str| content[name].as_str().map(str::trim).filter(|text| !text.is_empty()).map(Name::new);
     let choice = match (word("answer"), word("text")) {
         (Some(name), text) => Choice::Option { name, text },

@@ -49,7 +49,13 @@ pub(super) fn line(live: &Live) -> String {
         ([], SessionStatus::Completed) => "The session is completed: nothing is left to do.".to_owned(),
         ([], SessionStatus::Cancelled) => "The session is cancelled: nothing is left to do.".to_owned(),
         ([], status) => format!("Nothing can be done now: the session is {}.", status.name()),
-        ([one], _) => format!("Next: {one}."),
-        (many, _) => format!("Next, side by side: {}.", many.join("; ")),
+        (steps, _) => sentence(steps),
+    }
+}
+
+pub(super) fn sentence(steps: &[String]) -> String {
+    match steps {
+        [one] => format!("Next: {one}."),
+        many => format!("Next, side by side: {}.", many.join("; ")),
     }
 }

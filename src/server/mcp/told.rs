@@ -5,6 +5,7 @@ use rmcp::model::{CallToolResult, ContentBlock, ErrorData};
 use serde_json::{Value as Json, json};
 
 use crate::failure::Failure;
+use crate::server::mcp::steps;
 
 pub(super) type Outcome = Result<Told, Failure>;
 
@@ -33,10 +34,15 @@ impl Told {
 /// A refusal, with what is allowed instead.
 pub(super) fn refused(failure: &Failure, steps: &[String]) -> CallToolResult {
     let mut error = failure.json()["error"].take();
-    if error.get("allowed").is_none() && !steps.is_empty() {
+    // Which assignments there are, the steps say better: with what can be done with them.
+    let lists_ids = error["code"] == json!(Code::NoAssignment);
+    if !steps.is_empty() && (lists_ids || error.get("allowed").is_none()) {
         error["allowed"] = json!(steps);
     }
     let line = line(&error);
+    if !steps.is_empty() {
+        error["do_next"] = json!(steps::sentence(steps));
+    }
     let mut result = CallToolResult::structured_error(error);
     result.content.insert(0, ContentBlock::text(line));
     result

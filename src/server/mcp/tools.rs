@@ -116,7 +116,7 @@ fn object(schema: Json) -> Arc<JsonObject> {
 }
 
 /// Arguments: those that must be there, and the others.
-fn takes(properties: Json, required: &[&str]) -> Json {
+fn takes(properties: &Json, required: &[&str]) -> Json {
     json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false })
 }
 
@@ -162,7 +162,7 @@ fn objects(about: &str) -> Json {
     json!({ "type": "array", "items": { "type": "object" }, "description": about })
 }
 
-fn list(about: &str, properties: Json, required: &[&str]) -> Json {
+fn list(about: &str, properties: &Json, required: &[&str]) -> Json {
     let items = json!({ "type": "object", "properties": properties, "required": required });
     json!({ "type": "array", "items": items, "description": about })
 }
@@ -179,7 +179,7 @@ fn assignments(about: &str, required: &[&str]) -> Json {
         "assignment": text("SESSION.aN"), "role": text("who does it"), "group": maybe("the unit of work"),
         "attempt": number("from 1"), "claimed": truth("somebody has its token"),
     });
-    list(about, properties, required)
+    list(about, &properties, required)
 }
 
 fn questions() -> Json {
@@ -187,7 +187,7 @@ fn questions() -> Json {
         "question": text("SESSION.qN"), "group": maybe("the unit of work"), "text": text("what is asked"),
         "options": strings("what can be answered"),
     });
-    list("what waits for a person", properties, &["question", "text", "options"])
+    list("what waits for a person", &properties, &["question", "text", "options"])
 }
 
 /// What a decision has, wherever one comes back.
@@ -218,7 +218,7 @@ fn start_session() -> Tool {
          of work: a feature, an integration, a bug fix.",
         &Touch::Adds,
         takes(
-            json!({
+            &json!({
                 "title": text("what is to be done, in a few words"),
                 "mission": text("all of what is to be done; every agent reads it"),
                 "workflow": text("a built-in workflow; the project's own if left out, which is what you want"),
@@ -249,7 +249,7 @@ fn whats_next() -> Tool {
          gates. Whatever is not listed would be refused. Call it first, after every decision, and whenever you have \
          lost track.",
         &Touch::Reads,
-        takes(json!({ "session": text("the session; the only one under way if left out") }), &[]),
+        takes(&json!({ "session": text("the session; the only one under way if left out") }), &[]),
         gives(
             json!({
                 "session": text("the session"),
@@ -272,7 +272,7 @@ fn claim_assignment() -> Tool {
          have it now: pass on what the agent writes, never what you would have written. Claiming again voids the \
          earlier token. Where Interlock's hooks are installed they claim and report, and you need not.",
         &Touch::Adds,
-        takes(json!({ "assignment": text("SESSION.aN, from whats_next") }), &["assignment"]),
+        takes(&json!({ "assignment": text("SESSION.aN, from whats_next") }), &["assignment"]),
         gives(
             json!({
                 "assignment": text("SESSION.aN"),
@@ -298,7 +298,7 @@ fn report_handoff() -> Tool {
          everything that is wrong with it: send that back to the agent, and give in what it writes then.",
         &Touch::AddsOnce,
         takes(
-            json!({
+            &json!({
                 "assignment": text("SESSION.aN"),
                 "token": text("from claim_assignment"),
                 "handoff": a_handoff(),
@@ -317,7 +317,7 @@ fn check_handoff() -> Tool {
          assignment that it is for; or else a role, and its phase where the workflow has phases.",
         &Touch::Reads,
         takes(
-            json!({
+            &json!({
                 "assignment": text("SESSION.aN"),
                 "role": text("without an assignment: the role"),
                 "workflow": text("without an assignment: a built-in workflow; the project's own if left out"),
@@ -352,7 +352,7 @@ fn ask_person() -> Tool {
          it says how a person answers. It takes no answer: nobody but a person can give one.",
         &Touch::Adds,
         takes(
-            json!({
+            &json!({
                 "question": text("SESSION.qN, from whats_next; the first that is open if left out"),
                 "session": text("the session; the only one under way if left out"),
             }),
@@ -369,7 +369,7 @@ fn explain_decision() -> Tool {
         "Says why a decision was made: the rule with its place in the workflow, what stood in for what, and the facts that \
          were read.",
         &Touch::Reads,
-        takes(json!({ "decision": text("SESSION.dN") }), &["decision"]),
+        takes(&json!({ "decision": text("SESSION.dN") }), &["decision"]),
         gives(
             json!({
                 "decision": text("SESSION.dN"),
@@ -399,14 +399,14 @@ fn session_status() -> Tool {
         "Shows how a session stands: each group with its status, who has it, and the evidence so far. The resource \
          interlock://session/ID has everything.",
         &Touch::Reads,
-        takes(json!({ "session": text("the session; the only one under way if left out") }), &[]),
+        takes(&json!({ "session": text("the session; the only one under way if left out") }), &[]),
         gives(
             json!({
                 "session": text("the session"),
                 "title": text("what is to be done"),
                 "status": text("active, validating, completed or cancelled"),
                 "workflow": text("what it runs by"),
-                "groups": list("units of work", groups, &["id", "title", "status"]),
+                "groups": list("units of work", &groups, &["id", "title", "status"]),
                 "open": { "type": "object", "description": "how much is open of what" },
                 "events": number("in the log so far"),
             }),
