@@ -77,9 +77,9 @@ impl Server {
         done.unwrap_or_else(|_| Err(Failure::new(Exit::Bug, Code::Bug, "a fault in Interlock itself")))
     }
 
-    async fn call(&self, call: tools::Call) -> CallToolResult {
-        let session = call.session();
-        match self.beside(move |place| call.run(place)).await {
+    async fn carry_out(&self, order: tools::Order) -> CallToolResult {
+        let session = order.session();
+        match self.beside(move |place| order.run(place)).await {
             Ok(told) => told.result(),
             Err(failure) => self.refuse(failure, session).await,
         }
@@ -119,7 +119,7 @@ impl ServerHandler for Server {
         match tools::Call::read(&request.name, request.arguments.clone().unwrap_or_default()) {
             Err(failure) => Ok(self.refuse(failure, None).await.into()),
             Ok(tools::Call::AskPerson(ask)) => Ok(self.ask_person(ask, request, context).await),
-            Ok(call) => Ok(self.call(call).await.into()),
+            Ok(tools::Call::Order(order)) => Ok(self.carry_out(order).await.into()),
         }
     }
 

@@ -13,54 +13,60 @@ use crate::server::mcp::{assignment, explain, handoff, session};
 
 /// A call, with its arguments read.
 pub(super) enum Call {
+    /// The only one that may have to wait for somebody.
+    AskPerson(Ask),
+    Order(Order),
+}
+
+/// What the engine answers at once.
+pub(super) enum Order {
     Start(Start),
     Next(OfSession),
     Claim(Claim),
     Report(Report),
     Check(Check),
-    AskPerson(Ask),
     Explain(Explain),
     Status(OfSession),
 }
 
 impl Call {
     pub(super) fn read(tool: &str, given: JsonObject) -> Result<Self, Failure> {
-        Ok(match tool {
-            "start_session" => Call::Start(arguments::read(given)?),
-            "whats_next" => Call::Next(arguments::read(given)?),
-            "claim_assignment" => Call::Claim(arguments::read(given)?),
-            "report_handoff" => Call::Report(arguments::read(given)?),
-            "check_handoff" => Call::Check(arguments::read(given)?),
-            "ask_person" => Call::AskPerson(arguments::read(given).map_err(only_a_person)?),
-            "explain_decision" => Call::Explain(arguments::read(given)?),
-            _ => Call::Status(arguments::read(given)?),
-        })
+        Ok(Call::Order(match tool {
+            "ask_person" => return Ok(Call::AskPerson(arguments::read(given).map_err(only_a_person)?)),
+            "start_session" => Order::Start(arguments::read(given)?),
+            "whats_next" => Order::Next(arguments::read(given)?),
+            "claim_assignment" => Order::Claim(arguments::read(given)?),
+            "report_handoff" => Order::Report(arguments::read(given)?),
+            "check_handoff" => Order::Check(arguments::read(given)?),
+            "explain_decision" => Order::Explain(arguments::read(given)?),
+            _ => Order::Status(arguments::read(given)?),
+        }))
     }
+}
 
+impl Order {
     /// Which session it is about, for the steps that a refusal shows.
     pub(super) fn session(&self) -> Option<String> {
         let of = |id: &str| id.rsplit_once('.').map(|(session, _)| session.to_owned());
         match self {
-            Call::Start(_) => None,
-            Call::Next(asked) | Call::Status(asked) => asked.session.clone(),
-            Call::Claim(claim) => of(&claim.assignment),
-            Call::Report(report) => of(&report.assignment),
-            Call::Check(check) => check.assignment.as_deref().and_then(of),
-            Call::AskPerson(ask) => ask.session.clone().or_else(|| ask.question.as_deref().and_then(of)),
-            Call::Explain(explain) => of(&explain.decision),
+            Order::Start(_) => None,
+            Order::Next(asked) | Order::Status(asked) => asked.session.clone(),
+            Order::Claim(claim) => of(&claim.assignment),
+            Order::Report(report) => of(&report.assignment),
+            Order::Check(check) => check.assignment.as_deref().and_then(of),
+            Order::Explain(explain) => of(&explain.decision),
         }
     }
 
     pub(super) fn run(self, place: &Place) -> Outcome {
         match self {
-            Call::Start(start) => session::start(start, place),
-            Call::Next(of) => session::whats_next(&of, place),
-            Call::Claim(claim) => assignment::claim(&claim, place),
-            Call::Report(report) => handoff::report(&report, place),
-            Call::Check(check) => handoff::check(&check, place),
-            Call::AskPerson(ask) => session::whats_next(&OfSession { session: ask.session }, place),
-            Call::Explain(explain) => explain::explain(&explain, place),
-            Call::Status(of) => session::status(&of, place),
+            Order::Start(start) => session::start(start, place),
+            Order::Next(of) => session::whats_next(&of, place),
+            Order::Claim(claim) => assignment::claim(&claim, place),
+            Order::Report(report) => handoff::report(&report, place),
+            Order::Check(check) => handoff::check(&check, place),
+            Order::Explain(explain) => explain::explain(&explain, place),
+            Order::Status(of) => session::status(&of, place),
         }
     }
 }
