@@ -29,6 +29,8 @@ use crate::standing;
 const INPUT: &str = "answer";
 /// Of the name of a client, for the record.
 const LONGEST_CLIENT: usize = 40;
+/// Handles that are kept: clients need not come back.
+const MOST_ASKED: usize = 64;
 
 /// Questions under way, by the handle that the client has to bring back. Each handle counts once.
 #[derive(Default)]
@@ -38,6 +40,10 @@ impl Asked {
     fn put(&self, question: QuestionRef) -> String {
         let handle = clock::suffix(32);
         if let Ok(mut asked) = self.0.lock() {
+            // One that is dropped is asked again.
+            while asked.len() >= MOST_ASKED {
+                asked.pop_first();
+            }
             asked.insert(handle.clone(), question);
         }
         handle
