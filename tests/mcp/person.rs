@@ -119,3 +119,22 @@ fn an_answer_takes_the_operator_key() {
     assert!(refusal["message"].as_str().unwrap().contains("operator key"), "{refusal}");
     assert_eq!(answers(&team, &session), Vec::<Json>::new());
 }
+
+/// What a person has declined is not answered afterwards with the same form.
+#[test]
+fn a_form_comes_back_once() {
+    let team = Team::new("mcp_a_form_comes_back_once");
+    let mut client = Client::with_person(&team, NEWEST, json!({ "action": "decline" }));
+    let (session, question) = asked(&mut client);
+    let mut params = json!({ "name": "ask_person", "arguments": { "question": question } });
+    let form = client.request("tools/call", params.clone());
+    assert_eq!(form["resultType"], "input_required", "{form}");
+    params["requestState"] = form["requestState"].clone();
+    params["inputResponses"] = json!({ "answer": { "action": "decline" } });
+    let declined = client.request("tools/call", params.clone());
+    assert_eq!(declined["structuredContent"]["answered"], false, "{declined}");
+    params["inputResponses"] = json!({ "answer": { "action": "accept", "content": { "answer": "mail" } } });
+    let again = client.request("tools/call", params);
+    assert_eq!(again["isError"], true, "{again}");
+    assert_eq!(answers(&team, &session), Vec::<Json>::new());
+}
