@@ -25,6 +25,7 @@ pub mod process;
 mod report;
 mod run;
 mod sanitise;
+mod server;
 mod standing;
 pub mod store;
 mod team;

@@ -118,7 +118,7 @@ fn tell(output: Output, event: &EventRow, given: Option<&str>) -> Result<(), Fai
 }
 
 /// An event in one line.
-fn summary(data: &Json) -> String {
+pub(crate) fn summary(data: &Json) -> String {
     let cause = data["cause"].as_object().and_then(|cause| cause.values().next());
     let said = |name: &str| cause.and_then(|cause| cause.get(name)).and_then(Json::as_str).unwrap_or_default();
     let number = |name: &str| cause.and_then(|cause| cause.get(name)).and_then(Json::as_u64);

@@ -9,10 +9,11 @@ mod complete;
 mod completions;
 mod doctor;
 mod explain;
-mod handoff;
+pub(crate) mod handoff;
 mod import;
 mod init;
-mod log;
+pub(crate) mod log;
+mod mcp;
 mod pause;
 mod people;
 mod place;
@@ -21,10 +22,10 @@ mod rebuild;
 mod report;
 mod route;
 mod run;
-mod session;
+pub(crate) mod session;
 mod usage;
-mod values;
-mod why;
+pub(crate) mod values;
+pub(crate) mod why;
 mod workflow;
 
 use std::ffi::OsString;
@@ -33,8 +34,7 @@ use clap::{Parser, Subcommand};
 
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
-use place::Place;
-pub(crate) use place::person;
+pub(crate) use place::{Place, person};
 
 /// How a command ends: done, or a result that is itself a refusal, or a failure.
 pub(crate) type Ending = Result<Exit, Failure>;
@@ -100,6 +100,7 @@ pub(crate) struct Cli {
 enum Command {
     Init(init::Init),
     Run(run::Run),
+    Mcp(mcp::Mcp),
     Doctor(doctor::Doctor),
     Pause(pause::Pause),
     Resume(pause::Resume),
@@ -148,6 +149,7 @@ fn dispatch(command: &Command, output: Output, place: &Place) -> Ending {
     match command {
         Command::Init(command) => command.run(output, place),
         Command::Run(command) => command.run(output, place),
+        Command::Mcp(command) => command.run(place),
         Command::Doctor(command) => command.run(output, place),
         Command::Pause(command) => command.run(output, place),
         Command::Resume(command) => command.run(output, place),

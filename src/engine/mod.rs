@@ -35,6 +35,7 @@ pub use ids::{AssignmentRef, DecisionRef, QuestionRef, session as session_id};
 pub use load::Live;
 use load::{Loader, Memory};
 pub use order::{Given, Order, Task};
+pub use report::examine;
 
 /// What came of an order.
 #[derive(Clone, Debug)]

@@ -6,7 +6,7 @@ use interlock_core::code::Code;
 use interlock_core::command::{Claim, Command, Inputs, Merged, Report, Start, Upgrade};
 use interlock_core::decide::{self, Outcome};
 use interlock_core::decision::Warning;
-use interlock_core::handoff::{self, Context, Expect, Extracted, Handoff};
+use interlock_core::handoff::{self, Checked, Context, Expect, Extracted, Handoff};
 use interlock_core::id::{AssignmentId, Digest, Name};
 use interlock_core::problem::Problem;
 use interlock_core::rejection::Rejection;
@@ -141,13 +141,8 @@ impl Work<'_> {
     }
 }
 
-/// Holds what was given in against the assignment it was given for.
-fn checked(
-    workflow: &Workflow,
-    state: &State,
-    id: AssignmentId,
-    extracted: &Extracted,
-) -> Result<(Handoff, Vec<Warning>)> {
+/// Holds a handoff against the assignment that it is for; nothing is stored, and the token is not asked for.
+pub fn examine(workflow: &Workflow, state: &State, id: AssignmentId, extracted: &Extracted) -> Result<Checked> {
     let Some(assignment) = state.assignments.get(&id) else {
         return Err(Rejection::new(Code::NoAssignment, format!("there is no assignment {id}")).into());
     };
@@ -161,7 +156,17 @@ fn checked(
         context: Context::Orchestrated,
         groups: &groups,
     };
-    let checked = handoff::check(Some(workflow), &expect, extracted);
+    Ok(handoff::check(Some(workflow), &expect, extracted))
+}
+
+/// What was given in, if it is what the assignment asks for.
+fn checked(
+    workflow: &Workflow,
+    state: &State,
+    id: AssignmentId,
+    extracted: &Extracted,
+) -> Result<(Handoff, Vec<Warning>)> {
+    let checked = examine(workflow, state, id, extracted)?;
     let warning =
         |problem: &Problem| Warning { code: Some(Name::new(problem.code.number())), text: Name::new(&problem.message) };
     match checked.handoff {

@@ -110,7 +110,7 @@ impl Check {
     }
 }
 
-fn known_phase(workflow: &Workflow, phase: &str) -> Result<(), Failure> {
+pub(crate) fn known_phase(workflow: &Workflow, phase: &str) -> Result<(), Failure> {
     if workflow.phase_named(phase).is_some() {
         return Ok(());
     }
@@ -120,7 +120,7 @@ fn known_phase(workflow: &Workflow, phase: &str) -> Result<(), Failure> {
         .maybe_help(interlock_core::suggest::help(phase, names)))
 }
 
-fn document(checked: &Checked, extracted: Option<&Extracted>) -> Value {
+pub(crate) fn document(checked: &Checked, extracted: Option<&Extracted>) -> Value {
     let list = |problems: &[Problem]| -> Vec<Value> {
         problems
             .iter()

@@ -1,0 +1,29 @@
+//! `interlock mcp`
+
+use clap::Args;
+
+use crate::cli::place::Place;
+use crate::cli::{Ending, examples};
+use crate::server;
+
+/// Serve a model that orchestrates: MCP on stdin and stdout (takes the spawner key)
+///
+/// A client starts it; people do not. The model sees what may happen now, claims assignments, gives in handoffs, and is
+/// refused everything else. A question for a person goes to the person, where the client can ask one; no tool answers in
+/// their place. docs/mcp.md says how clients are told of it.
+#[derive(Args)]
+#[command(after_help = examples!(
+    "interlock mcp"
+    "claude mcp add interlock -- interlock mcp       # Claude Code starts it"
+    "codex mcp add interlock -- interlock mcp        # Codex does"
+    "gemini mcp add interlock interlock mcp          # Gemini CLI does"
+    "interlock mcp --store /srv/team/.interlock/interlock.db"
+))]
+pub(crate) struct Mcp {}
+
+impl Mcp {
+    #[allow(clippy::unused_self, reason = "every command runs the same way")]
+    pub(crate) fn run(&self, place: &Place) -> Ending {
+        server::mcp::serve(place)
+    }
+}

@@ -1,0 +1,101 @@
+//! What a model gives with a call.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use interlock_core::code::Code;
+use interlock_core::handoff;
+use interlock_core::id::Digest;
+use rmcp::model::JsonObject;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value as Json;
+
+use crate::engine::Given;
+use crate::failure::{Exit, Failure};
+
+/// Reads them strictly: an argument that no tool has is most likely an attempt to do what the tool does not.
+pub(super) fn read<T: DeserializeOwned>(arguments: JsonObject) -> Result<T, Failure> {
+    serde_json::from_value(Json::Object(arguments)).map_err(|error| {
+        let message = format!("the arguments are not those of this tool: {error}");
+        Failure::new(Exit::Usage, Code::BadArgument, message).help("the input schema of the tool has them all")
+    })
+}
+
+/// An id that cannot be one.
+pub(super) fn bad_id(given: &str, how: &str) -> Failure {
+    Failure::new(Exit::Usage, Code::BadArgument, format!("`{given}` is no such id: {how}"))
+        .help("whats_next has the ids that are open now")
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Start {
+    pub(super) title: String,
+    pub(super) mission: Option<String>,
+    pub(super) workflow: Option<String>,
+    #[serde(default)]
+    pub(super) settings: BTreeMap<String, String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct OfSession {
+    pub(super) session: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Claim {
+    pub(super) assignment: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Report {
+    pub(super) assignment: String,
+    pub(super) token: String,
+    pub(super) handoff: Handoff,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Check {
+    pub(super) assignment: Option<String>,
+    pub(super) role: Option<String>,
+    pub(super) workflow: Option<String>,
+    pub(super) phase: Option<String>,
+    pub(super) handoff: Handoff,
+}
+
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Ask {
+    pub(super) question: Option<String>,
+    pub(super) session: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Explain {
+    pub(super) decision: String,
+}
+
+/// The block itself, or everything that the agent wrote.
+#[derive(Deserialize)]
+#[serde(untagged)]
+pub(super) enum Handoff {
+    Text(String),
+    Object(JsonObject),
+}
+
+impl Handoff {
+    /// The same as if it had come in a file.
+    pub(super) fn given(&self) -> Given {
+        let bytes = match self {
+            Handoff::Text(text) => text.clone().into_bytes(),
+            Handoff::Object(object) => serde_json::to_vec_pretty(object).unwrap_or_default(),
+        };
+        Given { digest: Digest::of(&bytes), extracted: handoff::extract("handoff", &bytes).map(Arc::new) }
+    }
+}

@@ -1,0 +1,110 @@
+//! Handoffs: given in, or only looked at.
+
+use interlock_core::code::Code;
+use interlock_core::handoff::{self, Checked, Context, Expect, Extracted};
+use interlock_core::workflow::Workflow;
+use serde_json::Value as Json;
+
+use crate::cli::Place;
+use crate::cli::handoff::check::{document, known_phase};
+use crate::engine::{AssignmentRef, Done, Order, Task, examine};
+use crate::failure::{Exit, Failure};
+use crate::keys::Secret;
+use crate::server::mcp::arguments::{Check, Report, bad_id};
+use crate::server::mcp::session::permitted;
+use crate::server::mcp::steps;
+use crate::server::mcp::told::{Outcome, Told};
+use crate::{decision, library};
+
+/// What a model needs of a decision; explain_decision has the rest.
+const OF_A_DECISION: [&str; 15] = [
+    "decision",
+    "session",
+    "group",
+    "seq",
+    "action",
+    "next",
+    "question",
+    "gate",
+    "waits_for",
+    "rule",
+    "because",
+    "warnings",
+    "escalated",
+    "judgement",
+    "repeated",
+];
+
+pub(super) fn report(report: &Report, place: &Place) -> Outcome {
+    let reference = AssignmentRef::parse(&report.assignment).map_err(|how| bad_id(&report.assignment, &how))?;
+    // What is no token at all is a wrong one.
+    let token = Some(Secret::parse(&report.token).unwrap_or_default());
+    let AssignmentRef { session, id } = reference;
+    let task = Task::Report { assignment: id, token, given: report.handoff.given() };
+    let mut engine = place.engine()?;
+    let done = engine.execute(&Order { session, task })?;
+    let (live, _) = engine.look(&done.session)?;
+    Ok(Told::new(decided(&done), steps::line(&live)))
+}
+
+/// A decision in short.
+pub(super) fn decided(done: &Done) -> Json {
+    let mut whole = decision::done_json(done);
+    if let Some(fields) = whole.as_object_mut() {
+        fields.retain(|name, _| OF_A_DECISION.contains(&name.as_str()));
+    }
+    whole
+}
+
+/// Nothing is stored, not even that it was tried.
+pub(super) fn check(check: &Check, place: &Place) -> Outcome {
+    let (checked, extracted) = match check.handoff.given().extracted {
+        Ok(extracted) => (held_against(check, &extracted, place)?, Some(extracted)),
+        Err(problems) => (Checked { handoff: None, status: None, problems, warnings: Vec::new() }, None),
+    };
+    let mut facts = document(&checked, extracted.as_deref());
+    if let Some(fields) = facts.as_object_mut() {
+        fields.retain(|name, _| name != "handoff");
+    }
+    let next = match (checked.is_valid(), checked.problems.len()) {
+        (true, _) => "It is valid: give it in with report_handoff.".to_owned(),
+        (false, 1) => "It would be refused: have the agent mend the problem, and check again.".to_owned(),
+        (false, count) => format!("It would be refused: have the agent mend all {count} problems, and check again."),
+    };
+    Ok(Told::new(facts, next))
+}
+
+fn held_against(check: &Check, extracted: &Extracted, place: &Place) -> Result<Checked, Failure> {
+    if let Some(assignment) = &check.assignment {
+        if check.role.is_some() || check.workflow.is_some() || check.phase.is_some() {
+            let message = "an assignment has its role, its workflow and its phase: name it alone";
+            return Err(Failure::new(Exit::Usage, Code::BadArgument, message));
+        }
+        let reference = AssignmentRef::parse(assignment).map_err(|how| bad_id(assignment, &how))?;
+        let (live, workflow) = place.engine()?.look(&reference.session)?;
+        return Ok(examine(&workflow, &live.state, reference.id, extracted)?);
+    }
+    let Some(role) = &check.role else {
+        let message = "name the assignment that the handoff is for, or the role";
+        return Err(Failure::new(Exit::Usage, Code::BadArgument, message));
+    };
+    let workflow = library::runnable(&permitted(check.workflow.as_deref(), place)?)?;
+    if let Some(phase) = &check.phase {
+        known_phase(&workflow, phase)?;
+    }
+    known_role(&workflow, role)?;
+    let status = extracted.json.get("status").and_then(Json::as_str).unwrap_or_default();
+    let task = workflow.task_of(role, status);
+    let expect =
+        Expect { role: Some(role), phase: check.phase.as_deref(), task, context: Context::Orchestrated, groups: &[] };
+    Ok(handoff::check(Some(&workflow), &expect, extracted))
+}
+
+pub(super) fn known_role(workflow: &Workflow, role: &str) -> Result<(), Failure> {
+    if workflow.role_named(role).is_some() {
+        return Ok(());
+    }
+    let names = workflow.roles.iter().filter(|role| !role.by_interlock).map(|role| role.name.to_string());
+    let message = format!("`{}` has no role `{role}`", workflow.name);
+    Err(Failure::new(Exit::Invalid, Code::NoRole, message).allowed(names))
+}

@@ -1,0 +1,61 @@
+//! What may happen now, as steps that a model can take.
+
+use interlock_core::state::SessionStatus;
+
+use crate::cli::Place;
+use crate::engine::Live;
+use crate::failure::Failure;
+
+/// More than these are counted, not listed.
+const LISTED: usize = 12;
+
+/// The steps of a session as it is now.
+pub(super) fn of(place: &Place, session: &str) -> Result<Vec<String>, Failure> {
+    let (live, _) = place.engine()?.look(session)?;
+    Ok(steps(&live))
+}
+
+pub(super) fn steps(live: &Live) -> Vec<String> {
+    let (state, session) = (&live.state, &live.id);
+    let mut steps = Vec::new();
+    for (id, given) in state.open.iter().filter_map(|id| state.assignments.get(id).map(|given| (id, given))) {
+        let group = given.group.as_ref().map_or(String::new(), |group| format!(" on {group}"));
+        steps.push(match given.token.is_some() {
+            false => format!("claim_assignment {session}.{id} for {}{group}", given.role),
+            true => format!("report_handoff {session}.{id} when {}{group} is done", given.role),
+        });
+    }
+    for id in &state.open_questions {
+        steps.push(format!("ask_person {session}.{id}: only a person can answer it"));
+    }
+    for (id, run) in &state.gate_runs {
+        steps.push(format!(
+            "wait for gate `{}` ({session}.{id}): Interlock runs it itself, by `interlock run`",
+            run.gate
+        ));
+    }
+    if steps.len() > LISTED {
+        let more = steps.len() - LISTED;
+        steps.truncate(LISTED);
+        steps.push(format!("{more} more: see whats_next"));
+    }
+    steps
+}
+
+/// The steps as one line.
+pub(super) fn line(live: &Live) -> String {
+    let steps = steps(live);
+    match (steps.as_slice(), live.state.status) {
+        ([], SessionStatus::Completed) => "The session is completed: nothing is left to do.".to_owned(),
+        ([], SessionStatus::Cancelled) => "The session is cancelled: nothing is left to do.".to_owned(),
+        ([], status) => format!("Nothing can be done now: the session is {}.", status.name()),
+        (steps, _) => sentence(steps),
+    }
+}
+
+pub(super) fn sentence(steps: &[String]) -> String {
+    match steps {
+        [one] => format!("Next: {one}."),
+        many => format!("Next, side by side: {}.", many.join("; ")),
+    }
+}

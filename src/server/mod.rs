@@ -1,0 +1,3 @@
+//! What others connect to.
+
+pub(crate) mod mcp;
