@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::git::remove;
 use interlock_core::rejection::Rejection;
@@ -31,26 +31,39 @@ pub(super) fn real_folder(folder: &Path) -> io::Result<()> {
     fs::create_dir_all(folder)
 }
 
-/// The handoff that was left in the output folder, if there is one. No link is followed on the way, and nothing but a
-/// plain file is read.
+/// The handoff that was left in the output folder, if there is one: the file that agents are told of, or the only Markdown
+/// file. No link is followed on the way, and nothing but a plain file is read.
 pub(super) fn left(folder: &Path) -> io::Result<Option<Vec<u8>>> {
+    if let Some(bytes) = read(folder, Path::new(FILE))? {
+        return Ok(Some(bytes));
+    }
+    let names = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| PathBuf::from(entry.file_name()));
+    let mut texts = names.filter(|name| name.extension().is_some_and(|ending| ending == "md"));
+    match (texts.next(), texts.next()) {
+        (Some(only), None) => read(folder, &only),
+        _ => Ok(None),
+    }
+}
+
+/// A file of the output folder, if it is there.
+fn read(folder: &Path, file: &Path) -> io::Result<Option<Vec<u8>>> {
     let parent = folder.parent().unwrap_or(Path::new("."));
-    let name = Path::new(folder.file_name().unwrap_or_default()).join(FILE);
+    let name = Path::new(folder.file_name().unwrap_or_default()).join(file);
     let above = openat(CWD, parent, OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::PATH, Mode::empty())?;
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
     let within = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
-    let file = match openat2(&above, &name, flags, Mode::empty(), within) {
-        Ok(file) => File::from(file),
+    let opened = match openat2(&above, &name, flags, Mode::empty(), within) {
+        Ok(opened) => File::from(opened),
         Err(rustix::io::Errno::NOENT) => return Ok(None),
         Err(error) => return Err(error.into()),
     };
-    if !file.metadata()?.is_file() {
-        return Err(io::Error::other(format!("{FILE} is not a plain file")));
+    if !opened.metadata()?.is_file() {
+        return Err(io::Error::other(format!("{} is not a plain file", file.display())));
     }
     let mut bytes = Vec::new();
-    file.take(LARGEST + 1).read_to_end(&mut bytes)?;
+    opened.take(LARGEST + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > LARGEST {
-        return Err(io::Error::other(format!("{FILE} is larger than {} MB", LARGEST >> 20)));
+        return Err(io::Error::other(format!("{} is larger than {} MB", file.display(), LARGEST >> 20)));
     }
     Ok(Some(bytes))
 }

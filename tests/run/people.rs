@@ -1,7 +1,9 @@
 //! What people do to a run: answer, pause, stop.
 
 use std::fs;
-use std::process::Command;
+use std::io::{Read as _, Write as _};
+use std::net::TcpListener;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use serde_json::Value as Json;
@@ -126,4 +128,39 @@ fn nothing_starts_in_a_paused_session() {
     assert_eq!(next["assignments"][0]["claimed"], false, "nobody was started");
     yard.json(&["resume", &session]);
     assert!(run.wait_with_output().expect("it ends").status.success());
+}
+
+/// The address is in the environment, and a local server is told.
+#[test]
+fn a_webhook_is_told_of_a_question() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = format!("http://{}/hook?secret=s3cret", listener.local_addr().expect("an address"));
+    let agents = "agents: { s: { client: scripted } }\nroles: { any: s }\nnotify: { webhook_env: TEAM_WEBHOOK }\n";
+    let script = script("{ id: one, title: One }", ASKS);
+    let yard = Yard::new("a_webhook", &[("scripted.yaml", &script), ("agents.yaml", agents), ("m.md", "# Ask\n")]);
+    let mut run = yard.command(&["run", "m.md"]);
+    let mut run = run.env("TEAM_WEBHOOK", &address).stdout(Stdio::null()).spawn().expect("the program");
+    let (mut stream, _) = listener.accept().expect("somebody calls");
+    let mut told = String::new();
+    let mut chunk = [0; 4096];
+    while !told.contains("\"kind\":\"question\"") {
+        let count = stream.read(&mut chunk).expect("it is read");
+        assert!(count > 0, "{told}");
+        told.push_str(&String::from_utf8_lossy(&chunk[..count]));
+    }
+    stream.write_all(b"HTTP/1.1 204 No Content\r\nContent-Length: 0\r\n\r\n").expect("an answer");
+    assert!(told.starts_with("POST /hook?secret=s3cret HTTP/1.1\r\n"), "{told}");
+    run.kill().expect("it waits for ever");
+    run.wait().expect("it ends");
+}
+
+#[test]
+fn a_markdown_file_will_do_as_a_handoff() {
+    let agent = "#!/bin/sh\ncat > /dev/null\nprintf 'I am done.\\n\\n```json\\n{\"agent\":\"tech_lead\",\"output_type\":\"r\",\"timestamp\":\"2026-01-01T00:00:00Z\",\"feature_directory\":\".\",\"skills_invoked\":[],\"status\":\"APPROVED\",\"issues\":[],\"handoff\":{\"next_agent\":null,\"context\":\"fine\"}}\\n```\\n' > \"$INTERLOCK_OUTPUT/review.md\"\n";
+    let agents = "agents: { s: { client: scripted }, m: { client: command, command: [sh, \"{{here}}\"] } }\nroles: { any: s, tech_lead: m }\n";
+    let script = script("{ id: one, title: One }", "");
+    let yard = Yard::new("markdown", &[("scripted.yaml", &script), ("lead.sh", agent), ("m.md", "# One\n")]);
+    let lead = yard.path("lead.sh");
+    yard.write("agents.yaml", &agents.replace("{{here}}", &lead.display().to_string()));
+    assert_eq!(yard.run(&["m.md"])["status"], "completed");
 }
