@@ -1,9 +1,11 @@
 //! One assignment, from its claim to the decision that its report brings.
 
+mod converse;
+
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::mpsc::Sender;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use interlock_core::code::Code;
 use interlock_core::command::Loss;
@@ -12,20 +14,16 @@ use interlock_core::id::{Digest, Name};
 use interlock_core::workflow::{Task, Writes};
 use serde_json::Value as Json;
 
-use crate::agents::{Conversation, Job, Outcome, Progress, Trouble, TroubleKind, Usage};
-use crate::clock;
+use crate::agents::{Outcome, Trouble, TroubleKind, Usage};
 use crate::engine::{Claimed, Done, Error, Given, Task as Wish};
 use crate::failure::{Exit, Failure};
-use crate::process::{self, Control, End, Listener, Stream, Talk};
+use crate::process::{Control, End};
 use crate::run::crew::{Call, Crew, News, Over, is_gone, pause};
 use crate::run::handin;
-use crate::run::purse::{Entry, Exceeded, Spent};
+use crate::run::purse::Exceeded;
 use crate::run::site::{Bench, listed};
 use crate::sanitise;
-use crate::team::{Allowance, Part};
-
-/// Between two words to people of what an agent is at.
-const TELL: Duration = Duration::from_millis(50);
+use crate::team::Part;
 
 /// Claims the assignment and plays it.
 pub(super) fn take(crew: &Crew, call: &Call, control: &Control, news: &Sender<News>) -> Result<Over, Failure> {
@@ -109,42 +107,6 @@ enum Handed {
     Back(Vec<String>),
 }
 
-/// A conversation that is ended when what it may spend is used up.
-struct Watched {
-    conversation: Box<dyn Conversation>,
-    spent: Arc<Mutex<Usage>>,
-    allowances: Vec<(Allowance, Spent, u32)>,
-    began: Instant,
-}
-
-impl Watched {
-    fn is_over_budget(&self) -> bool {
-        let now = *self.spent.lock().unwrap_or_else(PoisonError::into_inner);
-        let time = self.began.elapsed();
-        self.allowances.iter().any(|(allowance, before, granted)| {
-            let usage = plus(&now, &before.usage, true);
-            allowance.exceeded(&usage, before.time.saturating_add(time), *granted).is_some()
-        })
-    }
-}
-
-impl Listener for Watched {
-    fn started(&mut self, talk: &mut Talk<'_>) {
-        self.conversation.started(talk);
-    }
-
-    fn line(&mut self, from: Stream, line: &[u8], cut: bool, talk: &mut Talk<'_>) {
-        self.conversation.line(from, line, cut, talk);
-        if self.is_over_budget() {
-            talk.stop();
-        }
-    }
-
-    fn transcript_lost(&mut self, error: &std::io::Error) {
-        self.conversation.transcript_lost(error);
-    }
-}
-
 impl Turn<'_> {
     fn play(mut self) -> Result<Over, Failure> {
         loop {
@@ -177,56 +139,6 @@ impl Turn<'_> {
                 }
             }
         }
-    }
-
-    /// Starts the client and waits until it has ended.
-    fn converse(&mut self) -> Result<(End, Outcome), Failure> {
-        let resume = self.told.resume.clone();
-        let schema = self.part.structured.then(|| handoff::schema(Some(&self.crew.workflow)));
-        let job = Job {
-            assignment: &self.name,
-            role: &self.call.role,
-            group: self.call.group.as_deref(),
-            attempt: self.claimed.attempt,
-            prompt: &self.told.text,
-            folder: &self.bench.workspace.folder,
-            output: &self.output,
-            read_only: *self.writes == Writes::Nothing,
-            resume: resume.as_deref(),
-            schema: schema.as_ref(),
-        };
-        let (client, setup) = (self.part.client, &self.part.setup);
-        let mut spec = client.start(setup, &job).map_err(|error| self.cannot_start(&error))?;
-        spec.limits = self.crew.limits(self.part, self.time_left());
-        spec.transcript = self.crew.site.transcript(&format!("{}.{}", self.call.id, self.told_times())).ok();
-        spec.lock = Some(self.crew.lock.clone());
-        spec.mark = format!("{}/{}", self.crew.mark, self.call.id);
-        let (news, id) = (self.news.clone(), self.call.id);
-        let spent = Arc::new(Mutex::new(Usage::default()));
-        let counted = Arc::clone(&spent);
-        // An agent may print faster than anybody reads, and what nobody has read yet is kept in memory.
-        let mut told = None::<Instant>;
-        let tell = Box::new(move |progress| {
-            if let Progress::Spent(usage) = progress {
-                *counted.lock().unwrap_or_else(PoisonError::into_inner) = usage;
-            }
-            if told.is_none_or(|told| told.elapsed() >= TELL) {
-                told = Some(Instant::now());
-                let _ = news.send(News::Progress(id, progress));
-            }
-        });
-        let conversation = client.conversation(setup, &job, tell);
-        let mut watched = Watched { conversation, spent, allowances: self.allowances(), began: Instant::now() };
-        let began = watched.began;
-        let end = process::run(&spec, self.control, &mut watched).map_err(|error| self.cannot_start(&error))?;
-        self.overspent = watched.is_over_budget();
-        let mut outcome = watched.conversation.finish(end);
-        if client.counts_whole_conversations() && resume.is_some() {
-            outcome.usage = since(&outcome.usage, &self.counted);
-        }
-        self.counted = plus(&outcome.usage, &self.counted, resume.is_some());
-        self.spend(&outcome, began.elapsed());
-        Ok((end, outcome))
     }
 
     /// The file that it left, or what it said last.
@@ -388,57 +300,6 @@ impl Turn<'_> {
         self.crew.lose(self.call.id, loss, note)
     }
 
-    /// A person has to say whether it may spend more.
-    fn halt(&self, Exceeded { whose, why }: Exceeded) -> Result<Over, Failure> {
-        let over = self.lose(Loss::Halted, why)?;
-        self.crew.purse.asked(whose);
-        Ok(over)
-    }
-
-    /// What the assignment, its group and the session may still spend, and have spent before this conversation.
-    fn allowances(&self) -> Vec<(Allowance, Spent, u32)> {
-        let (team, purse) = (&self.crew.team, &self.crew.purse);
-        let granted = |whose: &str| purse.granted(whose);
-        let mut all = vec![
-            (team.session_budget, purse.session(), granted("the session")),
-            (self.part.budget, purse.assignment(&self.name), granted(&self.name)),
-        ];
-        if let Some(group) = &self.call.group {
-            all.push((team.group_budget, purse.group(group), granted(&format!("group {group}"))));
-        }
-        all
-    }
-
-    fn over_budget(&self) -> Option<Exceeded> {
-        let (crew, purse) = (self.crew, &self.crew.purse);
-        let session = purse.exceeded("the session", &crew.team.session_budget, &purse.session());
-        let group = self.call.group.as_ref();
-        let group = || {
-            let group = group?;
-            purse.exceeded(&format!("group {group}"), &crew.team.group_budget, &purse.group(group))
-        };
-        let own = || purse.exceeded(&self.name, &self.part.budget, &purse.assignment(&self.name));
-        session.or_else(group).or_else(own)
-    }
-
-    fn spend(&self, outcome: &Outcome, time: Duration) {
-        self.crew.purse.add(Entry {
-            assignment: self.name.clone(),
-            role: self.call.role.clone(),
-            group: self.call.group.clone(),
-            input_tokens: outcome.usage.input_tokens,
-            output_tokens: outcome.usage.output_tokens,
-            cost: outcome.usage.cost,
-            milliseconds: u64::try_from(time.as_millis()).unwrap_or(u64::MAX),
-        });
-    }
-
-    /// Until the deadline that the workflow gives the role.
-    fn time_left(&self) -> Option<Duration> {
-        let until = self.claimed.deadline?;
-        Some(Duration::from_millis(u64::try_from(until.0.saturating_sub(clock::now().0)).unwrap_or(0)))
-    }
-
     fn told_times(&self) -> u32 {
         self.sent_back + self.waited
     }
@@ -497,29 +358,6 @@ fn message(call: &Call, json: &Json) -> String {
     let context = json.pointer("/handoff/context").and_then(Json::as_str).unwrap_or_default();
     let body: String = if summary.is_empty() { context } else { summary }.chars().take(2000).collect();
     format!("{group}: {} reports {status}\n\n{body}\n\nAssignment: {}\n", call.role, call.id)
-}
-
-/// What was used up since, where a client counts from the beginning.
-fn since(now: &Usage, before: &Usage) -> Usage {
-    Usage {
-        input_tokens: now.input_tokens.saturating_sub(before.input_tokens),
-        output_tokens: now.output_tokens.saturating_sub(before.output_tokens),
-        cached_tokens: now.cached_tokens.saturating_sub(before.cached_tokens),
-        cost: now.cost.map(|cost| (cost - before.cost.unwrap_or(0.0)).max(0.0)),
-    }
-}
-
-/// What a conversation has used up with this turn.
-fn plus(turn: &Usage, before: &Usage, resumed: bool) -> Usage {
-    if !resumed {
-        return *turn;
-    }
-    Usage {
-        input_tokens: turn.input_tokens.saturating_add(before.input_tokens),
-        output_tokens: turn.output_tokens.saturating_add(before.output_tokens),
-        cached_tokens: turn.cached_tokens.saturating_add(before.cached_tokens),
-        cost: turn.cost.map(|cost| cost + before.cost.unwrap_or(0.0)).or(before.cost),
-    }
 }
 
 fn how(end: End) -> String {
