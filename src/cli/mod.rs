@@ -18,6 +18,7 @@ mod pause;
 mod people;
 mod place;
 mod question;
+mod quick;
 mod rebuild;
 mod report;
 mod route;

@@ -43,6 +43,7 @@ pub struct Vault {
     trees: Arc<Mutex<BTreeMap<Hash, Hash>>>,
     /// What the files of workspaces are known to be, while nobody is at them.
     files: Arc<Mutex<BTreeMap<PathBuf, Hash>>>,
+    submodules: Arc<Mutex<Option<Arc<Vec<String>>>>>,
     /// What its configuration has to be.
     config: String,
 }
@@ -51,7 +52,13 @@ impl Vault {
     /// The vault of a session, made if it is not there yet: from what the user has checked out.
     pub fn open(path: &Path, project: &Project) -> Result<Self> {
         let config = config(project, "bare = true");
-        let vault = Self { path: path.to_owned(), trees: Arc::default(), files: Arc::default(), config };
+        let vault = Self {
+            path: path.to_owned(),
+            trees: Arc::default(),
+            files: Arc::default(),
+            submodules: Arc::default(),
+            config,
+        };
         unlock(path);
         if vault.find(BASE)?.is_none() {
             let base = project.head()?;
@@ -140,6 +147,18 @@ impl Vault {
 
     fn files(&self) -> MutexGuard<'_, BTreeMap<PathBuf, Hash>> {
         self.files.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Where the project has submodules. The same for the whole session: nobody can add any.
+    pub(super) fn submodules(&self) -> Result<Arc<Vec<String>>> {
+        let mut held = self.submodules.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = &*held {
+            return Ok(Arc::clone(known));
+        }
+        let said = self.git().ask(&["ls-tree", "-r", "-z", self.base()?.as_str()])?;
+        let links = said.split('\0').filter(|entry| entry.starts_with("160000 "));
+        let paths = links.filter_map(|entry| entry.split_once('\t')).map(|(_, path)| path.to_owned()).collect();
+        Ok(Arc::clone(held.insert(Arc::new(paths))))
     }
 
     fn trees(&self) -> MutexGuard<'_, BTreeMap<Hash, Hash>> {

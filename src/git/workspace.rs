@@ -176,10 +176,7 @@ impl Workspace {
     /// Takes the files into the index, but for submodules: git would look into them, and run what is configured there.
     fn add(&self) -> Result<()> {
         let mut arguments: Vec<String> = ["add", "--all", "--", "."].map(str::to_owned).to_vec();
-        let known = self.git().ask(&["ls-files", "--stage", "-z"])?;
-        let links = known.split('\0').filter(|entry| entry.starts_with("160000 "));
-        let paths = links.filter_map(|entry| entry.split_once('\t'));
-        arguments.extend(paths.map(|(_, path)| format!(":(exclude,literal){path}")));
+        arguments.extend(self.vault.submodules()?.iter().map(|path| format!(":(exclude,literal){path}")));
         self.git().ask(&arguments).map(|_| ())
     }
 

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use globset::{GlobBuilder, GlobSetBuilder};
@@ -202,6 +203,7 @@ impl Site {
         // What cannot be removed is in nobody's way. The repository goes last, and at once: as long as it is there, a run
         // that was killed in between is not over.
         let gone = self.root.join("repository.gone");
+        remove_at_once(&self.root.join("work"));
         let _ = [outputs(&self.root), self.root.join("work"), gone.clone()].map(|folder| remove(&folder));
         let _ = fs::rename(repository(&self.root), &gone).and_then(|()| remove(&gone));
     }
@@ -285,6 +287,23 @@ pub(super) fn kept(root: &Path) -> PathBuf {
 /// Where agents of a session leave their handoffs.
 pub(super) fn outputs(root: &Path) -> PathBuf {
     root.join("output")
+}
+
+/// Removes what is in a folder, several at a time: it is the files of as many checkouts as there were groups.
+fn remove_at_once(folder: &Path) {
+    let is_real = fs::symlink_metadata(folder).is_ok_and(|found| found.is_dir());
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let all: Vec<PathBuf> = entries.filter(|_| is_real).collect();
+    let next = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                while let Some(path) = all.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let _ = remove(path);
+                }
+            });
+        }
+    });
 }
 
 /// Files that a role may not change.
