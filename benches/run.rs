@@ -43,6 +43,7 @@ fn main() {
     let root = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("bench-run");
     let _ = fs::remove_dir_all(&root);
     let script = script(&root);
+    rest();
     let bare = bare(&root.join("bare"), &script);
     println!("a bare script:   {:>6.2} s", bare.as_secs_f64());
     rest();
@@ -152,19 +153,22 @@ fn interlock(root: &Path, script: &Path, live: bool) -> Took {
     fs::create_dir_all(&project_folder).expect("a folder");
     project(&project_folder);
     fs::copy(script, project_folder.join("scripted.yaml")).expect("the script");
+    // The bare script leaves its worktrees as well.
+    let team = "agents: { s: { client: scripted } }\nroles: { any: s }\nkeep: always\n";
+    fs::write(project_folder.join("agents.yaml"), team).expect("a team");
     let program = env!("CARGO_BIN_EXE_interlock");
     let parallel = PARALLEL.to_string();
     let mut command = match live {
         // A terminal of its own, so that it draws.
         true => {
             let mut command = Command::new("script");
-            let line = format!("exec {program} run m.md --agents scripted --parallel {parallel}");
+            let line = format!("exec {program} run m.md --parallel {parallel}");
             command.args(["-q", "-e", "-f", "-c", &line, "/dev/null"]);
             command
         }
         false => {
             let mut command = Command::new(program);
-            command.args(["run", "m.md", "--agents", "scripted", "--parallel", &parallel]);
+            command.args(["run", "m.md", "--parallel", &parallel]);
             command
         }
     };
