@@ -18,7 +18,6 @@ mod pause;
 mod people;
 mod place;
 mod question;
-mod quick;
 mod rebuild;
 mod report;
 mod route;

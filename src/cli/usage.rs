@@ -6,7 +6,7 @@ use clap::Parser as _;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use interlock_core::code::Code;
 
-use crate::cli::{Cli, quick};
+use crate::cli::Cli;
 use crate::failure::{Exit, Failure};
 use crate::output::{Output, Text};
 use crate::sanitise;
@@ -14,9 +14,6 @@ use crate::sanitise;
 /// The command, or how the program ends because help was asked for or the usage is wrong.
 pub(crate) fn parse(arguments: Vec<OsString>) -> Result<Cli, Exit> {
     let json = arguments.iter().skip(1).take_while(|argument| *argument != "--").any(|argument| argument == "--json");
-    if let Some(cli) = quick::parse(&arguments) {
-        return Ok(cli);
-    }
     Cli::try_parse_from(arguments).map_err(|error| {
         let failure = match error.kind() {
             ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => match print_help(&error) {
