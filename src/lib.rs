@@ -2,7 +2,7 @@
 //!
 //! `core` decides; `store` keeps; `engine` puts the two together; everything else is at the edges.
 
-pub mod agents;
+mod agents;
 pub mod audit;
 pub mod brief;
 mod cli;
@@ -11,7 +11,7 @@ mod decision;
 pub mod engine;
 mod failure;
 mod files;
-pub mod git;
+mod git;
 mod graph;
 mod import;
 mod input;

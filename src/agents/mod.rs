@@ -26,7 +26,7 @@ use crate::process::{End, Listener, Spec};
 
 /// One turn of one agent.
 #[derive(Clone, Debug)]
-pub struct Job<'a> {
+pub(crate) struct Job<'a> {
     /// `SESSION.a3`.
     pub assignment: &'a str,
     pub role: &'a str,
@@ -47,7 +47,7 @@ pub struct Job<'a> {
 
 /// How an agent is set up: an entry of `agents.yaml`.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Setup {
+pub(crate) struct Setup {
     /// The program, where it is not the client's usual name.
     pub program: Option<String>,
     pub model: Option<String>,
@@ -61,10 +61,10 @@ pub struct Setup {
 }
 
 /// Who is told of progress.
-pub type Tell = Box<dyn FnMut(Progress) + Send>;
+pub(crate) type Tell = Box<dyn FnMut(Progress) + Send>;
 
 /// A kind of client.
-pub trait Client: Send + Sync {
+pub(crate) trait Client: Send + Sync {
     /// As `agents.yaml` names it.
     fn name(&self) -> &'static str;
 
@@ -72,7 +72,7 @@ pub trait Client: Send + Sync {
     fn program<'a>(&self, setup: &'a Setup) -> &'a str;
 
     /// Variables of the environment that the client cannot do without, or that people expect it to see. A name that
-    /// ends in `*` stands for every name that begins so: ask [`sees`].
+    /// ends in `*` stands for every name that begins so: ask [`lets_through`].
     fn variables(&self) -> &'static [&'static str];
 
     /// Problems with a set-up that can be known without starting anything: flags that Interlock sets itself, …
@@ -99,14 +99,14 @@ pub trait Client: Send + Sync {
     }
 }
 
-pub trait Conversation: Listener + Send {
+pub(crate) trait Conversation: Listener + Send {
     /// What came of it, when the program has ended.
     fn finish(self: Box<Self>, end: End) -> Outcome;
 }
 
 /// For people who watch.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Progress {
+pub(crate) enum Progress {
     /// The model says something: its first line, as it came. Not safe for a terminal.
     Says(String),
     /// It uses a tool: the name, and what on.
@@ -117,7 +117,7 @@ pub enum Progress {
 
 /// What was used up. Clients count differently; here every token is counted once.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Usage {
+pub(crate) struct Usage {
     /// All that the model read, from a cache or not.
     pub input_tokens: u64,
     pub output_tokens: u64,
@@ -128,7 +128,7 @@ pub struct Usage {
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Outcome {
+pub(crate) struct Outcome {
     /// The last message, or structured output as JSON text: where the handoff is looked for if there is no file.
     pub text: Option<String>,
     pub usage: Usage,
@@ -140,7 +140,7 @@ pub struct Outcome {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Trouble {
+pub(crate) struct Trouble {
     pub kind: TroubleKind,
     pub message: String,
     /// When the other side said to try again.
@@ -148,7 +148,7 @@ pub struct Trouble {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TroubleKind {
+pub(crate) enum TroubleKind {
     /// Rate limits, overload, network: nobody's failure, and worth another try.
     Passing,
     /// No key, no credit, no such model: another try helps nobody.
@@ -162,17 +162,17 @@ pub enum TroubleKind {
 }
 
 /// Every client, by name.
-pub fn clients() -> [&'static dyn Client; 5] {
+pub(crate) fn clients() -> [&'static dyn Client; 5] {
     [&claude::Claude, &codex::Codex, &gemini::Gemini, &acp::Acp, &command::Command]
 }
 
-pub fn client(name: &str) -> Option<&'static dyn Client> {
+pub(crate) fn client(name: &str) -> Option<&'static dyn Client> {
     clients().into_iter().find(|client| client.name() == name)
 }
 
 /// Where a program is: in the folders of `PATH`, or where its path says. Always a whole path, as the program is started
 /// in another folder. A folder of `PATH` that is not a whole path is passed over: it would be somebody else's there.
-pub fn find_program(program: &str, path: Option<&str>) -> Option<PathBuf> {
+pub(crate) fn find_program(program: &str, path: Option<&str>) -> Option<PathBuf> {
     if program.is_empty() || program.contains('\0') {
         return None;
     }
@@ -202,11 +202,11 @@ fn may_run(_: &std::fs::Metadata) -> bool {
 /// What no agent gets to see, whatever a list says: it speaks for others than the agent.
 const SECRET: [&str; 2] = ["INTERLOCK_TOKEN", "INTERLOCK_KEY_FILE"];
 
-/// Is a variable of the environment on a client's list?
-pub fn sees(client: &dyn Client, name: &str) -> bool {
+/// Does a list of names let a variable through? `NAME*` is every name that begins so; Interlock's own never pass.
+pub(crate) fn lets_through(names: &[&str], variable: &str) -> bool {
     let listed = |entry: &&str| match entry.strip_suffix('*') {
-        Some(beginning) => name.starts_with(beginning),
-        None => *entry == name,
+        Some(beginning) => variable.starts_with(beginning),
+        None => *entry == variable,
     };
-    !SECRET.contains(&name) && client.variables().iter().any(listed)
+    !variable.starts_with("INTERLOCK_") && names.iter().any(listed)
 }

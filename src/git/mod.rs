@@ -13,23 +13,23 @@ mod workspace;
 use std::fmt;
 use std::io;
 
-pub use program::{Git, set_mark};
-pub use project::Project;
-pub use vault::{Attempt, Vault, Who};
+pub(crate) use program::{Git, set_mark};
+pub(crate) use project::Project;
+pub(crate) use vault::{Attempt, Vault, Who};
 pub(crate) use workspace::remove;
-pub use workspace::{Changes, Workspace};
+pub(crate) use workspace::{Changes, Workspace};
 
 /// A commit or a tree, by its hash.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Hash(String);
+pub(crate) struct Hash(String);
 
 impl Hash {
-    pub fn as_str(&self) -> &str {
+    pub(crate) fn as_str(&self) -> &str {
         &self.0
     }
 
     /// As people write it.
-    pub fn short(&self) -> &str {
+    pub(crate) fn short(&self) -> &str {
         self.0.get(..10).unwrap_or(&self.0)
     }
 
@@ -48,7 +48,7 @@ impl fmt::Display for Hash {
 
 /// Why git could not do something.
 #[derive(Clone, Debug)]
-pub struct Error {
+pub(crate) struct Error {
     pub message: String,
     pub help: Option<String>,
 }
@@ -78,4 +78,4 @@ impl From<io::Error> for Error {
     }
 }
 
-pub type Result<T> = std::result::Result<T, Error>;
+pub(crate) type Result<T> = std::result::Result<T, Error>;

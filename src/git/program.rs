@@ -31,13 +31,13 @@ const SETTINGS: &[&str] = &[
 static MARKED: OnceLock<String> = OnceLock::new();
 
 /// Says what git on Interlock's own repositories is marked with, once.
-pub fn set_mark(mark: String) {
+pub(crate) fn set_mark(mark: String) {
     let _ = MARKED.set(mark);
 }
 
 /// One repository, and perhaps files that belong to it.
 #[derive(Clone, Debug)]
-pub struct Git {
+pub(crate) struct Git {
     folder: PathBuf,
     variables: Vec<(&'static str, OsString)>,
 }

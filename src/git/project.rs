@@ -8,7 +8,7 @@ use crate::git::{Error, Git, Hash, Result};
 const OLDEST: (u32, u32) = (2, 38);
 
 #[derive(Clone, Debug)]
-pub struct Project {
+pub(crate) struct Project {
     /// The root of the checkout.
     pub root: PathBuf,
     /// Where its objects and refs are.
@@ -18,7 +18,7 @@ pub struct Project {
 
 impl Project {
     /// The repository that a folder belongs to.
-    pub fn of(folder: &Path) -> Result<Self> {
+    pub(crate) fn of(folder: &Path) -> Result<Self> {
         new_enough(folder)?;
         let git = Git::within(folder);
         let arguments =
@@ -36,26 +36,20 @@ impl Project {
     }
 
     /// What is checked out now, as it was committed.
-    pub fn head(&self) -> Result<Hash> {
+    pub(crate) fn head(&self) -> Result<Hash> {
         let said = self.git().ask(&["rev-parse", "--verify", "HEAD^{commit}"]).map_err(|_| {
             Error::odd("the repository has no commit yet").help("agents start from a commit: make a first one")
         })?;
         Hash::parse(&said)
     }
 
-    /// The branch that is checked out.
-    pub fn branch(&self) -> Option<String> {
-        let said = Git::within(&self.root).ask(&["symbolic-ref", "--quiet", "--short", "HEAD"]).ok()?;
-        Some(said.trim().to_owned()).filter(|name| !name.is_empty())
-    }
-
-    pub fn has(&self, branch: &str) -> Result<bool> {
+    pub(crate) fn has(&self, branch: &str) -> Result<bool> {
         let name = format!("refs/heads/{branch}");
         Ok(self.git().answer(&["show-ref", "--verify", "--quiet", &name])?.0 == Some(0))
     }
 
     /// Files that were changed and not committed: agents do not see these changes.
-    pub fn uncommitted(&self) -> Result<usize> {
+    pub(crate) fn uncommitted(&self) -> Result<usize> {
         let said = Git::within(&self.root).ask(&["status", "--porcelain", "--untracked-files=normal"])?;
         Ok(said.lines().filter(|line| !line.ends_with(".interlock/")).count())
     }

@@ -2,7 +2,7 @@
 //!
 //! It borrows the objects of the user's repository and has refs of its own:
 //! `refs/interlock/base`: where the session began; `refs/heads/integration`: everything that was merged;
-//! `refs/interlock/GROUP/…`: the `base` of a group, what each assignment `aN` left, what it was `merged` as, and `onto`
+//! `refs/interlock/groups/GROUP/…`: the `base` of a group, what each assignment `aN` left, what it was `merged` as, and `onto`
 //! what it has to be brought before it is merged again.
 
 use std::collections::BTreeMap;
@@ -20,14 +20,14 @@ const INTEGRATION: &str = "refs/heads/integration";
 
 /// In whose name something is committed.
 #[derive(Clone, Debug)]
-pub struct Who<'a> {
+pub(crate) struct Who<'a> {
     pub role: &'a str,
     pub session: &'a str,
 }
 
 /// What came of trying a merge.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Attempt {
+pub(crate) enum Attempt {
     /// It is in already.
     Contained(Hash),
     /// The tree that it would give, onto this commit.
@@ -37,7 +37,7 @@ pub enum Attempt {
 }
 
 #[derive(Clone, Debug)]
-pub struct Vault {
+pub(crate) struct Vault {
     path: PathBuf,
     /// Trees of commits that were looked at: a commit never gets another.
     trees: Arc<Mutex<BTreeMap<Hash, Hash>>>,
@@ -50,7 +50,7 @@ pub struct Vault {
 
 impl Vault {
     /// The vault of a session, made if it is not there yet: from what the user has checked out.
-    pub fn open(path: &Path, project: &Project) -> Result<Self> {
+    pub(crate) fn open(path: &Path, project: &Project) -> Result<Self> {
         let config = config(project, "bare = true");
         let vault = Self {
             path: path.to_owned(),
@@ -69,22 +69,22 @@ impl Vault {
         Ok(vault)
     }
 
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
     /// Where the session began.
-    pub fn base(&self) -> Result<Hash> {
+    pub(crate) fn base(&self) -> Result<Hash> {
         self.get(BASE)
     }
 
     /// Everything that was merged so far.
-    pub fn integration(&self) -> Result<Hash> {
+    pub(crate) fn integration(&self) -> Result<Hash> {
         self.get(INTEGRATION)
     }
 
     /// Where a group began: from what was merged when its first agent started.
-    pub fn group_base(&self, group: &str) -> Result<Hash> {
+    pub(crate) fn group_base(&self, group: &str) -> Result<Hash> {
         let name = of_group(group, "base");
         if let Some(base) = self.find(&name)? {
             return Ok(base);
@@ -94,37 +94,32 @@ impl Vault {
         Ok(base)
     }
 
-    /// What an assignment left.
-    pub fn left(&self, group: &str, assignment: &str) -> Result<Option<Hash>> {
-        self.find(&of_group(group, assignment))
-    }
-
     /// Every assignment that left something, and what.
-    pub fn all_left(&self, group: &str) -> Result<Vec<(String, Hash)>> {
+    pub(crate) fn all_left(&self, group: &str) -> Result<Vec<(String, Hash)>> {
         let mut left = self.refs(&of_group(group, ""))?;
         left.retain(|(name, _)| name.starts_with('a'));
         Ok(left)
     }
 
-    pub fn leave(&self, group: &str, assignment: &str, commit: &Hash) -> Result<()> {
+    pub(crate) fn leave(&self, group: &str, assignment: &str, commit: &Hash) -> Result<()> {
         self.update(&of_group(group, assignment), commit)
     }
 
     /// What a group was merged as.
-    pub fn merged(&self, group: &str) -> Result<Option<Hash>> {
+    pub(crate) fn merged(&self, group: &str) -> Result<Option<Hash>> {
         self.find(&of_group(group, "merged"))
     }
 
     /// What a group has to be brought onto before it can be merged.
-    pub fn onto(&self, group: &str) -> Result<Option<Hash>> {
+    pub(crate) fn onto(&self, group: &str) -> Result<Option<Hash>> {
         self.find(&of_group(group, "onto"))
     }
 
-    pub fn bring_onto(&self, group: &str, commit: &Hash) -> Result<()> {
+    pub(crate) fn bring_onto(&self, group: &str, commit: &Hash) -> Result<()> {
         self.update(&of_group(group, "onto"), commit)
     }
 
-    pub fn tree(&self, commit: &Hash) -> Result<Hash> {
+    pub(crate) fn tree(&self, commit: &Hash) -> Result<Hash> {
         if let Some(tree) = self.trees().get(commit) {
             return Ok(tree.clone());
         }
@@ -165,7 +160,7 @@ impl Vault {
         self.trees.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub fn contains(&self, newer: &Hash, older: &Hash) -> Result<bool> {
+    pub(crate) fn contains(&self, newer: &Hash, older: &Hash) -> Result<bool> {
         let (code, _) = self.git().answer(&["merge-base", "--is-ancestor", older.as_str(), newer.as_str()])?;
         match code {
             Some(0) => Ok(true),
@@ -174,7 +169,7 @@ impl Vault {
         }
     }
 
-    pub fn commit(&self, tree: &Hash, parents: &[&Hash], who: &Who<'_>, message: &str) -> Result<Hash> {
+    pub(crate) fn commit(&self, tree: &Hash, parents: &[&Hash], who: &Who<'_>, message: &str) -> Result<Hash> {
         let mut arguments = vec!["commit-tree", tree.as_str()];
         for parent in parents {
             arguments.extend(["-p", parent.as_str()]);
@@ -190,7 +185,7 @@ impl Vault {
     }
 
     /// Puts what a group has come to together with everything merged, without touching any file.
-    pub fn try_merge(&self, group: &str, commit: &Hash) -> Result<Attempt> {
+    pub(crate) fn try_merge(&self, group: &str, commit: &Hash) -> Result<Attempt> {
         let onto = self.integration()?;
         let nothing_done = *commit == onto || *commit == self.group_base(group)?;
         // A merge may have been made and not reported: only a group that has one is worth the look.
@@ -202,7 +197,7 @@ impl Vault {
     }
 
     /// The tree of both, with the marks of what does not go together, and the files that have such marks.
-    pub fn together(&self, ours: &Hash, theirs: &Hash) -> Result<(Hash, Vec<String>)> {
+    pub(crate) fn together(&self, ours: &Hash, theirs: &Hash) -> Result<(Hash, Vec<String>)> {
         let words = ["merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", "--allow-unrelated-histories"];
         let mut arguments = words.to_vec();
         arguments.extend([ours.as_str(), theirs.as_str()]);
@@ -216,7 +211,7 @@ impl Vault {
     }
 
     /// Makes a merge the state of things, unless something else was merged in between.
-    pub fn publish(&self, group: &str, merge: &Hash, onto: &Hash) -> Result<()> {
+    pub(crate) fn publish(&self, group: &str, merge: &Hash, onto: &Hash) -> Result<()> {
         if self.integration()? != *onto {
             return Err(Error::odd("something else was merged in between"));
         }
@@ -226,14 +221,14 @@ impl Vault {
     }
 
     /// The branch of the user's repository that has the result.
-    pub fn hand_over(&self, project: &Project, branch: &str) -> Result<Hash> {
+    pub(crate) fn hand_over(&self, project: &Project, branch: &str) -> Result<Hash> {
         let result = self.integration()?;
         project.take(&self.path, &result, branch)?;
         Ok(result)
     }
 
     /// Files that differ between two commits.
-    pub fn changed(&self, from: &Hash, to: &Hash) -> Result<Vec<String>> {
+    pub(crate) fn changed(&self, from: &Hash, to: &Hash) -> Result<Vec<String>> {
         let said =
             self.git().ask(&["diff-tree", "-r", "-z", "--name-only", "--no-renames", from.as_str(), to.as_str()])?;
         Ok(said.split('\0').filter(|name| !name.is_empty()).map(str::to_owned).collect())
@@ -302,16 +297,16 @@ impl Vault {
     }
 
     /// Notes what is to be merged as soon as the report of an assignment is in: a crash in between would forget it.
-    pub fn intend(&self, assignment: &str, commit: &Hash) -> Result<()> {
+    pub(crate) fn intend(&self, assignment: &str, commit: &Hash) -> Result<()> {
         self.update(&format!("{PENDING}{assignment}"), commit)
     }
 
     /// What was to be merged, and has not been.
-    pub fn intended(&self) -> Result<Vec<(String, Hash)>> {
+    pub(crate) fn intended(&self) -> Result<Vec<(String, Hash)>> {
         self.refs(PENDING)
     }
 
-    pub fn settled(&self, assignment: &str) -> Result<()> {
+    pub(crate) fn settled(&self, assignment: &str) -> Result<()> {
         Ok(remove(&self.path.join(format!("{PENDING}{assignment}")))?)
     }
 }

@@ -9,7 +9,7 @@ use crate::git::{Git, Hash, Project, Result, Vault};
 
 /// What an agent did to the files.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Changes {
+pub(crate) struct Changes {
     pub tree: Hash,
     pub files: Vec<String>,
     /// Links that lead out of the project.
@@ -27,7 +27,7 @@ impl Changes {
 }
 
 #[derive(Clone, Debug)]
-pub struct Workspace {
+pub(crate) struct Workspace {
     pub folder: PathBuf,
     vault: Vault,
     index: PathBuf,
@@ -35,7 +35,7 @@ pub struct Workspace {
 
 impl Workspace {
     /// The workspace of this name, made if it is not there yet.
-    pub fn open(root: &Path, name: &str, vault: &Vault) -> Result<Self> {
+    pub(crate) fn open(root: &Path, name: &str, vault: &Vault) -> Result<Self> {
         let name = folder_name(name);
         let workspace = Self {
             folder: root.join("work").join(&name),
@@ -69,7 +69,7 @@ impl Workspace {
     }
 
     /// A file beside it that says that it was made ready: not in it, where an agent could forget it.
-    pub fn ready(&self) -> PathBuf {
+    pub(crate) fn ready(&self) -> PathBuf {
         let name = self.folder.file_name().unwrap_or_default().to_string_lossy();
         self.vault.path().join(format!("ready-{name}"))
     }
@@ -86,7 +86,7 @@ impl Workspace {
     }
 
     /// Makes the files those of a commit; what git ignores stays, as what was built does in anybody's checkout.
-    pub fn show(&self, commit: &Hash, project: &Project) -> Result<()> {
+    pub(crate) fn show(&self, commit: &Hash, project: &Project) -> Result<()> {
         if self.vault.known(&self.folder) != Some(self.vault.tree(commit)?) {
             self.lay_out(commit)?;
         }
@@ -102,7 +102,7 @@ impl Workspace {
     }
 
     /// Makes the files those of a tree or a commit.
-    pub fn lay_out(&self, tree: &Hash) -> Result<()> {
+    pub(crate) fn lay_out(&self, tree: &Hash) -> Result<()> {
         if self.is_there() && self.try_lay_out(tree).is_ok() {
             return Ok(());
         }
@@ -124,7 +124,7 @@ impl Workspace {
 
     /// That nothing was changed since a commit was laid out, if so. Cheaper than [`Workspace::changes`], for roles that
     /// change nothing.
-    pub fn unchanged(&self, since: &Hash) -> Result<Option<Changes>> {
+    pub(crate) fn unchanged(&self, since: &Hash) -> Result<Option<Changes>> {
         if !self.is_there() {
             return Ok(None);
         }
@@ -143,7 +143,7 @@ impl Workspace {
     }
 
     /// The files as they are now, against a commit.
-    pub fn changes(&self, since: &Hash) -> Result<Changes> {
+    pub(crate) fn changes(&self, since: &Hash) -> Result<Changes> {
         let known = self.vault.tree(since)?;
         let refused = |why: String| Ok(Changes { refused: Some(why), ..Changes::none(known.clone()) });
         if !self.is_there() {

@@ -260,12 +260,6 @@ fn length(duration: workflow::Duration) -> Duration {
 /// What of this program's environment a list of names lets through. Its own secrets never are.
 pub(crate) fn environment<'a>(allowed: impl Iterator<Item = &'a str>) -> BTreeMap<String, String> {
     let names: Vec<&str> = allowed.collect();
-    let fits = |name: &str| {
-        names.iter().any(|allowed| match allowed.strip_suffix('*') {
-            Some(beginning) => name.starts_with(beginning),
-            None => *allowed == name,
-        })
-    };
     let all = env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-    all.filter(|(name, _)| fits(name) && !name.starts_with("INTERLOCK_")).collect()
+    all.filter(|(name, _)| agents::lets_through(&names, name)).collect()
 }
