@@ -29,7 +29,7 @@ pub(super) struct Crew {
     pub(super) purse: Purse,
     pub(super) checks: Checks,
     pub(super) desk: Caller,
-    /// Held by the keepers of agents; see [`crate::run::watch`].
+    /// Held by the keepers of agents; the next run waits for it.
     pub(super) lock: PathBuf,
     /// Like no other run's, for what it starts.
     pub(super) mark: String,
