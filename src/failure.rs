@@ -101,6 +101,14 @@ impl Failure {
     }
 
     #[must_use]
+    pub(crate) fn code(&self) -> Code {
+        self.code
+    }
+
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
     pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
         self.more.help = Some(help.into());
         self

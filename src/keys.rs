@@ -92,7 +92,7 @@ impl Keyring {
 
     /// Makes the keys of a new store.
     pub fn make(&self, store: &str) -> Stored<(Identity, PathBuf)> {
-        let folder = self.folder.join(store);
+        let folder = self.folder(store);
         fs::DirBuilder::new()
             .recursive(true)
             .mode(0o700)
@@ -115,9 +115,14 @@ impl Keyring {
         Ok((Identity { id: Name::new(store), operator, spawner, seal }, folder))
     }
 
+    /// Where the secrets of this store lie.
+    pub fn folder(&self, store: &str) -> PathBuf {
+        self.folder.join(store)
+    }
+
     /// Takes back the keys of a store that did not come to be.
     pub fn forget(&self, store: &str) {
-        let _ = fs::remove_dir_all(self.folder.join(store));
+        let _ = fs::remove_dir_all(self.folder(store));
     }
 
     /// The key that seals the chains of this store.
@@ -163,8 +168,13 @@ impl Keyring {
         }
     }
 
+    /// Where the keys of a store lie.
+    pub fn folder_of(&self, identity: &Identity) -> PathBuf {
+        self.folder.join(identity.id.as_str())
+    }
+
     fn path(&self, store: &str, kind: Kind) -> PathBuf {
-        self.folder.join(store).join(format!("{}.key", kind.name()))
+        self.folder(store).join(format!("{}.key", kind.name()))
     }
 
     fn in_file(&self, kind: Kind) -> Option<Secret> {

@@ -5,14 +5,18 @@
 mod agents;
 pub mod audit;
 pub mod brief;
+mod checks;
 mod cli;
 pub mod clock;
 mod decision;
 pub mod engine;
 mod failure;
 mod files;
+mod findings;
 mod git;
 mod graph;
+mod handin;
+mod hooks;
 mod import;
 mod input;
 pub mod keys;
@@ -21,11 +25,14 @@ mod markdown;
 mod output;
 mod pages;
 mod play;
+mod plugin;
 pub mod process;
 mod report;
+mod roles;
 mod run;
 mod sanitise;
-mod server;
+mod scope;
+pub mod server;
 mod standing;
 pub mod store;
 mod team;
@@ -63,10 +70,12 @@ pub fn main() -> ExitCode {
 
 /// A panic is a bug: it ends the command with a message that asks to report it.
 fn guarded(json: bool, run: impl FnOnce() -> Exit + panic::UnwindSafe) -> Exit {
-    panic::catch_unwind(run).unwrap_or_else(|_| {
-        let fault = FAULT.lock().ok().and_then(|mut last| last.take()).unwrap_or_default();
-        bug(&fault).tell(json)
-    })
+    panic::catch_unwind(run).unwrap_or_else(|_| bug(&fault()).tell(json))
+}
+
+/// What the last panic said.
+pub(crate) fn fault() -> String {
+    FAULT.lock().ok().and_then(|mut last| last.take()).unwrap_or_default()
 }
 
 fn bug(fault: &str) -> Failure {

@@ -55,10 +55,10 @@ pub(crate) fn pinnable(wanted: &str) -> Result<(Workflow, Pinned), Failure> {
         Some(loaded) => loaded,
         None => open(wanted)?,
     };
-    let sources = loaded.sources.clone();
-    match loaded.workflow {
-        None => Err(Failure::invalid(loaded.problems, loaded.sources.into_iter().collect())),
-        Some(workflow) if loaded.is_abstract => {
+    let Loaded { workflow, problems, sources, is_abstract } = loaded;
+    match workflow {
+        None => Err(Failure::invalid(problems, sources.into_iter().collect())),
+        Some(workflow) if is_abstract => {
             let message = format!("`{}` is abstract: it can be extended, not run", workflow.name);
             Err(Failure::new(Exit::Invalid, Code::AbstractWorkflow, message))
         }

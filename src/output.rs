@@ -12,6 +12,8 @@ use crate::sanitise;
 
 pub(crate) const HEADING: Style = Style::new().bold();
 pub(crate) const NAME: Style = AnsiColor::Cyan.on_default();
+/// Something was turned down.
+pub(crate) const ALARM: Style = AnsiColor::Red.on_default().bold();
 /// As the renderer of snippets paints its line numbers.
 pub(crate) const GUTTER: Style = AnsiColor::BrightBlue.on_default().bold();
 

@@ -125,6 +125,7 @@ pages! {
     E0346 GateMissing
     E0347 NothingPlanned
     E0348 NotSaid
+    E0349 NotWatched
     E0401 FileUnreadable
     E0402 BadArgument
     E0403 UnknownCode
@@ -162,6 +163,24 @@ pages! {
     E0609 RunStopped
     E0610 BadScript
     E0611 Unrunnable
+    E0701 SpawnNotOpen
+    E0702 NotYoursToWrite
+    E0703 NotToBeTouched
+    E0704 ForOthers
+    E0705 WorkLeftOpen
+    E0706 HookUnreachable
+    E0707 BadHook
+    E0708 SettingsUnreadable
+    E0801 AddressTaken
+    E0802 AddressUnusable
+    E0803 AddressOpen
+    E0804 ServerToken
+    E0805 Unauthenticated
+    E0806 ForeignHost
+    E0807 ForeignOrigin
+    E0808 RequestTooLarge
+    E0809 SessionsFull
+    E0810 NoSuchPath
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use interlock_core::id::{Digest, Name};
-use interlock_core::state::{Group, GroupStatus, State};
+use interlock_core::state::{GateRun as Awaited, Group, GroupStatus, State};
 use interlock_core::workflow::{GateRun, Measure, Workflow};
 use serde_json::{Map, Value as Json, json};
 
@@ -49,6 +49,27 @@ pub(crate) fn session(live: &Live, workflow: &Workflow, pinned: &Pinned) -> Json
         "assignments": assignments(live),
         "questions": questions(live),
         "gates": gates(live, workflow),
+        "watch": watch(state, workflow),
+    })
+}
+
+/// What was watched, and by whom.
+fn watch(state: &State, workflow: &Workflow) -> Json {
+    let watch = &state.watch;
+    let conversations: Vec<Json> = watch
+        .conversations
+        .iter()
+        .map(|(id, known)| {
+            let missing: Vec<&Name> = known.missing().collect();
+            json!({ "client": known.client, "conversation": id, "seen": known.seen, "never_seen": missing })
+        })
+        .collect();
+    json!({
+        "required": workflow.orchestrator.watched,
+        "watched": watch.watched,
+        "unwatched": watch.unwatched(),
+        "handoffs": watch.handoffs,
+        "conversations": conversations,
     })
 }
 
@@ -145,16 +166,21 @@ pub(crate) fn gates(live: &Live, workflow: &Workflow) -> Vec<Json> {
     let waiting = live.state.gate_runs.iter();
     waiting
         .map(|(id, run)| {
-            let gate = workflow.gates.iter().find(|gate| gate.name == run.gate);
-            let planned = run.group.as_ref().and_then(|group| live.state.group(group)).map(|group| &group.checks);
-            let commands: Vec<Vec<Name>> = match gate.map(|gate| &gate.run) {
-                Some(GateRun::Command(command)) => vec![command.clone()],
-                Some(GateRun::Plan) => planned.cloned().unwrap_or_default(),
-                None => Vec::new(),
-            };
+            let commands = gate_commands(run, live, workflow);
             json!({ "gate": run.gate, "run": format!("{}.{id}", live.id), "group": run.group, "commands": commands })
         })
         .collect()
+}
+
+/// What a gate runs: the workflow's command, or the checks that the plan has for the group.
+pub(crate) fn gate_commands(run: &Awaited, live: &Live, workflow: &Workflow) -> Vec<Vec<Name>> {
+    let planned = || run.group.as_ref().and_then(|group| live.state.group(group)).map(|group| group.checks.clone());
+    let gate = workflow.gates.iter().find(|gate| gate.name == run.gate);
+    match gate.map(|gate| &gate.run) {
+        Some(GateRun::Command(command)) => vec![command.clone()],
+        Some(GateRun::Plan) => planned().unwrap_or_default(),
+        None => Vec::new(),
+    }
 }
 
 pub(crate) fn text(live: &Live, workflow: &Workflow, pinned: &Pinned) -> Text {
@@ -176,6 +202,9 @@ pub(crate) fn text(live: &Live, workflow: &Workflow, pinned: &Pinned) -> Text {
     }
     text.push("\n");
     text.push_rendered(next(live).as_str());
+    if let Some(statement) = state.watch.statement() {
+        let _ = writeln!(text, "\n{statement}");
+    }
     text
 }
 

@@ -37,8 +37,13 @@ fn main() {
     if wants("session") {
         session();
     }
-    if wants("growth") || wants("audit") {
+    if wants("growth") {
         growth();
+    }
+    if wants("audit") {
+        let world = World::new();
+        world.fill(100_000);
+        verified(&world);
     }
 }
 
@@ -79,21 +84,47 @@ fn single() {
 fn group() {
     const DECISIONS: usize = 3_200;
     let (mut ours, mut raws) = (Vec::new(), Vec::new());
+    let (mut busy, mut raw_busy) = ([Vec::new(), Vec::new()], Vec::new());
     for _ in 0..ROUNDS {
         let world = World::new();
         let ready = world.ready_in(CALLERS, DECISIONS);
         let before = world.copy();
-        ours.push(together(&world, &ready));
+        let (time, threads) = together(&world, &ready);
+        ours.push(time);
+        busy.iter_mut().zip(threads).for_each(|(all, spent)| all.push(spent));
         let appends = raw::recorded(&world, &before);
+        let spent = processor_time("thread-self");
         raws.push(raw::replay(&before, &appends, CALLERS));
+        raw_busy.push(processor_time("thread-self") - spent);
     }
+    let each = |times: Vec<Duration>| median(times).as_secs_f64() * 1e6 / f64::from(u32::try_from(DECISIONS).unwrap());
     let (ours, raw) = (median(ours), median(raws));
     println!("{CALLERS} callers, group commit:     {:>9.0} durable decisions/s", rate(DECISIONS, ours));
     println!("  bare SQLite, {CALLERS} a commit:    {:>9.0} /s", rate(DECISIONS, raw));
     println!("  share of the raw limit:     {:>9.2}", raw.as_secs_f64() / ours.as_secs_f64());
+    let [writing, deciding] = busy.map(each);
+    println!("  processor time, each:       {writing:>9.1} µs writing, {deciding:.1} µs deciding");
+    println!("  of bare SQLite, each:       {:>9.1} µs", each(raw_busy));
 }
 
-fn together(world: &World, ready: &[Ready]) -> Duration {
+/// What a thread has spent so far.
+fn processor_time(thread: &str) -> Duration {
+    let spent = std::fs::read_to_string(format!("/proc/{thread}/schedstat")).unwrap_or_default();
+    Duration::from_nanos(spent.split(' ').next().and_then(|spent| spent.parse().ok()).unwrap_or(0))
+}
+
+/// What the other threads of this process have spent, the busiest first.
+fn other_threads() -> Vec<Duration> {
+    let main = std::process::id().to_string();
+    let threads = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
+    let others = threads.map(|thread| thread.file_name().to_string_lossy().into_owned()).filter(|id| *id != main);
+    let mut spent: Vec<Duration> = others.map(|id| processor_time(&format!("self/task/{id}"))).collect();
+    spent.sort_by(|one, other| other.cmp(one));
+    spent
+}
+
+/// The time it took, and what the threads of the desk spent.
+fn together(world: &World, ready: &[Ready]) -> (Duration, Vec<Duration>) {
     let desk = interlock::engine::Desk::open(world.engine()).expect("a desk");
     let begun = Instant::now();
     std::thread::scope(|scope| {
@@ -106,9 +137,9 @@ fn together(world: &World, ready: &[Ready]) -> Duration {
             });
         }
     });
-    let time = begun.elapsed();
+    let (time, threads) = (begun.elapsed(), other_threads());
     desk.close();
-    time
+    (time, threads)
 }
 
 /// Bytes stored for a decision beyond what was given in and what was told.
@@ -188,11 +219,16 @@ fn growth() {
         }
     }
     grown(&format!("beside {STORED} stored decisions"), median(few), median(many), DECISIONS);
-    let path = large.store();
+    verified(&large);
+}
+
+/// How fast what is stored is checked.
+fn verified(world: &World) {
+    let path = world.store();
     let open = || Ok(Box::new(Sqlite::open(&path)?) as Box<dyn Store>);
     let sessions = open().and_then(|mut store| store.view()?.sessions()).expect("they are read");
     let begun = Instant::now();
-    let report = audit::verify(&open, &world::key(&large), &sessions, &[]).expect("it is checked");
+    let report = audit::verify(&open, &world::key(world), &sessions, &[]).expect("it is checked");
     let time = begun.elapsed();
     assert!(report.is_valid(), "{:?}", report.problems.first());
     let events = usize::try_from(report.events).unwrap();

@@ -6,43 +6,15 @@ use std::time::{Duration, Instant};
 use interlock::store::chain::{BEGINNING, Seal, Sealed, given};
 use interlock::store::rows::{Rows, rows};
 use interlock::store::sqlite::Sqlite;
-use interlock::store::{Append, EventRow, Store};
+use interlock::store::{Append, Store};
 use interlock_core::event::Event;
 use interlock_core::id::Timestamp;
 use interlock_core::state::State;
 
 use crate::world::{World, key};
 
-/// An event with everything that it writes, ready to be written.
-pub(crate) struct Prepared {
-    session: i64,
-    row: EventRow,
-    attachment: Option<String>,
-    prompt: Option<String>,
-    rows: Rows,
-}
-
-impl Prepared {
-    fn append(&self) -> Append<'_> {
-        Append {
-            session: self.session,
-            seq: self.row.seq,
-            kind: &self.row.kind,
-            at: self.row.at,
-            decision: self.row.decision,
-            data: &self.row.data,
-            given: self.row.given.as_ref(),
-            prev: &self.row.prev,
-            hash: &self.row.hash,
-            attachment: self.attachment.as_deref(),
-            prompt: self.prompt.as_deref(),
-            rows: &self.rows,
-        }
-    }
-}
-
 /// What was written to the store since the copy, in the order in which it was.
-pub(crate) fn recorded(world: &World, before: &Path) -> Vec<Prepared> {
+pub(crate) fn recorded(world: &World, before: &Path) -> Vec<Append> {
     let mut old = Sqlite::open(before).expect("the copy");
     let mut new = Sqlite::open(&world.store()).expect("the store");
     let (mut old, mut new) = (old.view().expect("a view"), new.view().expect("a view"));
@@ -54,19 +26,30 @@ pub(crate) fn recorded(world: &World, before: &Path) -> Vec<Prepared> {
             let event: Event = serde_json::from_str(&row.data).expect("an event");
             state.apply(&event);
             if row.seq > behind {
-                let rows = rows(&event, &state);
-                let attachment = new.attachment(row.id).expect("an attachment");
-                let prompt = new.prompt(row.id).expect("a prompt");
-                all.push(Prepared { session: session.key, row, attachment, prompt, rows });
+                let append = Append {
+                    session: session.key,
+                    seq: row.seq,
+                    kind: event.cause.kind(),
+                    at: row.at,
+                    decision: row.decision,
+                    data: row.data,
+                    given: row.given,
+                    prev: row.prev,
+                    hash: row.hash,
+                    attachment: new.attachment(row.id).expect("an attachment"),
+                    prompt: new.prompt(row.id).expect("a prompt"),
+                    rows: rows(&event, &state),
+                };
+                all.push((row.id, append));
             }
         }
     }
-    all.sort_by_key(|prepared| prepared.row.id);
-    all
+    all.sort_by_key(|(id, _)| *id);
+    all.into_iter().map(|(_, append)| append).collect()
 }
 
 /// Writes them to the copy, so many a commit.
-pub(crate) fn replay(copy: &Path, prepared: &[Prepared], a_commit: usize) -> Duration {
+pub(crate) fn replay(copy: &Path, appends: &[Append], a_commit: usize) -> Duration {
     let mut store = Sqlite::open(copy).expect("the copy");
     let folder = copy.parent().expect("a folder");
     let identity = store.view().and_then(|mut view| view.identity()).expect("an identity");
@@ -76,10 +59,10 @@ pub(crate) fn replay(copy: &Path, prepared: &[Prepared], a_commit: usize) -> Dur
         store.expect_many().expect("room for many");
     }
     let begun = Instant::now();
-    for batch in prepared.chunks(a_commit) {
+    for batch in appends.chunks(a_commit) {
         let mut tx = store.begin().expect("a transaction");
-        for prepared in batch {
-            tx.append(&prepared.append()).expect("it is written");
+        for append in batch {
+            tx.append(append).expect("it is written");
         }
         tx.commit().expect("it is stored");
     }
@@ -95,6 +78,7 @@ pub(crate) fn fill(world: &World, decisions: usize) {
     let (workflow, pinned) = world.workflow();
     let mut store = Sqlite::open(&world.store()).expect("a store");
     store.unlock(&key).expect("unlocked");
+    store.expect_many().expect("room for many");
     for batch in (0..decisions.div_ceil(each)).collect::<Vec<_>>().chunks(A_COMMIT) {
         let mut tx = store.begin().expect("a transaction");
         tx.pin_workflow(workflow.hash, pinned, &workflow.requirements()).expect("pinned");
@@ -125,13 +109,13 @@ pub(crate) fn fill(world: &World, decisions: usize) {
                     kind,
                     at,
                     decision,
-                    data: &data,
-                    given: hash_of_given.as_ref(),
-                    prev: &head,
-                    hash: &hash,
-                    attachment: attachment.as_deref(),
+                    data,
+                    given: hash_of_given,
+                    prev: head,
+                    hash,
+                    attachment,
                     prompt: None,
-                    rows,
+                    rows: rows.clone(),
                 };
                 tx.append(&append).expect("it is written");
                 head = hash;

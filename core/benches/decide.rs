@@ -69,7 +69,7 @@ impl Session {
             .find(|id| self.state.assignments.get(id).is_some_and(|open| open.role == role && open.group == group));
         let assignment = found.unwrap_or_else(|| panic!("no assignment of {role} in {group:?}"));
         let token = Digest::of(b"token");
-        self.apply(&Command::Claim(Claim { assignment, token, prompt: None, lease_until: None }));
+        self.apply(&Command::Claim(Claim { assignment, token, prompt: None, lease_until: None, via: None }));
         assignment
     }
 
@@ -93,7 +93,7 @@ impl Session {
     fn report_command(&mut self, role: &str, group: Option<&str>, status: &str, more: &str) -> Command {
         let assignment = self.claim(role, group);
         let handoff = self.handoff(role, status, more);
-        Command::Report(Report { assignment, token: Digest::of(b"token"), handoff })
+        Command::Report(Report { assignment, token: Digest::of(b"token"), handoff, via: None })
     }
 }
 
@@ -124,8 +124,8 @@ fn grown((groups, closed): (usize, u32)) -> (Session, [Command; 3]) {
         let assignment = AssignmentId(session.state.last_assignment.0 + 1);
         let (role, phase, group) = (Name::new("project_manager"), None, None);
         let assigned = Change::Assigned { assignment, group, part: 0, phase, role, task: Task::Work, attempt: 1 };
-        let closed = Change::Closed { assignment, how: Closing::Voided, digest: None };
-        let cause = Cause::Claimed { assignment, prompt: None };
+        let closed = Change::Closed { assignment, how: Closing::Voided, digest: None, via: None };
+        let cause = Cause::Claimed { assignment, prompt: None, via: None };
         let changes = vec![assigned, closed];
         session.state.apply(&Event { at: Timestamp(1), cause, decision: None, changes, handoff: None });
     }

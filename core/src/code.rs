@@ -142,6 +142,7 @@ codes! {
     E0346 GateMissing           "a gate has not passed on the tree being completed"
     E0347 NothingPlanned        "no group was ever planned"
     E0348 NotSaid               "the role that may complete the session has not said so"
+    E0349 NotWatched            "the workflow takes only work that was watched"
 
     E0401 FileUnreadable        "a file cannot be read"
     E0402 BadArgument           "an argument cannot be understood"
@@ -182,6 +183,26 @@ codes! {
     E0609 RunStopped            "the run stopped before the end"
     E0610 BadScript             "the script of an agent is not valid"
     E0611 Unrunnable            "a workflow cannot be run as it is"
+
+    E0701 SpawnNotOpen          "no assignment is open for this sub-agent"
+    E0702 NotYoursToWrite       "whoever asks does not change these files"
+    E0703 NotToBeTouched        "nobody but Interlock changes this"
+    E0704 ForOthers             "this is for people, or for hooks, and not for a model"
+    E0705 WorkLeftOpen          "there is open work, and it is too early to stop"
+    E0706 HookUnreachable       "a hook cannot judge, and holds back"
+    E0707 BadHook               "what the client sent cannot be read"
+    E0708 SettingsUnreadable    "the settings of a client cannot be read, and are left alone"
+
+    E0801 AddressTaken          "another program listens there already"
+    E0802 AddressUnusable       "nothing can listen there"
+    E0803 AddressOpen           "other machines could reach the server"
+    E0804 ServerToken           "the token of the server cannot be used"
+    E0805 Unauthenticated       "a request without the token of the server"
+    E0806 ForeignHost           "a request that was meant for another host"
+    E0807 ForeignOrigin         "a request of a page from elsewhere"
+    E0808 RequestTooLarge       "a request is larger than any has to be"
+    E0809 SessionsFull          "the server has as many MCP sessions as it keeps"
+    E0810 NoSuchPath            "nothing is served under this path"
 }
 
 impl Code {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::handoff::{Handoff, PlannedGroup};
 use crate::id::{AssignmentId, Digest, GateRunId, Name, QuestionId, Timestamp};
+use crate::watch::{Sighting, Via};
 use crate::workflow::Workflow;
 
 /// What deciding may know of the world.
@@ -33,6 +34,8 @@ pub enum Command {
     LeaseExpired(LeaseExpired),
     /// A person moves the session to another workflow: the one that is decided with.
     Upgrade(Upgrade),
+    /// A hook of a client was seen.
+    Sight(Sighting),
 }
 
 #[derive(Clone, Debug)]
@@ -59,6 +62,7 @@ pub struct Claim {
     /// Of the prompt that the holder gets.
     pub prompt: Option<Digest>,
     pub lease_until: Option<Timestamp>,
+    pub via: Option<Via>,
 }
 
 #[derive(Clone, Debug)]
@@ -67,6 +71,7 @@ pub struct Report {
     /// The hash of the secret that came with the report.
     pub token: Digest,
     pub handoff: Arc<Handoff>,
+    pub via: Option<Via>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

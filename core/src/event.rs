@@ -13,6 +13,7 @@ use crate::decision::Decision;
 use crate::handoff::{PlannedGroup, Response};
 use crate::id::{AssignmentId, Digest, GateRunId, Name, QuestionId, Timestamp};
 use crate::state::{End, Finding, GatePurpose, Seat, SessionStatus, Stopped};
+use crate::watch::{Sighting, Via};
 use crate::workflow::Task;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -71,10 +72,14 @@ pub enum Cause {
         assignment: AssignmentId,
         #[serde(skip_serializing_if = "Option::is_none", default)]
         prompt: Option<Digest>,
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        via: Option<Via>,
     },
     Reported {
         assignment: AssignmentId,
         status: Name,
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        via: Option<Via>,
     },
     Lost {
         assignment: AssignmentId,
@@ -129,6 +134,7 @@ pub enum Cause {
         from: Digest,
         by: Name,
     },
+    Sighted(Sighting),
     Refused(Refusal),
 }
 
@@ -150,6 +156,7 @@ impl Cause {
         "cancelled",
         "lease_expired",
         "upgraded",
+        "sighted",
         "refused",
     ];
 
@@ -170,6 +177,7 @@ impl Cause {
             Cause::Cancelled { .. } => "cancelled",
             Cause::LeaseExpired { .. } => "lease_expired",
             Cause::Upgraded { .. } => "upgraded",
+            Cause::Sighted(_) => "sighted",
             Cause::Refused(_) => "refused",
         }
     }
@@ -227,6 +235,8 @@ pub enum Change {
         assignment: AssignmentId,
         token: Digest,
         lease_until: Option<Timestamp>,
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        via: Option<Via>,
     },
     Unclaimed {
         assignment: AssignmentId,
@@ -235,6 +245,8 @@ pub enum Change {
         assignment: AssignmentId,
         how: Closing,
         digest: Option<Digest>,
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        via: Option<Via>,
     },
     Waits {
         group: Option<Name>,
@@ -360,4 +372,6 @@ pub enum Change {
     Session {
         status: SessionStatus,
     },
+    /// A hook of a client was seen for the first time in its conversation.
+    Sighted(Sighting),
 }

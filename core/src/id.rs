@@ -45,6 +45,12 @@ impl From<&str> for Name {
     }
 }
 
+impl From<&Arc<str>> for Name {
+    fn from(text: &Arc<str>) -> Self {
+        Self(text.clone())
+    }
+}
+
 impl From<String> for Name {
     fn from(text: String) -> Self {
         Self(Arc::from(text))

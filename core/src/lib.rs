@@ -34,5 +34,6 @@ pub mod rejection;
 pub mod route;
 pub mod state;
 pub mod suggest;
+pub mod watch;
 pub mod workflow;
 pub mod yaml;

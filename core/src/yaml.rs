@@ -38,6 +38,10 @@ impl Node {
     }
 
     pub fn text(&self) -> Option<&str> {
+        self.scalar().map(|text| &**text)
+    }
+
+    pub(crate) fn scalar(&self) -> Option<&Arc<str>> {
         match &self.value {
             Value::Scalar(text) => Some(text),
             Value::Null | Value::List(_) | Value::Map(_) => None,

@@ -55,7 +55,7 @@ impl Play {
     fn tries(&mut self, role: &str, status: &str, more: &Value) -> Result<Option<Decision>, Rejection> {
         let assignment = self.find(role);
         let token = Digest::of(role.as_bytes());
-        self.take(&Command::Claim(Claim { assignment, token, prompt: None, lease_until: None }))
+        self.take(&Command::Claim(Claim { assignment, token, prompt: None, lease_until: None, via: None }))
             .expect("it can be claimed");
         let held = &self.state.assignments[&assignment];
         let (phase, task) = (held.phase.clone(), held.task);
@@ -70,7 +70,7 @@ impl Play {
         let expect = Expect { role: Some(role), phase, task, context: Context::Orchestrated, groups: &[] };
         let checked = check(Some(&self.workflow), &expect, &extracted);
         let handoff = Arc::new(checked.handoff.unwrap_or_else(|| panic!("{:?}", checked.problems)));
-        let command = Command::Report(Report { assignment, token, handoff });
+        let command = Command::Report(Report { assignment, token, handoff, via: None });
         let result = self.take(&command);
         self.last = Some(command);
         result

@@ -52,7 +52,8 @@ impl Play {
         let id = *self.state.open.iter().find(|id| self.state.assignments[id].role == role).unwrap();
         let task = self.state.assignments[&id].task;
         let token = Digest::of(b"token");
-        self.take(&Command::Claim(Claim { assignment: id, token, prompt: None, lease_until: None })).unwrap();
+        self.take(&Command::Claim(Claim { assignment: id, token, prompt: None, lease_until: None, via: None }))
+            .unwrap();
         let text = format!(
             r#"{{"agent":"{role}","output_type":"x","timestamp":"2026-01-01T00:00:00Z","feature_directory":"f",
                 "skills_invoked":[],"status":"{status}","handoff":{{"next_agent":null,"context":"c"}}{extra}}}"#
@@ -61,7 +62,7 @@ impl Play {
         let expect = Expect { role: Some(role), phase: None, task, context: Context::Orchestrated, groups: &[] };
         let checked = handoff::check(Some(&self.workflow), &expect, &extracted);
         let handoff = Arc::new(checked.handoff.unwrap_or_else(|| panic!("{:#?}", checked.problems)));
-        self.take(&Command::Report(Report { assignment: id, token, handoff })).unwrap();
+        self.take(&Command::Report(Report { assignment: id, token, handoff, via: None })).unwrap();
     }
 
     fn upgrade(&mut self, to: &Arc<Workflow>) -> Result<(), Rejection> {

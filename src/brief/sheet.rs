@@ -164,9 +164,11 @@ impl Brief<'_> {
             Cause::Overridden { .. } => "A person has sent the work to you, past the workflow's own way".to_owned(),
             Cause::CompletionAsked { .. } => "The end of the session was asked for".to_owned(),
             Cause::Cancelled { .. } => "Something was cancelled".to_owned(),
-            Cause::Claimed { .. } | Cause::LeaseExpired { .. } | Cause::Upgraded { .. } | Cause::Refused(_) => {
-                "The assignment was given out again".to_owned()
-            }
+            Cause::Claimed { .. }
+            | Cause::LeaseExpired { .. }
+            | Cause::Upgraded { .. }
+            | Cause::Sighted(_)
+            | Cause::Refused(_) => "The assignment was given out again".to_owned(),
         }
     }
 }

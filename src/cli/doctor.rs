@@ -6,9 +6,10 @@ use serde_json::json;
 use crate::cli::place::{Place, keyring, workspaces};
 use crate::cli::run::{self, TEAM_FILE};
 use crate::cli::{Ending, examples};
-use crate::failure::{Exit, Failure};
+use crate::failure::Failure;
+use crate::findings::{self, Finding, Problem};
 use crate::git::Project;
-use crate::output::{HEADING, Output, Text};
+use crate::output::Output;
 use crate::store::Store as _;
 use crate::team::{Part, Team, examine};
 
@@ -27,38 +28,11 @@ pub(crate) struct Doctor {
     agents: Option<String>,
 }
 
-/// One thing that was looked at.
-struct Finding {
-    what: String,
-    found: Result<String, Problem>,
-}
-
-struct Problem {
-    message: String,
-    help: Option<String>,
-}
-
 impl Doctor {
     pub(crate) fn run(&self, output: Output, place: &Place) -> Ending {
         let mut findings = vec![project(place), store(place), keys(place), folder()];
         findings.extend(self.team(place));
-        let sound = findings.iter().all(|finding| finding.found.is_ok());
-        let exit = if sound { Exit::Done } else { Exit::Unavailable };
-        if output.json {
-            let list: Vec<_> = findings
-                .iter()
-                .map(|finding| match &finding.found {
-                    Ok(found) => json!({ "what": finding.what, "ok": true, "found": found }),
-                    Err(problem) => {
-                        json!({ "what": finding.what, "ok": false, "problem": problem.message, "help": problem.help })
-                    }
-                })
-                .collect();
-            output.document(&json!({ "ok": sound, "findings": list }))?;
-            return Ok(exit);
-        }
-        output.text(&text(&findings))?;
-        Ok(exit)
+        findings::tell(&findings, json!({}), output)
     }
 
     fn team(&self, place: &Place) -> Vec<Finding> {
@@ -150,24 +124,4 @@ fn of(failure: &Failure) -> Problem {
         _ => line(&field("code").unwrap_or_default(), &field("message").unwrap_or_default()),
     };
     Problem { message, help: field("help") }
-}
-
-fn text(findings: &[Finding]) -> Text {
-    let mut text = Text::default();
-    for finding in findings {
-        let mark = if finding.found.is_ok() { "ok      " } else { "missing " };
-        text.paint(HEADING, mark);
-        text.push(&format!("{:<16} ", finding.what));
-        match &finding.found {
-            Ok(found) => text.push(found),
-            Err(problem) => {
-                text.push(&problem.message.replace('\n', "\n                         "));
-                if let Some(help) = &problem.help {
-                    text.push(&format!("\n                         {help}"));
-                }
-            }
-        }
-        text.push("\n");
-    }
-    text
 }

@@ -131,6 +131,7 @@ mod tests {
     fn a_wrong_number_gets_a_suggestion() {
         assert!(nearest(140).unwrap().starts_with("did you mean E0104"));
         assert!(nearest(326).unwrap().starts_with("the nearest: E0325"));
-        assert!(nearest(9999).unwrap().starts_with("the nearest: E06"));
+        let last = Code::ALL.last().expect("there are codes");
+        assert!(nearest(9999).unwrap().starts_with(&format!("the nearest: {last}")));
     }
 }

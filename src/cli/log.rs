@@ -125,7 +125,9 @@ pub(crate) fn summary(data: &Json) -> String {
     let mut parts = Vec::new();
     parts.extend(number("assignment").map(|id| format!("a{id}")));
     parts.extend(number("question").map(|id| format!("q{id}")));
-    for name in ["title", "group", "status", "command", "code", "option", "text", "why", "message", "by"] {
+    for name in
+        ["title", "group", "status", "command", "code", "option", "text", "why", "message", "by", "client", "hook"]
+    {
         parts.extend(Some(said(name)).filter(|text| !text.is_empty()).map(str::to_owned));
     }
     if let Some(action) = data["decision"]["action"].as_str() {

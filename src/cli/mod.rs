@@ -9,7 +9,9 @@ mod complete;
 mod completions;
 mod doctor;
 mod explain;
+mod gate;
 pub(crate) mod handoff;
+mod hook;
 mod import;
 mod init;
 pub(crate) mod log;
@@ -17,14 +19,17 @@ mod mcp;
 mod pause;
 mod people;
 mod place;
+mod plugin;
 mod question;
 mod rebuild;
 mod report;
 mod route;
 mod run;
+mod serve;
 pub(crate) mod session;
 mod usage;
 pub(crate) mod values;
+mod watch;
 pub(crate) mod why;
 mod workflow;
 
@@ -34,7 +39,7 @@ use clap::{Parser, Subcommand};
 
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
-pub(crate) use place::{Place, person};
+pub(crate) use place::{Place, person, workspaces};
 
 /// How a command ends: done, or a result that is itself a refusal, or a failure.
 pub(crate) type Ending = Result<Exit, Failure>;
@@ -101,6 +106,10 @@ enum Command {
     Init(init::Init),
     Run(run::Run),
     Mcp(mcp::Mcp),
+    Serve(serve::Serve),
+    Hook(hook::Hook),
+    #[command(subcommand)]
+    Plugin(plugin::Plugin),
     Doctor(doctor::Doctor),
     Pause(pause::Pause),
     Resume(pause::Resume),
@@ -116,8 +125,10 @@ enum Command {
     Override(people::Override),
     Cancel(people::Cancel),
     Complete(complete::Complete),
+    Gate(gate::Gate),
     Why(why::Why),
     Log(log::Log),
+    Watch(watch::Watch),
     #[command(subcommand)]
     Audit(audit::Audit),
     Rebuild(rebuild::Rebuild),
@@ -150,6 +161,9 @@ fn dispatch(command: &Command, output: Output, place: &Place) -> Ending {
         Command::Init(command) => command.run(output, place),
         Command::Run(command) => command.run(output, place),
         Command::Mcp(command) => command.run(place),
+        Command::Serve(command) => command.run(output, place),
+        Command::Hook(command) => command.run(place),
+        Command::Plugin(command) => command.run(output, place),
         Command::Doctor(command) => command.run(output, place),
         Command::Pause(command) => command.run(output, place),
         Command::Resume(command) => command.run(output, place),
@@ -163,8 +177,10 @@ fn dispatch(command: &Command, output: Output, place: &Place) -> Ending {
         Command::Override(command) => command.run(output, place),
         Command::Cancel(command) => command.run(output, place),
         Command::Complete(command) => command.run(output, place),
+        Command::Gate(command) => command.run(output, place),
         Command::Why(command) => command.run(output, place),
         Command::Log(command) => command.run(output, place),
+        Command::Watch(command) => command.run(output, place),
         Command::Audit(command) => command.run(output, place),
         Command::Rebuild(command) => command.run(output, place),
         Command::Backup(command) => command.run(output, place),

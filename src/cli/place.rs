@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use interlock_core::code::Code;
 use interlock_core::id::Name;
+use interlock_core::watch::Via;
 
 use crate::engine::Engine;
 use crate::failure::{Exit, Failure};
@@ -21,11 +22,26 @@ const FILE: &str = "interlock.db";
 pub(crate) struct Place {
     /// As `--store` names it.
     named: Option<String>,
+    /// Looked for from here, if not from the working folder.
+    from: Option<PathBuf>,
+    /// By which way whatever is done here comes.
+    via: Option<Via>,
 }
 
 impl Place {
     pub(crate) fn new(named: Option<String>) -> Self {
-        Self { named: named.or_else(|| env::var("INTERLOCK_STORE").ok().filter(|named| !named.is_empty())) }
+        let named = named.or_else(|| env::var("INTERLOCK_STORE").ok().filter(|named| !named.is_empty()));
+        Self { named, from: None, via: None }
+    }
+
+    /// The same, as seen from another folder.
+    pub(crate) fn seen_from(&self, folder: &Path) -> Self {
+        Self { from: Some(folder.to_owned()), ..self.clone() }
+    }
+
+    /// The same, with everything that is done coming this way.
+    pub(crate) fn via(&self, via: Via) -> Self {
+        Self { via: Some(via), ..self.clone() }
     }
 
     /// The file of the store: as named, or found from this folder upward.
@@ -37,7 +53,7 @@ impl Place {
             }
             Some(path) => Ok(PathBuf::from(path)),
             None => {
-                let here = env::current_dir().map_err(|error| Fault::new(Code::NoStore, error.to_string()))?;
+                let here = self.here().map_err(|error| Fault::new(Code::NoStore, error.to_string()))?;
                 let found = here.ancestors().map(in_folder).find(|path| path.exists());
                 found.ok_or_else(|| {
                     Fault::new(Code::NoStore, "there is no store here, nor in a folder above")
@@ -66,7 +82,11 @@ impl Place {
 
     /// The engine, for agents that leave their handoffs in this folder.
     pub(crate) fn engine_with(&self, output: String) -> Result<Engine, Failure> {
-        Ok(Engine::open(Box::new(self.store()?), keyring()?, output)?)
+        let engine = Engine::open(Box::new(self.store()?), keyring()?, output)?;
+        Ok(match &self.via {
+            Some(via) => engine.via(via.clone()),
+            None => engine,
+        })
     }
 
     /// The folder that the store lies in.
@@ -82,7 +102,11 @@ impl Place {
         {
             return Ok(project.to_owned());
         }
-        env::current_dir().map_err(|error| Fault::new(Code::NoStore, error.to_string()).into())
+        self.here().map_err(|error| Fault::new(Code::NoStore, error.to_string()).into())
+    }
+
+    fn here(&self) -> std::io::Result<PathBuf> {
+        self.from.clone().map_or_else(env::current_dir, Ok)
     }
 }
 

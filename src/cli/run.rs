@@ -9,6 +9,7 @@ use interlock_core::code::Code;
 use interlock_core::event::Cause;
 use interlock_core::id::{Digest, Name};
 use interlock_core::state::SessionStatus;
+use interlock_core::watch::Via;
 use interlock_core::workflow::Workflow;
 
 use crate::agents;
@@ -91,6 +92,7 @@ impl Run {
                 .help("give these roles to agents, or add `any: NAME` under `roles`"));
         }
         let root = root(place, &team, &session)?;
+        let place = &place.via(Via::Run);
         let engine = || place.engine_with(run::outputs(&root));
         let run = run::Run {
             engines: (engine()?, engine()?),

@@ -1,13 +1,16 @@
-//! Many callers, one writer: what they ask for at the same time goes into one commit.
+//! Many callers, one commit: a clerk decides what they ask for, one after the other, while another thread writes it.
 
 use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use crate::engine::{Done, Engine, Error, Order, Result};
 use crate::store::Stored;
 
 /// Orders taken into one commit.
 const MOST: usize = 256;
+/// How long a commit is held open for callers who took part in the last one, and are likely to come again.
+const PATIENCE: Duration = Duration::from_micros(200);
 
 struct Ticket {
     order: Order,
@@ -25,8 +28,8 @@ pub struct Desk {
 pub struct Caller(Sender<Ticket>);
 
 impl Desk {
-    pub fn open(mut engine: Engine) -> Stored<Self> {
-        engine.store().expect_many()?;
+    pub fn open(engine: Engine) -> Stored<Self> {
+        let engine = engine.write_behind()?;
         let (tickets, waiting) = mpsc::channel();
         let clerk = thread::spawn(move || serve(engine, &waiting));
         Ok(Self { tickets: Some(tickets), clerk: Some(clerk) })
@@ -53,15 +56,41 @@ impl Caller {
 }
 
 fn serve(mut engine: Engine, waiting: &Receiver<Ticket>) -> Engine {
+    let mut expected = 1;
     while let Ok(first) = waiting.recv() {
-        let mut tickets = vec![first];
-        tickets.extend(waiting.try_iter().take(MOST - 1));
-        let orders: Vec<&Order> = tickets.iter().map(|ticket| &ticket.order).collect();
-        let results = engine.execute_all(&orders);
-        for (ticket, result) in tickets.into_iter().zip(results) {
+        let mut backs = Vec::with_capacity(expected);
+        let results = engine.execute_each(Orders { first: Some(first), waiting, expected, backs: &mut backs });
+        expected = backs.len();
+        for (back, result) in backs.into_iter().zip(results) {
             // A caller that has gone does not want its answer.
-            let _ = ticket.back.send(result);
+            let _ = back.send(result);
         }
     }
     engine
+}
+
+/// The orders of one commit: also those that are handed in while it is made.
+struct Orders<'a> {
+    first: Option<Ticket>,
+    waiting: &'a Receiver<Ticket>,
+    expected: usize,
+    backs: &'a mut Vec<SyncSender<Result<Done>>>,
+}
+
+impl Iterator for Orders<'_> {
+    type Item = Order;
+
+    fn next(&mut self) -> Option<Order> {
+        let came = self.backs.len();
+        if came == MOST {
+            return None;
+        }
+        let here = self.first.take().or_else(|| self.waiting.try_recv().ok());
+        let ticket = match here {
+            None if came < self.expected => self.waiting.recv_timeout(PATIENCE).ok(),
+            here => here,
+        }?;
+        self.backs.push(ticket.back);
+        Some(ticket.order)
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use interlock_core::id::{AssignmentId, DecisionId, Name, QuestionId};
+use interlock_core::id::{AssignmentId, DecisionId, GateRunId, Name, QuestionId};
 
 macro_rules! references {
     ($($(#[doc = $doc:literal])* $name:ident, $id:ident, $example:literal;)*) => {$(
@@ -38,6 +38,8 @@ references! {
     QuestionRef, QuestionId, "q1";
     /// `add-login-4f2k.d12`
     DecisionRef, DecisionId, "d12";
+    /// `add-login-4f2k.g1`
+    GateRef, GateRunId, "g1";
 }
 
 /// An id for a new session that people can read, type and tell apart: of its title, and a few letters more.

@@ -212,6 +212,7 @@ impl Work<'_> {
             | Command::Override(_)
             | Command::Complete(_)
             | Command::Upgrade(_)
+            | Command::Sight(_)
             | Command::Cancel(_) => Ok(()),
         }
     }

@@ -14,6 +14,7 @@ mod record;
 mod refuse;
 mod report;
 
+use std::borrow::Borrow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -22,16 +23,17 @@ use interlock_core::decide::{self, Outcome};
 use interlock_core::event::Event;
 use interlock_core::id::{AssignmentId, Digest, Name};
 use interlock_core::rejection::Rejection;
+use interlock_core::watch::Via;
 use interlock_core::workflow::Workflow;
 
 use crate::clock;
 use crate::keys::{Keyring, Kind, Secret};
 use crate::store::chain::ChainKey;
-use crate::store::{Identity, Store, Stored, Transaction};
+use crate::store::{Behind, Fault, Identity, Store, Stored, Transaction};
 
 pub use desk::{Caller, Desk};
 pub use error::Error;
-pub use ids::{AssignmentRef, DecisionRef, QuestionRef, session as session_id};
+pub use ids::{AssignmentRef, DecisionRef, GateRef, QuestionRef, session as session_id};
 pub use load::Live;
 use load::{Loader, Memory};
 pub use order::{Given, Order, Task};
@@ -71,6 +73,8 @@ pub struct Engine {
     memory: Memory,
     /// Where the output directories of assignments are, as agents see it.
     output: String,
+    /// By which way this process claims and gives in.
+    via: Option<Via>,
 }
 
 impl Engine {
@@ -79,7 +83,20 @@ impl Engine {
         let identity = store.view()?.identity()?;
         let key = keyring.chain(&identity)?;
         store.unlock(&key)?;
-        Ok(Self { store, keyring, identity, key, memory: Memory::default(), output })
+        Ok(Self { store, keyring, identity, key, memory: Memory::default(), output, via: None })
+    }
+
+    /// Whatever is claimed and given in here comes this way.
+    #[must_use]
+    pub fn via(self, via: Via) -> Self {
+        Self { via: Some(via), ..self }
+    }
+
+    /// From now on what is decided is written by another thread, while the next is being decided.
+    fn write_behind(self) -> Stored<Self> {
+        let mut store: Box<dyn Store> = Box::new(Behind::new(self.store));
+        store.expect_many()?;
+        Ok(Self { store, ..self })
     }
 
     /// Carries out one order.
@@ -89,36 +106,51 @@ impl Engine {
 
     /// Carries out several orders in one commit; each stands for itself.
     pub fn execute_all(&mut self, orders: &[&Order]) -> Vec<Result<Done>> {
-        let mut spoilt = false;
-        let together = self.transact(orders, |work, order| {
-            let done = work.carry_out(order);
-            spoilt = matches!(done, Err(Error::Fault(_)));
-            work.forget(&order.session);
-            match done {
-                Err(Error::Fault(fault)) => Err(fault),
-                other => Ok(other),
+        self.execute_each(orders.iter().copied())
+    }
+
+    /// The same, for orders that are still coming in.
+    fn execute_each<O: Borrow<Order>>(&mut self, mut orders: impl Iterator<Item = O>) -> Vec<Result<Done>> {
+        let mut taken = Vec::new();
+        let mut stored = self.transact(&mut orders, &mut taken, |work, order| work.together(order));
+        if let Err(Unstored { spoilt, .. }) = &stored {
+            taken.extend(orders);
+            // A way back for each order costs all of them much, and hardly ever is one needed: only then is it laid.
+            if *spoilt && taken.len() > 1 {
+                let mut again = Vec::with_capacity(taken.len());
+                let mut orders = taken.iter().map(Borrow::borrow);
+                stored = self.transact(&mut orders, &mut again, |work, order| work.alone(order));
             }
-        });
-        // A way back for each order costs all of them much, and hardly ever is one needed: only then is it laid.
-        let stored =
-            if spoilt && orders.len() > 1 { self.transact(orders, |work, order| work.alone(order)) } else { together };
-        stored.unwrap_or_else(|fault| orders.iter().map(|_| Err(Error::from(fault.clone()))).collect())
+        }
+        stored.unwrap_or_else(|Unstored { fault, .. }| taken.iter().map(|_| Err(Error::from(fault.clone()))).collect())
     }
 
     /// Does this for each order, in one commit: all of it is stored, or none.
-    fn transact(
+    fn transact<O: Borrow<Order>>(
         &mut self,
-        orders: &[&Order],
-        mut each: impl FnMut(&mut Work<'_>, &Order) -> Stored<Result<Done>>,
-    ) -> Stored<Vec<Result<Done>>> {
-        let Self { store, keyring, identity, key, memory, output } = self;
-        let mut tx = store.begin()?;
+        orders: &mut dyn Iterator<Item = O>,
+        taken: &mut Vec<O>,
+        each: fn(&mut Work<'_>, &Order) -> Stored<Result<Done>>,
+    ) -> std::result::Result<Vec<Result<Done>>, Unstored> {
+        let Self { store, keyring, identity, key, memory, output, via } = self;
+        let mut tx = store.begin().map_err(|fault| Unstored { fault, spoilt: false })?;
         let results = tx.version().and_then(|version| {
             memory.version = version;
-            let mut work = Work { tx: &mut *tx, keyring, identity, key, memory, output };
-            orders.iter().map(|order| each(&mut work, order)).collect()
+            let mut work = Work { tx: &mut *tx, keyring, identity, key, memory, output, via: via.as_ref() };
+            let results: Stored<Vec<_>> = orders
+                .map(|order| {
+                    let done = each(&mut work, order.borrow());
+                    taken.push(order);
+                    done
+                })
+                .collect();
+            let written = tx.written();
+            results.and_then(|results| written.map(|()| results))
         });
-        let stored = results.and_then(|results| tx.commit().map(|()| results));
+        let stored = match results {
+            Ok(results) => tx.commit().map(|()| results).map_err(|fault| Unstored { fault, spoilt: false }),
+            Err(fault) => Err(Unstored { fault, spoilt: true }),
+        };
         if stored.is_err() {
             memory.let_go();
         }
@@ -152,17 +184,20 @@ impl Engine {
     /// Every event of a session, each seal checked.
     pub fn history(&mut self, session: &str) -> Result<Vec<Event>> {
         let key = self.look(session)?.0.key;
-        let mut view = self.store.view()?;
         let mut events = Vec::new();
         loop {
-            let rows = view.events(key, events.len() as u64, load::BATCH)?;
-            if rows.is_empty() {
+            let more = self.events_after(session, key, events.len() as u64)?;
+            if more.is_empty() {
                 return Ok(events);
             }
-            for row in &rows {
-                events.push(load::unsealed(session, row, &self.key)?);
-            }
+            events.extend(more);
         }
+    }
+
+    /// The next events of a session after so many, each seal checked; none if there are no more yet.
+    pub fn events_after(&mut self, session: &str, key: i64, seq: u64) -> Result<Vec<Event>> {
+        let rows = self.store.view()?.events(key, seq, load::BATCH)?;
+        rows.iter().map(|row| Ok(load::unsealed(session, row, &self.key)?)).collect()
     }
 
     /// Where the holder of an assignment leaves its handoff.
@@ -175,9 +210,21 @@ impl Engine {
         &mut *self.store
     }
 
+    /// The user's own folder for what belongs to this store.
+    pub fn own_folder(&self) -> PathBuf {
+        self.keyring.folder_of(&self.identity)
+    }
+
     pub fn key(&self) -> &ChainKey {
         &self.key
     }
+}
+
+/// Why nothing was stored.
+struct Unstored {
+    fault: Fault,
+    /// It was one of the orders that could not be; the others may.
+    spoilt: bool,
 }
 
 /// One transaction at work.
@@ -188,15 +235,27 @@ struct Work<'a> {
     key: &'a ChainKey,
     memory: &'a mut Memory,
     output: &'a str,
+    via: Option<&'a Via>,
 }
 
 impl Work<'_> {
+    /// With one order that fails to be stored all of them fail.
+    fn together(&mut self, order: &Order) -> Stored<Result<Done>> {
+        let done = self.carry_out(order);
+        self.forget(&order.session);
+        match done {
+            Err(Error::Fault(fault)) => Err(fault),
+            other => Ok(other),
+        }
+    }
+
     /// An order that fails to be stored is undone without harm to the others. Where even that fails, the whole
     /// transaction is lost, and nothing may be added to what is left of it.
     fn alone(&mut self, order: &Order) -> Stored<Result<Done>> {
         self.tx.mark()?;
         let done = self.carry_out(order);
         self.forget(&order.session);
+        let done = self.tx.written().map_err(Error::from).and(done);
         match &done {
             Ok(_) | Err(Error::Refused(_)) => self.tx.keep()?,
             Err(Error::Fault(fault)) => {
@@ -239,6 +298,10 @@ impl Work<'_> {
             Task::Report { assignment, token, given } => self.report(order, *assignment, token.as_ref(), given),
             Task::Merge { assignment, given } => self.merge(order, *assignment, given),
             Task::Upgrade { pinned, workflow, by } => self.upgrade(order, pinned, workflow, by),
+            Task::Deny(refusal) => {
+                self.live(&order.session)?;
+                self.record(order, Box::new(Event::refused(clock::now(), refusal.clone())), record::With::default())
+            }
             Task::Simple(command) => {
                 self.live(&order.session)?;
                 self.recall(&order.session, command)?;
@@ -264,7 +327,7 @@ impl Work<'_> {
 impl Task {
     fn takes(&self) -> Option<Kind> {
         match self {
-            Task::Start { .. } | Task::Claim { .. } | Task::Merge { .. } => Some(Kind::Spawner),
+            Task::Start { .. } | Task::Claim { .. } | Task::Merge { .. } | Task::Deny(_) => Some(Kind::Spawner),
             Task::Report { .. } => None,
             Task::Upgrade { .. } => Some(Kind::Operator),
             Task::Simple(command) => match command {
@@ -279,6 +342,7 @@ impl Task {
                 | Command::Merged(_)
                 | Command::GateFinished(_)
                 | Command::LeaseExpired(_)
+                | Command::Sight(_)
                 | Command::Start(_)
                 | Command::Claim(_)
                 | Command::Report(_) => Some(Kind::Spawner),

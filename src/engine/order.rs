@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use interlock_core::command::{self, Command};
+use interlock_core::event::Refusal;
 use interlock_core::handoff::Extracted;
 use interlock_core::id::{AssignmentId, Digest, Name};
 use interlock_core::problem::Problem;
@@ -47,6 +48,8 @@ pub enum Task {
         workflow: Arc<Workflow>,
         by: Name,
     },
+    /// A hook has turned something down before it was done.
+    Deny(Refusal),
     /// Whatever goes to the core as it is.
     Simple(Command),
 }
@@ -68,6 +71,7 @@ impl Task {
             Task::Report { .. } => "report",
             Task::Merge { .. } => "merge",
             Task::Upgrade { .. } => "session upgrade",
+            Task::Deny(_) => "hook",
             Task::Simple(command) => match command {
                 Command::Start(_) => "session start",
                 Command::Plan(_) => "plan",
@@ -84,6 +88,7 @@ impl Task {
                 Command::Cancel(_) => "cancel",
                 Command::LeaseExpired(_) => "lease",
                 Command::Upgrade(_) => "session upgrade",
+                Command::Sight(_) => "hook",
             },
         }
     }
@@ -93,6 +98,7 @@ impl Task {
         let command = match self {
             Task::Simple(command) => command,
             Task::Upgrade { by, .. } => return Some(by.clone()),
+            Task::Deny(refusal) => return refusal.by.clone(),
             Task::Start { .. } | Task::Claim { .. } | Task::Report { .. } | Task::Merge { .. } => return None,
         };
         match command {
@@ -110,6 +116,7 @@ impl Task {
             | Command::Lost(_)
             | Command::Merged(_)
             | Command::GateFinished(_)
+            | Command::Sight(_)
             | Command::LeaseExpired(_) => None,
         }
     }
@@ -119,6 +126,7 @@ impl Task {
         let named = |id: &dyn std::fmt::Display| Some(Name::from(id.to_string()));
         match self {
             Task::Start { .. } | Task::Upgrade { .. } => None,
+            Task::Deny(refusal) => refusal.about.clone(),
             Task::Claim { assignment } | Task::Report { assignment, .. } | Task::Merge { assignment, .. } => {
                 named(assignment)
             }
@@ -137,6 +145,7 @@ impl Task {
                 | Command::Plan(_)
                 | Command::Complete(_)
                 | Command::Cancel(_)
+                | Command::Sight(_)
                 | Command::Upgrade(_) => None,
             },
         }

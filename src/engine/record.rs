@@ -5,6 +5,7 @@ use std::sync::Arc;
 use interlock_core::event::{Cause, Event};
 use interlock_core::id::{AssignmentId, DecisionId, Name};
 use interlock_core::state::State;
+use serde::Serialize;
 
 use crate::engine::load::unsealed;
 use crate::engine::{Claimed, Done, Error, Order, Result, Work};
@@ -28,36 +29,23 @@ impl Work<'_> {
         let key = self.key;
         let live = self.held(&order.session)?;
         live.state.apply(&event);
-        let data = serde_json::to_string(&event).map_err(|_| Error::lost())?;
+        let data = json(&event)?;
         let decision = event.decision.as_ref().map(|decision| decision.id.0);
-        let (seq, kind) = (live.state.seq, event.cause.kind());
-        let handoff = event.handoff.as_ref().map(ToString::to_string);
-        let attachment = handoff.as_deref().or(with.mission);
-        let given = attachment.map(|body| chain::given(body.as_bytes()));
-        let written = rows::rows(&event, &live.state);
-        let (session, at, says) = (live.id.as_str(), event.at, written.says.as_str());
-        let sealed = Sealed { session, seq, kind, at, decision, data: &data, says, given };
+        let (seq, kind, at) = (live.state.seq, event.cause.kind(), event.at);
+        let handoff = event.handoff.as_deref().map(json).transpose()?;
+        let attachment = handoff.or_else(|| with.mission.map(str::to_owned));
+        let given = attachment.as_ref().map(|body| chain::given(body.as_bytes()));
+        let rows = rows::rows(&event, &live.state);
+        let sealed =
+            Sealed { session: live.id.as_str(), seq, kind, at, decision, data: &data, says: &rows.says, given };
         let hash = key.event(&sealed, &live.head);
         let group = group_of(&event, &live.state);
         live.state.settle(&event);
         let prev = std::mem::replace(&mut live.head, hash);
-        let append = Append {
-            session: live.key,
-            seq,
-            kind,
-            at: event.at,
-            decision,
-            data: &data,
-            prev: &prev,
-            hash: &hash,
-            given: given.as_ref(),
-            attachment,
-            prompt: with.claimed.as_ref().map(|claimed| claimed.prompt.as_str()),
-            rows: &written,
-        };
         live.since += data.len();
         let due = live.since > live.snapshot.max(WORTHWHILE) || live.state.ended() && event.decision.is_some();
-        self.tx.append(&append)?;
+        let (session, prompt) = (live.key, with.claimed.as_ref().map(|claimed| claimed.prompt.clone()));
+        self.tx.take(Append { session, seq, kind, at, decision, data, given, prev, hash, attachment, prompt, rows })?;
         if due {
             self.keep_snapshot(&order.session)?;
         }
@@ -79,6 +67,13 @@ impl Work<'_> {
     }
 }
 
+/// As text, with room for what most events and handoffs take.
+fn json(value: &impl Serialize) -> Result<String> {
+    let mut text = Vec::with_capacity(2048);
+    serde_json::to_writer(&mut text, value).map_err(|_| Error::lost())?;
+    String::from_utf8(text).map_err(|_| Error::lost())
+}
+
 /// The assignment that an event closed by a report.
 fn spoken_for(event: &Event) -> Option<AssignmentId> {
     match &event.cause {
@@ -97,6 +92,7 @@ fn spoken_for(event: &Event) -> Option<AssignmentId> {
         | Cause::CompletionAsked { .. }
         | Cause::Cancelled { .. }
         | Cause::Upgraded { .. }
+        | Cause::Sighted(_)
         | Cause::Refused(_) => None,
     }
 }

@@ -17,7 +17,7 @@ impl Work<'_> {
         }
         let digest = match &order.task {
             Task::Report { given, .. } | Task::Merge { given, .. } => Some(given.digest),
-            Task::Start { .. } | Task::Claim { .. } | Task::Upgrade { .. } | Task::Simple(_) => None,
+            Task::Start { .. } | Task::Claim { .. } | Task::Upgrade { .. } | Task::Deny(_) | Task::Simple(_) => None,
         };
         let refusal = Refusal {
             command: Name::new(order.task.name()),

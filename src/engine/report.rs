@@ -73,6 +73,7 @@ impl Work<'_> {
             token: token.digest(),
             prompt: text.as_ref().map(|text| Digest::of(text.as_bytes())),
             lease_until: deadline,
+            via: self.via.cloned(),
         });
         let given = self.held(&order.session)?.state.assignments.get(&assignment);
         let given = given.map(|given| (given.role.clone(), given.attempt));
@@ -102,10 +103,11 @@ impl Work<'_> {
         }
         let hash = live.workflow_hash();
         let workflow = self.workflow(hash)?;
+        let via = self.via.cloned();
         let live = self.held(&order.session)?;
         let extracted = given.extracted.as_ref().map_err(|problems| invalid(problems.clone()))?;
         let (handoff, warnings) = checked(&workflow, &live.state, assignment, extracted)?;
-        let command = Command::Report(Report { assignment, token, handoff: Arc::new(handoff) });
+        let command = Command::Report(Report { assignment, token, handoff: Arc::new(handoff), via });
         let inputs = Inputs { now: clock::now() };
         match decide::decide(&workflow, &live.state, &command, &inputs)? {
             Outcome::Repeated(decision) => self.repeated(order, decision),

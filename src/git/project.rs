@@ -54,6 +54,21 @@ impl Project {
         Ok(said.lines().filter(|line| !line.ends_with(".interlock/")).count())
     }
 
+    /// The tree of the files as they are now, what is not committed among them. Nothing is written to the repository: what
+    /// git makes for it lies in a folder of its own, which goes again.
+    pub(crate) fn tree_now(&self, scratch: &Path) -> Result<Hash> {
+        let objects = scratch.join("objects");
+        std::fs::create_dir_all(&objects)?;
+        let git = self
+            .git()
+            .with("GIT_INDEX_FILE", scratch.join("index"))
+            .with("GIT_OBJECT_DIRECTORY", &objects)
+            .with("GIT_ALTERNATE_OBJECT_DIRECTORIES", self.repository.join("objects"));
+        git.ask(&["add", "--all"])?;
+        git.ask(&["rm", "--cached", "-r", "--quiet", "--ignore-unmatch", "--", ".interlock"])?;
+        Hash::parse(&git.ask(&["write-tree"])?)
+    }
+
     /// Brings a commit of another repository in, and a branch onto it.
     pub(super) fn take(&self, from: &Path, commit: &Hash, branch: &str) -> Result<()> {
         // Not by force: the result only ever grows, and what a person has added to it is not to be lost.

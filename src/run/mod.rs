@@ -8,7 +8,6 @@ mod checks;
 mod conduct;
 mod crew;
 mod gate;
-mod handin;
 mod merge;
 mod notify;
 mod people;

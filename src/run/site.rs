@@ -5,15 +5,15 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use globset::{GlobBuilder, GlobSetBuilder};
 use interlock_core::id::{AssignmentId, Name};
 use interlock_core::state::SessionStatus;
 use interlock_core::workflow::Writes;
 
 use crate::git::{Attempt, Changes, Error, Hash, Project, Result, Vault, Who, Workspace, remove};
+use crate::handin;
 use crate::run::crew::Call;
-use crate::run::handin;
 use crate::sanitise;
+use crate::scope::outside;
 use crate::team::Keep;
 
 /// Groups have names of people's choice; these are no such names.
@@ -304,25 +304,6 @@ fn remove_at_once(folder: &Path) {
             });
         }
     });
-}
-
-/// Files that a role may not change.
-fn outside(files: &[String], writes: &Writes) -> Vec<String> {
-    match writes {
-        Writes::Everything => Vec::new(),
-        Writes::Nothing => files.to_vec(),
-        Writes::Only(patterns) => {
-            let mut set = GlobSetBuilder::new();
-            for pattern in patterns {
-                // A pattern that cannot be read allows nothing.
-                if let Ok(glob) = GlobBuilder::new(pattern).literal_separator(true).build() {
-                    set.add(glob);
-                }
-            }
-            let set = set.build().unwrap_or_default();
-            files.iter().filter(|file| !set.is_match(file)).cloned().collect()
-        }
-    }
 }
 
 /// The first few of many.

@@ -1,3 +1,4 @@
 //! What others connect to.
 
+pub mod http;
 pub(crate) mod mcp;

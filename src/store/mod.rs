@@ -3,6 +3,7 @@
 //! A backend implements [`Store`], [`View`] and [`Transaction`], and holds the same rules by its own means; the suite in
 //! `tests/store` runs against the traits. SQL stands only below here.
 
+mod behind;
 pub mod chain;
 mod fault;
 pub mod rows;
@@ -14,6 +15,7 @@ use interlock_core::id::{AssignmentId, Digest, Name, QuestionId, Timestamp};
 use interlock_core::state::{Assignment, Question};
 use interlock_core::workflow::Requirements;
 
+pub use behind::Behind;
 use chain::{ChainKey, Seal};
 pub use fault::Fault;
 use rows::{Rows, SessionRow};
@@ -101,20 +103,20 @@ pub struct Pinned {
 }
 
 /// An event with all that it writes.
-#[derive(Clone, Copy, Debug)]
-pub struct Append<'a> {
+#[derive(Clone, Debug)]
+pub struct Append {
     pub session: i64,
     pub seq: u64,
-    pub kind: &'a str,
+    pub kind: &'static str,
     pub at: Timestamp,
     pub decision: Option<u32>,
-    pub data: &'a str,
-    pub given: Option<&'a Seal>,
-    pub prev: &'a Seal,
-    pub hash: &'a Seal,
-    pub attachment: Option<&'a str>,
-    pub prompt: Option<&'a str>,
-    pub rows: &'a Rows,
+    pub data: String,
+    pub given: Option<Seal>,
+    pub prev: Seal,
+    pub hash: Seal,
+    pub attachment: Option<String>,
+    pub prompt: Option<String>,
+    pub rows: Rows,
 }
 
 /// What can be read.
@@ -125,6 +127,8 @@ pub trait View {
     fn session(&mut self, id: &str) -> Stored<Option<SessionHead>>;
     /// The newest first.
     fn sessions(&mut self) -> Stored<Vec<SessionHead>>;
+    /// Those that have not ended, the newest first, so many at most.
+    fn sessions_under_way(&mut self, most: usize) -> Stored<Vec<SessionHead>>;
     fn workflow(&mut self, hash: Digest) -> Stored<Option<Pinned>>;
     /// Whether what a completed group must have is stored for this workflow as it was pinned.
     fn needs_are(&mut self, hash: Digest, needs: &Requirements) -> Stored<bool>;
@@ -147,7 +151,7 @@ pub trait View {
     /// Every event of a session in its order, with what it was given and what was told.
     fn chain(&mut self, session: i64, each: &mut dyn FnMut(&Link<'_>)) -> Stored<()>;
     /// The rows of a session in one of the tables.
-    fn table(&mut self, table: &Table, session: i64) -> Stored<table::Rows>;
+    fn table(&mut self, table: &'static Table, session: i64) -> Stored<table::Rows>;
     /// What is not as this version makes it: each object of the schema that is missing, added or changed.
     fn schema(&mut self) -> Stored<Vec<String>>;
 }
@@ -173,7 +177,11 @@ pub trait Transaction: View {
     fn pin_workflow(&mut self, hash: Digest, pinned: &Pinned, needs: &Requirements) -> Stored<()>;
     /// Makes room for a session, which begins with its first event.
     fn begin_session(&mut self, id: &str, at: Timestamp) -> Stored<i64>;
-    fn append(&mut self, append: &Append<'_>) -> Stored<()>;
+    fn append(&mut self, append: &Append) -> Stored<()>;
+    /// The same, for a store that may write it later: what comes of it is known when all is `written`.
+    fn take(&mut self, append: Append) -> Stored<()> {
+        self.append(&append)
+    }
     fn put_snapshot(&mut self, session: i64, snapshot: &Snapshot) -> Stored<()>;
     /// Puts the rows of these sessions in the place of what is there.
     fn rebuild(&mut self, sessions: &[(i64, Fold, SessionRow)]) -> Stored<()>;
@@ -181,6 +189,10 @@ pub trait Transaction: View {
     fn mark(&mut self) -> Stored<()>;
     fn keep(&mut self) -> Stored<()>;
     fn undo(&mut self) -> Stored<()>;
+    /// Waits for what was taken and not written yet, and says what came of it.
+    fn written(&mut self) -> Stored<()> {
+        Ok(())
+    }
     fn commit(self: Box<Self>) -> Stored<()>;
 }
 

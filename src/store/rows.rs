@@ -154,7 +154,7 @@ impl Writer<'_> {
                 self.session_lapses = true;
                 self.touch(Some(group));
             }
-            Change::GateClosed { .. } | Change::Session { .. } => {}
+            Change::GateClosed { .. } | Change::Session { .. } | Change::Sighted(_) => {}
         }
     }
 

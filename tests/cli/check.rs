@@ -107,3 +107,26 @@ fn hostile_files_cannot_steer_the_terminal() {
     let run = folder.interlock(&["check", "mine.yaml", "--json"]);
     assert!(!run.stdout.chars().any(|character| character.is_control() && character != '\n'), "{:?}", run.stdout);
 }
+
+#[test]
+fn what_an_orchestrator_may_be_is_checked_with_its_place() {
+    let text = "\
+workflow: mine
+language: 1
+extends: delivery-team
+orchestrator: { watched: always, writes: [../x] }
+";
+    let folder = Folder::new("check_orchestrator").with("mine.yaml", text);
+    let run = folder.interlock(&["check", "mine.yaml", "--json"]);
+    assert_eq!(run.exit, 4);
+    let problems = run.json()["error"]["problems"].clone();
+    let of =
+        |column: u64| problems.as_array().unwrap().iter().find(|problem| problem["at"]["column"] == column).cloned();
+    let watched = of(26).unwrap_or_else(|| panic!("no problem with `always`: {problems}"));
+    assert_eq!(watched["at"], json!({ "file": "mine.yaml", "line": 4, "column": 26 }));
+    assert_eq!(watched["message"], "`watched` is `told` or `required`");
+    insta::assert_snapshot!(folder.interlock(&["check", "mine.yaml"]));
+    let folder = folder.with("mine.yaml", text.replace("watched: always, writes: [../x]", "watches: required"));
+    let unknown = folder.interlock(&["check", "mine.yaml", "--json"]).json()["error"]["problems"][0].clone();
+    assert_eq!(unknown["at"], json!({ "file": "mine.yaml", "line": 4, "column": 17 }), "{unknown}");
+}

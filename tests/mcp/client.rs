@@ -1,19 +1,17 @@
-//! A client as small as one can be: JSON-RPC over the pipes of the real program.
+//! A client as small as one can be: JSON-RPC with the real program.
 
-use std::io::{BufRead as _, BufReader, Write as _};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::Command;
 
 use serde_json::{Value as Json, json};
 
 use crate::team::Team;
+use crate::wire::{Pipes, Wire};
 
 /// The version that has no handshake: every request says what it is itself.
 pub(crate) const NEWEST: &str = "2026-07-28";
 
 pub(crate) struct Client {
-    child: Child,
-    input: Option<ChildStdin>,
-    output: BufReader<ChildStdout>,
+    wire: Box<dyn Wire>,
     next: u64,
     /// Sent with each request, where the version wants that.
     meta: Option<Json>,
@@ -34,11 +32,12 @@ impl Client {
         Self::start(team.command(&["mcp"]), version, Some(says))
     }
 
-    pub(crate) fn start(mut command: Command, version: &str, person: Option<Json>) -> Self {
-        let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().expect("the program starts");
-        let (input, output) = (child.stdin.take(), BufReader::new(child.stdout.take().expect("a pipe")));
-        let mut client = Self { child, input, output, next: 0, meta: None, person, forms: Vec::new() };
+    pub(crate) fn start(command: Command, version: &str, person: Option<Json>) -> Self {
+        Self::over(Pipes::new(command), version, person)
+    }
+
+    pub(crate) fn over(wire: impl Wire + 'static, version: &str, person: Option<Json>) -> Self {
+        let mut client = Self { wire: Box::new(wire), next: 0, meta: None, person, forms: Vec::new() };
         client.greet(version);
         client
     }
@@ -64,20 +63,15 @@ impl Client {
     }
 
     fn send(&mut self, message: &Json) {
-        self.raw(&message.to_string());
+        self.wire.send(message);
     }
 
-    /// Whatever it is, on a line.
     pub(crate) fn raw(&mut self, line: &str) {
-        let input = self.input.as_mut().expect("open");
-        input.write_all(format!("{line}\n").as_bytes()).expect("the server reads");
-        input.flush().expect("the server reads");
+        self.wire.raw(line);
     }
 
     fn receive(&mut self) -> Json {
-        let mut line = String::new();
-        assert_ne!(self.output.read_line(&mut line).expect("UTF-8"), 0, "the server has gone");
-        serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: not the protocol: {line}"))
+        self.wire.receive()
     }
 
     /// The whole answer: a result or an error.
@@ -187,10 +181,8 @@ impl Client {
         (text(&claimed["assignment"]), text(&claimed["token"]))
     }
 
-    /// Closes stdin, as a client that is done does: how the program ended, and what it left on stderr.
-    pub(crate) fn close(mut self) -> (Option<i32>, String) {
-        drop(self.input.take());
-        let output = self.child.wait_with_output().expect("the program ends");
-        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    /// Ends it as a client does that is done: how the program ended, and what it left on stderr.
+    pub(crate) fn close(self) -> (Option<i32>, String) {
+        self.wire.close()
     }
 }

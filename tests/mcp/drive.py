@@ -1,4 +1,5 @@
-"""The official Python client drives a whole session of `delivery-team`: drive.py PROGRAM FOLDER MODE.
+"""The official Python client drives a whole session of `delivery-team`: drive.py PROGRAM FOLDER MODE, or with the URL of
+a server in place of the program, and the file of its token in place of the folder.
 
 The client holds every result against the output schema of its tool, and raises where one does not fit.
 """
@@ -7,7 +8,9 @@ import asyncio
 import os
 import sys
 
+import httpx2
 from mcp import Client, StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
 from mcp_types import ElicitResult
 
 
@@ -41,9 +44,17 @@ class Orchestrator:
         return await self.call("report_handoff", **report, handoff=handoff(role, status, **more))
 
 
+def server(program, folder):
+    if not program.startswith("http://"):
+        return StdioServerParameters(command=program, args=["mcp"], cwd=folder, env=dict(os.environ))
+    with open(folder) as file:
+        token = file.read().strip()
+    client = httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}, trust_env=False)
+    return streamable_http_client(program, http_client=client)
+
+
 async def main(program, folder, mode):
-    server = StdioServerParameters(command=program, args=["mcp"], cwd=folder, env=dict(os.environ))
-    async with Client(server, mode=mode, elicitation_callback=person) as client:
+    async with Client(server(program, folder), mode=mode, elicitation_callback=person) as client:
         team = Orchestrator(client)
         await team.call("start_session", title="Add login")
         question = {"text": "By mail or by name?", "options": ["mail", "name"]}

@@ -6,7 +6,7 @@ use crate::client::{Client, NEWEST};
 use crate::team::Team;
 
 /// A session that waits for a person.
-fn asked(client: &mut Client) -> (String, String) {
+pub(crate) fn asked(client: &mut Client) -> (String, String) {
     let started = client.call("start_session", json!({ "title": "Add login" }));
     let session = started["session"].as_str().unwrap().to_owned();
     let questions = json!([{ "text": "By mail or by name?", "options": ["mail", "name"] }]);

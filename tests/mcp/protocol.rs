@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 use crate::client::{Client, NEWEST};
 use crate::team::Team;
 
-const VERSIONS: [&str; 5] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", NEWEST];
+pub(crate) const VERSIONS: [&str; 5] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", NEWEST];
 
 #[test]
 fn every_version_is_spoken() {

@@ -1,16 +1,24 @@
 //! The official Python client, installed once below `target`.
 
+use std::ffi::OsStr;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Mutex;
 
 use crate::client::NEWEST;
+use crate::serve::Served;
 use crate::team::Team;
 
 const REQUIREMENTS: &str = include_str!("requirements.txt");
+/// What the client calls them, and the version that comes of it.
+const MODES: [(&str, &str); 2] = [("legacy", "2025-11-25"), ("auto", NEWEST)];
+/// One test installs it, the others wait.
+static INSTALLING: Mutex<()> = Mutex::new(());
 
 /// The interpreter that has the client. `None`: it cannot be had here.
 fn python() -> Option<PathBuf> {
+    let _alone = INSTALLING.lock();
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("mcp-python");
     let (python, done) = (folder.join("bin/python"), folder.join("installed.txt"));
@@ -37,24 +45,39 @@ fn python() -> Option<PathBuf> {
     }
 }
 
+/// Drives a session to its end over what the two arguments name.
+fn drives(team: &Team, over: [&OsStr; 2], mode: &str, version: &str) {
+    let Some(python) = python() else { return };
+    let drive = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mcp/drive.py");
+    // With the environment of the team, and nothing else.
+    let mut command = Command::new(&python);
+    command.arg(drive).args(over).arg(mode).env_clear();
+    let environment = team.command(&[]);
+    command.envs(environment.get_envs().filter_map(|(name, value)| value.map(|value| (name, value))));
+    let output = command.output().expect("python starts");
+    let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{mode}: {stdout}{stderr}");
+    let words: Vec<&str> = stdout.split_whitespace().collect();
+    assert_eq!(words[1..], ["completed", version], "{mode}");
+    assert_eq!(team.status(words[0]), "completed");
+    assert!(team.ask(&["audit", "verify"]).done()["valid"].as_bool().unwrap());
+}
+
 #[test]
 fn the_python_client_drives_a_whole_session() {
-    let Some(python) = python() else { return };
-    for (mode, version) in [("legacy", "2025-11-25"), ("auto", NEWEST)] {
+    for (mode, version) in MODES {
         let team = Team::new(&format!("mcp_the_python_client_{mode}"));
-        let program = env!("CARGO_BIN_EXE_interlock");
-        let drive = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mcp/drive.py");
-        // With the environment of the team, and nothing else.
-        let mut command = Command::new(&python);
-        command.arg(drive).arg(program).arg(team.project()).arg(mode).env_clear();
-        let environment = team.command(&[]);
-        command.envs(environment.get_envs().filter_map(|(name, value)| value.map(|value| (name, value))));
-        let output = command.output().expect("python starts");
-        let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-        assert!(output.status.success(), "{mode}: {stdout}{stderr}");
-        let words: Vec<&str> = stdout.split_whitespace().collect();
-        assert_eq!(words[1..], ["completed", version], "{mode}");
-        assert_eq!(team.status(words[0]), "completed");
-        assert!(team.ask(&["audit", "verify"]).done()["valid"].as_bool().unwrap());
+        drives(&team, [env!("CARGO_BIN_EXE_interlock").as_ref(), team.project().as_os_str()], mode, version);
+    }
+}
+
+#[test]
+fn the_python_client_drives_a_whole_session_over_http() {
+    for (mode, version) in MODES {
+        let team = Team::new(&format!("mcp_the_python_client_over_http_{mode}"));
+        let served = Served::new(&team);
+        let word = |name: &str| OsStr::new(served.told[name].as_str().expect("text"));
+        drives(&team, [word("mcp"), word("token_file")], mode, version);
+        assert_eq!(served.stop(), (Some(0), String::new()));
     }
 }

@@ -5,15 +5,39 @@ use std::thread;
 use serde_json::json;
 
 use crate::client::{Client, NEWEST};
+use crate::serve::Served;
 use crate::team::{Team, handoff};
 
 const GROUPS: usize = 12;
 
-/// Both report every handoff, at once. Each is decided once; both are told the same.
 #[test]
 fn no_decision_is_lost_or_doubled() {
     let team = Team::new("mcp_no_decision_is_lost_or_doubled");
-    let mut one = Client::new(&team, "2025-11-25");
+    let two = Client::new(&team, NEWEST);
+    both_report(&team, Client::new(&team, "2025-11-25"), two);
+}
+
+/// One is started by its client, the other serves over HTTP.
+#[test]
+fn no_decision_is_lost_or_doubled_between_a_pipe_and_http() {
+    for version in ["2025-11-25", NEWEST] {
+        let team = Team::new(&format!("mcp_between_a_pipe_and_http_{version}"));
+        let served = Served::new(&team);
+        both_report(&team, Client::new(&team, "2025-11-25"), served.client(version));
+        assert_eq!(served.stop(), (Some(0), String::new()));
+    }
+}
+
+/// Two clients of one server.
+#[test]
+fn no_decision_is_lost_or_doubled_over_http() {
+    let team = Team::new("mcp_no_decision_is_lost_or_doubled_over_http");
+    let served = Served::new(&team);
+    both_report(&team, served.client("2025-11-25"), served.client(NEWEST));
+}
+
+/// Both report every handoff, at once. Each is decided once; both are told the same.
+fn both_report(team: &Team, mut one: Client, two: Client) {
     let started = one.call("start_session", json!({ "title": "Many" }));
     let session = started["session"].as_str().unwrap().to_owned();
     let groups: Vec<_> = (1..=GROUPS).map(|n| json!({ "id": format!("G{n}"), "title": "a group" })).collect();
@@ -29,7 +53,6 @@ fn no_decision_is_lost_or_doubled() {
             (id, claimed["token"].as_str().unwrap().to_owned())
         })
         .collect();
-    let two = Client::new(&team, NEWEST);
     let both: Vec<_> = [one, two]
         .into_iter()
         .map(|mut client| {

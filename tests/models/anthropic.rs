@@ -29,7 +29,12 @@ fn take(turn: &mut Turn, role: &Json, block: &Json) {
     match (role.as_str(), block["type"].as_str()) {
         (Some("user"), Some("tool_result")) => turn.tool_gave(text_of(&block["content"])),
         (Some("user"), Some("text")) => turn.user_said(text),
-        (Some("assistant"), Some("text")) => turn.said.push(text.to_owned()),
+        (Some("system"), Some("text")) => turn.client_said(text),
+        (Some("assistant"), Some("text")) => {
+            turn.said.push(text.to_owned());
+            turn.spoke();
+        }
+        (Some("assistant"), Some("tool_use")) => turn.spoke(),
         _ => {}
     }
 }

@@ -33,6 +33,9 @@ fn take(turn: &mut Turn, role: &Json, part: &Json) {
     if let Some(response) = part.get("functionResponse") {
         turn.tool_gave(response["response"].to_string());
     }
+    if role == "model" {
+        turn.spoke();
+    }
     let Some(text) = part["text"].as_str() else { return };
     if role == "user" {
         turn.user_said(text);

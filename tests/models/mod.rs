@@ -33,6 +33,10 @@ pub(crate) struct Turn {
     /// What the model has said in this conversation: shows that a resumed one goes on.
     pub(crate) said: Vec<String>,
     pub(crate) system: String,
+    /// What the client has put in between, in its own name: where hooks speak to the model.
+    pub(crate) told: String,
+    /// All that came since the model spoke last, from whomever.
+    pub(crate) newest: String,
     pub(crate) model: String,
     /// The names of the tools that the client offers.
     pub(crate) tools: Vec<String>,
@@ -55,12 +59,17 @@ impl Turn {
 
     /// The group that Interlock's prompt is about; none if it is about the session itself.
     pub(crate) fn group(&self) -> Option<&str> {
-        let (_, newest) = self.prompt.rsplit_once("# Assignment ")?;
+        let (_, newest) = self.assigned()?.rsplit_once("# Assignment ")?;
         newest.lines().find_map(|line| line.strip_prefix("- group: `")?.strip_suffix('`'))
     }
 
     fn heading(&self) -> Option<&str> {
-        self.prompt.rsplit_once("# Assignment ")?.1.lines().next()
+        self.assigned()?.rsplit_once("# Assignment ")?.1.lines().next()
+    }
+
+    /// Where Interlock's prompt stands: some clients are asked with it, others are told of it.
+    fn assigned(&self) -> Option<&str> {
+        [&self.prompt, &self.told].into_iter().find(|text| text.contains("# Assignment ")).map(String::as_str)
     }
 
     /// Has the client run a command, with whatever tool it has for that.
@@ -75,7 +84,24 @@ impl Turn {
         Step::Tool { name: (*tool).to_owned(), input }
     }
 
+    fn hears(&mut self, text: &str) {
+        self.newest.push_str(text);
+        self.newest.push('\n');
+    }
+
+    /// The model has spoken, or called a tool.
+    fn spoke(&mut self) {
+        self.newest.clear();
+    }
+
+    fn client_said(&mut self, text: &str) {
+        self.hears(text);
+        self.told.push_str(text);
+        self.told.push('\n');
+    }
+
     fn user_said(&mut self, text: &str) {
+        self.hears(text);
         if !self.prompt.is_empty() {
             self.prompt.push('\n');
         }
@@ -87,6 +113,7 @@ impl Turn {
     }
 
     fn tool_gave(&mut self, text: String) {
+        self.hears(&text);
         self.tool_results.push(text);
         self.fresh_results += 1;
     }
@@ -97,7 +124,8 @@ impl Turn {
 pub(crate) enum Step {
     /// It says this, and its turn is over.
     Say(String),
-    /// It calls a tool.
+    /// It calls a tool. Where a client has its tools in groups, the name is `GROUP::TOOL`; a tool that
+    /// takes a text has one for its input.
     Tool { name: String, input: Json },
     /// The provider refuses the request. `retry_after` is in seconds.
     Error { status: u16, message: String, retry_after: Option<u32> },

@@ -15,12 +15,22 @@ fn turn(request: &Request) -> Turn {
         tools: names(&body["tools"], "name"),
         ..Turn::default()
     };
+    // The newest models have their tools among what was said.
+    for item in body["input"].as_array().into_iter().flatten().filter(|item| item["type"] == "additional_tools") {
+        turn.tools
+            .extend(item["tools"].as_array().into_iter().flatten().flat_map(|group| names(&group["tools"], "name")));
+    }
     for item in body["input"].as_array().into_iter().flatten() {
         let text = text_of(&item["content"]);
         match (item["type"].as_str(), item["role"].as_str()) {
             (Some("function_call_output" | "custom_tool_call_output"), _) => turn.tool_gave(output(item)),
+            (Some("function_call" | "custom_tool_call"), _) => turn.spoke(),
             (_, Some("user")) => turn.user_said(&text),
-            (_, Some("assistant")) => turn.said.push(text),
+            (_, Some("developer")) => turn.client_said(&text),
+            (_, Some("assistant")) => {
+                turn.said.push(text);
+                turn.spoke();
+            }
             _ => {}
         }
     }
@@ -53,10 +63,21 @@ fn reply(request: &Request, turn: &Turn, step: &Step, number: usize) -> Reply {
 
 fn item(step: &Step, number: usize) -> Json {
     match step {
-        Step::Tool { name, input } => json!({
-            "type": "function_call", "id": format!("fc_{number}"), "call_id": format!("call_{number}"),
-            "name": name, "arguments": input.to_string(),
+        Step::Tool { name, input: Json::String(input) } => json!({
+            "type": "custom_tool_call", "id": format!("ctc_{number}"), "call_id": format!("call_{number}"),
+            "name": name, "input": input, "status": "completed",
         }),
+        Step::Tool { name, input } => {
+            let mut call = json!({
+                "type": "function_call", "id": format!("fc_{number}"), "call_id": format!("call_{number}"),
+                "name": name, "arguments": input.to_string(),
+            });
+            if let Some((group, name)) = name.split_once("::") {
+                call["namespace"] = json!(group);
+                call["name"] = json!(name);
+            }
+            call
+        }
         Step::Say(text) => json!({
             "type": "message", "id": format!("msg_{number}"), "role": "assistant", "status": "completed",
             "content": [{ "type": "output_text", "text": text, "annotations": [] }],

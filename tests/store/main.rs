@@ -1,5 +1,6 @@
 //! What every store must hold to. The suite speaks to the traits; a backend is a way to make an empty store.
 
+mod desk;
 #[path = "../../core/tests/properties/driver.rs"]
 #[allow(dead_code, reason = "shared with the tests of the core")]
 mod driver;
@@ -67,13 +68,13 @@ impl Written {
             kind,
             at,
             decision,
-            data: &data,
-            given: hash_of_given.as_ref(),
-            prev: &self.head,
-            hash: &hash,
-            attachment: attachment.as_deref(),
+            data,
+            given: hash_of_given,
+            prev: self.head,
+            hash,
+            attachment,
             prompt: None,
-            rows: &written,
+            rows: written,
         };
         tx.append(&append)?;
         self.head = hash;

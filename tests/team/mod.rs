@@ -286,12 +286,16 @@ pub(crate) fn handoff(role: &str, status: &str, more: Json) -> Json {
 
 /// Runs a program to its end, with this on its standard input.
 pub(crate) fn run(command: &mut Command, input: &str) -> Run {
+    run_bytes(command, input.as_bytes())
+}
+
+pub(crate) fn run_bytes(command: &mut Command, input: &[u8]) -> Run {
     let name = command.get_program().to_string_lossy().into_owned();
     let started = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
     let mut child =
         started.unwrap_or_else(|error| panic!("{name} starts: {error} (`.ci/run` installs what is missing)"));
     // A program that reads nothing closes its end.
-    let _ = child.stdin.take().expect("a pipe").write_all(input.as_bytes());
+    let _ = child.stdin.take().expect("a pipe").write_all(input);
     Run::of(child.wait_with_output().expect("the program ends"))
 }
 

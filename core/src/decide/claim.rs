@@ -22,8 +22,9 @@ pub(super) fn claim(cx: &Cx<'_>, claim: &Claim) -> Result<Outcome, Rejection> {
             return Err(Rejection::new(Code::RoleBusy, message).help(help));
         }
     }
+    cx.is_watched(claim.via.as_ref())?;
     let mut draft = Draft::new(*cx, Name::new("claim"));
     let (assignment, token, lease_until) = (claim.assignment, claim.token, claim.lease_until);
-    draft.push(Change::Claimed { assignment, token, lease_until });
-    Ok(draft.record(Cause::Claimed { assignment, prompt: claim.prompt }))
+    draft.push(Change::Claimed { assignment, token, lease_until, via: claim.via.clone() });
+    Ok(draft.record(Cause::Claimed { assignment, prompt: claim.prompt, via: claim.via.clone() }))
 }

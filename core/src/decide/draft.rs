@@ -137,7 +137,8 @@ impl<'a> Draft<'a> {
         Outcome::Decided(Box::new(Event { at, cause, decision: None, changes: self.changes, handoff: None }))
     }
 
-    pub(crate) fn finish(self, cause: Cause) -> Outcome {
+    pub(crate) fn finish(mut self, cause: Cause) -> Outcome {
+        self.state_watch();
         let decision = Decision {
             id: self.cx.state.last_decision.next(),
             action: self.action,
@@ -291,7 +292,12 @@ impl<'a> Draft<'a> {
             match &part.holder {
                 Holder::Nobody | Holder::Done => {}
                 Holder::Assignment(assignment) => {
-                    self.push(Change::Closed { assignment: *assignment, how: Closing::Voided, digest: None });
+                    self.push(Change::Closed {
+                        assignment: *assignment,
+                        how: Closing::Voided,
+                        digest: None,
+                        via: None,
+                    });
                 }
                 Holder::Question(question) => self.push(Change::QuestionClosed { question: *question }),
                 Holder::Gate(run) => self.push(Change::GateClosed { run: *run }),

@@ -19,7 +19,7 @@ pub(super) fn lost(cx: &Cx<'_>, lost: &Lost) -> Result<Outcome, Rejection> {
         return Err(refuse::not_now(&situation, name));
     };
     let mut draft = Draft::new(*cx, chosen.rule.id.clone());
-    draft.push(Change::Closed { assignment: lost.assignment, how: Closing::Voided, digest: None });
+    draft.push(Change::Closed { assignment: lost.assignment, how: Closing::Voided, digest: None, via: None });
     draft.because.extend(lost.note.clone());
     draft.carry(&situation, chosen, &interlock())?;
     let note = lost.note.clone();

@@ -19,6 +19,8 @@ pub(super) fn merged(cx: &Cx<'_>, merged: &Merged) -> Result<Outcome, Rejection>
         return Err(Rejection::new(Code::NotAMerge, message));
     }
     let mut draft = route_report(cx, (merged.assignment, assignment), &merged.handoff, None)?;
+    // Whoever had it, Interlock has seen this merge itself.
+    draft.given_in_via(assignment.via.as_ref());
     draft.handoff = Some(merged.handoff.json.clone());
     let status = merged.handoff.said.clone();
     Ok(draft.finish(Cause::Merged { assignment: merged.assignment, status }))

@@ -28,6 +28,7 @@ mod situation;
 mod start;
 mod upgrade;
 mod validate;
+mod watch;
 
 use crate::code::Code;
 use crate::command::{Command, Inputs};
@@ -89,6 +90,7 @@ pub fn decide(workflow: &Workflow, state: &State, command: &Command, inputs: &In
         Command::Complete(complete) => complete::complete(&cx, complete),
         Command::Cancel(cancel) => cancel::cancel(&cx, cancel),
         Command::LeaseExpired(expired) => lease::expired(&cx, expired),
+        Command::Sight(sighting) => Ok(watch::sight(&cx, sighting)),
     }
 }
 

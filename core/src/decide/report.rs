@@ -41,11 +41,13 @@ impl Given {
 pub(super) fn report(cx: &Cx<'_>, report: &Report) -> Result<Outcome, Rejection> {
     let id = report.assignment;
     admit(cx.state, id, report.token, None)?;
+    cx.is_watched(report.via.as_ref())?;
     let assignment = cx.assignment(id)?;
     let mut draft = route_report(cx, (id, assignment), &report.handoff, None)?;
+    draft.given_in_via(report.via.as_ref());
     draft.handoff = Some(report.handoff.json.clone());
     let status = report.handoff.said.clone();
-    Ok(draft.finish(Cause::Reported { assignment: id, status }))
+    Ok(draft.finish(Cause::Reported { assignment: id, status, via: report.via.clone() }))
 }
 
 /// Only the holder of an open assignment may report, or repeat what it has reported.
@@ -125,7 +127,7 @@ pub(crate) fn route_report<'a>(
     refuse::demands(&situation, chosen.rule)?;
     let mut draft = Draft::new(*cx, chosen.rule.id.clone());
     draft.preview = given.is_some();
-    draft.push(Change::Closed { assignment: id, how: Closing::Reported, digest: Some(handoff.digest) });
+    draft.push(Change::Closed { assignment: id, how: Closing::Reported, digest: Some(handoff.digest), via: None });
     draft.take_ledger(&mut situation, handoff);
     draft.note_status(cx.workflow, handoff);
     let voice = Voice { name: assignment.role.clone(), resolution: Resolution::Guidance };

@@ -80,6 +80,7 @@ impl Scene {
             attempt: 1,
             token: None,
             lease_until: None,
+            via: None,
             closed: None,
         }
     }

@@ -6,6 +6,7 @@ use crate::id::{AssignmentId, DecisionId, GateRunId, Name, QuestionId};
 use crate::state::group::{End, Finding, FindingStatus, Group, Progress};
 use crate::state::lane::{Block, Counter, Holder, Lane, Part};
 use crate::state::{Assignment, Closed, GateRun, Question, Session, SessionStatus, State};
+use crate::watch::Via;
 use crate::workflow::Task;
 
 impl State {
@@ -53,14 +54,15 @@ impl State {
             Change::Staged { stage } => self.staged(*stage),
             Change::Entered { group, stage, phases } => self.entered(group.as_ref(), *stage, phases),
             Change::Assigned { .. } => self.assigned(change),
-            Change::Claimed { assignment, token, lease_until } => {
-                if let Some(assignment) = self.assignments.get_mut(assignment) {
-                    assignment.token = Some(*token);
-                    assignment.lease_until = *lease_until;
-                }
-            }
+            Change::Claimed { .. } => self.claimed(change),
             Change::Unclaimed { assignment } => self.unclaimed(*assignment),
-            Change::Closed { assignment, how, digest } => self.closed(*assignment, *how, *digest, decision),
+            Change::Closed { assignment, how, digest, via } => {
+                if *how == Closing::Reported {
+                    self.handed_in(*assignment, via.as_ref());
+                }
+                self.closed(*assignment, *how, *digest, decision);
+            }
+            Change::Sighted(sighting) => self.watch.sight(sighting),
             Change::Asked { .. } => self.asked(change),
             Change::QuestionClosed { question } => self.question_closed(*question),
             Change::GateOpened { .. } => self.gate_opened(change),
@@ -220,6 +222,7 @@ impl State {
             attempt: *attempt,
             token: None,
             lease_until: None,
+            via: None,
             closed: None,
         };
         self.assignments.insert(*assignment, given);
@@ -243,6 +246,15 @@ impl State {
         }
     }
 
+    fn claimed(&mut self, change: &Change) {
+        let Change::Claimed { assignment, token, lease_until, via } = change else { return };
+        if let Some(assignment) = self.assignments.get_mut(assignment) {
+            assignment.token = Some(*token);
+            assignment.lease_until = *lease_until;
+            assignment.via.clone_from(via);
+        }
+    }
+
     fn unclaimed(&mut self, id: AssignmentId) {
         let Some(assignment) = self.assignments.get_mut(&id) else { return };
         assignment.token = None;
@@ -263,6 +275,13 @@ impl State {
         });
         if let Some((group, part)) = closed {
             self.release(group.as_ref(), part, &Holder::Assignment(id));
+        }
+    }
+
+    /// A merge that Interlock makes itself is nobody's to watch.
+    fn handed_in(&mut self, id: AssignmentId, via: Option<&Via>) {
+        if let Some(assignment) = self.assignments.get(&id).filter(|assignment| assignment.token.is_some()) {
+            self.watch.count(assignment.via.as_ref(), via);
         }
     }
 

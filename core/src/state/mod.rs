@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::event::{Change, Closing, Event};
 use crate::id::{AssignmentId, DecisionId, Digest, GateRunId, Name, QuestionId, Timestamp};
+use crate::watch::{Via, Watch};
 use crate::workflow::Task;
 
 pub use group::{End, Finding, FindingStatus, Group, GroupStatus, Progress};
@@ -61,6 +62,9 @@ pub struct Assignment {
     /// The hash of the secret, once claimed.
     pub token: Option<Digest>,
     pub lease_until: Option<Timestamp>,
+    /// Who saw it claimed.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub via: Option<Via>,
     pub closed: Option<Closed>,
 }
 
@@ -131,6 +135,8 @@ pub struct State {
     pub open_questions: BTreeSet<QuestionId>,
     /// Gate runs whose result is awaited.
     pub gate_runs: BTreeMap<GateRunId, GateRun>,
+    #[serde(skip_serializing_if = "Watch::is_empty", default)]
+    pub watch: Watch,
     pub last_assignment: AssignmentId,
     pub last_question: QuestionId,
     pub last_gate_run: GateRunId,

@@ -10,6 +10,9 @@ use crate::yaml::{Node, Value};
 /// A value in `when`, `settings`, `flags` and `facts`: compared as text.
 pub(crate) type Literal = At<Name>;
 
+/// The target of a verb. An entry has one of its many verbs: the others take little room.
+type Verb = Option<Box<At<Name>>>;
+
 record! {
     /// A workflow: the declared rules by which a team of agents works.
     struct WorkflowDoc {
@@ -59,6 +62,8 @@ record! {
         questions: Table<QuestionDoc>,
         /// The evidence that completion needs.
         completion: Option<CompletionDoc>,
+        /// Whoever drives the session inside a client, and is no role.
+        orchestrator: Option<OrchestratorDoc>,
         /// What every handoff must have.
         handoff: Option<HandoffDoc>,
         /// Decisions that must come out as written; checked when the file is loaded.
@@ -100,39 +105,39 @@ record! {
         /// Taken only if each name has one of the values.
         when: Table<Vec<Literal>>,
         /// Verb: an assignment for a role, or `author`.
-        spawn: Option<At<Name>>,
+        spawn: Verb,
         /// Verb: the same work once more, by `self` or `author`.
-        respawn: Option<At<Name>>,
+        respawn: Verb,
         /// Verb: the reporter waits while a role is consulted.
-        consult: Option<At<Name>>,
+        consult: Verb,
         /// Verb: `blocked_agent`, the last that waits, resumes.
-        back = "return": Option<At<Name>>,
+        back = "return": Verb,
         /// Verb: the next rung above `self` or `author`.
-        escalate: Option<At<Name>>,
+        escalate: Verb,
         /// Verb: a merge task for `author`.
-        merge: Option<At<Name>>,
+        merge: Verb,
         /// Verb: this part of the `phase` is done.
-        advance: Option<At<Name>>,
+        advance: Verb,
         /// Verb: back to a phase.
-        goto: Option<At<Name>>,
+        goto: Verb,
         /// Verb: takes in and starts `groups`.
-        start: Option<At<Name>>,
+        start: Verb,
         /// Verb: a question to a person.
-        ask: Option<At<Name>>,
+        ask: Verb,
         /// Verb: ends the `group` as completed, if the evidence is there.
-        complete: Option<At<Name>>,
+        complete: Verb,
         /// Verb: ends the `group` as deferred_external.
-        defer: Option<At<Name>>,
+        defer: Verb,
         /// Verb: the validator, a role played by Interlock, judges the session.
-        validate: Option<At<Name>>,
+        validate: Verb,
         /// Verb: completes the `session`.
-        end: Option<At<Name>>,
+        end: Verb,
         /// Verb, in options of questions only: cancels the `group` or the `session`.
-        cancel: Option<At<Name>>,
+        cancel: Verb,
         /// Verb, in options of questions only: starts the question's subject (`work`) again.
-        redo: Option<At<Name>>,
+        redo: Verb,
         /// Verb, in options of questions only: acknowledges every `deferred` group and asks for the end again.
-        acknowledge: Option<At<Name>>,
+        acknowledge: Verb,
         /// The loop in which this passage is counted.
         counted = "loop": Option<At<Name>>,
         /// Evidence that this records.
@@ -305,6 +310,14 @@ record! {
     struct SessionNeedsDoc {
         /// Gates that must have passed on the tree being completed.
         gates: Vec<At<Name>>,
+    }
+
+    /// What holds for a model that orchestrates, and is itself no role.
+    struct OrchestratorDoc {
+        /// What it may change by itself: `none` (default), `all`, or patterns such as `notes/**`.
+        writes: Vec<At<Name>>,
+        /// `told` (default): completion says what was watched; `required`: work that nobody watched is not taken.
+        watched: Option<At<Name>>,
     }
 
     /// What every handoff must have.

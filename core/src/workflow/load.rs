@@ -4,40 +4,18 @@ use crate::code::Code;
 use crate::id::{Digest, Name};
 use crate::problem::Problem;
 use crate::suggest;
+use crate::workflow::builtin::{BUILTINS, PRELUDE, builtin};
 use crate::workflow::doc::WorkflowDoc;
 use crate::workflow::example;
 use crate::workflow::lower;
-use crate::workflow::merge::{PRELUDE, canonical, merge};
+use crate::workflow::merge::{canonical, merge};
 use crate::workflow::model::Workflow;
+use crate::workflow::packed;
 use crate::workflow::record::{Decode, Problems};
-use crate::yaml::{self, Node};
+use crate::yaml::{self, Node, Value};
 
 /// How deep `extends` may go.
 const MAX_EXTENDS: usize = 8;
-
-/// A workflow that ships inside the program.
-pub struct Builtin {
-    pub name: &'static str,
-    pub file: &'static str,
-    pub text: &'static str,
-}
-
-macro_rules! builtins {
-    ($($name:literal)*) => {
-        &[$(Builtin {
-            name: $name,
-            file: concat!("workflows/", $name, ".yaml"),
-            text: include_str!(concat!("../../../workflows/", $name, ".yaml")),
-        },)*]
-    };
-}
-
-/// The workflows that ship inside the program, by name.
-pub const BUILTINS: &[Builtin] = builtins!["delivery-team" "feature" "integration" "mcp-wrapper" "phased"];
-
-pub fn builtin(name: &str) -> Option<&'static Builtin> {
-    BUILTINS.iter().find(|builtin| builtin.name == name)
-}
 
 /// What came of loading: every problem, and the workflow if none is an error.
 #[derive(Debug)]
@@ -51,10 +29,10 @@ pub struct Loaded {
 }
 
 /// Whether the examples of a file are checked when it is loaded.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 enum Examples {
     Checked,
-    /// They were checked when the program was built.
+    /// They were checked when the program was built, or when the file was pinned.
     Trusted,
 }
 
@@ -64,7 +42,7 @@ pub fn load(file: &str, text: &str, library: &dyn Fn(&str) -> Option<(String, St
 }
 
 fn load_with(file: &str, text: &str, library: &dyn Fn(&str) -> Option<(String, String)>, examples: Examples) -> Loaded {
-    load_over(PRELUDE, (file, text), library, examples)
+    load_over(PRELUDE.text, (file, text), library, examples)
 }
 
 fn load_over(
@@ -77,15 +55,20 @@ fn load_over(
     let mut sources = vec![(file.to_owned(), text.to_owned())];
     let merged = read(prelude, (file, text), library, &mut sources, &mut problems);
     let mut loaded = Loaded { workflow: None, problems, sources, is_abstract: false };
-    let Some(node) = merged else { return loaded };
+    let Some(mut node) = merged else { return loaded };
+    if let (Value::Map(entries), Examples::Trusted) = (&mut node.value, examples) {
+        entries.retain(|(key, _)| key.text() != Some("examples"));
+    }
     let Some(doc) = WorkflowDoc::decode(&node, &mut loaded.problems) else { return loaded };
     loaded.is_abstract = doc.is_abstract;
     let hash = Digest::of(canonical(&node).as_bytes());
+    // What follows finds room where the tree was.
+    drop(node);
     let workflow = lower::lower(&doc, hash, &mut loaded.problems);
     if loaded.problems.iter().any(Problem::is_error) {
         return loaded;
     }
-    if let Some(workflow) = workflow.as_ref().filter(|_| examples == Examples::Checked) {
+    if let Some(workflow) = &workflow {
         example::check(workflow, &doc.examples, &mut loaded.problems);
     }
     if !loaded.problems.iter().any(Problem::is_error) {
@@ -126,7 +109,7 @@ fn read(
     sources: &mut Vec<(String, String)>,
     problems: &mut Problems,
 ) -> Option<Node> {
-    let mut layers = vec![yaml::parse(file, text, problems)?];
+    let mut layers = vec![parse(file, text, problems)?];
     let mut seen: Vec<Name> = Vec::new();
     while let Some(node) = layers.last().and_then(|layer| layer.get("extends")).filter(|node| !node.is_null()) {
         let name = Name::decode(node, problems)?;
@@ -144,11 +127,16 @@ fn read(
             return None;
         };
         seen.push(name);
-        let base = yaml::parse(&base_file, &base_text, problems)?;
+        let base = parse(&base_file, &base_text, problems)?;
         sources.push((base_file, base_text));
         layers.push(base);
     }
-    sources.push(("prelude".to_owned(), prelude.to_owned()));
-    let prelude = yaml::parse("prelude", prelude, problems)?;
-    Some(layers.iter().rev().fold(prelude, |base, layer| merge(&base, layer)))
+    sources.push((PRELUDE.file.to_owned(), prelude.to_owned()));
+    let prelude = parse(PRELUDE.file, prelude, problems)?;
+    Some(layers.into_iter().rev().fold(prelude, merge))
+}
+
+/// What ships with the program has been read before.
+fn parse(file: &str, text: &str, problems: &mut Problems) -> Option<Node> {
+    packed::tree(file, text).or_else(|| yaml::parse(file, text, problems))
 }

@@ -1,79 +1,50 @@
 //! `extends`: one document merged over another, before anything is decoded.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::workflow::doc::{loop_from_number, wrap};
 use crate::yaml::{Node, Value};
 
-/// The rows that every workflow has.
-pub(crate) const PRELUDE: &str = r#"
-workflow: prelude
-language: 1
-abstract: true
-loops:
-  retry: 3
-  settled: 2
-routes:
-  any:
-    no_handoff:  { respawn: self, loop: retry, because: the agent ended without a handoff }
-    bad_handoff: { respawn: self, loop: retry, because: the handoff stayed invalid }
-    false_claim: { respawn: self, loop: retry, because: the handoff claims tests that failed when Interlock ran them }
-    halted:      { ask: stuck, because: this cannot go on without a person }
-questions:
-  clarify: { text: "{handoff.context}", answer: { redo: work, with: [answer] } }
-  stuck:
-    text: "{because}"
-    options:
-      retry: { redo: work }
-      defer: { defer: group }
-      drop:  { cancel: group }
-      stop:  { cancel: session }
-  unfinished:
-    text: "{because}"
-    options:
-      acknowledge: { acknowledge: deferred }
-      stop:        { cancel: session }
-groups: { at_most: 4 }
-"#;
-
 /// Merges `over` onto `base`: maps key by key, `null` removes, all else is replaced whole.
-pub(crate) fn merge(base: &Node, over: &Node) -> Node {
-    merge_at(&expand(base), &expand(over), &mut Vec::new())
+pub(crate) fn merge(mut base: Node, mut over: Node) -> Node {
+    expand(&mut base);
+    expand(&mut over);
+    merge_at(base, over, &mut Vec::new())
 }
 
-fn merge_at(base: &Node, over: &Node, path: &mut Vec<String>) -> Node {
-    let (Value::Map(below), Value::Map(above)) = (&base.value, &over.value) else { return over.clone() };
-    if is_entry(path) {
-        return over.clone();
-    }
-    let over_by_name: BTreeMap<Option<&str>, &(Node, Node)> =
-        above.iter().map(|entry| (entry.0.text(), entry)).collect();
-    let mut merged: Vec<(Node, Node)> = Vec::new();
+fn merge_at(base: Node, over: Node, path: &mut Vec<Arc<str>>) -> Node {
+    let (below, above) = match (base.value, over.value) {
+        (Value::Map(below), Value::Map(above)) if !is_entry(path) => (below, above),
+        (_, value) => return Node { place: over.place, value },
+    };
+    let name = |key: &Node| key.scalar().cloned().unwrap_or_default();
+    let by_name: BTreeMap<Arc<str>, usize> = above.iter().map(|(key, _)| name(key)).zip(0..).collect();
+    let mut above: Vec<Option<(Node, Node)>> = above.into_iter().map(Some).collect();
+    let mut merged: Vec<(Node, Node)> = Vec::with_capacity(below.len().max(above.len()));
     for (key, value) in below {
-        let name = key.text().unwrap_or_default();
-        if path.is_empty() && matches!(name, "examples" | "abstract" | "about" | "extends" | "workflow" | "language") {
+        let name = name(&key);
+        if path.is_empty() && matches!(&*name, "examples" | "abstract" | "about" | "extends" | "workflow" | "language")
+        {
             continue;
         }
-        match over_by_name.get(&Some(name)) {
-            None => merged.push((key.clone(), value.clone())),
+        match by_name.get(&name).and_then(|index| above.get_mut(*index)).and_then(Option::take) {
+            None => merged.push((key, value)),
             Some((_, new)) if new.is_null() => {}
             Some((new_key, new)) => {
-                path.push(name.to_owned());
-                merged.push((new_key.clone(), merge_at(value, new, path)));
+                path.push(name);
+                merged.push((new_key, merge_at(value, new, path)));
                 path.pop();
             }
         }
     }
-    let known: BTreeSet<Option<&str>> = merged.iter().map(|(key, _)| key.text()).collect();
-    let added = above.iter().filter(|(key, value)| !known.contains(&key.text()) && !value.is_null());
-    let added: Vec<(Node, Node)> = added.cloned().collect();
-    merged.extend(added);
-    Node { place: over.place.clone(), value: Value::Map(merged) }
+    merged.extend(above.into_iter().flatten().filter(|(_, value)| !value.is_null()));
+    Node { place: over.place, value: Value::Map(merged) }
 }
 
 /// An entry is one thought; a key of it must not survive from the base.
-fn is_entry(path: &[String]) -> bool {
-    let path: Vec<&str> = path.iter().map(String::as_str).collect();
+fn is_entry(path: &[Arc<str>]) -> bool {
+    let path: Vec<&str> = path.iter().map(|name| &**name).collect();
     matches!(
         path.as_slice(),
         ["routes", _, _]
@@ -87,9 +58,8 @@ fn is_entry(path: &[String]) -> bool {
 }
 
 /// Writes out the short forms that merging looks into.
-fn expand(root: &Node) -> Node {
-    let mut root = root.clone();
-    edit(&mut root, "loops", loop_from_number);
+fn expand(root: &mut Node) {
+    edit(root, "loops", loop_from_number);
     let row = |value: &Node| value.text().map(|_| wrap(value, "any"));
     if let Value::Map(entries) = &mut root.value {
         for (key, value) in entries {
@@ -98,7 +68,6 @@ fn expand(root: &Node) -> Node {
             }
         }
     }
-    root
 }
 
 fn edit(node: &mut Node, key: &str, change: impl Fn(&Node) -> Option<Node>) {

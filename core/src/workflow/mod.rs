@@ -1,5 +1,6 @@
 //! The workflow language: from a YAML file to one ordered list of rules.
 
+mod builtin;
 mod doc;
 mod duration;
 mod example;
@@ -8,9 +9,11 @@ mod load;
 mod lower;
 mod merge;
 mod model;
+mod packed;
 pub mod record;
 
+pub use builtin::{BUILTINS, Builtin, builtin};
 pub use doc::schema;
 pub use duration::Duration;
-pub use load::{BUILTINS, Builtin, Loaded, builtin, load, load_builtin, load_pinned, load_shipped};
+pub use load::{Loaded, load, load_builtin, load_pinned, load_shipped};
 pub use model::*;

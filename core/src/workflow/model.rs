@@ -417,6 +417,13 @@ pub struct Rule {
     pub(crate) without_groups: bool,
 }
 
+impl Default for Orchestrator {
+    /// It is no role, so it changes nothing.
+    fn default() -> Self {
+        Self { writes: Writes::Nothing, watched: false }
+    }
+}
+
 impl Rule {
     pub(crate) fn speaks_of(&self, task: Task) -> bool {
         let [work, consult, merge] = self.tasks;
@@ -453,6 +460,14 @@ pub struct HandoffRules {
     pub refuse_missing_skills: bool,
 }
 
+/// What holds for a model that orchestrates, and is itself no role.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Orchestrator {
+    pub writes: Writes,
+    /// Work that nobody watched is not taken.
+    pub watched: bool,
+}
+
 /// A compiled workflow.
 #[derive(Clone, Debug)]
 pub struct Workflow {
@@ -470,6 +485,7 @@ pub struct Workflow {
     pub rules: Vec<Rule>,
     pub blocked: Option<Blocked>,
     pub handoff: HandoffRules,
+    pub orchestrator: Orchestrator,
     /// Groups at work at once.
     pub groups_at_most: u32,
     pub(crate) stages: Vec<Stage>,
@@ -509,13 +525,13 @@ pub(crate) struct Opening {
 
 /// How statuses are compared: without regard to case, spaces and hyphens.
 pub fn normalise_status(text: &str) -> String {
-    text.trim()
-        .chars()
-        .map(|character| match character {
-            ' ' | '-' => '_',
-            other => other.to_ascii_uppercase(),
-        })
-        .collect()
+    let text = text.trim();
+    let mut normal = String::with_capacity(text.len());
+    normal.extend(text.chars().map(|character| match character {
+        ' ' | '-' => '_',
+        other => other.to_ascii_uppercase(),
+    }));
+    normal
 }
 
 /// What the evidence of a completed group must be, in plain names: for whoever enforces it outside of `decide`.

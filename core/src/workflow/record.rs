@@ -68,8 +68,8 @@ pub fn wrong_type(node: &Node, wanted: &str, problems: &mut Problems) {
 
 impl Decode for Name {
     fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
-        match node.text() {
-            Some(text) if !text.trim().is_empty() => Some(Name::new(text)),
+        match node.scalar() {
+            Some(text) if !text.trim().is_empty() => Some(Name::from(text)),
             Some(_) | None => {
                 wrong_type(node, "a name", problems);
                 None

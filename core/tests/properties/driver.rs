@@ -10,6 +10,7 @@ use interlock_core::handoff::{self, Grade, Handoff, Issue, PlannedGroup, Respons
 use interlock_core::id::{AssignmentId, Digest, GateRunId, Name, QuestionId, Timestamp};
 use interlock_core::rejection::Rejection;
 use interlock_core::state::{Assignment, State};
+use interlock_core::watch::{Sighting, Via};
 use interlock_core::workflow::{GuardSource, Workflow};
 
 /// Statuses that lead on, so that sequences get somewhere.
@@ -65,6 +66,12 @@ pub(crate) struct Driver<'w> {
 pub(crate) struct Step {
     pub(crate) before: State,
     pub(crate) result: Result<Outcome, Rejection>,
+}
+
+fn sighting(dice: &mut Dice) -> Sighting {
+    let hooks = ["SessionStart", "PreToolUse", "SubagentStop"].map(Name::new);
+    let hook = dice.pick(&hooks).unwrap().clone();
+    Sighting { client: Name::new("claude"), conversation: Name::new("c-1"), hook, expects: hooks.to_vec() }
 }
 
 fn token(id: AssignmentId) -> Digest {
@@ -123,6 +130,7 @@ impl<'w> Driver<'w> {
                 by: Name::new("ada"),
             }),
             98 => Command::Complete(Complete { by: Name::new("ada") }),
+            _ if dice.one_in(8) => Command::Sight(sighting(dice)),
             _ if dice.one_in(20) => Command::Cancel(Cancel { by: Name::new("ada") }),
             _ => self.report(dice),
         }
@@ -153,7 +161,17 @@ impl<'w> Driver<'w> {
     fn claim(&self, dice: &mut Dice) -> Command {
         let assignment = self.assignment(dice);
         let lease_until = dice.one_in(2).then(|| Timestamp(self.now + 1_500));
-        Command::Claim(Claim { assignment, token: token(assignment), prompt: None, lease_until })
+        Command::Claim(Claim { assignment, token: token(assignment), prompt: None, lease_until, via: self.via(dice) })
+    }
+
+    /// Where it is asked for, mostly with a watcher.
+    fn via(&self, dice: &mut Dice) -> Option<Via> {
+        let ways = [Via::Run, Via::Hook(Name::new("claude")), Via::Mcp(Name::new("claude-code"))];
+        match self.workflow.orchestrator.watched {
+            true if dice.one_in(12) => None,
+            true => Some(Via::Run),
+            false => dice.pick(&ways).cloned().filter(|_| dice.one_in(2)),
+        }
     }
 
     fn report(&mut self, dice: &mut Dice) -> Command {
@@ -164,7 +182,7 @@ impl<'w> Driver<'w> {
         }
         let id = if dice.one_in(40) { AssignmentId(assignment.0 + 1) } else { assignment };
         let handoff = Arc::new(self.handoff(assignment, dice));
-        Command::Report(Report { assignment, token: token(id), handoff })
+        Command::Report(Report { assignment, token: token(id), handoff, via: self.via(dice) })
     }
 
     fn handoff(&mut self, id: AssignmentId, dice: &mut Dice) -> Handoff {

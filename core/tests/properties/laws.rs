@@ -39,6 +39,7 @@ impl Laws {
                 somebody_holds_every_open_thing(after, event);
                 work_goes_on(after, event);
                 what_ended_stays_ended(event, &step.before, after);
+                what_must_be_watched_was(workflow, after);
                 what_is_kept_beside_the_groups_agrees_with_them(after);
             }
         }
@@ -200,4 +201,9 @@ fn work_goes_on(state: &State, event: &Event) {
     for group in state.groups.iter().filter(|group: &&Group| group.progress == Progress::Working) {
         assert!(group.lane.is_open(), "{} works and nobody holds it, after {event:#?}", group.id);
     }
+}
+
+fn what_must_be_watched_was(workflow: &Workflow, after: &State) {
+    let unwatched = after.watch.unwatched();
+    assert!(!workflow.orchestrator.watched || unwatched == 0, "{unwatched} handoffs were taken that nobody watched");
 }

@@ -63,7 +63,7 @@ impl Play {
     pub(super) fn report(&mut self, whose: &str, handoff: Json) {
         let (id, assignment) = self.assignment(whose);
         let token = Digest::of(whose.as_bytes());
-        self.done(&Command::Claim(Claim { assignment: id, token, prompt: None, lease_until: None }));
+        self.done(&Command::Claim(Claim { assignment: id, token, prompt: None, lease_until: None, via: None }));
         let mut whole = json!({
             "agent": assignment.role, "output_type": "report", "timestamp": "2026-01-14T14:30:22Z",
             "feature_directory": ".features/login", "skills_invoked": [], "attempted": ["Looked for a way round it"],
@@ -73,7 +73,7 @@ impl Play {
         whole.as_object_mut().expect("an object").extend(more);
         let checked = self.check(&assignment, &whole);
         let handoff = checked.handoff.unwrap_or_else(|| panic!("{:#?}", checked.problems));
-        self.done(&Command::Report(Report { assignment: id, token, handoff: Arc::new(handoff) }));
+        self.done(&Command::Report(Report { assignment: id, token, handoff: Arc::new(handoff), via: None }));
     }
 
     fn check(&self, assignment: &Assignment, handoff: &Json) -> Checked {

@@ -1,8 +1,8 @@
-//! MCP over stdin and stdout, for a model that is the orchestrator of a session.
+//! MCP for a model that is the orchestrator of a session: over stdin and stdout, or behind `server::http`.
 //!
 //! Every call goes through the engine, as every command does: what the workflow does not allow is refused there, and
-//! this module only says so in words that a model can act on. Nothing but the protocol goes to stdout. The store is
-//! looked for at each call, so that a server that was started before `interlock init` is of use after it.
+//! this module only says so in words that a model can act on. Over stdin and stdout nothing but the protocol is printed.
+//! The store is looked for at each call, so that a server that was started before `interlock init` is of use after it.
 
 mod arguments;
 mod assignment;
@@ -20,6 +20,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use interlock_core::code::Code;
+use interlock_core::id::Name;
+use interlock_core::watch::Via;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ErrorData, GetPromptRequestParams, GetPromptResponse,
     Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
@@ -47,7 +49,7 @@ one. What is not allowed is refused, with what is. Questions are for a person: a
 pub(crate) fn serve(place: &Place) -> Ending {
     let broken = |error: &dyn std::fmt::Display| Failure::new(Exit::Unavailable, Code::OutputFailed, error.to_string());
     let runtime = Builder::new_current_thread().enable_all().build().map_err(|error| broken(&error))?;
-    let server = Server { place: place.clone(), asked: Arc::default() };
+    let server = Server::new(place);
     let ended = runtime.block_on(async {
         let running = match server.serve(rmcp::transport::stdio()).await {
             Ok(running) => running,
@@ -60,13 +62,19 @@ pub(crate) fn serve(place: &Place) -> Ending {
     ended
 }
 
-struct Server {
+/// What answers a client. Copies share what is under way, because an answer may come back to another one.
+#[derive(Clone)]
+pub(crate) struct Server {
     place: Place,
     /// Questions that were put to a person by way of the client, and are not answered yet.
     asked: Arc<person::Asked>,
 }
 
 impl Server {
+    pub(crate) fn new(place: &Place) -> Self {
+        Self { place: place.clone(), asked: Arc::default() }
+    }
+
     /// Does what the engine takes its time for, beside the conversation; a panic in it is a bug, and ends one call only.
     async fn beside<T: Send + 'static>(
         &self,
@@ -77,9 +85,11 @@ impl Server {
         done.unwrap_or_else(|_| Err(Failure::new(Exit::Bug, Code::Bug, "a fault in Interlock itself")))
     }
 
-    async fn carry_out(&self, order: tools::Order) -> CallToolResult {
+    /// What a model has done goes into the log as coming from its client.
+    async fn carry_out(&self, order: tools::Order, client: &str) -> CallToolResult {
         let session = order.session();
-        match self.beside(move |place| order.run(place)).await {
+        let via = Via::Mcp(Name::new(client));
+        match self.beside(move |place| order.run(&place.via(via))).await {
             Ok(told) => told.result(),
             Err(failure) => self.refuse(failure, session).await,
         }
@@ -119,7 +129,10 @@ impl ServerHandler for Server {
         match tools::Call::read(&request.name, request.arguments.clone().unwrap_or_default()) {
             Err(failure) => Ok(self.refuse(failure, None).await.into()),
             Ok(tools::Call::AskPerson(ask)) => Ok(self.ask_person(ask, request, context).await),
-            Ok(tools::Call::Order(order)) => Ok(self.carry_out(order).await.into()),
+            Ok(tools::Call::Order(order)) => {
+                let client = context.client_info().map(|client| client.name).unwrap_or_default();
+                Ok(self.carry_out(order, &client).await.into())
+            }
         }
     }
 
@@ -145,8 +158,9 @@ impl ServerHandler for Server {
         request: ReadResourceRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
+        let uri = request.uri.clone();
         let read = self.beside(move |place| resources::read(place, &request.uri)).await;
-        read.map(Into::into).map_err(|failure| told::protocol_error(&failure))
+        read.map(Into::into).map_err(|failure| told::unread(&uri, &failure))
     }
 
     async fn list_prompts(

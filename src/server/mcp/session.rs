@@ -101,9 +101,8 @@ pub(super) fn chosen(named: Option<&str>, place: &Place) -> Result<String, Failu
     if let Some(named) = named {
         return Ok(named.to_owned());
     }
-    let sessions = place.store()?.view()?.sessions()?;
-    let open = sessions.iter().filter(|session| !matches!(session.status.as_str(), "completed" | "cancelled"));
-    let open: Vec<String> = open.map(|session| session.id.to_string()).take(20).collect();
+    let open = place.store()?.view()?.sessions_under_way(20)?;
+    let open: Vec<String> = open.into_iter().map(|session| session.id.to_string()).collect();
     match open.as_slice() {
         [only] => Ok(only.clone()),
         [] => Err(Failure::new(Exit::Usage, Code::BadArgument, "no session is under way")

@@ -30,7 +30,7 @@ pub(super) fn steps(live: &Live) -> Vec<String> {
     }
     for (id, run) in &state.gate_runs {
         steps.push(format!(
-            "wait for gate `{}` ({session}.{id}): Interlock runs it itself, by `interlock run`",
+            "have gate `{}` run: Interlock does it itself, by `interlock gate {session}.{id}` or `interlock run`",
             run.gate
         ));
     }

@@ -76,3 +76,12 @@ pub(super) fn protocol_error(failure: &Failure) -> ErrorData {
         false => ErrorData::internal_error(message, Some(error.take())),
     }
 }
+
+/// The same for a resource: which one it is belongs to what is said.
+pub(super) fn unread(uri: &str, failure: &Failure) -> ErrorData {
+    let mut error = protocol_error(failure);
+    if let Some(data) = &mut error.data {
+        data["uri"] = json!(uri);
+    }
+    error
+}

@@ -8,6 +8,7 @@ mod trouble;
 mod verify;
 mod write;
 
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
@@ -20,6 +21,7 @@ use rusqlite::{Connection, TransactionBehavior};
 use crate::store::chain::{ChainKey, Seal, Sealed};
 use crate::store::{Fault, Identity, Store, Stored, Transaction, View};
 use trouble::trouble;
+use write::Texts;
 
 /// As it stands in the header of the file: `ILOK`.
 const APPLICATION_ID: i32 = 0x494c_4f4b;
@@ -31,9 +33,14 @@ const STATEMENTS: usize = 64;
 pub struct Sqlite {
     connection: Connection,
     path: PathBuf,
+    texts: RefCell<Texts>,
 }
 
 impl Sqlite {
+    fn new(connection: Connection, path: &Path) -> Self {
+        Self { connection, path: path.to_owned(), texts: RefCell::default() }
+    }
+
     /// Opens a store that is there.
     pub fn open(path: &Path) -> Stored<Self> {
         open::open(path)
@@ -53,6 +60,12 @@ impl Sqlite {
         open::back_up(&self.connection, to)
     }
 
+    fn transact(&mut self, behavior: TransactionBehavior) -> Stored<Tx<'_>> {
+        let Self { connection, path, texts } = self;
+        let tx = connection.transaction_with_behavior(behavior).map_err(|error| trouble(path, &error))?;
+        Ok(Tx { tx, path, texts })
+    }
+
     fn trouble(&self, error: &rusqlite::Error) -> Fault {
         trouble(&self.path, error)
     }
@@ -60,15 +73,11 @@ impl Sqlite {
 
 impl Store for Sqlite {
     fn view(&mut self) -> Stored<Box<dyn View + '_>> {
-        let path = &self.path;
-        let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Deferred);
-        Ok(Box::new(Tx { tx: transaction.map_err(|error| trouble(path, &error))?, path }))
+        self.transact(TransactionBehavior::Deferred).map(|tx| Box::new(tx) as _)
     }
 
     fn begin(&mut self) -> Stored<Box<dyn Transaction + '_>> {
-        let path = &self.path;
-        let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate);
-        Ok(Box::new(Tx { tx: transaction.map_err(|error| trouble(path, &error))?, path }))
+        self.transact(TransactionBehavior::Immediate).map(|tx| Box::new(tx) as _)
     }
 
     fn expect_many(&mut self) -> Stored<()> {
@@ -103,6 +112,7 @@ impl Store for Sqlite {
 struct Tx<'a> {
     tx: rusqlite::Transaction<'a>,
     path: &'a Path,
+    texts: &'a RefCell<Texts>,
 }
 
 impl Tx<'_> {

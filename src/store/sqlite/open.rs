@@ -50,7 +50,7 @@ pub(super) fn open(path: &Path) -> Stored<Sqlite> {
         }
     }
     prepare(&connection).map_err(wrong)?;
-    Ok(Sqlite { connection, path: path.to_owned() })
+    Ok(Sqlite::new(connection, path))
 }
 
 /// Looks before SQLite does, which throws the log of an empty file away, and takes one of a few bytes for an empty one.
@@ -102,7 +102,7 @@ pub(super) fn create(path: &Path, identity: &Identity, at: Timestamp) -> Stored<
     }
     migrate(&mut connection, Some((identity, at))).map_err(wrong)?;
     prepare(&connection).map_err(wrong)?;
-    Ok(Sqlite { connection, path: path.to_owned() })
+    Ok(Sqlite::new(connection, path))
 }
 
 fn connect(path: &Path, more: OpenFlags) -> Stored<Connection> {
@@ -119,6 +119,8 @@ fn connect(path: &Path, more: OpenFlags) -> Stored<Connection> {
 fn prepare(connection: &Connection) -> rusqlite::Result<()> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    // Every statement goes by a key. Without this SQLite plans some of them anew for each value that they are given.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     use_log(connection)?;
     connection.pragma_update(None, "synchronous", "full")
 }

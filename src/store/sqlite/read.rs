@@ -49,6 +49,13 @@ impl View for Tx<'_> {
         self.all(&format!("SELECT {SESSION_COLUMNS} FROM sessions ORDER BY key DESC"), [], session)
     }
 
+    fn sessions_under_way(&mut self, most: usize) -> Stored<Vec<SessionHead>> {
+        let most = i64::try_from(most).unwrap_or(i64::MAX);
+        let open = "status NOT IN ('completed', 'cancelled')";
+        let query = format!("SELECT {SESSION_COLUMNS} FROM sessions WHERE {open} ORDER BY key DESC LIMIT ?1");
+        self.all(&query, [most], session)
+    }
+
     fn workflow(&mut self, hash: Digest) -> Stored<Option<Pinned>> {
         let found = self.one("SELECT name, sources FROM workflows WHERE hash = ?1", [hash.to_string()], |row| {
             Ok((name(row, 0)?, text(row, 1)?))
@@ -141,7 +148,7 @@ impl View for Tx<'_> {
         Ok(())
     }
 
-    fn table(&mut self, table: &Table, session: i64) -> Stored<table::Rows> {
+    fn table(&mut self, table: &'static Table, session: i64) -> Stored<table::Rows> {
         let columns: Vec<&str> = table.key.iter().chain(table.columns).copied().collect();
         let sql = format!("SELECT {} FROM {} WHERE session = ?1", columns.join(", "), table.name);
         let keys = table.key.len();
@@ -280,6 +287,8 @@ fn assignment(row: &rusqlite::Row<'_>) -> rusqlite::Result<Assignment> {
         attempt: row.get(5)?,
         token: row.get::<_, Option<[u8; 32]>>(7)?.map(Digest::from_bytes),
         lease_until: row.get::<_, Option<i64>>(8)?.map(Timestamp),
+        // Only what is open is asked about its way, and that is in the state.
+        via: None,
         closed: how.map(|how| Closed { how, digest, decision }),
     })
 }

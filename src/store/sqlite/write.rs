@@ -1,9 +1,10 @@
 //! What is written, one statement a table.
 //!
-//! `OR FAIL`: a statement that fails is not undone by itself, because its order is, or the whole transaction. So SQLite
-//! need not copy every page that a statement may change.
+//! `OR FAIL`: a statement that fails is not undone by itself, because its order is, or the whole transaction. SQLite keeps
+//! a journal for each all the same, because the guards call functions, and any function may fail.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use interlock_core::code::Code;
 use interlock_core::id::{Digest, Name, Timestamp};
@@ -56,7 +57,7 @@ impl Transaction for Tx<'_> {
         Ok(self.tx.last_insert_rowid())
     }
 
-    fn append(&mut self, append: &Append<'_>) -> Stored<()> {
+    fn append(&mut self, append: &Append) -> Stored<()> {
         let at = At { session: append.session, seq: signed(append.seq) };
         let written = self.run(
             "INSERT OR FAIL INTO events (session, seq, kind, at, decision, data, says, given, prev, hash)
@@ -69,7 +70,7 @@ impl Transaction for Tx<'_> {
                 append.decision,
                 append.data,
                 append.rows.says,
-                append.given.map(Seal::as_bytes),
+                append.given.as_ref().map(Seal::as_bytes),
                 append.prev.as_bytes(),
                 append.hash.as_bytes()
             ],
@@ -79,10 +80,10 @@ impl Transaction for Tx<'_> {
             return Err(corrupt("an event was not taken in"));
         }
         let event = self.tx.last_insert_rowid();
-        if let Some(body) = append.attachment {
+        if let Some(body) = &append.attachment {
             self.run("INSERT OR FAIL INTO attachments (event, body) VALUES (?1, ?2)", params![event, body])?;
         }
-        if let Some(body) = append.prompt {
+        if let Some(body) = &append.prompt {
             self.run("INSERT OR FAIL INTO prompts (event, body) VALUES (?1, ?2)", params![event, body])?;
         }
         for write in &append.rows.rows {
@@ -115,7 +116,7 @@ impl Transaction for Tx<'_> {
     }
 
     fn commit(self: Box<Self>) -> Stored<()> {
-        let Self { tx, path } = *self;
+        let Self { tx, path, .. } = *self;
         tx.commit().map_err(|error| super::trouble(path, &error))
     }
 }
@@ -159,22 +160,61 @@ impl Tx<'_> {
     pub(super) fn record(&self, session: i64, record: &Record) -> Stored<()> {
         let written = match record.how {
             How::Insert => 0,
-            How::Update | How::Either => self.bound(&update(record), session, record)?,
+            How::Update | How::Either => self.bound(Verb::Update, session, record)?,
         };
         if written == 0 && record.how != How::Update {
-            self.bound(&insert(record), session, record)?;
+            self.bound(Verb::Insert, session, record)?;
         }
         Ok(())
     }
 
     /// Runs a statement whose values are the session, the key and the columns that are set, in this order.
-    fn bound(&self, sql: &str, session: i64, record: &Record) -> Stored<usize> {
-        let mut statement = self.tx.prepare_cached(sql).map_err(|error| self.trouble(&error))?;
+    fn bound(&self, verb: Verb, session: i64, record: &Record) -> Stored<usize> {
+        let sql = self.texts.borrow_mut().of(verb, record);
+        let mut statement = self.tx.prepare_cached(&sql).map_err(|error| self.trouble(&error))?;
         let values = record.key.iter().chain(record.set.iter().map(|(_, value)| value));
         let bound = statement
             .raw_bind_parameter(1, session)
             .and_then(|()| (2..).zip(values).try_for_each(|(index, value)| statement.raw_bind_parameter(index, value)));
         bound.and_then(|()| statement.raw_execute()).map_err(|error| self.trouble(&error))
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Verb {
+    Insert,
+    Update,
+}
+
+/// The statements that were written before. There are few: one for each set of columns that an event can set.
+#[derive(Default)]
+pub(super) struct Texts(Vec<Text>);
+
+struct Text {
+    verb: Verb,
+    table: &'static str,
+    columns: Vec<&'static str>,
+    sql: Arc<str>,
+}
+
+impl Texts {
+    fn of(&mut self, verb: Verb, record: &Record) -> Arc<str> {
+        let columns = || record.set.iter().map(|(column, _)| *column);
+        let same = |text: &&Text| {
+            text.verb == verb
+                && text.table == record.table.name
+                && text.columns.len() == record.set.len()
+                && text.columns.iter().copied().eq(columns())
+        };
+        if let Some(text) = self.0.iter().find(same) {
+            return text.sql.clone();
+        }
+        let sql = Arc::from(match verb {
+            Verb::Insert => insert(record),
+            Verb::Update => update(record),
+        });
+        self.0.push(Text { verb, table: record.table.name, columns: columns().collect(), sql: Arc::clone(&sql) });
+        sql
     }
 }
 

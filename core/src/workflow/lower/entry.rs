@@ -104,7 +104,7 @@ impl Lowering<'_> {
 
     /// Exactly one verb, with a target that it takes, where it may stand.
     fn verb(&mut self, frame: &Frame, entry: &EntryDoc) -> Option<Written> {
-        let written: [(&str, &Option<At<Name>>); 18] = [
+        let written = [
             ("spawn", &entry.spawn),
             ("respawn", &entry.respawn),
             ("consult", &entry.consult),
@@ -122,10 +122,9 @@ impl Lowering<'_> {
             ("cancel", &entry.cancel),
             ("redo", &entry.redo),
             ("acknowledge", &entry.acknowledge),
-            ("", &None),
         ];
         let verbs: Vec<(&str, &At<Name>)> =
-            written.iter().filter_map(|(verb, target)| target.as_ref().map(|target| (*verb, target))).collect();
+            written.iter().filter_map(|(verb, target)| target.as_deref().map(|target| (*verb, target))).collect();
         match verbs.as_slice() {
             [(verb, target)] => {
                 self.verb_stands_here(frame.spot, verb, &target.place);

@@ -69,6 +69,7 @@ impl Lowering<'_> {
             rules: self.rules,
             blocked: self.blocked,
             handoff,
+            orchestrator: self.orchestrator,
             groups_at_most,
             stages: self.stages,
             overrides: self.overrides,

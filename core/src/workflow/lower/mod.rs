@@ -42,6 +42,7 @@ pub(crate) fn lower(doc: &WorkflowDoc, hash: Digest, problems: &mut Problems) ->
     lowering.guards();
     lowering.domains();
     lowering.roles();
+    lowering.orchestrator();
     lowering.loops();
     lowering.overrides();
     lowering.name_phases();
@@ -70,6 +71,7 @@ pub(crate) struct Lowering<'a> {
     domains: Vec<Domain>,
     roles: Vec<Role>,
     role_index: BTreeMap<Name, RoleIx>,
+    orchestrator: Orchestrator,
     classes: BTreeMap<Name, IxSet>,
     loops: Vec<Loop>,
     /// Loops that an entry, a row or a phase names.
@@ -104,6 +106,7 @@ impl<'a> Lowering<'a> {
             domains: Vec::new(),
             roles: Vec::new(),
             role_index: BTreeMap::new(),
+            orchestrator: Orchestrator::default(),
             classes: BTreeMap::new(),
             loops: Vec::new(),
             used_loops: IxSet::default(),

@@ -85,15 +85,14 @@ impl Lowering<'_> {
             skills: doc.skills.iter().map(|skill| skill.value.clone()).collect(),
             model: doc.model.clone(),
             deadline: doc.deadline,
-            writes: self.writes(doc),
+            writes: self.writes(&doc.writes, doc.is.iter().any(|class| class.value == "author")),
             by_interlock,
         }
     }
 
     /// Authors write unless the file says otherwise; nobody else does.
-    fn writes(&mut self, doc: &RoleDoc) -> Writes {
-        let author = doc.is.iter().any(|class| class.value == "author");
-        match doc.writes.as_slice() {
+    fn writes(&mut self, written: &[At<Name>], author: bool) -> Writes {
+        match written {
             [] if author => Writes::Everything,
             [] => Writes::Nothing,
             [only] if only.value == "all" => Writes::Everything,
@@ -106,6 +105,18 @@ impl Lowering<'_> {
                 Writes::Only(patterns.iter().map(|pattern| pattern.value.clone()).collect())
             }
         }
+    }
+
+    pub(super) fn orchestrator(&mut self) {
+        let doc = self.doc.orchestrator.as_ref();
+        let watched = doc.and_then(|doc| doc.watched.as_ref());
+        if let Some(at) = watched.filter(|at| at.value != "told" && at.value != "required") {
+            self.report(Code::WrongType, &at.place, "`watched` is `told` or `required`");
+        }
+        self.orchestrator = Orchestrator {
+            writes: self.writes(doc.map_or(&[], |doc| &doc.writes), false),
+            watched: watched.is_some_and(|at| at.value == "required"),
+        };
     }
 
     fn role_domain(&mut self, name: &Name, place: &Place, doc: &RoleDoc) -> Option<DomainIx> {

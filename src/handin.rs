@@ -14,7 +14,7 @@ const LARGEST: u64 = 64 << 20;
 const FILE: &str = "handoff.json";
 
 /// Makes the output folder of an attempt, empty. A link is removed, not followed, nor are those it would be in.
-pub(super) fn clear(folder: &Path) -> io::Result<()> {
+pub(crate) fn clear(folder: &Path) -> io::Result<()> {
     let above = folder.parent().unwrap_or(Path::new("."));
     for folder in [above.parent().unwrap_or(above), above] {
         real_folder(folder)?;
@@ -24,7 +24,7 @@ pub(super) fn clear(folder: &Path) -> io::Result<()> {
 }
 
 /// Makes a folder; what is in its place goes, a link too.
-pub(super) fn real_folder(folder: &Path) -> io::Result<()> {
+pub(crate) fn real_folder(folder: &Path) -> io::Result<()> {
     if !fs::symlink_metadata(folder).is_ok_and(|found| found.is_dir()) {
         remove(folder)?;
     }
@@ -33,7 +33,7 @@ pub(super) fn real_folder(folder: &Path) -> io::Result<()> {
 
 /// The handoff that was left in the output folder, if there is one: the file that agents are told of, or the only Markdown
 /// file. No link is followed on the way, and nothing but a plain file is read.
-pub(super) fn left(folder: &Path) -> io::Result<Option<Vec<u8>>> {
+pub(crate) fn left(folder: &Path) -> io::Result<Option<Vec<u8>>> {
     if let Some(bytes) = read(folder, Path::new(FILE))? {
         return Ok(Some(bytes));
     }
@@ -69,7 +69,7 @@ fn read(folder: &Path, file: &Path) -> io::Result<Option<Vec<u8>>> {
 }
 
 /// A refusal, as its lines.
-pub(super) fn problems(rejection: &Rejection) -> Vec<String> {
+pub(crate) fn problems(rejection: &Rejection) -> Vec<String> {
     let line = |code: &str, message: &str, help: Option<&str>| {
         format!("{code}: {message}{}", help.map(|help| format!(" ({help})")).unwrap_or_default())
     };
@@ -88,7 +88,7 @@ pub(super) fn problems(rejection: &Rejection) -> Vec<String> {
 }
 
 /// What the agent is told when its handoff was not taken.
-pub(super) fn sent_back(problems: &[String], folder: &Path) -> String {
+pub(crate) fn sent_back(problems: &[String], folder: &Path) -> String {
     let mut text = String::from("Your handoff was not accepted. The assignment is still yours.\n\n");
     for problem in problems {
         text.push_str(&format!("- {problem}\n"));

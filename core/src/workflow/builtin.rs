@@ -1,0 +1,63 @@
+//! The workflows that ship inside the program. The build script reads them too.
+
+/// A workflow that ships inside the program.
+pub struct Builtin {
+    pub name: &'static str,
+    pub file: &'static str,
+    pub text: &'static str,
+}
+
+macro_rules! builtins {
+    ($($name:literal)*) => {
+        &[$(Builtin {
+            name: $name,
+            file: concat!("workflows/", $name, ".yaml"),
+            text: include_str!(concat!("../../../workflows/", $name, ".yaml")),
+        },)*]
+    };
+}
+
+/// The workflows that ship inside the program, by name.
+pub const BUILTINS: &[Builtin] = builtins!["delivery-team" "feature" "integration" "mcp-wrapper" "phased"];
+
+pub fn builtin(name: &str) -> Option<&'static Builtin> {
+    BUILTINS.iter().find(|builtin| builtin.name == name)
+}
+
+/// Everything that ships, in an order of its own.
+pub(crate) fn shipped() -> impl Iterator<Item = &'static Builtin> {
+    [&PRELUDE].into_iter().chain(BUILTINS)
+}
+
+/// The rows that every workflow has.
+pub(crate) const PRELUDE: Builtin = Builtin { name: "prelude", file: "prelude", text: PRELUDE_TEXT };
+
+const PRELUDE_TEXT: &str = r#"
+workflow: prelude
+language: 1
+abstract: true
+loops:
+  retry: 3
+  settled: 2
+routes:
+  any:
+    no_handoff:  { respawn: self, loop: retry, because: the agent ended without a handoff }
+    bad_handoff: { respawn: self, loop: retry, because: the handoff stayed invalid }
+    false_claim: { respawn: self, loop: retry, because: the handoff claims tests that failed when Interlock ran them }
+    halted:      { ask: stuck, because: this cannot go on without a person }
+questions:
+  clarify: { text: "{handoff.context}", answer: { redo: work, with: [answer] } }
+  stuck:
+    text: "{because}"
+    options:
+      retry: { redo: work }
+      defer: { defer: group }
+      drop:  { cancel: group }
+      stop:  { cancel: session }
+  unfinished:
+    text: "{because}"
+    options:
+      acknowledge: { acknowledge: deferred }
+      stop:        { cancel: session }
+groups: { at_most: 4 }
+"#;

@@ -1,0 +1,151 @@
+//! Commands that Interlock runs itself: with a time, with few variables, and with the end of what they print kept.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use interlock_core::code::Code;
+use interlock_core::id::Name;
+
+use crate::failure::{Exit, Failure};
+use crate::process::{self, Control, End, Limits, Listener, Spec, Stdin, Stream, Talk};
+use crate::team;
+
+/// What is kept of the output of a command: its end.
+const KEPT: usize = 8 << 10;
+const USUAL_TIME: Duration = Duration::from_secs(15 * 60);
+/// What commands that build and test things expect to find.
+const VARIABLES: &[&str] = &[
+    "HOME",
+    "PATH",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "LANG",
+    "LC_*",
+    "TZ",
+    "TMPDIR",
+    "TERM",
+    "XDG_*",
+    "SSL_CERT_*",
+    "CARGO_*",
+    "RUSTUP_*",
+    "GO*",
+    "JAVA_HOME",
+    "NODE_*",
+    "NPM_*",
+    "npm_*",
+    "PYTHON*",
+    "VIRTUAL_ENV",
+    "CC",
+    "CXX",
+    "CFLAGS",
+    "CXXFLAGS",
+    "LD_LIBRARY_PATH",
+    "PKG_CONFIG_*",
+    "http_proxy",
+    "https_proxy",
+    "no_proxy",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "NO_PROXY",
+];
+
+/// What came of a command.
+#[derive(Clone, Debug)]
+pub(crate) struct Outcome {
+    pub(crate) passed: bool,
+    /// The command, what it printed at the end, and how it ended.
+    pub(crate) output: String,
+    /// The command, if it failed.
+    pub(crate) failed: Option<String>,
+    /// It ended by itself: what came of it says something of the files, and nothing of the machine.
+    pub(crate) ended: bool,
+}
+
+/// How commands are run: where, for how long at most, and by what they are found again if this program is killed.
+pub(crate) struct Manner<'a> {
+    pub(crate) folder: &'a Path,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) lock: Option<PathBuf>,
+    pub(crate) mark: String,
+}
+
+/// Runs one command; `None` if it was stopped.
+pub(crate) fn run(command: &[Name], manner: &Manner<'_>, control: &Control) -> Result<Option<Outcome>, Failure> {
+    let line: Vec<&str> = command.iter().map(Name::as_str).collect();
+    let line = line.join(" ");
+    let mut tail = Tail::default();
+    let end = match process::run(&manner.spec(command), control, &mut tail) {
+        Ok(End::Stopped) => return Ok(None),
+        Ok(end) => end,
+        // A command that is not there has failed like any other: the plan may be an agent's.
+        Err(error) if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::PermissionDenied) => {
+            tail.add(error.to_string().as_bytes());
+            End::Exited(127)
+        }
+        Err(error) => return Err(Failure::new(Exit::Unavailable, Code::ProgramMissing, format!("{line}: {error}"))),
+    };
+    let passed = end == End::Exited(0);
+    let output = format!("$ {line}\n{}{}\n", tail.text(), ending(end));
+    let ended = matches!(end, End::Exited(_));
+    Ok(Some(Outcome { passed, output, failed: (!passed).then_some(line), ended }))
+}
+
+impl Manner<'_> {
+    fn spec(&self, command: &[Name]) -> Spec {
+        let (program, arguments) = command.split_first().map_or(("", &[][..]), |(first, rest)| (first.as_str(), rest));
+        let variables = team::environment(VARIABLES.iter().copied());
+        Spec {
+            program: program.into(),
+            arguments: arguments.iter().map(|word| word.as_str().into()).collect(),
+            environment: variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect(),
+            folder: self.folder.to_owned(),
+            stdin: Stdin::Nothing,
+            limits: Limits {
+                time: Some(self.timeout.unwrap_or(USUAL_TIME)),
+                output: u64::MAX,
+                line: 1 << 20,
+                ..Limits::default()
+            },
+            transcript: None,
+            lock: self.lock.clone(),
+            mark: self.mark.clone(),
+        }
+    }
+}
+
+fn ending(end: End) -> String {
+    match end {
+        End::Exited(0) => "passed".to_owned(),
+        End::Exited(code) => format!("failed: exit code {code}"),
+        End::TimedOut | End::Silent => "failed: it took too long".to_owned(),
+        End::Flooded => "failed: it printed too much".to_owned(),
+        End::Stopped => "stopped".to_owned(),
+    }
+}
+
+/// The end of what was printed.
+#[derive(Default)]
+struct Tail(Vec<u8>);
+
+impl Tail {
+    fn add(&mut self, line: &[u8]) {
+        self.0.extend_from_slice(line);
+        self.0.push(b'\n');
+        if self.0.len() > 2 * KEPT {
+            self.0.drain(..self.0.len() - KEPT);
+        }
+    }
+
+    fn text(&self) -> String {
+        let from = self.0.len().saturating_sub(KEPT);
+        let text = String::from_utf8_lossy(&self.0[from..]);
+        if from > 0 { format!("…{text}") } else { text.into_owned() }
+    }
+}
+
+impl Listener for Tail {
+    fn line(&mut self, _: Stream, line: &[u8], _: bool, _: &mut Talk<'_>) {
+        self.add(line);
+    }
+}

@@ -1,0 +1,64 @@
+//! What a doctor has found: each thing that was looked at, and what is wrong with it.
+
+use serde_json::{Value as Json, json};
+
+use crate::cli::Ending;
+use crate::failure::Exit;
+use crate::output::{HEADING, Output, Text};
+
+/// Where what was found begins on its line.
+const INDENT: &str = "                         ";
+
+/// One thing that was looked at.
+pub(crate) struct Finding {
+    pub(crate) what: String,
+    pub(crate) found: Result<String, Problem>,
+}
+
+pub(crate) struct Problem {
+    pub(crate) message: String,
+    pub(crate) help: Option<String>,
+}
+
+impl Finding {
+    fn json(&self) -> Json {
+        match &self.found {
+            Ok(found) => json!({ "what": self.what, "ok": true, "found": found }),
+            Err(problem) => json!({ "what": self.what, "ok": false, "problem": problem.message, "help": problem.help }),
+        }
+    }
+}
+
+/// Tells all of it; that something is missing is how the command ends. `about` is what it is all about, for scripts.
+pub(crate) fn tell(findings: &[Finding], about: Json, output: Output) -> Ending {
+    let sound = findings.iter().all(|finding| finding.found.is_ok());
+    if output.json {
+        let mut document = about;
+        document["ok"] = json!(sound);
+        document["findings"] = findings.iter().map(Finding::json).collect();
+        output.document(&document)?;
+    } else {
+        output.text(&text(findings))?;
+    }
+    Ok(if sound { Exit::Done } else { Exit::Unavailable })
+}
+
+fn text(findings: &[Finding]) -> Text {
+    let mut text = Text::default();
+    for finding in findings {
+        let mark = if finding.found.is_ok() { "ok      " } else { "missing " };
+        text.paint(HEADING, mark);
+        text.push(&format!("{:<16} ", finding.what));
+        match &finding.found {
+            Ok(found) => text.push(found),
+            Err(problem) => {
+                text.push(&problem.message.replace('\n', &format!("\n{INDENT}")));
+                if let Some(help) = &problem.help {
+                    text.push(&format!("\n{INDENT}{help}"));
+                }
+            }
+        }
+        text.push("\n");
+    }
+    text
+}

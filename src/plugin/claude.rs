@@ -1,0 +1,113 @@
+//! Claude Code: a plugin in the project's own `.claude`, which the client loads by itself once the project is trusted.
+
+use interlock_core::workflow::Workflow;
+use serde_json::{Value as Json, json};
+
+use crate::plugin::words::{self, COMMANDS, MARK};
+use crate::plugin::{Part, Plan, Setup, word};
+
+/// Everything is in here, and nothing else is.
+pub(super) const FOLDER: &str = ".claude/skills/interlock";
+const PREFIX: &str = "interlock:";
+/// Seconds.
+const PATIENCE: u32 = 60;
+
+/// What is called before a tool, and after it.
+const BEFORE: &str = "Agent|Task|SendMessage|Read|Write|Edit|MultiEdit|NotebookEdit|Bash|mcp__.*interlock.*";
+const AFTER: &str = "Agent|Task";
+
+pub(super) fn plan(setup: &Setup) -> Plan {
+    let workflow = &setup.workflow;
+    let mut files = vec![
+        (".claude-plugin/plugin.json".to_owned(), pretty(&manifest())),
+        ("hooks/hooks.json".to_owned(), pretty(&json!({ "hooks": hooks(&setup.program) }))),
+        (".mcp.json".to_owned(), pretty(&servers(&setup.program))),
+        ("skills/orchestrate/SKILL.md".to_owned(), skill(workflow)),
+        ("README.md".to_owned(), readme()),
+    ];
+    files.extend(COMMANDS.iter().map(|command| {
+        let told = command.told.replace("{}", "$ARGUMENTS");
+        let page = format!(
+            "---\ndescription: {}\nargument-hint: {}\n---\n{told}\n\n<!-- {MARK} -->\n",
+            words::quoted(command.about),
+            words::quoted(command.takes)
+        );
+        (format!("commands/{}.md", command.name), page)
+    }));
+    files.extend(words::held(workflow).map(|role| {
+        let page = format!(
+            "---\nname: {}\ndescription: {}\n---\n{}\n<!-- {MARK} -->\n",
+            role.name,
+            words::quoted(&words::about(role, workflow)),
+            words::page(role, workflow)
+        );
+        (format!("agents/{}.md", role.name), page)
+    }));
+    let folder = setup.project.join(FOLDER);
+    let parts = files.into_iter().map(|(name, text)| Part::whole(folder.join(name), text)).collect();
+    Plan { parts, owned: vec![folder] }
+}
+
+pub(super) fn hooks(program: &str) -> Json {
+    let command = |event: &str| format!("{} hook claude {event} --hold", word(program));
+    // A hook before a tool is told to fail closed; of the others, one that cannot be run at all says no by its exit code.
+    let before = |event: &str, matcher: &str| {
+        let handler =
+            json!({ "type": "command", "command": command(event), "timeout": PATIENCE, "onFailure": "block" });
+        json!([{ "matcher": matcher, "hooks": [handler] }])
+    };
+    let holds = |event: &str| {
+        let command = format!("{} || exit 2", command(event));
+        json!([{ "hooks": [{ "type": "command", "command": command, "timeout": PATIENCE }] }])
+    };
+    let tells = |event: &str, matcher: Option<&str>| {
+        let mut group = json!({ "hooks": [{ "type": "command", "command": command(event), "timeout": PATIENCE }] });
+        if let Some(matcher) = matcher {
+            group["matcher"] = json!(matcher);
+        }
+        json!([group])
+    };
+    json!({
+        "SessionStart": tells("SessionStart", None),
+        "UserPromptSubmit": tells("UserPromptSubmit", None),
+        "PreToolUse": before("PreToolUse", BEFORE),
+        "PostToolUse": tells("PostToolUse", Some(AFTER)),
+        "PostToolUseFailure": tells("PostToolUseFailure", Some(AFTER)),
+        "SubagentStart": tells("SubagentStart", None),
+        "SubagentStop": holds("SubagentStop"),
+        "Stop": holds("Stop"),
+    })
+}
+
+fn manifest() -> Json {
+    json!({
+        "name": "interlock",
+        "version": env!("CARGO_PKG_VERSION"),
+        "description": "Keeps this project's team of agents on the rails: Interlock decides what happens next",
+        "license": "MIT OR Apache-2.0",
+    })
+}
+
+fn servers(program: &str) -> Json {
+    json!({ "mcpServers": { "interlock": { "type": "stdio", "command": program, "args": ["mcp"] } } })
+}
+
+fn skill(workflow: &Workflow) -> String {
+    format!(
+        "---\nname: orchestrate\ndescription: {}\n---\n{}\n<!-- {MARK} -->\n",
+        words::quoted("How a session of Interlock is orchestrated: who is started when, and what is refused"),
+        words::orchestrating(workflow, PREFIX)
+    )
+}
+
+fn readme() -> String {
+    format!(
+        "# Interlock for Claude Code\n\n{MARK}: the hooks, the MCP server, the commands and the roles of this project's \
+         workflow. `interlock plugin install claude` writes it anew after the workflow has changed, `interlock plugin doctor \
+         claude` checks it, `interlock plugin uninstall claude` removes it.\n"
+    )
+}
+
+fn pretty(json: &Json) -> String {
+    format!("{json:#}\n")
+}

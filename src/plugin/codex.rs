@@ -1,0 +1,197 @@
+//! Codex: hooks, server and roles in the project's `.codex`, a skill, and the user's own consent to the hooks.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value as Json, json};
+use toml_edit::{DocumentMut, Item, Table, value};
+
+use crate::plugin::json::{SERVER, Settings};
+use crate::plugin::words::{self, MARK};
+use crate::plugin::{Part, Plan, Setup, Stand, home, sha256, word};
+
+const HOOKS: &str = ".codex/hooks.json";
+/// Seconds.
+const PATIENCE: u32 = 60;
+
+const BEFORE: &str =
+    "Bash|apply_patch|.*spawn_agent|.*send_input|.*resume_agent|.*followup_task|.*send_message|mcp__.*interlock.*";
+const AFTER: &str = ".*spawn_agent|.*wait_agent|.*close_agent";
+
+/// Codex hands hardly any variable to a server. These say where the keys and the store are, for whoever has them elsewhere.
+const HANDED_ON: [&str; 3] = ["XDG_CONFIG_HOME", "INTERLOCK_KEY_FILE", "INTERLOCK_STORE"];
+
+/// Each event, as it is written in the file and as it is called where consent is kept.
+const EVENTS: [(&str, &str, Option<&str>); 7] = [
+    ("SessionStart", "session_start", None),
+    ("UserPromptSubmit", "user_prompt_submit", None),
+    ("PreToolUse", "pre_tool_use", Some(BEFORE)),
+    ("PostToolUse", "post_tool_use", Some(AFTER)),
+    ("SubagentStart", "subagent_start", None),
+    ("SubagentStop", "subagent_stop", None),
+    ("Stop", "stop", None),
+];
+
+pub(super) fn plan(setup: &Setup) -> Plan {
+    let project = &setup.project;
+    let (program, file) = (setup.program.clone(), project.join(HOOKS));
+    let mut parts = vec![
+        Part::merged(file.clone(), move |text, stand| hooks(text, stand, &program)),
+        Part::merged(project.join(".codex/config.toml"), {
+            let program = setup.program.clone();
+            move |text, stand| server(text, stand, &program)
+        }),
+        Part::merged(user_config(), {
+            let program = setup.program.clone();
+            move |text, stand| consent(text, stand, &file, &program)
+        }),
+        Part::whole(project.join(".agents/skills/interlock/SKILL.md"), skill(setup)),
+    ];
+    let agents = project.join(".codex/agents");
+    parts.extend(words::held(&setup.workflow).map(|role| {
+        let mut page = DocumentMut::new();
+        page["name"] = value(role.name.as_str());
+        page["description"] = value(words::about(role, &setup.workflow));
+        page["developer_instructions"] = value(words::page(role, &setup.workflow));
+        Part::whole(agents.join(format!("{}.toml", role.name)), format!("# {MARK}\n{page}"))
+    }));
+    Plan { parts, owned: vec![agents] }
+}
+
+/// Where the user's own settings are.
+pub(super) fn user_config() -> PathBuf {
+    let folder = env::var_os("CODEX_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    folder.unwrap_or_else(|| home().join(".codex")).join("config.toml")
+}
+
+/// A hook before a tool that cannot be run says no by its exit code, and what the shell has to say about it. The others
+/// must not: nobody could say anything any more, and a turn would never end.
+fn handler(event: &str, program: &str) -> Json {
+    let no = if event == "PreToolUse" { " || exit 2" } else { "" };
+    let command = format!("{} hook codex {event} --hold{no}", word(program));
+    json!({ "type": "command", "command": command, "timeout": PATIENCE })
+}
+
+fn hooks(text: Option<&str>, stand: Stand, program: &str) -> Result<Option<String>, String> {
+    let settings = Settings::read(text)?;
+    match stand {
+        Stand::Out => settings.unhook(),
+        Stand::In => {
+            for (event, _, matcher) in EVENTS {
+                let mut group = json!({ "hooks": [handler(event, program)] });
+                if let Some(matcher) = matcher {
+                    group["matcher"] = json!(matcher);
+                }
+                settings.hook(event, &group)?;
+            }
+        }
+    }
+    Ok(settings.text())
+}
+
+fn server(text: Option<&str>, stand: Stand, program: &str) -> Result<Option<String>, String> {
+    let mut config = parsed(text)?;
+    let servers = config.entry("mcp_servers").or_insert(implicit()).as_table_mut();
+    let servers = servers.ok_or("`mcp_servers` is not a table")?;
+    match stand {
+        Stand::In => {
+            let mut ours = Table::new();
+            ours["command"] = value(program);
+            ours["args"] = value(toml_edit::Array::from_iter(["mcp"]));
+            ours["env_vars"] = value(toml_edit::Array::from_iter(HANDED_ON));
+            if servers.get(SERVER).is_none_or(|known| known.to_string() != ours.to_string()) {
+                servers.insert(SERVER, Item::Table(ours));
+            }
+        }
+        Stand::Out => {
+            servers.remove(SERVER);
+        }
+    }
+    if config["mcp_servers"].as_table().is_some_and(Table::is_empty) {
+        config.remove("mcp_servers");
+    }
+    Ok(kept(&config))
+}
+
+/// Codex runs no hook that its user has not agreed to; whoever installs agrees to exactly these.
+fn consent(text: Option<&str>, stand: Stand, file: &Path, program: &str) -> Result<Option<String>, String> {
+    let mut config = parsed(text)?;
+    let hooks = config.entry("hooks").or_insert(implicit()).as_table_mut().ok_or("`hooks` is not a table")?;
+    let state = hooks.entry("state").or_insert(implicit()).as_table_mut().ok_or("`hooks.state` is not a table")?;
+    let ours = format!("{}:", file.display());
+    match stand {
+        Stand::Out => state.retain(|key, _| !key.starts_with(&ours)),
+        Stand::In => {
+            for (key, hash) in consents(file, program)? {
+                let known = state.get(&key).and_then(|known| known.get("trusted_hash")).and_then(Item::as_str);
+                if known != Some(hash.as_str()) {
+                    let mut entry = Table::new();
+                    entry["trusted_hash"] = value(hash);
+                    state.insert(&key, Item::Table(entry));
+                }
+            }
+        }
+    }
+    if state.is_empty() {
+        hooks.remove("state");
+    }
+    if config["hooks"].as_table().is_some_and(Table::is_empty) {
+        config.remove("hooks");
+    }
+    Ok(kept(&config))
+}
+
+/// By what name and with what hash consent is kept for each of our hooks, as the file will be.
+pub(super) fn consents(file: &Path, program: &str) -> Result<Vec<(String, String)>, String> {
+    let before = std::fs::read_to_string(file).ok();
+    let after = hooks(before.as_deref(), Stand::In, program)?.unwrap_or_default();
+    let settings = Settings::read(Some(&after))?.json();
+    let mut all = Vec::new();
+    for (event, name, matcher) in EVENTS {
+        let ours = handler(event, program);
+        let groups = settings["hooks"][event].as_array().map_or(&[][..], Vec::as_slice);
+        let at = groups.iter().position(|group| group["hooks"][0] == ours).unwrap_or_default();
+        all.push((format!("{}:{name}:{at}:0", file.display()), hash(name, &ours, matcher)));
+    }
+    Ok(all)
+}
+
+/// As Codex computes it: over the handler in canonical JSON.
+fn hash(event: &str, handler: &Json, matcher: Option<&str>) -> String {
+    let command = &handler["command"];
+    let matcher = matcher.map_or(String::new(), |matcher| format!(",\"matcher\":{}", Json::from(matcher)));
+    let canonical = format!(
+        "{{\"event_name\":\"{event}\",\"hooks\":[{{\"async\":false,\"command\":{command},\"timeout\":{PATIENCE},\"type\":\"command\"}}]{matcher}}}"
+    );
+    format!("sha256:{}", sha256(&canonical))
+}
+
+fn skill(setup: &Setup) -> String {
+    let mut text = words::orchestrating(&setup.workflow, "");
+    text.push_str(
+        "\nSub-agents work beside you: wait for them with wait_agent. Where there is close_agent, close each that has ended \
+         before you start another; only a few may be there.\n",
+    );
+    text.push_str("\n## When the person asks for one of these\n\n");
+    for command in &words::COMMANDS {
+        let told = command.told.replace("{}", "what the person says");
+        text.push_str(&format!("- {}: {told}\n", command.about.to_lowercase()));
+    }
+    let about = "How a session of Interlock is orchestrated: start, status, next, answer, why";
+    format!("---\nname: interlock\ndescription: {}\n---\n{text}\n<!-- {MARK} -->\n", words::quoted(about))
+}
+
+fn parsed(text: Option<&str>) -> Result<DocumentMut, String> {
+    text.unwrap_or_default().parse().map_err(|error: toml_edit::TomlError| error.to_string())
+}
+
+/// A table that is only there for what is in it.
+fn implicit() -> Item {
+    let mut table = Table::new();
+    table.set_implicit(true);
+    Item::Table(table)
+}
+
+fn kept(config: &DocumentMut) -> Option<String> {
+    Some(config.to_string()).filter(|text| !text.trim().is_empty())
+}

@@ -1,0 +1,191 @@
+//! Sets clients up: hooks, server, commands and roles. Everything that was there stays, and is shown before it is written.
+
+mod claude;
+mod codex;
+mod doctor;
+mod edit;
+mod gemini;
+mod json;
+mod words;
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use interlock_core::code::Code;
+use interlock_core::workflow::Workflow;
+use sha2::{Digest as _, Sha256};
+
+use crate::failure::{Exit, Failure};
+use crate::hooks::Client;
+
+pub(crate) use doctor::examine;
+pub(crate) use edit::Edit;
+
+/// For whom, and what.
+pub(crate) struct Setup {
+    pub(crate) client: Client,
+    pub(crate) project: PathBuf,
+    /// How the client calls this program.
+    pub(crate) program: String,
+    pub(crate) workflow: Workflow,
+}
+
+/// Whether what is ours is in a file, or not.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Stand {
+    In,
+    Out,
+}
+
+type Merge = Box<dyn Fn(Option<&str>, Stand) -> Result<Option<String>, String>>;
+
+/// One file of a set-up.
+struct Part {
+    path: PathBuf,
+    how: How,
+}
+
+enum How {
+    /// The file is ours.
+    Whole(String),
+    /// It may hold what others have put there.
+    Merged(Merge),
+}
+
+impl Part {
+    fn whole(path: PathBuf, text: String) -> Self {
+        Self { path, how: How::Whole(text) }
+    }
+
+    fn merged(path: PathBuf, merge: impl Fn(Option<&str>, Stand) -> Result<Option<String>, String> + 'static) -> Self {
+        Self { path, how: How::Merged(Box::new(merge)) }
+    }
+}
+
+/// All the files of a set-up, and the folders in which files of ours that are no longer in it may lie.
+struct Plan {
+    parts: Vec<Part>,
+    owned: Vec<PathBuf>,
+}
+
+/// What would be changed, and what was found there and is left alone.
+pub(crate) struct Changes {
+    pub(crate) edits: Vec<Edit>,
+    pub(crate) kept: Vec<PathBuf>,
+}
+
+impl Setup {
+    pub(crate) fn install(&self) -> Result<Changes, Failure> {
+        self.changes(Stand::In)
+    }
+
+    pub(crate) fn uninstall(&self) -> Result<Changes, Failure> {
+        self.changes(Stand::Out)
+    }
+
+    fn changes(&self, stand: Stand) -> Result<Changes, Failure> {
+        let Plan { parts, owned } = self.plan();
+        let mut changes = Changes { edits: Vec::new(), kept: Vec::new() };
+        for part in &parts {
+            changes.take(part, stand)?;
+        }
+        for folder in &owned {
+            let left = ours_in(folder).into_iter().filter(|path| parts.iter().all(|part| part.path != *path));
+            for path in left {
+                let before = read(&path)?;
+                changes.edits.push(Edit { path, before, after: None });
+            }
+        }
+        changes.edits.retain(Edit::changes);
+        Ok(changes)
+    }
+
+    fn plan(&self) -> Plan {
+        match self.client {
+            Client::Claude => claude::plan(self),
+            Client::Codex => codex::plan(self),
+            Client::Gemini => gemini::plan(self),
+        }
+    }
+}
+
+impl Changes {
+    fn take(&mut self, part: &Part, stand: Stand) -> Result<(), Failure> {
+        let before = read(&part.path)?;
+        let after = match (&part.how, stand) {
+            (How::Merged(merge), _) => merge(before.as_deref(), stand).map_err(|why| unreadable(&part.path, &why))?,
+            // A file that somebody else wrote in this place is theirs.
+            (How::Whole(text), _)
+                if before.as_ref().is_some_and(|before| before != text && !is_ours(&part.path, before)) =>
+            {
+                self.kept.push(part.path.clone());
+                return Ok(());
+            }
+            (How::Whole(text), Stand::In) => Some(text.clone()),
+            (How::Whole(_), Stand::Out) => None,
+        };
+        self.edits.push(Edit { path: part.path.clone(), before, after });
+        Ok(())
+    }
+}
+
+/// Whether we wrote it: it says so, or it lies in a folder that is ours altogether.
+fn is_ours(path: &Path, text: &str) -> bool {
+    text.contains(words::MARK) || path.ancestors().any(|folder| folder.ends_with(claude::FOLDER))
+}
+
+/// Files of ours in a folder, also further in.
+fn ours_in(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut found = Vec::new();
+    for path in entries {
+        if path.is_dir() {
+            found.extend(ours_in(&path));
+        } else if fs::read_to_string(&path).is_ok_and(|text| is_ours(&path, &text)) {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+fn read(path: &Path) -> Result<Option<String>, Failure> {
+    match fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(unreadable(path, &error.to_string())),
+    }
+}
+
+fn unreadable(path: &Path, why: &str) -> Failure {
+    Failure::new(Exit::Invalid, Code::SettingsUnreadable, format!("{}: {why}", path.display()))
+        .help("nothing was written; mend the file, or move it away, and try again")
+}
+
+fn home() -> PathBuf {
+    env::var_os("HOME").map(PathBuf::from).unwrap_or_default()
+}
+
+/// What clients name the content of a file by.
+fn sha256(text: &str) -> String {
+    Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A word, as a shell takes it for one.
+fn word(text: &str) -> String {
+    let plain = |character: char| character.is_ascii_alphanumeric() || "/._-+".contains(character);
+    if text.chars().all(plain) { text.to_owned() } else { format!("'{}'", text.replace('\'', "'\\''")) }
+}
+
+/// How a client can call this program: by its name, if that finds this one, or else by where it is.
+pub(crate) fn program() -> String {
+    let name = "interlock";
+    let this = env::current_exe().and_then(fs::canonicalize).unwrap_or_else(|_| name.into());
+    let path = env::var_os("PATH").unwrap_or_default();
+    let found = env::split_paths(&path).map(|folder| folder.join(name)).find(|path| path.is_file());
+    match found.and_then(|path| fs::canonicalize(path).ok()) {
+        Some(found) if found == this => name.to_owned(),
+        Some(_) | None => this.display().to_string(),
+    }
+}

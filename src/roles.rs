@@ -1,0 +1,72 @@
+//! How a role works and what it returns, told to whoever plays it. General: an assignment has a prompt of its own.
+
+use std::fmt::Write as _;
+
+use interlock_core::handoff::mandatory_skills;
+use interlock_core::id::Name;
+use interlock_core::workflow::{Role, Workflow, Writes};
+use serde_json::json;
+
+/// What Interlock plays itself, no agent can.
+pub(crate) fn held(workflow: &Workflow) -> impl Iterator<Item = &Role> {
+    workflow.roles.iter().filter(|role| !role.by_interlock)
+}
+
+pub(crate) fn text(workflow: &Workflow, role: &Role) -> String {
+    let name = &role.name;
+    let mut text = format!("# You are `{name}` in a team that works by the workflow `{}`\n\n", workflow.name);
+    if let Some(about) = &workflow.about {
+        let _ = writeln!(text, "{about}\n");
+    }
+    let classes: Vec<&str> = role.classes.iter().map(Name::as_str).collect();
+    if !classes.is_empty() {
+        let _ = writeln!(text, "- In this workflow `{name}` is: {}.", classes.join(", "));
+    }
+    let _ = writeln!(text, "- {}", may_change(role));
+    let above = role.escalates_to.map_or("a person", |rung| workflow.role(rung).name.as_str());
+    let _ = writeln!(text, "- Work of yours that is stuck goes up to {above}; that is decided for you, by counters.");
+    let skills: Vec<String> = mandatory_skills(workflow, name, None).iter().map(|skill| format!("`{skill}`")).collect();
+    if !skills.is_empty() {
+        let _ = writeln!(text, "- Invoke these skills, and list them in `skills_invoked`: {}.", skills.join(", "));
+    }
+    text.push_str(
+        "- Do the work of this role and of no other. Who comes next is not yours to say: Interlock decides.\n",
+    );
+    text.push_str("- What you claim is held against the record; what you cannot show, do not claim.\n");
+    returned(&mut text, workflow, role);
+    text
+}
+
+fn may_change(role: &Role) -> String {
+    match &role.writes {
+        Writes::Everything => "You may change the files of your group.".to_owned(),
+        Writes::Nothing => "You change no files: you look, judge and report.".to_owned(),
+        Writes::Only(patterns) => {
+            let patterns: Vec<String> = patterns.iter().map(|pattern| format!("`{pattern}`")).collect();
+            format!("You may change only files that fit {}.", patterns.join(", "))
+        }
+    }
+}
+
+fn returned(text: &mut String, workflow: &Workflow, role: &Role) {
+    let skeleton = json!({
+        "agent": role.name, "output_type": "<a word for the kind of output>",
+        "timestamp": "<now, as in 2026-01-18T15:42:00Z>", "feature_directory": "<the output directory>",
+        "skills_invoked": ["<every skill that you invoked>"], "status": "<one of the statuses below>",
+        "handoff": { "next_agent": null, "context": "<what the next one has to know to go on>" },
+    });
+    let _ = writeln!(text, "\n## What you return\n\nAt the very end, one JSON block:\n\n```json\n{skeleton:#}\n```\n");
+    let statuses = workflow.role_named(&role.name).map(|ix| workflow.statuses_of(ix)).unwrap_or_default();
+    let statuses: Vec<String> = statuses.iter().map(|status| format!("`{status}`")).collect();
+    let _ = writeln!(text, "`status` is one of {}; your assignment says which are accepted then.", statuses.join(", "));
+    if let Some(blocked) = &workflow.blocked {
+        let status = workflow.status_name(blocked.status);
+        let reasons: Vec<String> = blocked.reasons.iter().map(|reason| format!("`{reason}`")).collect();
+        let _ = write!(text, "\n`{status}` is for when you cannot go on: `attempted` lists what you tried");
+        if !reasons.is_empty() {
+            let needed = if blocked.by_reason { "must be" } else { "may be" };
+            let _ = write!(text, ", `blocked_reason` {needed} one of {}", reasons.join(", "));
+        }
+        text.push_str(". It is never a reason to call the work done.\n");
+    }
+}

@@ -1,0 +1,368 @@
+//! A store at work in a thread of its own: whoever decides goes on while what was decided is written.
+//!
+//! What is appended is handed over and not waited for. Everything else waits for its answer, and so for all that was
+//! handed over before it. What could not be written comes to light with [`Transaction::written`], and nothing that was
+//! handed over after it is written.
+
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread::{self, JoinHandle};
+
+use interlock_core::code::Code;
+use interlock_core::id::{AssignmentId, Digest, QuestionId, Timestamp};
+use interlock_core::state::{Assignment, Question};
+use interlock_core::workflow::Requirements;
+
+use crate::store::chain::ChainKey;
+use crate::store::rows::SessionRow;
+use crate::store::table::{self, Fold, Table};
+use crate::store::{
+    Append, Attempt, EventRow, Fault, Identity, Link, OpenQuestion, Pinned, SessionHead, Snapshot, Store, Stored,
+    Transaction, View,
+};
+
+type Setting = Box<dyn FnOnce(&mut dyn Store) + Send>;
+type Looking = Box<dyn FnOnce(&mut dyn View) + Send>;
+type Changing = Box<dyn FnOnce(&mut dyn Transaction) + Send>;
+
+/// What is asked of a store.
+enum Job {
+    Settle(Setting),
+    View(Sender<Stored<()>>),
+    Begin(Sender<Stored<()>>),
+    /// The rest are part of the view or transaction under way.
+    Look(Looking),
+    Change(Changing),
+    Append(Box<Append>),
+    Snapshot(i64, Snapshot),
+    Written(Sender<Stored<()>>),
+    Commit(Sender<Stored<()>>),
+    End,
+}
+
+pub struct Behind {
+    jobs: Sender<Job>,
+    hand: Option<JoinHandle<()>>,
+}
+
+impl Behind {
+    pub fn new(store: Box<dyn Store>) -> Self {
+        let (jobs, waiting) = mpsc::channel();
+        let hand = thread::spawn(move || serve(store, &waiting));
+        Self { jobs, hand: Some(hand) }
+    }
+
+    fn begin_with(&self, job: impl FnOnce(Sender<Stored<()>>) -> Job) -> Stored<Hand<'_>> {
+        ask(&self.jobs, job)?;
+        Ok(Hand { jobs: &self.jobs })
+    }
+}
+
+/// What was handed over is written before the store is closed.
+impl Drop for Behind {
+    fn drop(&mut self) {
+        (self.jobs, _) = mpsc::channel();
+        if let Some(hand) = self.hand.take() {
+            // Where it panicked, that was said.
+            let _ = hand.join();
+        }
+    }
+}
+
+impl Store for Behind {
+    fn view(&mut self) -> Stored<Box<dyn View + '_>> {
+        Ok(Box::new(self.begin_with(Job::View)?))
+    }
+
+    fn begin(&mut self) -> Stored<Box<dyn Transaction + '_>> {
+        Ok(Box::new(self.begin_with(Job::Begin)?))
+    }
+
+    fn expect_many(&mut self) -> Stored<()> {
+        ask(&self.jobs, |back| Job::Settle(Box::new(move |store| answer(&back, store.expect_many()))))
+    }
+
+    fn unlock(&mut self, key: &ChainKey) -> Stored<()> {
+        let key = key.clone();
+        ask(&self.jobs, |back| Job::Settle(Box::new(move |store| answer(&back, store.unlock(&key)))))
+    }
+}
+
+/// Hands a job over, and waits for what comes of it.
+fn ask<T>(jobs: &Sender<Job>, job: impl FnOnce(Sender<Stored<T>>) -> Job) -> Stored<T> {
+    let (back, answer) = mpsc::channel();
+    jobs.send(job(back)).map_err(|_| gone())?;
+    answer.recv().map_err(|_| gone())?
+}
+
+fn answer<T>(back: &Sender<T>, result: T) {
+    // Whoever asked may be gone.
+    let _ = back.send(result);
+}
+
+fn gone() -> Fault {
+    Fault::new(Code::Bug, "the thread that writes the store is gone")
+}
+
+fn serve(mut store: Box<dyn Store>, waiting: &Receiver<Job>) {
+    while let Ok(job) = waiting.recv() {
+        match job {
+            Job::Settle(work) => work(&mut *store),
+            Job::View(back) => match store.view() {
+                Ok(view) => {
+                    answer(&back, Ok(()));
+                    look(view, waiting);
+                }
+                Err(fault) => answer(&back, Err(fault)),
+            },
+            Job::Begin(back) => match store.begin() {
+                Ok(tx) => {
+                    answer(&back, Ok(()));
+                    transact(tx, waiting);
+                }
+                Err(fault) => answer(&back, Err(fault)),
+            },
+            Job::Look(_)
+            | Job::Change(_)
+            | Job::Append(_)
+            | Job::Snapshot(..)
+            | Job::Written(_)
+            | Job::Commit(_)
+            | Job::End => {}
+        }
+    }
+}
+
+fn look(mut view: Box<dyn View + '_>, waiting: &Receiver<Job>) {
+    while let Ok(Job::Look(work)) = waiting.recv() {
+        work(&mut *view);
+    }
+}
+
+/// Until it is committed or given up.
+fn transact(mut tx: Box<dyn Transaction + '_>, waiting: &Receiver<Job>) {
+    let mut written = Ok(());
+    while let Ok(job) = waiting.recv() {
+        match job {
+            Job::Look(work) => work(&mut *tx),
+            Job::Change(work) => work(&mut *tx),
+            Job::Append(append) => written = written.and_then(|()| tx.append(&append)),
+            Job::Snapshot(session, snapshot) => written = written.and_then(|()| tx.put_snapshot(session, &snapshot)),
+            Job::Written(back) => answer(&back, std::mem::replace(&mut written, Ok(()))),
+            Job::Commit(back) => return answer(&back, written.and_then(|()| tx.commit())),
+            Job::End | Job::Settle(_) | Job::View(_) | Job::Begin(_) => return,
+        }
+    }
+}
+
+/// A view or a transaction of a store that is at work elsewhere.
+struct Hand<'a> {
+    jobs: &'a Sender<Job>,
+}
+
+impl Hand<'_> {
+    fn look<T: Send + 'static>(&self, work: impl FnOnce(&mut dyn View) -> Stored<T> + Send + 'static) -> Stored<T> {
+        ask(self.jobs, |back| Job::Look(Box::new(move |view| answer(&back, work(view)))))
+    }
+
+    fn change<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut dyn Transaction) -> Stored<T> + Send + 'static,
+    ) -> Stored<T> {
+        ask(self.jobs, |back| Job::Change(Box::new(move |tx| answer(&back, work(tx)))))
+    }
+
+    fn hand_over(&self, job: Job) -> Stored<()> {
+        self.jobs.send(job).map_err(|_| gone())
+    }
+}
+
+/// After a commit nothing is under way, and this says nothing.
+impl Drop for Hand<'_> {
+    fn drop(&mut self) {
+        let _ = self.jobs.send(Job::End);
+    }
+}
+
+impl View for Hand<'_> {
+    fn identity(&mut self) -> Stored<Identity> {
+        self.look(|view| view.identity())
+    }
+
+    fn version(&mut self) -> Stored<i64> {
+        self.look(|view| view.version())
+    }
+
+    fn session(&mut self, id: &str) -> Stored<Option<SessionHead>> {
+        let id = id.to_owned();
+        self.look(move |view| view.session(&id))
+    }
+
+    fn sessions(&mut self) -> Stored<Vec<SessionHead>> {
+        self.look(|view| view.sessions())
+    }
+
+    fn sessions_under_way(&mut self, most: usize) -> Stored<Vec<SessionHead>> {
+        self.look(move |view| view.sessions_under_way(most))
+    }
+
+    fn workflow(&mut self, hash: Digest) -> Stored<Option<Pinned>> {
+        self.look(move |view| view.workflow(hash))
+    }
+
+    fn needs_are(&mut self, hash: Digest, needs: &Requirements) -> Stored<bool> {
+        let needs = needs.clone();
+        self.look(move |view| view.needs_are(hash, &needs))
+    }
+
+    fn lost_sessions(&mut self) -> Stored<u64> {
+        self.look(|view| view.lost_sessions())
+    }
+
+    fn snapshot(&mut self, session: i64) -> Stored<Option<Snapshot>> {
+        self.look(move |view| view.snapshot(session))
+    }
+
+    fn events(&mut self, session: i64, after: u64, limit: usize) -> Stored<Vec<EventRow>> {
+        self.look(move |view| view.events(session, after, limit))
+    }
+
+    fn event_of_decision(&mut self, session: i64, decision: u32) -> Stored<Option<EventRow>> {
+        self.look(move |view| view.event_of_decision(session, decision))
+    }
+
+    fn attachment(&mut self, event: i64) -> Stored<Option<String>> {
+        self.look(move |view| view.attachment(event))
+    }
+
+    fn prompt(&mut self, event: i64) -> Stored<Option<String>> {
+        self.look(move |view| view.prompt(event))
+    }
+
+    fn assignment(&mut self, session: i64, id: AssignmentId) -> Stored<Option<Assignment>> {
+        self.look(move |view| view.assignment(session, id))
+    }
+
+    fn opened(&mut self, session: i64, id: AssignmentId) -> Stored<Option<u64>> {
+        self.look(move |view| view.opened(session, id))
+    }
+
+    fn question(&mut self, session: i64, id: QuestionId) -> Stored<Option<Question>> {
+        self.look(move |view| view.question(session, id))
+    }
+
+    fn open_questions(&mut self, session: Option<i64>) -> Stored<Vec<OpenQuestion>> {
+        self.look(move |view| view.open_questions(session))
+    }
+
+    fn attempts(&mut self) -> Stored<Vec<Attempt>> {
+        self.look(|view| view.attempts())
+    }
+
+    fn chain(&mut self, session: i64, each: &mut dyn FnMut(&Link<'_>)) -> Stored<()> {
+        let (links, chain) = mpsc::channel();
+        self.look(move |view| view.chain(session, &mut |link| answer(&links, Kept::from(link))))?;
+        chain.iter().for_each(|kept| each(&kept.link()));
+        Ok(())
+    }
+
+    fn table(&mut self, table: &'static Table, session: i64) -> Stored<table::Rows> {
+        self.look(move |view| view.table(table, session))
+    }
+
+    fn schema(&mut self) -> Stored<Vec<String>> {
+        self.look(|view| view.schema())
+    }
+}
+
+/// What a [`Link`] borrows.
+struct Kept {
+    row: EventRow,
+    attachment: Option<String>,
+    prompt: Option<String>,
+}
+
+impl From<&Link<'_>> for Kept {
+    fn from(link: &Link<'_>) -> Self {
+        let row = EventRow {
+            id: 0,
+            seq: link.seq,
+            kind: link.kind.to_owned(),
+            at: link.at,
+            decision: link.decision,
+            data: link.data.to_owned(),
+            says: link.says.to_owned(),
+            given: link.given,
+            prev: link.prev,
+            hash: link.hash,
+        };
+        Self { row, attachment: link.attachment.map(str::to_owned), prompt: link.prompt.map(str::to_owned) }
+    }
+}
+
+impl Kept {
+    fn link(&self) -> Link<'_> {
+        let EventRow { id: _, seq, kind, at, decision, data, says, given, prev, hash } = &self.row;
+        Link {
+            seq: *seq,
+            kind,
+            at: *at,
+            decision: *decision,
+            data,
+            says,
+            given: *given,
+            prev: *prev,
+            hash: *hash,
+            attachment: self.attachment.as_deref(),
+            prompt: self.prompt.as_deref(),
+        }
+    }
+}
+
+impl Transaction for Hand<'_> {
+    fn pin_workflow(&mut self, hash: Digest, pinned: &Pinned, needs: &Requirements) -> Stored<()> {
+        let (pinned, needs) = (pinned.clone(), needs.clone());
+        self.change(move |tx| tx.pin_workflow(hash, &pinned, &needs))
+    }
+
+    fn begin_session(&mut self, id: &str, at: Timestamp) -> Stored<i64> {
+        let id = id.to_owned();
+        self.change(move |tx| tx.begin_session(&id, at))
+    }
+
+    fn append(&mut self, append: &Append) -> Stored<()> {
+        self.take(append.clone())
+    }
+
+    fn take(&mut self, append: Append) -> Stored<()> {
+        self.hand_over(Job::Append(Box::new(append)))
+    }
+
+    fn put_snapshot(&mut self, session: i64, snapshot: &Snapshot) -> Stored<()> {
+        self.hand_over(Job::Snapshot(session, snapshot.clone()))
+    }
+
+    fn rebuild(&mut self, sessions: &[(i64, Fold, SessionRow)]) -> Stored<()> {
+        let sessions = sessions.to_vec();
+        self.change(move |tx| tx.rebuild(&sessions))
+    }
+
+    fn mark(&mut self) -> Stored<()> {
+        self.change(|tx| tx.mark())
+    }
+
+    fn keep(&mut self) -> Stored<()> {
+        self.change(|tx| tx.keep())
+    }
+
+    fn undo(&mut self) -> Stored<()> {
+        self.change(|tx| tx.undo())
+    }
+
+    fn written(&mut self) -> Stored<()> {
+        ask(self.jobs, Job::Written)
+    }
+
+    fn commit(self: Box<Self>) -> Stored<()> {
+        ask(self.jobs, Job::Commit)
+    }
+}

@@ -1,0 +1,20 @@
+//! The real Claude Code, Codex and Gemini CLI as orchestrators of a session, set up by `interlock plugin install`.
+//!
+//! Only the model is not real: a scripted one on loopback, and it cheats. It starts the wrong roles, edits, goes to the
+//! store, reports for others, calls blocked work complete and stops early; each time it is told no, and what comes next;
+//! then it does that, and the session ends as it should. And where the hooks are gone, the store still refuses, and the
+//! session says that nobody watched.
+
+#[path = "../clients/client.rs"]
+mod client;
+#[path = "../models/mod.rs"]
+mod models;
+
+mod hands;
+mod orchestrator;
+mod scene;
+mod team;
+
+mod hooks_gone;
+mod sessions;
+mod setup;

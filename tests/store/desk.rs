@@ -1,0 +1,167 @@
+//! Many callers at one desk: what they ask for goes into one commit, and each order stands for itself.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Barrier};
+use std::thread;
+
+use interlock::audit;
+use interlock::engine::{Desk, Done, Engine, Error, Order, Task};
+use interlock::keys::Keyring;
+use interlock::store::sqlite::Sqlite;
+use interlock::store::{Pinned, Store};
+use interlock_core::id::{AssignmentId, Name, Timestamp};
+use interlock_core::workflow::{Workflow, load_builtin};
+
+const CALLERS: usize = 16;
+
+struct Place {
+    folder: PathBuf,
+    workflow: Arc<Workflow>,
+    pinned: Arc<Pinned>,
+}
+
+impl Place {
+    fn new(what: &str) -> Self {
+        let folder = std::env::temp_dir().join(format!("interlock-desk-{what}-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let loaded = load_builtin("delivery-team").unwrap();
+        let workflow = Arc::new(loaded.workflow.unwrap());
+        let pinned = Arc::new(Pinned { name: workflow.name.clone(), sources: loaded.sources });
+        let place = Self { folder, workflow, pinned };
+        let (identity, _) = place.keyring().make("desk").unwrap();
+        Sqlite::create(&place.store(), &identity, Timestamp(1)).unwrap();
+        place
+    }
+
+    fn store(&self) -> PathBuf {
+        self.folder.join("interlock.db")
+    }
+
+    fn keyring(&self) -> Keyring {
+        Keyring::new(self.folder.join("keys"), None)
+    }
+
+    fn engine(&self) -> Engine {
+        Engine::open(Box::new(Sqlite::open(&self.store()).unwrap()), self.keyring(), "out".to_owned()).unwrap()
+    }
+
+    fn start(&self, session: &str, mission: &str) -> Order {
+        let task = Task::Start {
+            pinned: self.pinned.clone(),
+            workflow: self.workflow.clone(),
+            title: Name::new("A session"),
+            settings: BTreeMap::new(),
+            mission: Some(mission.to_owned()),
+        };
+        Order { session: Name::new(session), task }
+    }
+
+    /// The log and the tables are as they should be; how many events there are.
+    fn verified(&self, allowed: usize) -> u64 {
+        let open = || Ok(Box::new(Sqlite::open(&self.store())?) as Box<dyn Store>);
+        let (sessions, identity) = {
+            let mut store = open().unwrap();
+            let mut view = store.view().unwrap();
+            (view.sessions().unwrap(), view.identity().unwrap())
+        };
+        let report = audit::verify(&open, &self.keyring().chain(&identity).unwrap(), &sessions, &[]).unwrap();
+        assert_eq!(report.problems.len(), allowed, "{:?}", report.problems);
+        report.events
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// Every order by a caller of its own, all at the same moment.
+fn at_once(desk: &Desk, orders: Vec<Order>) -> Vec<Result<Done, Error>> {
+    let barrier = Barrier::new(orders.len());
+    thread::scope(|scope| {
+        let callers: Vec<_> = orders
+            .into_iter()
+            .map(|order| {
+                let (caller, barrier) = (desk.caller().unwrap(), &barrier);
+                scope.spawn(move || {
+                    barrier.wait();
+                    caller.execute(order)
+                })
+            })
+            .collect();
+        callers.into_iter().map(|caller| caller.join().unwrap()).collect()
+    })
+}
+
+fn claim(session: &str, assignment: u32) -> Order {
+    Order { session: Name::new(session), task: Task::Claim { assignment: AssignmentId(assignment) } }
+}
+
+#[test]
+fn everybody_gets_the_answer_to_their_own_order() {
+    let place = Place::new("answers");
+    let desk = Desk::open(place.engine()).unwrap();
+    let names: Vec<String> = (0..CALLERS).map(|number| format!("session-{number}")).collect();
+    let started = at_once(&desk, names.iter().map(|name| place.start(name, "a mission")).collect());
+    for (done, name) in started.into_iter().zip(&names) {
+        let done = done.unwrap();
+        assert_eq!((done.session.as_str(), done.seq), (name.as_str(), 1));
+    }
+    // Of each session somebody claims what is there, and somebody what is not.
+    let orders: Vec<Order> = names.iter().flat_map(|name| [claim(name, 1), claim(name, 9)]).collect();
+    let claimed = at_once(&desk, orders);
+    for pair in claimed.chunks(2) {
+        assert!(pair[0].as_ref().unwrap().claimed.is_some());
+        assert!(matches!(pair[1], Err(Error::Refused(_))), "{:?}", pair[1]);
+    }
+    drop(desk.close());
+    assert_eq!(place.verified(0), 3 * u64::try_from(CALLERS).unwrap());
+}
+
+#[test]
+fn an_order_that_cannot_be_stored_takes_no_other_with_it() {
+    let place = Place::new("spoilt");
+    rusqlite::Connection::open(place.store())
+        .unwrap()
+        .execute_batch(
+            "CREATE TRIGGER spoil BEFORE INSERT ON attachments WHEN NEW.body = 'spoil it' BEGIN
+               SELECT RAISE(ABORT, 'spoilt');
+             END",
+        )
+        .unwrap();
+    let desk = Desk::open(place.engine()).unwrap();
+    for round in 0..4 {
+        let mission = |number: usize| if number % 5 == 2 { "spoil it" } else { "a mission" };
+        let name = |number: usize| format!("session-{round}-{number}");
+        let orders = (0..CALLERS).map(|number| place.start(&name(number), mission(number))).collect();
+        for (number, done) in at_once(&desk, orders).into_iter().enumerate() {
+            match mission(number) {
+                "spoil it" => assert!(matches!(done, Err(Error::Fault(_))), "{done:?}"),
+                _ => assert_eq!(done.unwrap().session, *name(number)),
+            }
+        }
+    }
+    drop(desk.close());
+    // One event for each that was not spoilt; and the audit sees the trigger.
+    assert_eq!(place.verified(1), 4 * 13);
+}
+
+#[test]
+fn what_others_write_in_between_is_seen() {
+    let place = Place::new("between");
+    let desk = Desk::open(place.engine()).unwrap();
+    let mut other = place.engine();
+    let caller = desk.caller().unwrap();
+    caller.execute(place.start("one", "a mission")).unwrap();
+    for round in 0..5 {
+        // Claiming again voids the claim before: the attempt counts them all.
+        let mine = caller.execute(claim("one", 1)).unwrap();
+        let theirs = other.execute(&claim("one", 1)).unwrap();
+        assert_eq!((mine.seq, theirs.seq), (2 + 2 * round, 3 + 2 * round));
+    }
+    drop(caller);
+    drop(desk.close());
+    assert_eq!(place.verified(0), 11);
+}
