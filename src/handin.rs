@@ -31,6 +31,13 @@ pub(crate) fn real_folder(folder: &Path) -> io::Result<()> {
     fs::create_dir_all(folder)
 }
 
+/// Leaves a handoff where agents are told to, whole or not at all.
+pub(crate) fn leave(folder: &Path, bytes: &[u8]) -> io::Result<()> {
+    let new = folder.join(format!("{FILE}.new"));
+    fs::write(&new, bytes)?;
+    fs::rename(&new, folder.join(FILE))
+}
+
 /// The handoff that was left in the output folder, if there is one: the file that agents are told of, or the only Markdown
 /// file. No link is followed on the way, and nothing but a plain file is read.
 pub(crate) fn left(folder: &Path) -> io::Result<Option<Vec<u8>>> {

@@ -8,6 +8,7 @@ pub mod brief;
 mod checks;
 mod cli;
 pub mod clock;
+mod contract;
 mod decision;
 pub mod engine;
 mod failure;

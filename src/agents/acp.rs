@@ -14,7 +14,7 @@ use serde_json::{Value as Json, json};
 
 use super::start::{spec, variables};
 use super::story::Story;
-use super::{Client, Conversation, Job, Outcome, Setup, Tell, Trouble, Usage, event, placeholder, trouble};
+use super::{Client, Conversation, Job, Outcome, Setup, Tell, Tool, Trouble, Usage, event, placeholder, trouble};
 use crate::process::{End, Listener, Spec, Stdin, Stream, Talk};
 
 pub(super) struct Acp;
@@ -72,11 +72,16 @@ impl Client for Acp {
             read_only: job.read_only,
             resume: job.resume.map(str::to_owned),
             model: setup.model.clone(),
+            tool: job.tool.cloned(),
             message: String::new(),
             message_id: None,
             told: BTreeSet::new(),
             broken: false,
         })
+    }
+
+    fn takes_tools(&self) -> bool {
+        true
     }
 
     fn resumes(&self) -> bool {
@@ -103,6 +108,7 @@ struct Talking {
     read_only: bool,
     resume: Option<String>,
     model: Option<String>,
+    tool: Option<Tool>,
     /// As much of a message as has come, and whose pieces they are.
     message: String,
     message_id: Option<String>,
@@ -167,7 +173,9 @@ impl Talking {
             let message = format!("the agent speaks version {version} of the protocol, and Interlock version 1");
             return self.fail(trouble::setup(message), talk);
         }
-        let mut params = json!({ "cwd": self.folder.to_string_lossy(), "mcpServers": [] });
+        let served = |Tool { program, arguments }: &Tool| json!({ "name": Tool::SERVER, "command": program, "args": arguments, "env": [] });
+        let servers: Vec<Json> = self.tool.iter().map(served).collect();
+        let mut params = json!({ "cwd": self.folder.to_string_lossy(), "mcpServers": servers });
         // The output folder is not in the working folder, and an agent's sandbox would be in the way of the handoff.
         if event::at(greeting, &["agentCapabilities", "sessionCapabilities", "additionalDirectories"]).is_some() {
             params["additionalDirectories"] = json!([self.output.to_string_lossy()]);

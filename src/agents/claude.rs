@@ -8,11 +8,11 @@ use std::ffi::OsString;
 use std::io;
 use std::time::Duration;
 
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 
 use super::start::{ARGUMENT, Ours, check_flags, check_no_command, resumed, spec, variables};
 use super::story::Story;
-use super::{Client, Conversation, Job, Outcome, Setup, Tell, Trouble, TroubleKind, Usage, event, trouble};
+use super::{Client, Conversation, Job, Outcome, Setup, Tell, Tool, Trouble, TroubleKind, Usage, event, trouble};
 use crate::clock;
 use crate::process::{End, Listener, Spec, Stdin, Stream, Talk};
 
@@ -97,10 +97,16 @@ impl Client for Claude {
         if let Some(conversation) = resumed(job)? {
             add(&["--resume", conversation]);
         }
+        let mut allowed = LOOKING.to_owned();
+        if let Some(tool) = job.tool {
+            allowed.push_str(&format!(",mcp__{}__{}", Tool::SERVER, Tool::NAME));
+            let server = json!({ "type": "stdio", "command": tool.program, "args": tool.arguments });
+            add(&["--mcp-config", &json!({ "mcpServers": { Tool::SERVER: server } }).to_string()]);
+        }
         if job.read_only {
-            add(&["--allowedTools", LOOKING, "--disallowedTools", WRITING]);
+            add(&["--allowedTools", &allowed, "--disallowedTools", WRITING]);
         } else {
-            add(&["--allowedTools", &format!("{LOOKING},{WRITING}")]);
+            add(&["--allowedTools", &format!("{allowed},{WRITING}")]);
         }
         if let Some(schema) = job.schema.map(plain).filter(|schema| schema.len() <= ARGUMENT) {
             add(&["--json-schema", &schema]);
@@ -121,6 +127,10 @@ impl Client for Claude {
 
     fn help(&self) -> Option<&'static [&'static str]> {
         Some(&["--help"])
+    }
+
+    fn takes_tools(&self) -> bool {
+        true
     }
 
     fn resumes(&self) -> bool {

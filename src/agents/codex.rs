@@ -10,7 +10,7 @@ use serde_json::Value as Json;
 
 use super::start::{Ours, check_flags, check_no_command, is_flag, put, resumed, spec, variables};
 use super::story::Story;
-use super::{Client, Conversation, Job, Outcome, Setup, Tell, Usage, event, trouble};
+use super::{Client, Conversation, Job, Outcome, Setup, Tell, Tool, Usage, event, trouble};
 use crate::process::{End, Listener, Spec, Stdin, Stream, Talk};
 
 pub(super) struct Codex;
@@ -67,6 +67,9 @@ impl Client for Codex {
         if !job.read_only {
             arguments.extend(["--add-dir".into(), job.output.into()]);
         }
+        if let Some(tool) = job.tool {
+            arguments.extend(served(tool).into_iter().flat_map(|setting| ["-c".into(), setting.into()]));
+        }
         if let Some(schema) = job.schema.filter(|schema| is_strict(schema)) {
             arguments.extend(["--output-schema".into(), put(job, "handoff.schema.json", &schema.to_string())?]);
         }
@@ -85,6 +88,10 @@ impl Client for Codex {
         Some(&["exec", "--help"])
     }
 
+    fn takes_tools(&self) -> bool {
+        true
+    }
+
     fn resumes(&self) -> bool {
         true
     }
@@ -92,6 +99,17 @@ impl Client for Codex {
     fn counts_whole_conversations(&self) -> bool {
         true
     }
+}
+
+/// The settings that have a server started. Nobody is there to approve of the use of its tool.
+fn served(tool: &Tool) -> [String; 3] {
+    let arguments = toml_edit::Array::from_iter(&tool.arguments);
+    let setting = |key: &str, value: toml_edit::Value| format!("mcp_servers.{}.{key}={value}", Tool::SERVER);
+    [
+        setting("command", tool.program.as_str().into()),
+        setting("args", arguments.into()),
+        setting("default_tools_approval_mode", "approve".into()),
+    ]
 }
 
 /// Does the service take this schema? It wants every object closed and every property required, and refuses the whole

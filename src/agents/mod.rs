@@ -43,6 +43,22 @@ pub(crate) struct Job<'a> {
     pub resume: Option<&'a str>,
     /// A JSON Schema of the handoff, for clients that can hold their model to one.
     pub schema: Option<&'a Json>,
+    /// The server of MCP with the tool that it may hand off with, for clients that start one.
+    pub tool: Option<&'a Tool>,
+}
+
+/// A server of MCP, as clients start it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Tool {
+    pub program: String,
+    pub arguments: Vec<String>,
+}
+
+impl Tool {
+    /// What clients know the server by.
+    pub(crate) const SERVER: &'static str = "interlock_agent";
+    /// The tool that hands off.
+    pub(crate) const NAME: &'static str = "hand_off";
 }
 
 /// How an agent is set up: an entry of `agents.yaml`.
@@ -88,6 +104,11 @@ pub(crate) trait Client: Send + Sync {
     /// What makes the program list its flags, if it does: how flags that it does not have are found.
     fn help(&self) -> Option<&'static [&'static str]> {
         None
+    }
+
+    /// Does it start a server of MCP for its model?
+    fn takes_tools(&self) -> bool {
+        false
     }
 
     /// Can a conversation be resumed with more words?

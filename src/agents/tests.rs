@@ -28,6 +28,7 @@ fn job() -> Job<'static> {
         read_only: false,
         resume: None,
         schema: None,
+        tool: None,
     }
 }
 
@@ -608,14 +609,16 @@ fn command_lines() {
     let output = scratch("lines");
     let schema = json!({ "$schema": "x", "type": "object", "properties": { "a": { "type": "string" } }, "required": ["a"],
                          "additionalProperties": false });
+    let arguments = ["mcp", "--handoff", output.to_str().unwrap()].map(str::to_owned).to_vec();
+    let tool = Tool { program: "/opt/in \"quotes\"/interlock".to_owned(), arguments };
     let mut all = String::new();
     for client in clients() {
         let command =
             if matches!(client.name(), "acp" | "command") { vec!["agent", "--as={role}", "{output}"] } else { vec![] };
         let plain = setup(&command);
         let full = Setup { model: Some("big".to_owned()), flags: vec!["--extra".to_owned()], ..plain.clone() };
-        let first = Job { output: &output, ..job() };
-        let again = Job { read_only: true, resume: Some("c-1"), schema: Some(&schema), ..first.clone() };
+        let first = Job { output: &output, tool: Some(&tool), ..job() };
+        let again = Job { read_only: true, resume: Some("c-1"), schema: Some(&schema), tool: None, ..first.clone() };
         for (setup, job) in [(&plain, &first), (&full, &again)] {
             all.push_str(&shown(&client.start(setup, job).unwrap()));
         }

@@ -1,6 +1,8 @@
 //! `interlock mcp`
 
-use clap::Args;
+use std::path::PathBuf;
+
+use clap::{Args, ValueHint};
 
 use crate::cli::place::Place;
 use crate::cli::{Ending, examples};
@@ -19,11 +21,17 @@ use crate::server;
     "gemini mcp add interlock interlock mcp          # Gemini CLI does"
     "interlock mcp --store /srv/team/.interlock/interlock.db"
 ))]
-pub(crate) struct Mcp {}
+pub(crate) struct Mcp {
+    /// Serve an agent of a run instead: one tool, which hands off into this folder (`interlock run` says so to its clients)
+    #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    pub(crate) handoff: Option<PathBuf>,
+}
 
 impl Mcp {
-    #[allow(clippy::unused_self, reason = "every command runs the same way")]
     pub(crate) fn run(&self, place: &Place) -> Ending {
-        server::mcp::serve(place)
+        match &self.handoff {
+            Some(folder) => server::mcp::serve_agent(folder),
+            None => server::mcp::serve(place),
+        }
     }
 }

@@ -24,6 +24,8 @@ use crate::team::{Part, Team};
 pub(super) struct Crew {
     pub(super) session: Name,
     pub(super) workflow: Arc<Workflow>,
+    /// The files of the workflow.
+    pub(super) sources: Vec<(String, String)>,
     pub(super) team: Team,
     pub(super) site: Site,
     pub(super) purse: Purse,
@@ -41,11 +43,14 @@ pub(super) struct Call {
     pub(super) id: AssignmentId,
     pub(super) role: Name,
     pub(super) group: Option<Name>,
+    pub(super) phase: Option<Name>,
     pub(super) task: Task,
     /// The reports that are still to come: what those assignments left does not count yet.
     pub(super) open: Vec<AssignmentId>,
     /// The commands that the plan has for the group.
     pub(super) checks: Vec<Vec<Name>>,
+    /// Those that a plan may depend on; only the session itself is planned.
+    pub(super) groups: Vec<Name>,
 }
 
 impl Call {
@@ -55,22 +60,29 @@ impl Call {
             id,
             role: assignment.role.clone(),
             group: assignment.group.clone(),
+            phase: assignment.phase.clone(),
             task: assignment.task,
             open: state.open.iter().copied().collect(),
             checks: group.map(|group| group.checks.clone()).unwrap_or_default(),
+            groups: match assignment.group {
+                Some(_) => Vec::new(),
+                None => state.groups.iter().map(|group| group.id.clone()).collect(),
+            },
         }
     }
 
     /// As it was given out.
     fn assigned(id: AssignmentId, change: &Change) -> Option<Self> {
         match change {
-            Change::Assigned { assignment, role, group, task, .. } if *assignment == id => Some(Self {
+            Change::Assigned { assignment, role, group, phase, task, .. } if *assignment == id => Some(Self {
                 id,
                 role: role.clone(),
                 group: group.clone(),
+                phase: phase.clone(),
                 task: *task,
                 open: Vec::new(),
                 checks: Vec::new(),
+                groups: Vec::new(),
             }),
             _ => None,
         }

@@ -94,6 +94,7 @@ impl Run {
             purse: Purse::open(&self.root.join("spent.jsonl")),
             checks: checks::Checks::default(),
             session: self.session,
+            sources: sources(&mut looking, &self.workflow)?,
             workflow: self.workflow,
             team: self.team,
             desk: caller,
@@ -107,6 +108,12 @@ impl Run {
         drop(held);
         ended
     }
+}
+
+/// The files of a workflow, as they were pinned.
+fn sources(looking: &mut Engine, workflow: &Workflow) -> Result<Vec<(String, String)>, Failure> {
+    let pinned = looking.store().view()?.workflow(workflow.hash)?;
+    Ok(pinned.map(|pinned| pinned.sources).unwrap_or_default())
 }
 
 /// Whether a session that has ended needs no run any more: its result is handed over, and what nobody needs is gone.

@@ -24,6 +24,8 @@ pub(crate) struct Part {
     pub(crate) setup: Setup,
     /// The client is given the schema of a handoff.
     pub(crate) structured: bool,
+    /// The client starts a server with the tool that hands off.
+    pub(crate) tool: bool,
     pub(crate) deadline: Option<Duration>,
     pub(crate) budget: Allowance,
     pub(crate) parallel: Option<u32>,

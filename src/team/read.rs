@@ -49,9 +49,17 @@ pub(crate) fn open(source: &Source) -> Read {
 struct Reader<'a> {
     source: &'a Source,
     problems: Vec<Problem>,
-    agents: BTreeMap<Name, (&'static dyn Client, Setup, bool)>,
+    agents: BTreeMap<Name, Agent>,
     /// Agents whose client there is not: told of once, and not again for each role.
     unknown: Vec<Name>,
+}
+
+#[derive(Clone)]
+struct Agent {
+    client: &'static dyn Client,
+    setup: Setup,
+    structured: bool,
+    tool: bool,
 }
 
 impl Reader<'_> {
@@ -65,7 +73,11 @@ impl Reader<'_> {
             for problem in client.check(&setup) {
                 self.report(Code::BadAgent, place, format!("agent `{name}`: {problem}"));
             }
-            self.agents.insert(name.clone(), (client, setup, agent.structured));
+            let structured = agent.structured;
+            let by_file = self.choice(agent.handoff.as_ref(), &["tool", "file"]) == 1;
+            // What is held to a schema hands off with its last word.
+            let tool = client.takes_tools() && !structured && !by_file;
+            self.agents.insert(name.clone(), Agent { client, setup, structured, tool });
         }
     }
 
@@ -167,20 +179,21 @@ impl Reader<'_> {
         if self.unknown.contains(&name.value) {
             return None;
         }
-        let Some((client, setup, structured)) = self.agents.get(&name.value) else {
+        let Some(agent) = self.agents.get(&name.value).cloned() else {
             let known: Vec<&str> = self.agents.keys().map(Name::as_str).collect();
             let problem = Problem::new(Code::UnknownAgent, format!("there is no agent `{}`", name.value));
             let help = suggest::help(&name.value, known.iter().copied());
             self.problems.push(problem.maybe_help(help).at(name.place.clone()));
             return None;
         };
-        let (client, mut setup, structured) = (*client, setup.clone(), *structured);
+        let Agent { client, mut setup, structured, tool } = agent;
         setup.model = part.model.clone().or(setup.model);
         Some(Part {
             agent: name.value.clone(),
             client,
             setup,
             structured,
+            tool,
             deadline: part.deadline.map(length),
             budget: self.allowance(part.budget.as_ref()),
             parallel: self.positive(part.parallel.as_ref()),

@@ -54,6 +54,23 @@ pub(crate) fn structured() -> Script {
     })
 }
 
+/// The same manager, with the tool of MCP that every client is given: first with a handoff that is not valid.
+pub(crate) fn with_tool() -> Script {
+    Script::new(|turn| {
+        let tool = turn.tools.iter().find(|tool| tool.contains("interlock_agent") && tool.ends_with("hand_off"));
+        let Some(tool) = tool else { return Step::say(format!("There is no tool among {:?}", turn.tools)) };
+        let hand_off = |handoff: Json| Step::Tool { name: tool.clone(), input: json!({ "handoff": handoff }) };
+        match turn.fresh_results {
+            0 => hand_off(json!({ "agent": "project_manager", "status": "INVESTIGATION_ONLY", "timestamp": "soon" })),
+            1 => hand_off(whole(
+                turn,
+                &json!({ "status": "INVESTIGATION_ONLY", "investigation_answers": "Nothing to do." }),
+            )),
+            _ => Step::say("Handed off."),
+        }
+    })
+}
+
 /// The developer of `login` has written its file, and not handed in yet.
 fn is_late(turn: &Turn) -> bool {
     turn.role() == Some("developer") && turn.group() == Some("login") && is_advised(turn) && turn.fresh_results == 1

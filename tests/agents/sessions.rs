@@ -263,6 +263,51 @@ fn claude_code_held_to_a_schema() {
     assert_eq!(run.json()["spent"]["turns"], 1, "{run:#?}");
 }
 
+/// Every client is given a tool that hands off. It refuses at once what is not valid, and nothing has to be sent back.
+#[track_caller]
+fn hands_off_with_its_tool(client: Client) {
+    let Some(scene) = Scene::with_clients(script::with_tool()) else { return };
+    let program = program(client);
+    let agent = match client {
+        Client::Claude => format!("client: claude, program: {program:?}"),
+        Client::Codex => format!("client: codex, program: {program:?}, model: scripted"),
+        Client::Gemini => format!("client: gemini, program: {program:?}, model: gemini-2.5-flash"),
+        Client::CodexAcp => format!("client: acp, command: [{program:?}]"),
+    };
+    let team = scene.team(&scene.agent(client, &agent));
+    let run = run(&scene, &team);
+    assert_eq!((run.exit, &run.json()["status"]), (Some(0), &json!("completed")), "{run:#?}");
+    assert_eq!(run.json()["spent"]["turns"], 1, "{run:#?}");
+    let turns = scene.models.turns();
+    let results = &turns.last().expect("somebody asked").tool_results;
+    let [refused, taken] = results.as_slice() else { panic!("{results:#?}") };
+    for problem in ["output_type", "timestamp", "feature_directory"] {
+        assert!(refused.contains(problem), "{problem} is not in {refused}");
+    }
+    assert!(taken.contains("End your turn now"), "{taken}");
+    assert_eq!(scene.left_behind(), Vec::<String>::new());
+}
+
+#[test]
+fn claude_code_hands_off_with_its_tool() {
+    hands_off_with_its_tool(Client::Claude);
+}
+
+#[test]
+fn codex_hands_off_with_its_tool() {
+    hands_off_with_its_tool(Client::Codex);
+}
+
+#[test]
+fn gemini_cli_hands_off_with_its_tool() {
+    hands_off_with_its_tool(Client::Gemini);
+}
+
+#[test]
+fn an_acp_agent_hands_off_with_its_tool() {
+    hands_off_with_its_tool(Client::CodexAcp);
+}
+
 /// Stopped as a person stops it, it leaves nothing running, and says so.
 #[test]
 fn a_run_that_is_asked_to_stop_ends_its_agents() {

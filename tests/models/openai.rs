@@ -15,6 +15,10 @@ fn turn(request: &Request) -> Turn {
         tools: names(&body["tools"], "name"),
         ..Turn::default()
     };
+    for group in body["tools"].as_array().into_iter().flatten().filter(|tool| tool["type"] == "namespace") {
+        let named = |tool: String| format!("{}::{tool}", group["name"].as_str().unwrap_or_default());
+        turn.tools.extend(names(&group["tools"], "name").into_iter().map(named));
+    }
     // The newest models have their tools among what was said.
     for item in body["input"].as_array().into_iter().flatten().filter(|item| item["type"] == "additional_tools") {
         turn.tools

@@ -7,11 +7,12 @@ use interlock_core::command::Loss;
 use interlock_core::handoff;
 use interlock_core::workflow::Writes;
 
-use crate::agents::{Conversation, Job, Outcome, Progress, Tell, Usage};
+use crate::agents::{Conversation, Job, Outcome, Progress, Tell, Tool, Usage};
 use crate::clock;
+use crate::contract::Contract;
 use crate::failure::Failure;
 use crate::process::{self, End, Listener, Stream, Talk};
-use crate::run::crew::{News, Over};
+use crate::run::crew::{Call, News, Over};
 use crate::run::purse::{Entry, Exceeded, Spent};
 use crate::run::turn::Turn;
 use crate::team::Allowance;
@@ -60,6 +61,7 @@ impl Turn<'_> {
     pub(super) fn converse(&mut self) -> Result<(End, Outcome), Failure> {
         let resume = self.told.resume.clone();
         let schema = self.part.structured.then(|| handoff::schema(Some(&self.crew.workflow)));
+        let tool = self.part.tool.then(|| self.tool()).transpose().map_err(|error| self.cannot_start(&error))?;
         let job = Job {
             assignment: &self.name,
             role: &self.call.role,
@@ -71,6 +73,7 @@ impl Turn<'_> {
             read_only: *self.writes == Writes::Nothing,
             resume: resume.as_deref(),
             schema: schema.as_ref(),
+            tool: tool.as_ref(),
         };
         let (client, setup) = (self.part.client, &self.part.setup);
         let mut spec = client.start(setup, &job).map_err(|error| self.cannot_start(&error))?;
@@ -91,6 +94,14 @@ impl Turn<'_> {
         self.counted = plus(&outcome.usage, &self.counted, resume.is_some());
         self.spend(&outcome, began.elapsed());
         Ok((end, outcome))
+    }
+
+    /// This program once more, as the server with the tool that the agent may hand off with.
+    fn tool(&self) -> std::io::Result<Tool> {
+        let Call { role, phase, task, groups, .. } = self.call.clone();
+        Contract { role, phase, task, groups, workflow: self.crew.sources.clone() }.write(&self.output)?;
+        let program = std::env::current_exe()?.display().to_string();
+        Ok(Tool { program, arguments: vec!["mcp".into(), "--handoff".into(), self.output.display().to_string()] })
     }
 
     /// Tells people what the agent is at, and keeps count of what it has used up.

@@ -14,7 +14,7 @@ use interlock_core::id::{Digest, Name};
 use interlock_core::workflow::{Task, Writes};
 use serde_json::Value as Json;
 
-use crate::agents::{Outcome, Trouble, TroubleKind, Usage};
+use crate::agents::{Outcome, Tool, Trouble, TroubleKind, Usage};
 use crate::engine::{Claimed, Done, Error, Given, Task as Wish};
 use crate::failure::{Exit, Failure};
 use crate::handin;
@@ -46,7 +46,8 @@ pub(super) fn take(crew: &Crew, call: &Call, control: &Control, news: &Sender<Ne
     let output = crew.site.output(call.id, claimed.attempt);
     handin::clear(&output).map_err(|error| unwritable(&output, &error))?;
     let read_only = *writes == Writes::Nothing;
-    let prompt = format!("{}{}{}", claimed.prompt, of_conflicts(&bench.conflicts), of_ending(read_only));
+    let ending = of_ending(read_only, part.tool);
+    let prompt = format!("{}{}{ending}", claimed.prompt, of_conflicts(&bench.conflicts));
     let name = format!("{}.{}", crew.session, call.id);
     let told = Told { text: prompt.clone(), resume: None };
     let turn = Turn {
@@ -333,11 +334,20 @@ fn of_conflicts(files: &[String]) -> String {
 }
 
 /// How it ends here: not every client may write where the handoff belongs.
-fn of_ending(read_only: bool) -> String {
+fn of_ending(read_only: bool, tool: bool) -> String {
     let held = if read_only { "You may change no file of the project: what you change is undone. " } else { "" };
+    let tool = if tool {
+        format!(
+            "Give the handoff to the tool `{}` of `{}`, if you have it: it says at once what is wrong, and stands for the file. ",
+            Tool::NAME,
+            Tool::SERVER
+        )
+    } else {
+        String::new()
+    };
     format!(
-        "\n\n## In this run\n\n{held}Write the handoff and end; it is given in for you. Where you cannot write the file, let your \
-         last message be the JSON object and nothing else.\n"
+        "\n\n## In this run\n\n{held}{tool}Write the handoff and end; it is given in for you. Where you cannot write the file, \
+         let your last message be the JSON object and nothing else.\n"
     )
 }
 

@@ -60,6 +60,12 @@ pub(super) struct Report {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
+pub(super) struct HandOff {
+    pub(super) handoff: Handoff,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Check {
     pub(super) assignment: Option<String>,
     pub(super) role: Option<String>,
@@ -91,11 +97,15 @@ pub(super) enum Handoff {
 
 impl Handoff {
     /// The same as if it had come in a file.
-    pub(super) fn given(&self) -> Given {
-        let bytes = match self {
+    pub(super) fn bytes(&self) -> Vec<u8> {
+        match self {
             Handoff::Text(text) => text.clone().into_bytes(),
             Handoff::Object(object) => serde_json::to_vec_pretty(object).unwrap_or_default(),
-        };
+        }
+    }
+
+    pub(super) fn given(&self) -> Given {
+        let bytes = self.bytes();
         Given { digest: Digest::of(&bytes), extracted: handoff::extract("handoff", &bytes).map(Arc::new) }
     }
 }

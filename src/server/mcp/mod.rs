@@ -1,9 +1,11 @@
-//! MCP for a model that is the orchestrator of a session: over stdin and stdout, or behind `server::http`.
+//! MCP for a model that is the orchestrator of a session: over stdin and stdout, or behind `server::http`. For an agent that a
+//! run has started there is a small server of its own (`agent`).
 //!
 //! Every call goes through the engine, as every command does: what the workflow does not allow is refused there, and
 //! this module only says so in words that a model can act on. Over stdin and stdout nothing but the protocol is printed.
 //! The store is looked for at each call, so that a server that was started before `interlock init` is of use after it.
 
+mod agent;
 mod arguments;
 mod assignment;
 mod explain;
@@ -16,6 +18,7 @@ mod steps;
 mod told;
 mod tools;
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -45,11 +48,19 @@ an assignment, have an agent of that role do it with the prompt you get, and giv
 report_handoff; then do what the decision says. Never do a role's work or write its handoff yourself, and never skip \
 one. What is not allowed is refused, with what is. Questions are for a person: ask_person puts them to one.";
 
-/// Serves one client, until it closes stdin.
+/// Serves a client whose model orchestrates, until it closes stdin.
 pub(crate) fn serve(place: &Place) -> Ending {
+    on_stdio(Server::new(place))
+}
+
+/// Serves the client of an agent that hands off into this folder.
+pub(crate) fn serve_agent(folder: &Path) -> Ending {
+    on_stdio(agent::Agent::new(folder)?)
+}
+
+fn on_stdio(server: impl ServerHandler) -> Ending {
     let broken = |error: &dyn std::fmt::Display| Failure::new(Exit::Unavailable, Code::OutputFailed, error.to_string());
     let runtime = Builder::new_current_thread().enable_all().build().map_err(|error| broken(&error))?;
-    let server = Server::new(place);
     let ended = runtime.block_on(async {
         let running = match server.serve(rmcp::transport::stdio()).await {
             Ok(running) => running,

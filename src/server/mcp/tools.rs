@@ -5,6 +5,7 @@ use std::sync::Arc;
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value as Json, json};
 
+use crate::agents;
 use crate::cli::Place;
 use crate::failure::Failure;
 use crate::server::mcp::arguments::{self, Ask, Check, Claim, Explain, OfSession, Report, Start};
@@ -91,6 +92,26 @@ pub(super) fn all() -> Vec<Tool> {
         explain_decision(),
         session_status(),
     ]
+}
+
+/// For an agent that a run has started, and for nobody else.
+pub(super) fn hand_off() -> Tool {
+    tool(
+        agents::Tool::NAME,
+        "Hand off",
+        "Hands off the result of your assignment: call it last, when the work is done or cannot go on, and end your turn. \
+         A handoff that is not valid is refused with everything that is wrong with it; mend all of it, and call again.",
+        &Touch::AddsOnce,
+        takes(&json!({ "handoff": a_handoff() }), &["handoff"]),
+        gives(
+            json!({
+                "taken": truth("it is given in when you end"),
+                "status": maybe("what it says, in the workflow's own words"),
+                "warnings": objects("what was noted"),
+            }),
+            &["taken"],
+        ),
+    )
 }
 
 /// How a tool touches the world.

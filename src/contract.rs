@@ -1,0 +1,57 @@
+//! What a handoff is held against by the tool that an agent hands off with: a run writes it, `interlock mcp --handoff` reads it.
+//!
+//! It lies in the agent's own folder, with no secret in it, and decides nothing: whoever changes it fools himself, for the run
+//! holds the handoff against the session once more when the agent has ended.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use interlock_core::handoff::{self, Checked, Context, Expect};
+use interlock_core::id::Name;
+use interlock_core::workflow::{Task, load_pinned};
+use serde::{Deserialize, Serialize};
+
+const FILE: &str = "contract.json";
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Contract {
+    pub(crate) role: Name,
+    pub(crate) phase: Option<Name>,
+    pub(crate) task: Task,
+    /// Which a plan may depend on.
+    pub(crate) groups: Vec<Name>,
+    /// The files of the workflow.
+    pub(crate) workflow: Vec<(String, String)>,
+}
+
+impl Contract {
+    /// Whatever an earlier attempt left under its name goes: it may be a link to somewhere else.
+    pub(crate) fn write(&self, folder: &Path) -> io::Result<()> {
+        let path = folder.join(FILE);
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => fs::write(&path, serde_json::to_vec(self)?),
+        }
+    }
+
+    pub(crate) fn read(folder: &Path) -> io::Result<Self> {
+        Ok(serde_json::from_slice(&fs::read(folder.join(FILE))?)?)
+    }
+
+    /// Everything that is wrong with what an agent wrote, as the run will find it.
+    pub(crate) fn check(&self, bytes: &[u8]) -> Checked {
+        let extracted = match handoff::extract("handoff", bytes) {
+            Ok(extracted) => extracted,
+            Err(problems) => return Checked { handoff: None, status: None, problems, warnings: Vec::new() },
+        };
+        let expect = Expect {
+            role: Some(&self.role),
+            phase: self.phase.as_deref(),
+            task: self.task,
+            context: Context::Orchestrated,
+            groups: &self.groups,
+        };
+        handoff::check(load_pinned(&self.workflow).workflow.as_ref(), &expect, &extracted)
+    }
+}
