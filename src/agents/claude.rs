@@ -100,7 +100,9 @@ impl Client for Claude {
         let mut allowed = LOOKING.to_owned();
         if let Some(tool) = job.tool {
             allowed.push_str(&format!(",mcp__{}__{}", Tool::SERVER, Tool::NAME));
-            let server = json!({ "type": "stdio", "command": tool.program, "args": tool.arguments });
+            // Loaded at once: the model should not have to look for it.
+            let server =
+                json!({ "type": "stdio", "command": tool.program, "args": tool.arguments, "alwaysLoad": true });
             add(&["--mcp-config", &json!({ "mcpServers": { Tool::SERVER: server } }).to_string()]);
         }
         if job.read_only {

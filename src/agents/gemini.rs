@@ -5,13 +5,12 @@
 
 use std::ffi::OsString;
 use std::io;
-use std::path::Path;
 
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
 use super::start::{Ours, check_flags, check_no_command, put, resumed, spec, variables};
 use super::story::Story;
-use super::{Client, Conversation, Job, Outcome, Setup, Tell, Tool, Trouble, Usage, event, trouble};
+use super::{Client, Conversation, Job, Outcome, Setup, Tell, Trouble, Usage, event, trouble};
 use crate::process::{End, Listener, Spec, Stdin, Stream, Talk};
 
 pub(super) struct Gemini;
@@ -22,10 +21,6 @@ toolName = ["write_file", "replace"]
 decision = "deny"
 priority = 999
 "#;
-
-/// The variable that names a file of settings below all others, and where that file is otherwise.
-const DEFAULTS: &str = "GEMINI_CLI_SYSTEM_DEFAULTS_PATH";
-const SYSTEM_DEFAULTS: &str = "/etc/gemini-cli/system-defaults.json";
 
 /// Exit codes of the client for a set-up that cannot work.
 const NO_KEY: i32 = 41;
@@ -85,13 +80,7 @@ impl Client for Gemini {
             arguments.extend(["--policy".into(), put(job, "read-only.toml", READ_ONLY)?]);
         }
         arguments.extend(["--include-directories".into(), job.output.into()]);
-        let mut spec = spec(self.program(setup), arguments, setup, job, Stdin::Text(job.prompt.to_owned()))?;
-        if let Some(tool) = job.tool.filter(|_| !has_defaults(setup)) {
-            let server = json!({ "command": tool.program, "args": tool.arguments, "trust": true });
-            let settings = json!({ "mcpServers": { Tool::SERVER: server } });
-            spec.environment.insert(DEFAULTS.into(), put(job, "gemini.json", &settings.to_string())?);
-        }
-        Ok(spec)
+        spec(self.program(setup), arguments, setup, job, Stdin::Text(job.prompt.to_owned()))
     }
 
     fn conversation(&self, _: &Setup, _: &Job<'_>, tell: Tell) -> Box<dyn Conversation> {
@@ -102,18 +91,9 @@ impl Client for Gemini {
         Some(&["--help"])
     }
 
-    fn takes_tools(&self) -> bool {
-        true
-    }
-
     fn resumes(&self) -> bool {
         true
     }
-}
-
-/// Does somebody have such settings already? Theirs come first, and the agent hands off without the tool.
-fn has_defaults(setup: &Setup) -> bool {
-    setup.environment.contains_key(DEFAULTS) || Path::new(SYSTEM_DEFAULTS).exists()
 }
 
 struct Reading {

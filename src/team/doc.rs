@@ -54,7 +54,7 @@ record! {
         set: Table<String>,
         /// The client holds its model to the schema of a handoff, where it can: the handoff is then what it says last.
         structured: bool,
-        /// It may hand off with a `tool` of MCP, where the client can start one (the default), or only by `file` and word.
+        /// It may hand off with a `tool` of MCP, where the client can be given one (the default), or only by `file` and word.
         handoff: Option<At<Name>>,
         /// For `command` and `acp`: the whole command line.
         command: Option<CommandLine>,

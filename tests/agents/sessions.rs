@@ -271,7 +271,7 @@ fn hands_off_with_its_tool(client: Client) {
     let agent = match client {
         Client::Claude => format!("client: claude, program: {program:?}"),
         Client::Codex => format!("client: codex, program: {program:?}, model: scripted"),
-        Client::Gemini => format!("client: gemini, program: {program:?}, model: gemini-2.5-flash"),
+        Client::Gemini => format!("client: acp, command: [{program:?}, --acp, --skip-trust, -m, gemini-2.5-flash]"),
         Client::CodexAcp => format!("client: acp, command: [{program:?}]"),
     };
     let team = scene.team(&scene.agent(client, &agent));
@@ -299,7 +299,7 @@ fn codex_hands_off_with_its_tool() {
 }
 
 #[test]
-fn gemini_cli_hands_off_with_its_tool() {
+fn gemini_cli_as_an_acp_agent_hands_off_with_its_tool() {
     hands_off_with_its_tool(Client::Gemini);
 }
 
