@@ -51,6 +51,46 @@ fn move_a_group_with_a_refusal() {
     guarded(team, "group_moves_by_events", &script);
 }
 
+/// A trigger of one's own runs while a guard does, on the table that refusals are noted in; and SQLite runs no trigger
+/// inside of itself.
+#[test]
+fn a_trigger_inside_of_a_guard() {
+    let Incident { team, .. } = &Incident::new("a_trigger_inside_of_a_guard");
+    let statements = [
+        "UPDATE groups SET status = 'completed' WHERE id = 'NUR-E2E'",
+        "UPDATE groups SET ever_blocked = 0",
+        "UPDATE sessions SET status = 'completed'",
+        "INSERT INTO evidence (session, grp, kind, name, seq) SELECT key, 'NUR-E2E', 'pass', 'merge', seq FROM sessions",
+        "UPDATE blocks SET resolved = 1",
+        "DELETE FROM blocks",
+        "UPDATE counters SET iteration = 0",
+        "DELETE FROM events",
+        "UPDATE events SET data = '{}'",
+        "UPDATE assignments SET status = 'reported'",
+        "DELETE FROM attempts",
+    ];
+    let noted = || team.query("SELECT count(*) FROM attempts").parse::<u32>().expect("a number");
+    for statement in statements {
+        for time in ["BEFORE", "AFTER"] {
+            let before = (team.standing(), noted());
+            let own = format!("CREATE TEMP TRIGGER own {time} INSERT ON main.attempts BEGIN {statement}; END;");
+            let run = team.sql(&format!("{own}\n{statement};"));
+            assert!(run.exit != 0 && run.stderr.contains("E0514"), "{statement}: {run}");
+            assert!(team.standing() == before.0, "{statement} changed something");
+            assert!(noted() >= before.1, "{statement}");
+        }
+    }
+    nothing_found(team);
+}
+
+/// Void for nothing, they would have to pass again.
+#[test]
+fn void_the_gates_of_the_session() {
+    let Incident { team, session, .. } = &Incident::new("void_the_gates_of_the_session");
+    assert_eq!(team.ask(&["acknowledge", session, "NUR-E2E"]).exit, 3);
+    guarded(team, "session_moves_by_events", "UPDATE sessions SET lapsed = seq");
+}
+
 #[test]
 fn set_the_session_completed() {
     let Incident { team, session, .. } = &Incident::new("set_the_session_completed");

@@ -295,14 +295,41 @@ fn spoil_a_snapshot() {
     assert_eq!(team.group_status(session, "NUR-E2E"), "blocked");
 }
 
-/// The guards are put on again, without a word, by the next command.
+/// What the audit says of the schema.
+#[track_caller]
+fn schema_problem(team: &Team) -> String {
+    let run = team.ask(&["audit", "verify"]);
+    assert_eq!(run.exit, 3, "{run}");
+    let report = run.json();
+    let problems = report["problems"].as_array().expect("problems");
+    let of_schema = problems.iter().find(|problem| problem["kind"] == "schema");
+    of_schema.unwrap_or_else(|| panic!("{report:#}"))["text"].as_str().unwrap_or_default().to_owned()
+}
+
+/// The guards are put on again by the next command, and that they were gone is not forgotten.
 #[test]
 fn set_the_version_back() {
     let Incident { team, session, .. } = &Incident::new("set_the_version_back");
-    team.tamper("PRAGMA user_version = 1");
+    team.tamper("PRAGMA user_version = 3");
     assert_eq!(team.status(session), "active");
     crate::guarded(team, "event_remains", "DELETE FROM events");
+    assert_eq!(schema_problem(team), "the schema was not that of version 3 when the store was opened");
+    crate::guarded(team, "attempt_remains", "DELETE FROM attempts");
+}
+
+#[test]
+fn set_the_version_back_and_nothing_else() {
+    let Incident { team, session, .. } = &Incident::new("set_the_version_back_and_nothing_else");
+    team.sql("PRAGMA user_version = 3");
+    assert_eq!(team.status(session), "active");
     nothing_found(team);
+}
+
+#[test]
+fn name_a_trigger_as_sqlite_would() {
+    let Incident { team, .. } = &Incident::new("name_a_trigger_as_sqlite_would");
+    team.query("CREATE TRIGGER \"a sqlite_b\" BEFORE INSERT ON attempts BEGIN SELECT RAISE(IGNORE); END");
+    assert_eq!(schema_problem(team), "trigger a sqlite_b has been added");
 }
 
 #[test]

@@ -15,7 +15,10 @@ fn triggers(store: &Path) -> (i32, u32) {
     (version.unwrap(), count.unwrap())
 }
 
-/// As the first version made them: no guards.
+/// The version before this one.
+const OLD: i32 = 3;
+
+/// As that version made them.
 fn make_old(store: &Path) {
     let connection = Connection::open(store).unwrap();
     let names: Vec<String> = {
@@ -23,7 +26,8 @@ fn make_old(store: &Path) {
         names.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
     };
     names.iter().for_each(|name| connection.execute_batch(&format!("DROP TRIGGER {name}")).unwrap());
-    connection.execute_batch("PRAGMA user_version = 1").unwrap();
+    connection.execute_batch(include_str!("../data/stores/version-3-triggers.sql")).unwrap();
+    connection.pragma_update(None, "user_version", OLD).unwrap();
 }
 
 #[test]
@@ -38,7 +42,8 @@ fn an_older_store_moves_forward_and_gets_its_guards() {
     let victim = Victim::new("older");
     let now = triggers(&victim.project.store());
     make_old(&victim.project.store());
-    assert_eq!(triggers(&victim.project.store()), (1, 0));
+    let old = triggers(&victim.project.store());
+    assert!(old.0 == OLD && old != now, "{old:?}");
     assert_eq!(victim.project.verified(), victim.events);
     assert_eq!(triggers(&victim.project.store()), now);
     victim.project.claim(&format!("{}.a2", victim.session));
@@ -51,7 +56,7 @@ fn a_move_that_is_stopped_at_any_call_moves_all_or_nothing() {
     let store = victim.project.store();
     let now = triggers(&store);
     make_old(&store);
-    let old = fs::read(&store).unwrap();
+    let (before, old) = (triggers(&store), fs::read(&store).unwrap());
     for kind in ["kill", "full"] {
         for at in (1..).step_by(3) {
             victim.put(&old);
@@ -59,7 +64,7 @@ fn a_move_that_is_stopped_at_any_call_moves_all_or_nothing() {
             let mark = victim.project.root().join("mark");
             let (run, struck) = strike.run(&mut victim.project.command(&["session", "list"]), &mark);
             let moved = triggers(&store);
-            assert!(moved == now || moved == (1, 0), "{moved:?} after {struck:?}");
+            assert!(moved == now || moved == before, "{moved:?} after {struck:?}");
             assert_eq!(victim.project.verified(), victim.events);
             if struck.is_none() {
                 run.done();

@@ -1,8 +1,8 @@
 //! The guards: triggers that hold for every writer, the `sqlite3` program included.
 //!
-//! Each row below is one rule. Whatever breaks it fails, and is written down in `attempts` by the trigger itself
-//! (`RAISE(FAIL)` keeps what came before it). All rules of one table and verb are one trigger, because each trigger is a
-//! program that SQLite sets up anew for every row. Two things are used throughout:
+//! Each row below is one rule. Whatever breaks it fails, and is written down in `attempts` first (`RAISE(FAIL)` keeps what
+//! came before it). All rules of one table and verb are one trigger, because each trigger is a program that SQLite sets up
+//! anew for every row; a second one notes. Two things are used throughout:
 //!
 //! - a row may change only together with a new event: its `seq` moves on to the last event of its session, so a row
 //!   that has been written for an event cannot be written for it again;
@@ -36,8 +36,13 @@ const fn guard(
 
 /// Stands for the last event of the row's session.
 const LAST: &str = "(SELECT seq FROM sessions WHERE key = NEW.session)";
+/// Holds in every connection but the program's own, which tells `a` from `A` ([`KNOWN`]). Whoever does the same is not noted,
+/// and refused as everybody is.
+const ELSEWHERE: &str = "'a' LIKE 'A'";
+/// The setting of the program's own connections that says that they are.
+pub(super) const KNOWN: &str = "case_sensitive_like";
 /// Never holds, and cannot even be asked but in a connection of the program.
-const ELSEWHERE: &str = "interlock_sealed('', 0, '', 0, NULL, '', '', NULL, zeroblob(32), zeroblob(32)) IS NULL";
+const UNSEALED: &str = "interlock_sealed('', 0, '', 0, NULL, '', '', NULL, zeroblob(32), zeroblob(32)) IS NULL";
 
 #[rustfmt::skip]
 const GUARDS: &[Guard] = &[
@@ -45,10 +50,10 @@ const GUARDS: &[Guard] = &[
     guard("store_stays", "UPDATE", "store", "1", "the keys of a store do not change"),
     guard("store_remains", "DELETE", "store", "1", "the keys of a store do not change"),
 
-    guard("workflow_is_new", "INSERT", "workflows", "{ELSEWHERE} OR EXISTS (SELECT 1 FROM workflows WHERE hash = NEW.hash)", "this workflow is pinned already"),
+    guard("workflow_is_new", "INSERT", "workflows", "{UNSEALED} OR EXISTS (SELECT 1 FROM workflows WHERE hash = NEW.hash)", "this workflow is pinned already"),
     guard("workflow_stays", "UPDATE", "workflows", "1", "a pinned workflow does not change"),
     guard("workflow_remains", "DELETE", "workflows", "1", "a pinned workflow does not change"),
-    guard("needs_come_first", "INSERT", "needs", "{ELSEWHERE} OR EXISTS (SELECT 1 FROM workflows WHERE hash = NEW.workflow) OR EXISTS (SELECT 1 FROM needs WHERE workflow = NEW.workflow AND clause = NEW.clause AND name = NEW.name)", "what a pinned workflow needs does not change"),
+    guard("needs_come_first", "INSERT", "needs", "{UNSEALED} OR EXISTS (SELECT 1 FROM workflows WHERE hash = NEW.workflow) OR EXISTS (SELECT 1 FROM needs WHERE workflow = NEW.workflow AND clause = NEW.clause AND name = NEW.name)", "what a pinned workflow needs does not change"),
     guard("needs_stay", "UPDATE", "needs", "1", "what a pinned workflow needs does not change"),
     guard("needs_remain", "DELETE", "needs", "1", "what a pinned workflow needs does not change"),
 
@@ -78,14 +83,16 @@ const GUARDS: &[Guard] = &[
     guard("prompt_remains", "DELETE", "prompts", "1", "what an agent was told never goes"),
 
     guard("session_begins", "INSERT", "sessions",
-        "{ELSEWHERE} OR NEW.seq <> 0 OR NEW.status <> 'active' OR NEW.lapsed <> 0 OR EXISTS (SELECT 1 FROM sessions WHERE id = NEW.id OR key = NEW.key)",
+        "{UNSEALED} OR NEW.seq <> 0 OR NEW.status <> 'active' OR NEW.lapsed <> 0 OR EXISTS (SELECT 1 FROM sessions WHERE id = NEW.id OR key = NEW.key)",
         "a session begins with its first event"),
     guard("session_remains", "DELETE", "sessions", "1", "a session never goes"),
     guard("session_moves_by_events", "UPDATE", "sessions",
         "NEW.key <> OLD.key OR NEW.id <> OLD.id OR NEW.started_at <> OLD.started_at OR NEW.updated_at <> OLD.updated_at AND NEW.seq = OLD.seq
          OR (NEW.seq <> OLD.seq OR NEW.head IS NOT OLD.head)
             AND NOT EXISTS (SELECT 1 FROM events WHERE session = NEW.key AND seq = NEW.seq AND hash IS NEW.head AND NEW.seq = OLD.seq + 1)
-         OR NEW.lapsed NOT IN (OLD.lapsed, NEW.seq) OR NEW.lapsed < OLD.lapsed",
+         OR NEW.lapsed <> OLD.lapsed
+            AND (NEW.lapsed <> NEW.seq OR NEW.lapsed < OLD.lapsed
+                 OR NOT EXISTS (SELECT 1 FROM events WHERE session = NEW.key AND seq = NEW.seq AND (instr(says, '\nassigned ') OR instr(says, '\nended '))))",
         "a session moves on only by its events"),
     guard("session_status_is_decided", "UPDATE", "sessions",
         "NEW.status <> OLD.status AND NOT said@NEW.key@NEW.seq[session, NEW.status]
@@ -230,44 +237,48 @@ const HEAD: &str = "CREATE TRIGGER session_head AFTER INSERT ON events BEGIN
   UPDATE sessions SET seq = NEW.seq, head = NEW.hash, updated_at = NEW.at WHERE key = NEW.session;
 END";
 
-/// The statements that make the guards.
+/// The statements that make the guards. Of two triggers SQLite runs the one that was made last first.
 pub(super) fn statements() -> Vec<String> {
-    GUARDS.chunk_by(|one, next| one.on == next.on).map(trigger).chain([NUMBERED.to_owned(), HEAD.to_owned()]).collect()
+    let rules = || GUARDS.chunk_by(|one, next| one.on == next.on);
+    let fixed = [NUMBERED.to_owned(), HEAD.to_owned()];
+    rules().map(refuses).chain(rules().map(notes)).chain(fixed).collect()
 }
 
-/// The trigger that holds these rules, all of one table and verb.
-fn trigger(guards: &[Guard]) -> String {
-    let [first, others @ ..] = guards else { return String::new() };
-    let (verb, table) = first.on;
-    let broken: Vec<String> = guards.iter().map(|guard| format!("({})", guard.broken())).collect();
-    let (name, refusal) = if others.is_empty() {
-        (format!("'{}'", first.name), first.refusal())
-    } else {
-        (named(first, others), refused(first, others))
-    };
+/// The trigger that holds these rules, all of one table and verb. It writes nothing, so that nothing can be done from within
+/// it: SQLite runs no trigger inside of itself, and a trigger of somebody's own, on a table that this one wrote to, could
+/// break here what is refused everywhere else.
+fn refuses(guards: &[Guard]) -> String {
+    let on = guards.first().map_or(("", ""), |first| first.on);
+    let refusal = |guard: &Guard| guard.refusal();
+    format!("CREATE TRIGGER {} BEFORE {} ON {} BEGIN\n  SELECT {};\nEND", name(on), on.0, on.1, cases(guards, refusal))
+}
+
+/// The trigger that writes down what the one above is about to refuse. Connections of the program are passed over: they do
+/// not go round it, and are many.
+fn notes(guards: &[Guard]) -> String {
+    let on = guards.first().map_or(("", ""), |first| first.on);
+    let named = cases(guards, |guard| format!("'{}'", guard.name));
     format!(
-        "CREATE TRIGGER {table}_{} BEFORE {verb} ON {table} WHEN {} BEGIN\n  \
-         INSERT INTO attempts (session, guard, what) VALUES ({}, {name}, '{verb} {table}');\n  \
-         SELECT {refusal};\nEND",
-        verb.to_lowercase(),
-        broken.join("\n  OR "),
-        session(first.on),
+        "CREATE TRIGGER {}_noted BEFORE {} ON {} WHEN {ELSEWHERE} BEGIN\n  INSERT INTO attempts (session, guard, what)\n  \
+         SELECT {}, guard, '{} {}' FROM (SELECT {named} AS guard) WHERE guard IS NOT NULL;\nEND",
+        name(on),
+        on.0,
+        on.1,
+        session(on),
+        on.0,
+        on.1,
     )
 }
 
-/// Which rule was broken: of several the last one, so that what matters most may stand last.
-fn named(first: &Guard, others: &[Guard]) -> String {
-    let case = |guard: &Guard| format!("\n    WHEN {} THEN '{}'", guard.broken(), guard.name);
-    let cases: String = others.iter().rev().map(case).collect();
-    format!("CASE{cases}\n    ELSE '{}' END", first.name)
+fn name((verb, table): (&str, &str)) -> String {
+    format!("{table}_{}", verb.to_lowercase())
 }
 
-/// Refuses in any case; the line that was just written says with which words.
-fn refused(first: &Guard, others: &[Guard]) -> String {
-    let case = |guard: &Guard| format!("\n    WHEN '{}' THEN {}", guard.name, guard.refusal());
-    let cases: String = others.iter().map(case).collect();
-    let written = "SELECT guard FROM attempts WHERE id = last_insert_rowid()";
-    format!("CASE ({written}){cases}\n    ELSE {} END", first.refusal())
+/// By which rule is broken: of several the last one, so that what matters most may stand last.
+fn cases(guards: &[Guard], then: impl Fn(&Guard) -> String) -> String {
+    let case = |guard: &Guard| format!("\n    WHEN {} THEN {}", guard.broken(), then(guard));
+    let cases: String = guards.iter().rev().map(case).collect();
+    format!("CASE{cases} END")
 }
 
 /// The session that a row belongs to.
@@ -282,7 +293,7 @@ fn session((verb, table): (&str, &str)) -> String {
 
 impl Guard {
     fn broken(&self) -> String {
-        said(&self.when.replace("{LAST}", LAST).replace("{ELSEWHERE}", ELSEWHERE))
+        said(&self.when.replace("{LAST}", LAST).replace("{UNSEALED}", UNSEALED))
     }
 
     fn refusal(&self) -> String {

@@ -15,7 +15,11 @@ use crate::store::sqlite::{APPLICATION_ID, STATEMENTS, Sqlite, corrupt, filesyst
 use crate::store::{Fault, Identity, Stored};
 
 /// The version of the schema that this program writes.
-pub(super) const VERSION: i32 = 3;
+pub(super) const VERSION: i32 = 4;
+/// Older versions that are moved forward, each with the hash of the schema that it made.
+const OLDER: [(i32, &str); 1] = [(3, "7eef9ecb7db6f814ac5ca14411f257c848607af2964c4dc1adec6d8b900e091a")];
+/// What is noted in place of a guard where a store was moved forward without those it should have had.
+pub(super) const ALTERED: &str = "schema";
 /// A database has a page, and none is smaller.
 const SMALLEST: u64 = 512;
 const TABLES: &str = include_str!("schema.sql");
@@ -39,8 +43,10 @@ pub(super) fn open(path: &Path) -> Stored<Sqlite> {
                 Fault::new(Code::StoreNewer, message).help("nothing was changed; use that version, or a newer one")
             );
         }
-        (APPLICATION_ID, 1..) => migrate(&mut connection, None).map_err(wrong)?,
-        (APPLICATION_ID, _) => return Err(corrupt("its version is gone")),
+        (APPLICATION_ID, older) if OLDER.iter().any(|(known, _)| *known == older) => {
+            migrate(&mut connection, None).map_err(wrong)?;
+        }
+        (APPLICATION_ID, other) => return Err(corrupt(&format!("there is no version {other} of a store"))),
         (0, 0) if empty => {
             return Err(Fault::new(Code::NoStore, format!("{} is empty: it was never finished", path.display()))
                 .help("`interlock init` makes a store of it"));
@@ -119,6 +125,7 @@ fn connect(path: &Path, more: OpenFlags) -> Stored<Connection> {
 fn prepare(connection: &Connection) -> rusqlite::Result<()> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    connection.pragma_update(None, guards::KNOWN, true)?;
     // Every statement goes by a key. Without this SQLite plans some of them anew for each value that they are given.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     use_log(connection)?;
@@ -170,10 +177,15 @@ fn migrate(connection: &mut Connection, fresh: Option<(&Identity, Timestamp)>) -
     if from < 1 {
         tx.execute_batch(TABLES)?;
     }
-    if from < 3 {
-        // There are some already where somebody has set the version back.
+    if from < VERSION {
+        let altered = from > 0 && !is_as_made(&tx, from)?;
         drop_guards(&tx)?;
         put_guards(&tx)?;
+        if altered {
+            // Nobody could tell any more afterwards.
+            let what = format!("the schema was not that of version {from} when the store was opened");
+            tx.execute("INSERT INTO attempts (guard, what) VALUES (?1, ?2)", (ALTERED, what))?;
+        }
     }
     tx.pragma_update(None, "application_id", APPLICATION_ID)?;
     tx.pragma_update(None, "user_version", VERSION)?;
@@ -185,6 +197,21 @@ fn migrate(connection: &mut Connection, fresh: Option<(&Identity, Timestamp)>) -
         )?;
     }
     tx.commit()
+}
+
+/// Whether the schema is what this version made, or another that it was set back from.
+fn is_as_made(connection: &Connection, version: i32) -> rusqlite::Result<bool> {
+    let found = schema(connection)?;
+    let older = OLDER.iter().any(|(known, hash)| *known == version && fingerprint(&found) == *hash);
+    Ok(older || found == expected_schema()?)
+}
+
+fn fingerprint(schema: &[(String, String)]) -> String {
+    let mut hash = blake3::Hasher::new();
+    for (name, sql) in schema {
+        hash.update(format!("{name}\n{sql}\n").as_bytes());
+    }
+    hash.finalize().to_string()
 }
 
 pub(super) fn put_guards(connection: &Connection) -> rusqlite::Result<()> {
@@ -245,4 +272,17 @@ fn copy(connection: &Connection, to: &Path, partial: &Path) -> Stored<()> {
 fn taken(to: &Path) -> Fault {
     Fault::new(Code::BackupExists, format!("{} is there already", to.display()))
         .help("name a file that does not exist yet; nothing is overwritten")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_older_versions_made_is_known() {
+        let connection = Connection::open_in_memory().unwrap();
+        connection.execute_batch(TABLES).unwrap();
+        connection.execute_batch(include_str!("../../../tests/data/stores/version-3-triggers.sql")).unwrap();
+        assert_eq!(OLDER, [(3, fingerprint(&schema(&connection).unwrap()).as_str())]);
+    }
 }

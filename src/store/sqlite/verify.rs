@@ -18,15 +18,21 @@ pub(super) fn schema(connection: &Connection) -> rusqlite::Result<Vec<String>> {
             Some(_) => {}
         }
     }
-    // What SQLite keeps for itself, such as statistics, is nobody's doing.
-    let added =
-        found.iter().filter(|(name, _)| !name.contains(" sqlite_") && expected.iter().all(|(other, _)| other != name));
+    let added = found.iter().filter(|(name, _)| !is_own(name) && expected.iter().all(|(other, _)| other != name));
     wrong.extend(added.map(|(name, _)| format!("{name} has been added")));
+    let mut altered = connection.prepare("SELECT what FROM attempts WHERE guard = ?1")?;
+    let altered = altered.query_map([open::ALTERED], |row| row.get::<_, String>(0))?;
+    wrong.extend(altered.collect::<rusqlite::Result<Vec<_>>>()?);
     let integrity: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
     if integrity != "ok" {
         wrong.push(format!("the file is damaged: {integrity}"));
     }
     Ok(wrong)
+}
+
+/// What SQLite keeps for itself, such as statistics, is nobody's doing. Nobody else can name a table or an index so.
+fn is_own(name: &str) -> bool {
+    name.starts_with("table sqlite_") || name.starts_with("index sqlite_")
 }
 
 /// Replaces the rows of sessions. The guards are off only inside this transaction, and on again before it ends.
