@@ -126,6 +126,7 @@ pages! {
     E0347 NothingPlanned
     E0348 NotSaid
     E0349 NotWatched
+    E0350 Late
     E0401 FileUnreadable
     E0402 BadArgument
     E0403 UnknownCode

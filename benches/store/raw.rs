@@ -8,7 +8,6 @@ use interlock::store::rows::{Rows, rows};
 use interlock::store::sqlite::Sqlite;
 use interlock::store::{Append, Store};
 use interlock_core::event::Event;
-use interlock_core::id::Timestamp;
 use interlock_core::state::State;
 
 use crate::world::{World, key};
@@ -73,6 +72,7 @@ pub(crate) fn replay(copy: &Path, appends: &[Append], a_commit: usize) -> Durati
 pub(crate) fn fill(world: &World, decisions: usize) {
     const A_COMMIT: usize = 2_000;
     let pattern = pattern();
+    let began = pattern.first().expect("it began").0.at;
     let each = pattern.iter().filter(|(event, _)| event.decision.is_some()).count();
     let key = key(world);
     let (workflow, pinned) = world.workflow();
@@ -84,7 +84,7 @@ pub(crate) fn fill(world: &World, decisions: usize) {
         tx.pin_workflow(workflow.hash, pinned, &workflow.requirements()).expect("pinned");
         for number in batch {
             let id = format!("filled-{number}");
-            let session = tx.begin_session(&id, Timestamp(1)).expect("a session");
+            let session = tx.begin_session(&id, began).expect("a session");
             let mut head: Seal = BEGINNING;
             for (seq, (event, rows)) in (1..).zip(&pattern) {
                 let data = serde_json::to_string(event).expect("an event");

@@ -143,6 +143,7 @@ codes! {
     E0347 NothingPlanned        "no group was ever planned"
     E0348 NotSaid               "the role that may complete the session has not said so"
     E0349 NotWatched            "the workflow takes only work that was watched"
+    E0350 Late                  "a report came after its time"
 
     E0401 FileUnreadable        "a file cannot be read"
     E0402 BadArgument           "an argument cannot be understood"

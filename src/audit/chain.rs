@@ -1,7 +1,7 @@
 //! Walks along a chain, and says where it is broken and how.
 
 use interlock_core::event::{Cause, Event};
-use interlock_core::id::{Digest, Name};
+use interlock_core::id::{Digest, Name, Timestamp};
 use interlock_core::state::State;
 
 use crate::audit::{Folded, Head, Kind, Problem, Report};
@@ -28,6 +28,8 @@ pub(super) struct Walk<'a> {
     fold: Fold,
     lapsed: u64,
     row: Option<SessionRow>,
+    /// Of the first event and of the last.
+    times: (Timestamp, Timestamp),
     snapshot: Option<&'a Snapshot>,
     /// The event that pinned its workflow.
     pinned: u64,
@@ -65,6 +67,7 @@ impl<'a> Walk<'a> {
             fold: Fold::default(),
             lapsed: 0,
             row: None,
+            times: (Timestamp(0), Timestamp(0)),
             snapshot,
             pinned: 1,
             taken_at: None,
@@ -74,6 +77,9 @@ impl<'a> Walk<'a> {
 
     pub(super) fn take(&mut self, link: &Link<'_>) {
         self.report.events += 1;
+        self.report.kept.attachments += u64::from(link.attachment.is_some());
+        self.report.kept.prompts += u64::from(link.prompt.is_some());
+        self.times = (if self.seq == 0 { link.at } else { self.times.0 }, link.at);
         self.settle_doubt(Some(link));
         if link.seq <= self.seq {
             // Only where somebody has taken the index away that keeps numbers apart.
@@ -156,10 +162,11 @@ impl<'a> Walk<'a> {
         };
         let given = link.attachment.map(|body| chain::given(body.as_bytes()));
         self.given(link.seq, "what event", given, link.given);
-        let (told, prompt) = match &event.cause {
-            Cause::Claimed { prompt, .. } => (*prompt, link.prompt.map(|body| Digest::of(body.as_bytes()))),
-            _ => (None, None),
+        let told = match &event.cause {
+            Cause::Claimed { prompt, .. } => *prompt,
+            _ => None,
         };
+        let prompt = link.prompt.map(|body| Digest::of(body.as_bytes()));
         self.given(link.seq, "the prompt of event", prompt, told);
         if let Cause::Upgraded { .. } = event.cause {
             self.pinned = link.seq;
@@ -223,9 +230,14 @@ impl<'a> Walk<'a> {
             };
             let text = format!("the log ends at event {}, and went on to {longest}: {how}", self.seq);
             self.problem(Some(first), Kind::Truncated, text);
+        } else if self.seq == 0 {
+            self.problem(Some(1), Kind::Truncated, "no event of the session is left".to_owned());
         } else if self.report.is_valid() && (session.seq, session.head) != (self.seq, self.head) {
             let text = format!("the session says that its last event is {}, and there are {}", session.seq, self.seq);
             self.problem(Some(session.seq), Kind::Projection, text);
+        } else if self.report.is_valid() && (session.started_at, session.updated_at) != self.times {
+            let text = "the times of the session are not those of its first and last event".to_owned();
+            self.problem(None, Kind::Projection, text);
         }
         let snapshot = self.snapshot_problem();
         let row = self.row.unwrap_or_else(|| rows::rows(&nothing(), &State::default()).session);
@@ -250,6 +262,6 @@ impl<'a> Walk<'a> {
 
 /// For a session of which no event is left.
 fn nothing() -> Event {
-    let (at, changes) = (interlock_core::id::Timestamp(0), Vec::new());
+    let (at, changes) = (Timestamp(0), Vec::new());
     Event { at, cause: Cause::Cancelled { by: Name::new("") }, decision: None, changes, handoff: None }
 }

@@ -14,7 +14,7 @@ use serde::Serialize;
 use crate::store::chain::ChainKey;
 use crate::store::rows::SessionRow;
 use crate::store::table::Fold;
-use crate::store::{SessionHead, Store, Stored, View};
+use crate::store::{Kept, SessionHead, Store, Stored, View};
 
 pub use head::Head;
 
@@ -51,6 +51,8 @@ pub struct Problem {
 #[derive(Clone, Debug, Default)]
 pub struct Report {
     pub events: u64,
+    /// What lies beside these events.
+    kept: Kept,
     pub problems: Vec<Problem>,
 }
 
@@ -61,6 +63,8 @@ impl Report {
 
     fn merge(&mut self, other: Report) {
         self.events += other.events;
+        self.kept.attachments += other.kept.attachments;
+        self.kept.prompts += other.kept.prompts;
         self.problems.extend(other.problems);
     }
 }
@@ -96,11 +100,7 @@ pub fn verify(open: Opener<'_>, key: &ChainKey, sessions: &[SessionHead], heads:
         pinned.push(by);
     }
     report.problems.extend(pinned::compare(&mut *store.view()?, sessions, &pinned)?);
-    let lost = store.view()?.lost_sessions()?;
-    if lost > 0 {
-        let text = format!("sessions that are gone, with their events still there: {lost}");
-        report.problems.push(Problem { session: None, seq: None, kind: Kind::Dropped, text });
-    }
+    report.problems.extend(strays(&mut *store.view()?, sessions, report.kept)?);
     // A head of a session that was not asked about says nothing, as long as that session is there.
     let unasked = heads.iter().filter(|head| sessions.iter().all(|session| session.id != head.session));
     for head in unasked {
@@ -109,6 +109,25 @@ pub fn verify(open: Opener<'_>, key: &ChainKey, sessions: &[SessionHead], heads:
         }
     }
     Ok(report)
+}
+
+/// What belongs to no session, or to no event.
+fn strays(view: &mut dyn View, looked_at: &[SessionHead], seen: Kept) -> Stored<Vec<Problem>> {
+    let lost = view.lost_sessions()?.into_iter();
+    let lost = lost.map(|(table, count)| format!("sessions that are gone, with rows in {table} still there: {count}"));
+    let mut texts: Vec<(Kind, String)> = lost.map(|text| (Kind::Dropped, text)).collect();
+    // Of some sessions alone nothing can be said; and where others write, more may have come since.
+    let kept = view.kept()?;
+    let all = view.sessions()?;
+    let still = all.len() == looked_at.len() && all.iter().zip(looked_at).all(|(now, then)| now.seq == then.seq);
+    if still && kept != seen {
+        let text = format!(
+            "what lies beside events belongs to none: {} of {} attachments, {} of {} prompts are theirs",
+            seen.attachments, kept.attachments, seen.prompts, kept.prompts
+        );
+        texts.push((Kind::Added, text));
+    }
+    Ok(texts.into_iter().map(|(kind, text)| Problem { session: None, seq: None, kind, text }).collect())
 }
 
 /// Holds one session against its events, and folds them.

@@ -34,6 +34,9 @@ fn wrong(view: &mut dyn View, session: &SessionHead) -> Stored<Option<(Kind, &'s
     let Some(workflow) = loaded.filter(|workflow| workflow.hash == session.workflow_hash) else {
         return Ok(Some((Kind::Changed, "its files have been changed")));
     };
+    if pinned.name != workflow.name {
+        return Ok(Some((Kind::Projection, "its name has been changed")));
+    }
     let same = view.needs_are(workflow.hash, &workflow.requirements())?;
     Ok((!same).then_some((Kind::Projection, "what it needs for completion has been changed")))
 }

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use interlock_core::code::Code;
 use interlock_core::command::Command;
-use interlock_core::event::Event;
+use interlock_core::event::{Change, Event};
 use interlock_core::id::{AssignmentId, Digest, Name, QuestionId};
 use interlock_core::rejection::Rejection;
-use interlock_core::state::State;
+use interlock_core::state::{Assignment, State};
 use interlock_core::workflow::{Workflow, load_pinned};
 
 use crate::engine::prompt::Origin;
@@ -223,13 +223,33 @@ impl Work<'_> {
         if live.state.assignments.contains_key(&id) || id > live.state.last_assignment {
             return Ok(());
         }
-        let closed = self.tx.assignment(key, id)?.filter(|assignment| assignment.closed.is_some());
-        if let Some(closed) = closed {
+        if let Some(closed) = self.closed_assignment(session, key, id)? {
             let live = self.held(session)?;
             live.state.recall_assignment(id, closed);
             live.recalled = true;
         }
         Ok(())
+    }
+
+    /// An assignment that is closed, as the events have it: who may say the same again rests on them. The table tells where
+    /// to begin.
+    fn closed_assignment(&mut self, session: &Name, key: i64, id: AssignmentId) -> Result<Option<Assignment>> {
+        let Some(opened) = self.tx.opened(key, id)? else { return Ok(None) };
+        let mut state = State::default();
+        let mut seq = opened.saturating_sub(1);
+        loop {
+            let rows = self.tx.events(key, seq, BATCH)?;
+            for row in &rows {
+                let mut event = unsealed(session, row, self.key)?;
+                event.changes.retain(|change| is_of(change, id));
+                state.apply(&event);
+                if state.assignments.get(&id).is_some_and(|assignment| assignment.closed.is_some()) {
+                    return Ok(state.assignments.remove(&id));
+                }
+            }
+            let Some(last) = rows.last() else { return Ok(None) };
+            seq = last.seq;
+        }
     }
 
     pub(super) fn recall_question(&mut self, session: &Name, id: QuestionId) -> Result<()> {
@@ -262,6 +282,17 @@ impl Work<'_> {
         (live.since, live.snapshot) = (0, data.len());
         self.tx.put_snapshot(live.key, &Snapshot { seq: live.state.seq, data, seal })?;
         Ok(())
+    }
+}
+
+/// Does a change make something of this assignment?
+fn is_of(change: &Change, id: AssignmentId) -> bool {
+    match change {
+        Change::Assigned { assignment, .. }
+        | Change::Claimed { assignment, .. }
+        | Change::Unclaimed { assignment }
+        | Change::Closed { assignment, .. } => *assignment == id,
+        _ => false,
     }
 }
 

@@ -59,10 +59,8 @@ impl Work<'_> {
         let key = live.key;
         let row = self.tx.event_of_decision(key, decision.0)?.ok_or_else(Error::lost)?;
         let event = Arc::new(unsealed(&order.session, &row, self.key)?);
-        let group = match spoken_for(&event) {
-            Some(id) => self.tx.assignment(key, id)?.and_then(|assignment| assignment.group),
-            None => None,
-        };
+        let state = &self.held(&order.session)?.state;
+        let group = spoken_for(&event).and_then(|id| state.assignments.get(&id)?.group.clone());
         Ok(Done { session: order.session.clone(), seq: row.seq, event, group, repeated: true, claimed: None })
     }
 }

@@ -11,6 +11,7 @@ use interlock_core::id::{AssignmentId, Digest, Name};
 use interlock_core::problem::Problem;
 use interlock_core::rejection::Rejection;
 use interlock_core::state::State;
+use interlock_core::watch::Via;
 use interlock_core::workflow::Workflow;
 
 use crate::clock;
@@ -72,7 +73,8 @@ impl Work<'_> {
             assignment,
             token: token.digest(),
             prompt: text.as_ref().map(|text| Digest::of(text.as_bytes())),
-            lease_until: deadline,
+            // A run keeps the time itself, and does not count what it waits for a service.
+            lease_until: deadline.filter(|_| self.via != Some(&Via::Run)),
             via: self.via.cloned(),
         });
         let given = self.held(&order.session)?.state.assignments.get(&assignment);

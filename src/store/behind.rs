@@ -9,14 +9,14 @@ use std::thread::{self, JoinHandle};
 
 use interlock_core::code::Code;
 use interlock_core::id::{AssignmentId, Digest, QuestionId, Timestamp};
-use interlock_core::state::{Assignment, Question};
+use interlock_core::state::Question;
 use interlock_core::workflow::Requirements;
 
 use crate::store::chain::ChainKey;
 use crate::store::rows::SessionRow;
 use crate::store::table::{self, Fold, Table};
 use crate::store::{
-    Append, Attempt, EventRow, Fault, Identity, Link, OpenQuestion, Pinned, SessionHead, Snapshot, Store, Stored,
+    Append, Attempt, EventRow, Fault, Identity, Kept, Link, OpenQuestion, Pinned, SessionHead, Snapshot, Store, Stored,
     Transaction, View,
 };
 
@@ -214,8 +214,12 @@ impl View for Hand<'_> {
         self.look(move |view| view.needs_are(hash, &needs))
     }
 
-    fn lost_sessions(&mut self) -> Stored<u64> {
+    fn lost_sessions(&mut self) -> Stored<Vec<(&'static str, u64)>> {
         self.look(|view| view.lost_sessions())
+    }
+
+    fn kept(&mut self) -> Stored<Kept> {
+        self.look(|view| view.kept())
     }
 
     fn snapshot(&mut self, session: i64) -> Stored<Option<Snapshot>> {
@@ -238,10 +242,6 @@ impl View for Hand<'_> {
         self.look(move |view| view.prompt(event))
     }
 
-    fn assignment(&mut self, session: i64, id: AssignmentId) -> Stored<Option<Assignment>> {
-        self.look(move |view| view.assignment(session, id))
-    }
-
     fn opened(&mut self, session: i64, id: AssignmentId) -> Stored<Option<u64>> {
         self.look(move |view| view.opened(session, id))
     }
@@ -260,9 +260,14 @@ impl View for Hand<'_> {
 
     fn chain(&mut self, session: i64, each: &mut dyn FnMut(&Link<'_>)) -> Stored<()> {
         let (links, chain) = mpsc::channel();
-        self.look(move |view| view.chain(session, &mut |link| answer(&links, Kept::from(link))))?;
-        chain.iter().for_each(|kept| each(&kept.link()));
+        self.look(move |view| view.chain(session, &mut |link| answer(&links, Copied::from(link))))?;
+        chain.iter().for_each(|copied| each(&copied.link()));
         Ok(())
+    }
+
+    fn table_is(&mut self, table: &'static Table, session: i64, rows: &table::Rows) -> Stored<bool> {
+        let rows = rows.clone();
+        self.look(move |view| view.table_is(table, session, &rows))
     }
 
     fn table(&mut self, table: &'static Table, session: i64) -> Stored<table::Rows> {
@@ -275,13 +280,13 @@ impl View for Hand<'_> {
 }
 
 /// What a [`Link`] borrows.
-struct Kept {
+struct Copied {
     row: EventRow,
     attachment: Option<String>,
     prompt: Option<String>,
 }
 
-impl From<&Link<'_>> for Kept {
+impl From<&Link<'_>> for Copied {
     fn from(link: &Link<'_>) -> Self {
         let row = EventRow {
             id: 0,
@@ -299,7 +304,7 @@ impl From<&Link<'_>> for Kept {
     }
 }
 
-impl Kept {
+impl Copied {
     fn link(&self) -> Link<'_> {
         let EventRow { id: _, seq, kind, at, decision, data, says, given, prev, hash } = &self.row;
         Link {

@@ -12,7 +12,7 @@ pub mod sqlite;
 pub mod table;
 
 use interlock_core::id::{AssignmentId, Digest, Name, QuestionId, Timestamp};
-use interlock_core::state::{Assignment, Question};
+use interlock_core::state::Question;
 use interlock_core::workflow::Requirements;
 
 pub use behind::Behind;
@@ -132,8 +132,10 @@ pub trait View {
     fn workflow(&mut self, hash: Digest) -> Stored<Option<Pinned>>;
     /// Whether what a completed group must have is stored for this workflow as it was pinned.
     fn needs_are(&mut self, hash: Digest, needs: &Requirements) -> Stored<bool>;
-    /// How many sessions have events, and are not there themselves.
-    fn lost_sessions(&mut self) -> Stored<u64>;
+    /// Each table with rows of sessions that are not there, and of how many.
+    fn lost_sessions(&mut self) -> Stored<Vec<(&'static str, u64)>>;
+    /// How many events have something that they were given, and how many a prompt.
+    fn kept(&mut self) -> Stored<Kept>;
     fn snapshot(&mut self, session: i64) -> Stored<Option<Snapshot>>;
     /// Events after `seq`, in order, at most `limit`.
     fn events(&mut self, session: i64, after: u64, limit: usize) -> Stored<Vec<EventRow>>;
@@ -141,7 +143,6 @@ pub trait View {
     /// What an event was given.
     fn attachment(&mut self, event: i64) -> Stored<Option<String>>;
     fn prompt(&mut self, event: i64) -> Stored<Option<String>>;
-    fn assignment(&mut self, session: i64, id: AssignmentId) -> Stored<Option<Assignment>>;
     /// The event that gave an assignment.
     fn opened(&mut self, session: i64, id: AssignmentId) -> Stored<Option<u64>>;
     fn question(&mut self, session: i64, id: QuestionId) -> Stored<Option<Question>>;
@@ -150,10 +151,19 @@ pub trait View {
     fn attempts(&mut self) -> Stored<Vec<Attempt>>;
     /// Every event of a session in its order, with what it was given and what was told.
     fn chain(&mut self, session: i64, each: &mut dyn FnMut(&Link<'_>)) -> Stored<()>;
+    /// Whether the rows of a session in one of the tables are these.
+    fn table_is(&mut self, table: &'static Table, session: i64, rows: &table::Rows) -> Stored<bool>;
     /// The rows of a session in one of the tables.
     fn table(&mut self, table: &'static Table, session: i64) -> Stored<table::Rows>;
     /// What is not as this version makes it: each object of the schema that is missing, added or changed.
     fn schema(&mut self) -> Stored<Vec<String>>;
+}
+
+/// What lies beside events.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Kept {
+    pub attachments: u64,
+    pub prompts: u64,
 }
 
 /// One event of a chain, as it lies in the store.

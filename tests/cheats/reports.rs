@@ -74,6 +74,30 @@ fn report_late() {
     refused(team, session, 3, "E0305", || team.report(&holders["NUR-E2E"], "APPROVED", json!({})));
 }
 
+/// Of two who hold the same assignment one after the other, only the one whose time is not up may speak.
+#[test]
+fn report_after_the_deadline() {
+    let team = &Team::new("report_after_the_deadline");
+    let text = "workflow: hasty\nlanguage: 1\nextends: delivery-team\nroles: { project_manager: { deadline: 50ms } }\n";
+    let file = team.file("hasty.yaml", text).display().to_string();
+    let started = team.ask(&["session", "start", "--title", "Hasty", "--workflow", &file]).done();
+    let session = started["session"].as_str().expect("a session");
+    let holder = team.claim(session, "project_manager", "-");
+    std::thread::sleep(std::time::Duration::from_millis(60));
+    let plan = json!({ "groups": [{ "id": "A", "title": "A" }] });
+    refused(team, session, 3, "E0350", || team.report(&holder, "PLANNING_COMPLETE", plan));
+}
+
+/// Who may repeat a report rests on the events, whatever the tables say of it.
+#[test]
+fn repeat_another_report_by_way_of_the_tables() {
+    let Incident { team, session, holders, .. } = &Incident::new("repeat_another_report_by_way_of_the_tables");
+    let theirs = "(SELECT token FROM assignments WHERE n = 13)";
+    team.tamper_unseen(&format!("UPDATE assignments SET token = {theirs}, decision = 2 WHERE n = 1"));
+    let forged = crate::team::Holder { assignment: format!("{session}.a1"), ..holders["NUR-E2E"].clone() };
+    refused(team, session, 3, "E0306", || team.report(&forged, "PLANNING_COMPLETE", json!({})));
+}
+
 #[test]
 fn report_in_another_session_with_the_same_number() {
     let Incident { team, session, .. } = &Incident::new("report_in_another_session_with_the_same_number");

@@ -333,6 +333,70 @@ fn name_a_trigger_as_sqlite_would() {
 }
 
 #[test]
+fn edit_when_it_was() {
+    let Incident { team, session, .. } = &Incident::new("edit_when_it_was");
+    team.tamper_unseen("UPDATE sessions SET started_at = 1, updated_at = updated_at + 1");
+    let first = first_problem(team, session, &[]);
+    assert_eq!(first["kind"], "projection", "{first}");
+    assert_eq!(first["text"], "the times of the session are not those of its first and last event");
+}
+
+/// For sessions and events that there are not, or beside an event that has none.
+#[test]
+fn add_rows_that_belong_to_nothing() {
+    let Incident { team, .. } = &Incident::new("add_rows_that_belong_to_nothing");
+    for (script, kind, said) in [
+        (
+            "INSERT INTO evidence (session, grp, kind, name, seq) VALUES (99, 'A', 'pass', 'merge', 1)",
+            "dropped",
+            "evidence",
+        ),
+        ("INSERT INTO snapshots (session, seq, data, seal) VALUES (98, 1, '{}', zeroblob(32))", "dropped", "snapshots"),
+        ("INSERT INTO prompts (event, body) VALUES (9999, 'do it')", "added", "belongs to none"),
+        ("INSERT INTO attachments (event, body) VALUES (9999, '{}')", "added", "belongs to none"),
+    ] {
+        let team = &team.copy("add_rows_that_belong_to_nothing_each");
+        team.tamper_unseen(script);
+        let report = team.ask(&["audit", "verify"]).json();
+        let first = &report["problems"][0];
+        assert_eq!(first["kind"], kind, "{script}: {report:#}");
+        assert!(first["text"].as_str().unwrap_or_default().contains(said), "{script}: {first}");
+    }
+}
+
+#[test]
+fn add_a_prompt_to_a_report() {
+    let Incident { team, session, .. } = &Incident::new("add_a_prompt_to_a_report");
+    let event = "(SELECT min(id) FROM events WHERE kind = 'reported')";
+    team.tamper_unseen(&format!("INSERT INTO prompts (event, body) VALUES ({event}, 'do it')"));
+    let first = first_problem(team, session, &[]);
+    assert_eq!(first["kind"], "added", "{first}");
+}
+
+/// Asked about by its name, a session that is gone is not unknown to whoever has its head.
+#[test]
+fn delete_a_session_that_is_asked_about() {
+    let Incident { team, session, .. } = &Incident::new("delete_a_session_that_is_asked_about");
+    let head = team.ask(&["audit", "export", session]).done();
+    let file = team.file("head.json", &head.to_string()).display().to_string();
+    team.tamper_unseen("DELETE FROM events; DELETE FROM sessions");
+    let run = team.ask(&["audit", "verify", session, "--head", &file]);
+    let kinds: Vec<_> =
+        run.json()["problems"].as_array().expect("problems").iter().map(|one| one["kind"].clone()).collect();
+    assert!(run.exit == 3 && kinds.contains(&json!("truncated")), "{run}");
+}
+
+#[test]
+fn empty_a_session() {
+    let Incident { team, session, .. } = &Incident::new("empty_a_session");
+    team.tamper_unseen("DELETE FROM events; UPDATE sessions SET seq = 0, head = zeroblob(32)");
+    let first = first_problem(team, session, &[]);
+    assert_eq!(first["kind"], "truncated", "{first}");
+    let rebuilt = team.ask(&["rebuild"]);
+    assert_eq!((rebuilt.exit, rebuilt.code().as_str()), (3, "E0515"), "{rebuilt}");
+}
+
+#[test]
 fn edit_the_tables() {
     let Incident { team, session, .. } = &Incident::new("edit_the_tables");
     team.tamper_unseen("UPDATE groups SET status = 'completed'; UPDATE sessions SET status = 'completed'");

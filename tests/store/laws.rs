@@ -47,12 +47,19 @@ pub(crate) fn whatever_is_decided_can_be_stored_and_read_back(backend: &dyn Back
 fn play(store: &mut dyn Store, (workflow, other): (&Workflow, &Workflow), seed: u64) -> u64 {
     let mut driver = Driver::new(workflow, other);
     let mut dice = Dice::new(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-    let mut tx = store.begin().unwrap();
-    let mut written = Written::begin(&mut *tx, &format!("{}-{seed}", workflow.name), workflow);
-    let mut stored = 0;
-    for _ in 0..COMMANDS {
+    let mut step = |driver: &mut Driver<'_>| {
         let step = u64::try_from(dice.roll(1 << 30)).unwrap();
         driver.step(step.wrapping_mul(0x2545_f491_4f6c_dd1d));
+    };
+    while driver.history.is_empty() {
+        step(&mut driver);
+    }
+    let mut tx = store.begin().unwrap();
+    let id = format!("{}-{seed}", workflow.name);
+    let mut written = Written::begin(&mut *tx, &id, workflow, driver.history[0].at);
+    let mut stored = 0;
+    for _ in 0..COMMANDS {
+        step(&mut driver);
         for event in &driver.history[stored..] {
             if let Err(fault) = written.append(&mut *tx, event) {
                 panic!("{} {seed}: {fault}\n{}", workflow.name, serde_json::to_string_pretty(event).unwrap());

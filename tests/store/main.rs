@@ -34,10 +34,10 @@ struct Written {
 }
 
 impl Written {
-    fn begin(tx: &mut dyn Transaction, id: &str, workflow: &Workflow) -> Self {
+    fn begin(tx: &mut dyn Transaction, id: &str, workflow: &Workflow, at: Timestamp) -> Self {
         let pinned = Pinned { name: workflow.name.clone(), sources: sources(workflow) };
         tx.pin_workflow(workflow.hash, &pinned, &workflow.requirements()).unwrap();
-        let key = tx.begin_session(id, Timestamp(1)).unwrap();
+        let key = tx.begin_session(id, at).unwrap();
         Self { key, id: id.to_owned(), state: State::default(), head: BEGINNING }
     }
 

@@ -43,6 +43,10 @@ pub(super) fn report(cx: &Cx<'_>, report: &Report) -> Result<Outcome, Rejection>
     admit(cx.state, id, report.token, None)?;
     cx.is_watched(report.via.as_ref())?;
     let assignment = cx.assignment(id)?;
+    if assignment.lease_until.is_some_and(|until| until < cx.inputs.now) {
+        let message = format!("the time that {} had for assignment {id} is up", assignment.role);
+        return Err(Rejection::new(Code::Late, message).help("claim the assignment again, and have it done anew"));
+    }
     let mut draft = route_report(cx, (id, assignment), &report.handoff, None)?;
     draft.given_in_via(report.via.as_ref());
     draft.handoff = Some(report.handoff.json.clone());

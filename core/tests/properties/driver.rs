@@ -160,7 +160,7 @@ impl<'w> Driver<'w> {
 
     fn claim(&self, dice: &mut Dice) -> Command {
         let assignment = self.assignment(dice);
-        let lease_until = dice.one_in(2).then(|| Timestamp(self.now + 1_500));
+        let lease_until = dice.one_in(8).then(|| Timestamp(self.now + 1_500));
         Command::Claim(Claim { assignment, token: token(assignment), prompt: None, lease_until, via: self.via(dice) })
     }
 

@@ -137,6 +137,7 @@ const REFUSALS: &[Code] = &[
     Code::NotAMerge,
     Code::WorkflowMismatch,
     Code::NotWatched,
+    Code::Late,
     Code::NoValidPath,
     Code::FieldMissing,
 ];

@@ -2,10 +2,9 @@
 
 use std::borrow::Cow;
 
-use interlock_core::event::Closing;
-use interlock_core::id::{AssignmentId, DecisionId, Digest, Name, QuestionId, Timestamp};
-use interlock_core::state::{Assignment, Closed, Question};
-use interlock_core::workflow::{Requirements, Task};
+use interlock_core::id::{AssignmentId, Digest, Name, QuestionId, Timestamp};
+use interlock_core::state::Question;
+use interlock_core::workflow::Requirements;
 use rusqlite::types::ValueRef;
 use rusqlite::{OptionalExtension, Params, params};
 
@@ -14,13 +13,13 @@ use crate::store::rows::SESSION;
 use crate::store::sqlite::write::clauses;
 use crate::store::sqlite::{Tx, corrupt, signed, unsigned, verify};
 use crate::store::table::{self, Cell, Table};
-use crate::store::{Attempt, EventRow, Identity, Link, OpenQuestion, Pinned, SessionHead, Snapshot, Stored, View};
+use crate::store::{
+    Attempt, EventRow, Identity, Kept, Link, OpenQuestion, Pinned, SessionHead, Snapshot, Stored, View,
+};
 
 const SESSION_COLUMNS: &str =
     "key, id, title, workflow, workflow_hash, status, started_at, updated_at, seq, head, lapsed";
 const EVENT_COLUMNS: &str = "id, seq, kind, at, decision, data, says, given, prev, hash";
-const ASSIGNMENT_COLUMNS: &str =
-    "grp, part, phase, role, task, attempt, status, token, lease_until, digest, decision, opened";
 const QUESTION_COLUMNS: &str = "name, grp, part, text, options, asker, stopped, status";
 
 impl View for Tx<'_> {
@@ -76,9 +75,18 @@ impl View for Tx<'_> {
         Ok(found.eq(expected.iter().map(|(clause, kind, name)| (*clause, *kind, name))))
     }
 
-    fn lost_sessions(&mut self) -> Stored<u64> {
-        let sql = "SELECT count(DISTINCT session) FROM events WHERE session NOT IN (SELECT key FROM sessions)";
-        Ok(self.one(sql, [], |row| row.get(0).map(unsigned))?.unwrap_or(0))
+    fn lost_sessions(&mut self) -> Stored<Vec<(&'static str, u64)>> {
+        let names = table::TABLES.iter().map(|table| table.name).chain(["events", "snapshots"]);
+        let count = |name| Ok((name, self.one(&lost(name), [], |row| row.get(0).map(unsigned))?.unwrap_or(0)));
+        let counts: Stored<Vec<_>> = names.map(count).collect();
+        Ok(counts?.into_iter().filter(|(_, count)| *count > 0).collect())
+    }
+
+    fn kept(&mut self) -> Stored<Kept> {
+        let sql = "SELECT (SELECT count(*) FROM attachments), (SELECT count(*) FROM prompts)";
+        let kept =
+            self.one(sql, [], |row| Ok(Kept { attachments: unsigned(row.get(0)?), prompts: unsigned(row.get(1)?) }));
+        kept.map(Option::unwrap_or_default)
     }
 
     fn snapshot(&mut self, session: i64) -> Stored<Option<Snapshot>> {
@@ -104,11 +112,6 @@ impl View for Tx<'_> {
 
     fn prompt(&mut self, event: i64) -> Stored<Option<String>> {
         self.one("SELECT body FROM prompts WHERE event = ?1", [event], |row| row.get(0))
-    }
-
-    fn assignment(&mut self, session: i64, id: AssignmentId) -> Stored<Option<Assignment>> {
-        let sql = format!("SELECT {ASSIGNMENT_COLUMNS} FROM assignments WHERE session = ?1 AND n = ?2");
-        self.one(&sql, params![session, id.0], assignment)
     }
 
     fn opened(&mut self, session: i64, id: AssignmentId) -> Stored<Option<u64>> {
@@ -148,12 +151,25 @@ impl View for Tx<'_> {
         Ok(())
     }
 
+    fn table_is(&mut self, table: &'static Table, session: i64, rows: &table::Rows) -> Stored<bool> {
+        let mut statement = self.tx.prepare_cached(&rows_of(table)).map_err(|error| self.trouble(&error))?;
+        let mut found = statement.query([session]).map_err(|error| self.trouble(&error))?;
+        for (key, values) in rows {
+            let Some(row) = found.next().map_err(|error| self.trouble(&error))? else { return Ok(false) };
+            let mut cells = key.iter().chain(values).enumerate();
+            if !cells.all(|(column, cell)| row.get_ref(column).is_ok_and(|value| is_cell(value, cell))) {
+                return Ok(false);
+            }
+        }
+        let more = found.next().map_err(|error| self.trouble(&error))?;
+        Ok(more.is_none())
+    }
+
     fn table(&mut self, table: &'static Table, session: i64) -> Stored<table::Rows> {
-        let columns: Vec<&str> = table.key.iter().chain(table.columns).copied().collect();
-        let sql = format!("SELECT {} FROM {} WHERE session = ?1", columns.join(", "), table.name);
         let keys = table.key.len();
-        let rows = self.all(&sql, [session], |row| {
-            let cells: rusqlite::Result<Vec<Cell>> = (0..columns.len()).map(|index| cell(row, index)).collect();
+        let rows = self.all(&rows_of(table), [session], |row| {
+            let columns = 0..keys + table.columns.len();
+            let cells: rusqlite::Result<Vec<Cell>> = columns.map(|index| cell(row, index)).collect();
             cells.map(|mut key| (key.split_off(keys), key))
         })?;
         Ok(rows.into_iter().map(|(values, key)| (key, values)).collect())
@@ -196,6 +212,32 @@ impl Tx<'_> {
         let mut statement = self.tx.prepare_cached(sql).map_err(|error| self.trouble(&error))?;
         let rows = statement.query_map(values, |row| map(row)).map_err(|error| self.trouble(&error))?;
         rows.collect::<rusqlite::Result<_>>().map_err(|error| self.trouble(&error))
+    }
+}
+
+/// The rows of a session, in the order of their keys, which is that of cells as well.
+fn rows_of(table: &Table) -> String {
+    let columns: Vec<&str> = table.key.iter().chain(table.columns).copied().collect();
+    format!("SELECT {} FROM {} WHERE session = ?1 ORDER BY {}", columns.join(", "), table.name, table.key.join(", "))
+}
+
+/// Goes from session to session, and not from row to row.
+fn lost(table: &str) -> String {
+    format!(
+        "WITH RECURSIVE known(key) AS (
+           SELECT min(session) FROM {table}
+           UNION ALL SELECT (SELECT min(session) FROM {table} WHERE session > key) FROM known WHERE key IS NOT NULL
+         ) SELECT count(*) FROM known WHERE key NOT IN (SELECT key FROM sessions)"
+    )
+}
+
+fn is_cell(value: ValueRef<'_>, cell: &Cell) -> bool {
+    match (value, cell) {
+        (ValueRef::Null, Cell::Null) => true,
+        (ValueRef::Integer(found), Cell::Integer(number)) => found == *number,
+        (ValueRef::Text(found), Cell::Text(text)) => found == text.as_bytes(),
+        (ValueRef::Blob(found), Cell::Bytes(bytes)) => found == bytes,
+        (_, Cell::Null | Cell::Integer(_) | Cell::Text(_) | Cell::Bytes(_)) => false,
     }
 }
 
@@ -261,35 +303,6 @@ fn cell(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<Cell> {
             Ok(bytes) => Cell::Bytes(bytes),
             Err(_) => Cell::from(format!("{} bytes", bytes.len())),
         },
-    })
-}
-
-fn assignment(row: &rusqlite::Row<'_>) -> rusqlite::Result<Assignment> {
-    let status: String = row.get(6)?;
-    let how = match status.as_str() {
-        "reported" => Some(Closing::Reported),
-        "void" => Some(Closing::Voided),
-        _ => None,
-    };
-    let task: String = row.get(4)?;
-    let digest = row.get::<_, Option<[u8; 32]>>(9)?.map(Digest::from_bytes);
-    let decision = DecisionId(row.get::<_, Option<u32>>(10)?.unwrap_or_default());
-    Ok(Assignment {
-        group: group(row, 0)?,
-        part: row.get(1)?,
-        phase: row.get::<_, Option<String>>(2)?.map(Name::from),
-        role: name(row, 3)?,
-        task: match task.as_str() {
-            "merge" => Task::Merge,
-            "consult" => Task::Consult,
-            _ => Task::Work,
-        },
-        attempt: row.get(5)?,
-        token: row.get::<_, Option<[u8; 32]>>(7)?.map(Digest::from_bytes),
-        lease_until: row.get::<_, Option<i64>>(8)?.map(Timestamp),
-        // Only what is open is asked about its way, and that is in the state.
-        via: None,
-        closed: how.map(|how| Closed { how, digest, decision }),
     })
 }
 
