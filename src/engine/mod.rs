@@ -29,7 +29,7 @@ use interlock_core::workflow::Workflow;
 use crate::clock;
 use crate::keys::{Keyring, Kind, Secret};
 use crate::store::chain::ChainKey;
-use crate::store::{Behind, Fault, Identity, Store, Stored, Transaction};
+use crate::store::{Behind, Fault, Identity, Store, Stored, Told, Transaction};
 
 pub use desk::{Caller, Desk};
 pub use error::Error;
@@ -109,7 +109,41 @@ impl Engine {
         self.execute_each(orders.iter().copied())
     }
 
-    /// The same, for orders that are still coming in.
+    /// Decides orders that are still coming in, and has them stored in one commit without waiting for it: what came of it is
+    /// told. `ahead`: also what was decided last may not be stored yet. Those that were taken are decided for nothing if not
+    /// all of it could be: they are to be executed again.
+    fn execute_behind(
+        &mut self,
+        ahead: bool,
+        orders: &mut dyn Iterator<Item = Order>,
+        taken: &mut Vec<Order>,
+        told: impl FnOnce() -> Told,
+    ) -> Stored<Vec<Result<Done>>> {
+        let Self { store, keyring, identity, key, memory, output, via } = self;
+        let mut tx = if ahead { store.begin_ahead(memory.version)? } else { store.begin()? };
+        if !ahead {
+            memory.version = tx.version()?;
+        }
+        let mut work = Work { tx: &mut *tx, keyring, identity, key, memory, output, via: via.as_ref() };
+        let results = take_each(&mut work, orders, taken, |work, order| work.together(order));
+        match results {
+            Ok(results) => {
+                tx.commit_behind(told());
+                Ok(results)
+            }
+            Err(fault) => {
+                memory.let_go();
+                Err(fault)
+            }
+        }
+    }
+
+    /// What was decided and not stored was decided for nothing.
+    fn let_go(&mut self) {
+        self.memory.let_go();
+    }
+
+    /// Carries out orders that are still coming in, and waits until they are stored.
     fn execute_each<O: Borrow<Order>>(&mut self, mut orders: impl Iterator<Item = O>) -> Vec<Result<Done>> {
         let mut taken = Vec::new();
         let mut stored = self.transact(&mut orders, &mut taken, |work, order| work.together(order));
@@ -137,13 +171,7 @@ impl Engine {
         let results = tx.version().and_then(|version| {
             memory.version = version;
             let mut work = Work { tx: &mut *tx, keyring, identity, key, memory, output, via: via.as_ref() };
-            let results: Stored<Vec<_>> = orders
-                .map(|order| {
-                    let done = each(&mut work, order.borrow());
-                    taken.push(order);
-                    done
-                })
-                .collect();
+            let results = take_each(&mut work, orders, taken, each);
             let written = tx.written();
             results.and_then(|results| written.map(|()| results))
         });
@@ -218,6 +246,22 @@ impl Engine {
     pub fn key(&self) -> &ChainKey {
         &self.key
     }
+}
+
+/// What came of each order, as long as all can be stored.
+fn take_each<O: Borrow<Order>>(
+    work: &mut Work<'_>,
+    orders: &mut dyn Iterator<Item = O>,
+    taken: &mut Vec<O>,
+    each: fn(&mut Work<'_>, &Order) -> Stored<Result<Done>>,
+) -> Stored<Vec<Result<Done>>> {
+    orders
+        .map(|order| {
+            let done = each(work, order.borrow());
+            taken.push(order);
+            done
+        })
+        .collect()
 }
 
 /// Why nothing was stored.

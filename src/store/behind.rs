@@ -1,8 +1,10 @@
 //! A store at work in a thread of its own: whoever decides goes on while what was decided is written.
 //!
 //! What is appended is handed over and not waited for. Everything else waits for its answer, and so for all that was
-//! handed over before it. What could not be written comes to light with [`Transaction::written`], and nothing that was
-//! handed over after it is written.
+//! handed over before it. What could not be written comes to light with [`Transaction::written`] or with the commit, and
+//! nothing that was handed over after it is written. A transaction may be begun while the one before it is being stored
+//! ([`Store::begin_ahead`]); where that fails, or somebody else has written, so does every one that was begun ahead, until
+//! one is begun that waits.
 
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::{self, JoinHandle};
@@ -17,7 +19,7 @@ use crate::store::rows::SessionRow;
 use crate::store::table::{self, Fold, Table};
 use crate::store::{
     Append, Attempt, EventRow, Fault, Identity, Kept, Link, OpenQuestion, Pinned, SessionHead, Snapshot, Store, Stored,
-    Transaction, View,
+    Told, Transaction, View,
 };
 
 type Setting = Box<dyn FnOnce(&mut dyn Store) + Send>;
@@ -29,13 +31,15 @@ enum Job {
     Settle(Setting),
     View(Sender<Stored<()>>),
     Begin(Sender<Stored<()>>),
+    /// Nobody waits for it; it holds only at this version.
+    BeginAhead(i64),
     /// The rest are part of the view or transaction under way.
     Look(Looking),
     Change(Changing),
     Append(Box<Append>),
     Snapshot(i64, Snapshot),
     Written(Sender<Stored<()>>),
-    Commit(Sender<Stored<()>>),
+    Commit(Told),
     End,
 }
 
@@ -77,6 +81,11 @@ impl Store for Behind {
         Ok(Box::new(self.begin_with(Job::Begin)?))
     }
 
+    fn begin_ahead(&mut self, version: i64) -> Stored<Box<dyn Transaction + '_>> {
+        self.jobs.send(Job::BeginAhead(version)).map_err(|_| gone())?;
+        Ok(Box::new(Hand { jobs: &self.jobs }))
+    }
+
     fn expect_many(&mut self) -> Stored<()> {
         ask(&self.jobs, |back| Job::Settle(Box::new(move |store| answer(&back, store.expect_many()))))
     }
@@ -104,6 +113,8 @@ fn gone() -> Fault {
 }
 
 fn serve(mut store: Box<dyn Store>, waiting: &Receiver<Job>) {
+    // Something that was begun ahead could not be stored, and nothing that rests on it may be.
+    let mut spoilt = false;
     while let Ok(job) = waiting.recv() {
         match job {
             Job::Settle(work) => work(&mut *store),
@@ -117,9 +128,17 @@ fn serve(mut store: Box<dyn Store>, waiting: &Receiver<Job>) {
             Job::Begin(back) => match store.begin() {
                 Ok(tx) => {
                     answer(&back, Ok(()));
-                    transact(tx, waiting);
+                    spoilt = transact(tx, waiting);
                 }
                 Err(fault) => answer(&back, Err(fault)),
+            },
+            Job::BeginAhead(_) if spoilt => refuse(gone(), waiting),
+            Job::BeginAhead(version) => match store.begin_ahead(version) {
+                Ok(tx) => spoilt = transact(tx, waiting),
+                Err(fault) => {
+                    spoilt = true;
+                    refuse(fault, waiting);
+                }
             },
             Job::Look(_)
             | Job::Change(_)
@@ -138,8 +157,8 @@ fn look(mut view: Box<dyn View + '_>, waiting: &Receiver<Job>) {
     }
 }
 
-/// Until it is committed or given up.
-fn transact(mut tx: Box<dyn Transaction + '_>, waiting: &Receiver<Job>) {
+/// Until it is committed or given up. Whether what was to be stored was not.
+fn transact(mut tx: Box<dyn Transaction + '_>, waiting: &Receiver<Job>) -> bool {
     let mut written = Ok(());
     while let Ok(job) = waiting.recv() {
         match job {
@@ -148,8 +167,25 @@ fn transact(mut tx: Box<dyn Transaction + '_>, waiting: &Receiver<Job>) {
             Job::Append(append) => written = written.and_then(|()| tx.append(&append)),
             Job::Snapshot(session, snapshot) => written = written.and_then(|()| tx.put_snapshot(session, &snapshot)),
             Job::Written(back) => answer(&back, std::mem::replace(&mut written, Ok(()))),
-            Job::Commit(back) => return answer(&back, written.and_then(|()| tx.commit())),
-            Job::End | Job::Settle(_) | Job::View(_) | Job::Begin(_) => return,
+            Job::Commit(told) => {
+                let stored = written.and_then(|()| tx.commit());
+                let spoilt = stored.is_err();
+                told(stored);
+                return spoilt;
+            }
+            Job::End | Job::Settle(_) | Job::View(_) | Job::Begin(_) | Job::BeginAhead(_) => return true,
+        }
+    }
+    true
+}
+
+/// Takes in all that belongs to a transaction that there is not. Whoever asks gets no answer.
+fn refuse(fault: Fault, waiting: &Receiver<Job>) {
+    while let Ok(job) = waiting.recv() {
+        match job {
+            Job::Commit(told) => return told(Err(fault)),
+            Job::End | Job::Settle(_) | Job::View(_) | Job::Begin(_) | Job::BeginAhead(_) => return,
+            Job::Look(_) | Job::Change(_) | Job::Append(_) | Job::Snapshot(..) | Job::Written(_) => {}
         }
     }
 }
@@ -368,6 +404,11 @@ impl Transaction for Hand<'_> {
     }
 
     fn commit(self: Box<Self>) -> Stored<()> {
-        ask(self.jobs, Job::Commit)
+        ask(self.jobs, |back| Job::Commit(Box::new(move |stored| answer(&back, stored))))
+    }
+
+    fn commit_behind(self: Box<Self>, told: Told) {
+        // Where nobody is there any more to hear it, nobody tells.
+        let _ = self.jobs.send(Job::Commit(told));
     }
 }

@@ -11,6 +11,7 @@ mod said;
 pub mod sqlite;
 pub mod table;
 
+use interlock_core::code::Code;
 use interlock_core::id::{AssignmentId, Digest, Name, QuestionId, Timestamp};
 use interlock_core::state::Question;
 use interlock_core::workflow::Requirements;
@@ -204,13 +205,29 @@ pub trait Transaction: View {
         Ok(())
     }
     fn commit(self: Box<Self>) -> Stored<()>;
+    /// The same, for a store that may do it later: what came of it is told then.
+    fn commit_behind(self: Box<Self>, told: Told) {
+        told(self.commit());
+    }
 }
+
+/// Hears what came of a commit.
+pub type Told = Box<dyn FnOnce(Stored<()>) + Send>;
 
 pub trait Store: Send {
     /// For reading: one consistent view.
     fn view(&mut self) -> Stored<Box<dyn View + '_>>;
     /// For writing. Waits for its turn.
     fn begin(&mut self) -> Stored<Box<dyn Transaction + '_>>;
+    /// For writing on top of what is in memory: only if nobody else has written since this version. A store that writes
+    /// behind does not wait for that, nor for what was written last to be stored: it does not store it if either is not so.
+    fn begin_ahead(&mut self, version: i64) -> Stored<Box<dyn Transaction + '_>> {
+        let mut tx = self.begin()?;
+        match tx.version()? == version {
+            true => Ok(tx),
+            false => Err(Fault::new(Code::StoreFailed, "somebody else has written in between")),
+        }
+    }
     /// This process will write for many callers.
     fn expect_many(&mut self) -> Stored<()>;
     /// From now on events are sealed, and guarded, with this key.
