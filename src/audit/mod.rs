@@ -88,12 +88,17 @@ pub type Opener<'a> = &'a (dyn Fn() -> Stored<Box<dyn Store>> + Sync);
 pub fn verify(open: Opener<'_>, key: &ChainKey, sessions: &[SessionHead], heads: &[Head]) -> Stored<Report> {
     let mut report = Report::default();
     let mut store = open()?;
-    for text in store.view()?.schema()? {
-        report.problems.push(Problem { session: None, seq: None, kind: Kind::Schema, text });
-    }
-    let folded = each_session(open, sessions, |view, session| {
-        fold(view, key, session, heads).map(|folded| (folded.report, folded.pinned))
-    })?;
+    let (schema, folded) = thread::scope(|scope| {
+        // SQLite looks at every page for this: beside it, not before it.
+        let schema = scope.spawn(|| store.view()?.schema());
+        let folded = each_session(open, sessions, |view, session| {
+            fold(view, key, session, heads).map(|folded| (folded.report, folded.pinned))
+        });
+        (joined(schema), folded)
+    });
+    let (schema, folded) = (schema?, folded?);
+    let of_schema = |text| Problem { session: None, seq: None, kind: Kind::Schema, text };
+    report.problems.extend(schema.into_iter().map(of_schema));
     let mut pinned = Vec::new();
     for (found, by) in folded {
         report.merge(found);

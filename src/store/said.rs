@@ -34,9 +34,13 @@ impl Lines {
     fn cell(&mut self, cell: &Cell) {
         // Writing to memory cannot fail.
         let _ = match cell {
-            Cell::Null => write!(self.0, "null"),
+            Cell::Null => self.0.write_str("null"),
             Cell::Integer(number) => write!(self.0, "{number}"),
-            Cell::Text(text) if plain(text) => write!(self.0, "\"{text}\""),
+            Cell::Text(text) if plain(text) => {
+                self.0.push('"');
+                self.0.push_str(text);
+                self.0.write_char('"')
+            }
             Cell::Text(text) => write!(self.0, "{}", serde_json::Value::from(text.as_str())),
             Cell::Bytes(bytes) => write!(self.0, "{}", interlock_core::id::Digest::from_bytes(*bytes)),
         };
