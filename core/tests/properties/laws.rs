@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use interlock_core::decide::Outcome;
 use interlock_core::event::{Cause, Change, Event};
 use interlock_core::id::Name;
-use interlock_core::state::{End, Group, Holder, Lane, Progress, SessionStatus, State};
+use interlock_core::state::{End, Finding, FindingStatus, Group, Holder, Lane, Progress, SessionStatus, State};
 use interlock_core::workflow::Workflow;
 
 use crate::driver::Step;
@@ -22,7 +22,8 @@ struct Evidence {
 #[derive(Default)]
 pub(crate) struct Laws {
     evidence: BTreeMap<Name, Evidence>,
-    settled: BTreeSet<(Name, String)>,
+    /// By group and `location|title`: who had raised what was settled.
+    settled: BTreeMap<(Name, String), BTreeSet<Name>>,
 }
 
 impl Laws {
@@ -33,7 +34,7 @@ impl Laws {
             }
             Ok(Outcome::Decided(event)) => {
                 self.gather(workflow, event, &step.before);
-                self.no_settled_finding_blocks(event, after);
+                self.no_settled_finding_blocks(event, &step.before, after);
                 counters_only_grow(event, &step.before, after);
                 self.completion_has_evidence(workflow, after);
                 somebody_holds_every_open_thing(after, event);
@@ -109,26 +110,31 @@ impl Laws {
         }
     }
 
-    fn no_settled_finding_blocks(&mut self, event: &Event, after: &State) {
+    /// Whoever raises it: only what another reviewer had open before, and keeps open, may still block.
+    fn no_settled_finding_blocks(&mut self, event: &Event, before: &State, after: &State) {
         for change in &event.changes {
-            if let Change::Reviewed { group, findings, .. } = change {
-                for (_, finding) in findings {
-                    if finding.status == interlock_core::state::FindingStatus::Accepted {
-                        self.settled.insert((
-                            group.clone(),
-                            format!("{}|{}|{}", finding.raised_by, finding.location, finding.title),
-                        ));
-                    }
-                }
+            let Change::Reviewed { group, findings, .. } = change else { continue };
+            for (_, finding) in findings.iter().filter(|(_, finding)| finding.status == FindingStatus::Accepted) {
+                let raised_by = self.settled.entry((group.clone(), identity(finding))).or_default();
+                raised_by.insert(finding.raised_by.clone());
             }
         }
         for group in &after.groups {
             for finding in group.findings.iter().filter(|finding| finding.is_blocking()) {
-                let key = (group.id.clone(), format!("{}|{}|{}", finding.raised_by, finding.location, finding.title));
-                assert!(!self.settled.contains(&key), "{key:?} blocks again after its rejection was accepted");
+                let Some(raised_by) = self.settled.get(&(group.id.clone(), identity(finding))) else { continue };
+                let same = |old: &Finding| {
+                    old.is_blocking() && old.raised_by == finding.raised_by && identity(old) == identity(finding)
+                };
+                let stood = before.group(&group.id).is_some_and(|group| group.findings.iter().any(same));
+                let fine = stood && !raised_by.contains(&finding.raised_by);
+                assert!(fine, "{finding:?} blocks again after its rejection was accepted");
             }
         }
     }
+}
+
+fn identity(finding: &Finding) -> String {
+    format!("{}|{}", finding.location, finding.title)
 }
 
 fn what_ended_stays_ended(event: &Event, before: &State, after: &State) {
