@@ -21,6 +21,7 @@ pub(super) fn overrule(cx: &Cx<'_>, by_person: &Override) -> Result<Outcome, Rej
         return Err(Rejection::new(Code::OverrideImpossible, message));
     }
     let mut draft = Draft::new(*cx, Name::new("override"));
+    draft.about = Some(group.id.clone());
     draft.void_lane(Some(group), &group.lane, None, Some(Resolution::Person));
     draft.action = Action::Spawn;
     draft.because.push(by_person.why.clone());
