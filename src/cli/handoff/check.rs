@@ -81,7 +81,10 @@ impl Check {
             output.document(&document(&checked, extracted.as_ref()))?;
             return Ok(exit);
         }
-        let sources: Sources = [(file, String::from_utf8_lossy(&bytes).into_owned())].into_iter().collect();
+        // What can be a hundred megabytes is not there twice, unless it is no text.
+        let text =
+            String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
+        let sources: Sources = [(file, text)].into_iter().collect();
         let mut told: Vec<Problem> = checked.problems.iter().chain(&checked.warnings).cloned().collect();
         report::sort(&mut told);
         if !told.is_empty() {
@@ -145,7 +148,7 @@ pub(crate) fn document(checked: &Checked, extracted: Option<&Extracted>) -> Valu
                 json!({
                     "code": problem.code,
                     "message": problem.message,
-                    "help": problem.help,
+                    "help": problem.advice(),
                     "field": problem.field,
                     "at": problem.at.as_ref().map(|at| json!({ "line": at.line, "column": at.column })),
                 })
