@@ -275,10 +275,6 @@ impl Unread {
         self.0.iter().any(|key| key.is_empty() || keys.contains(key))
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
     pub fn push(&mut self, key: &'static str) {
         self.0.push(key);
     }

@@ -55,7 +55,10 @@ pub(crate) fn lower(doc: &WorkflowDoc, hash: Digest, problems: &mut Problems) ->
     }
     lowering.completion();
     lowering.findings_hold_completion_up();
-    lowering.unused_names();
+    // What could not be read may have used them.
+    if before == 0 {
+        lowering.unused_names();
+    }
     let failed = lowering.problems.iter().skip(before).any(Problem::is_error);
     if failed { None } else { lowering.finish(hash) }
 }
