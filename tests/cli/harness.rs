@@ -68,11 +68,6 @@ impl Folder {
         self
     }
 
-    /// Another program, in the folder.
-    pub(crate) fn within<'c>(&self, command: &'c mut Command) -> &'c mut Command {
-        command.stdin(Stdio::null()).current_dir(&self.0)
-    }
-
     pub(crate) fn interlock(&self, arguments: &[&str]) -> Run {
         run(command(arguments).current_dir(&self.0))
     }
