@@ -13,6 +13,8 @@
     reason = "it is the core that does no I/O, not its build"
 )]
 
+#[path = "src/advice.rs"]
+mod advice;
 #[path = "src/workflow/builtin.rs"]
 mod builtin;
 #[path = "src/code.rs"]

@@ -88,7 +88,7 @@ impl Failure {
             return Self::new(Exit::Bug, Code::Bug, "input was refused without an error in it");
         };
         let mut failure = Self::new(Exit::Invalid, first.code, first.message.clone());
-        let (help, at) = (first.help.clone(), first.at.clone());
+        let (help, at) = (Some(first.advice().to_owned()), first.at.clone());
         *failure.more = More { help, at, problems, sources, ..More::default() };
         failure
     }
@@ -156,11 +156,13 @@ impl Failure {
         self.exit
     }
 
+    /// How to go on: what was said of this very failure, or what the code says.
+    fn advice(&self) -> &str {
+        self.more.help.as_deref().unwrap_or(self.code.help())
+    }
+
     pub(crate) fn json(&self) -> Json {
-        let mut error = json!({ "code": self.code, "message": self.message });
-        if let Some(help) = &self.more.help {
-            error["help"] = json!(help);
-        }
+        let mut error = json!({ "code": self.code, "message": self.message, "help": self.advice() });
         if let Some(at) = &self.more.at {
             error["at"] = json!(at);
         }
@@ -189,7 +191,7 @@ impl Failure {
         if self.more.problems.iter().any(|problem| problem.at.is_some()) {
             return report::problems(&self.more.problems, &self.more.sources);
         }
-        let head = Problem::new(self.code, self.message.clone()).maybe_help(self.more.help.clone());
+        let head = Problem::new(self.code, self.message.clone()).help(self.advice());
         report::problem(&mut text, &head, &self.notes());
         if self.exit != Exit::Bug {
             // Writing to memory cannot fail.
@@ -238,9 +240,11 @@ impl From<Rejection> for Failure {
             || !rejection.problems.is_empty()
             || matches!(rejection.code, Code::NoRole | Code::BadSetting | Code::NoOption);
         let exit = if about_input { Exit::Invalid } else { Exit::Refused };
+        let help = Some(rejection.advice().to_owned());
+        let at = rejection.problems.first().and_then(|problem| problem.at.clone());
         let mut failure = Self::new(exit, rejection.code, rejection.message);
-        let Rejection { help, allowed, problems, reasons, .. } = rejection;
-        *failure.more = More { help, allowed, problems, reasons, ..More::default() };
+        let Rejection { allowed, problems, reasons, .. } = rejection;
+        *failure.more = More { help, at, allowed, problems, reasons, ..More::default() };
         failure
     }
 }
@@ -256,9 +260,24 @@ mod tests {
     }
 
     #[test]
-    fn json_has_only_the_fields_that_apply() {
+    fn json_has_only_the_fields_that_apply_and_always_a_help() {
         let failure = Failure::new(Exit::Invalid, Code::UnknownWorkflow, "no workflow is called `x`");
-        assert_eq!(failure.json(), json!({ "error": { "code": "E0117", "message": "no workflow is called `x`" } }));
+        let (message, help) = ("no workflow is called `x`", Code::UnknownWorkflow.help());
+        assert_eq!(failure.json(), json!({ "error": { "code": "E0117", "message": message, "help": help } }));
+        assert_eq!(failure.help("look").json()["error"]["help"], "look");
+    }
+
+    #[test]
+    fn a_rejection_speaks_through_its_first_problem() {
+        let problems = vec![
+            Problem::new(Code::FieldMissing, "`x` is missing").at(place(3)),
+            Problem::new(Code::FieldMissing, "`y` is missing").help("look"),
+        ];
+        let error = &Failure::from(Rejection::new(Code::FieldMissing, "more is asked for").problems(problems)).json();
+        assert_eq!(error["error"]["at"]["line"], 3);
+        assert_eq!(error["error"]["help"], Code::FieldMissing.help());
+        assert_eq!(error["error"]["problems"][0]["help"], Code::FieldMissing.help());
+        assert_eq!(error["error"]["problems"][1]["help"], "look");
     }
 
     #[test]
@@ -280,7 +299,8 @@ mod tests {
         assert_eq!(
             plain,
             "error[E0323]: the session cannot complete yet\n  = E0340: LOGIN is in_progress\n  \
-             = E0347: no group was ever planned\n  = allowed: A, B\n\n`interlock explain E0323` says more\n"
+             = E0347: no group was ever planned\n  = allowed: A, B\n  = help: see to every reason that is listed, \
+             then ask again\n\n`interlock explain E0323` says more\n"
         );
     }
 

@@ -77,16 +77,14 @@ fn read(folder: &Path, file: &Path) -> io::Result<Option<Vec<u8>>> {
 
 /// A refusal, as its lines.
 pub(crate) fn problems(rejection: &Rejection) -> Vec<String> {
-    let line = |code: &str, message: &str, help: Option<&str>| {
-        format!("{code}: {message}{}", help.map(|help| format!(" ({help})")).unwrap_or_default())
-    };
+    let line = |code: &str, message: &str, help: &str| format!("{code}: {message} ({help})");
     let mut lines: Vec<String> = rejection
         .problems
         .iter()
-        .map(|problem| line(problem.code.number(), &problem.message, problem.help.as_deref()))
+        .map(|problem| line(problem.code.number(), &problem.message, problem.advice()))
         .collect();
     if lines.is_empty() {
-        lines.push(line(rejection.code.number(), &rejection.message, rejection.help.as_deref()));
+        lines.push(line(rejection.code.number(), &rejection.message, rejection.advice()));
     }
     if !rejection.allowed.is_empty() {
         lines.push(format!("accepted now: {}", rejection.allowed.join(", ")));

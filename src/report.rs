@@ -1,6 +1,6 @@
 //! Problems as people read them: what, where, the line itself, and what to do.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::io;
 use std::ops::Range;
@@ -26,8 +26,11 @@ pub(crate) fn sort(problems: &mut [Problem]) {
 pub(crate) fn problems(problems: &[Problem], sources: &Sources) -> Text {
     let mut text = Text::default();
     let mut lines = Lines::new(sources);
+    let mut told = BTreeSet::new();
     for problem in problems {
-        one(&mut text, problem, &[], &mut lines);
+        // What a code says of itself is worth reading once.
+        let general = told.insert(problem.code).then(|| problem.code.help());
+        one(&mut text, problem, (&[], general), &mut lines);
         text.push("\n");
     }
     let errors = problems.iter().filter(|problem| problem.is_error()).count();
@@ -47,10 +50,13 @@ pub(crate) fn problems(problems: &[Problem], sources: &Sources) -> Text {
 
 /// One problem without a place, and what belongs to it: each note has a name and a text.
 pub(crate) fn problem(text: &mut Text, problem: &Problem, notes: &[(String, String)]) {
-    one(text, problem, notes, &mut Lines::new(&Sources::default()));
+    one(text, problem, (notes, None), &mut Lines::new(&Sources::default()));
 }
 
-fn one(text: &mut Text, problem: &Problem, notes: &[(String, String)], lines: &mut Lines<'_>) {
+/// The notes that belong to it, and the help for a problem that has none of its own.
+type Beside<'a> = (&'a [(String, String)], Option<&'a str>);
+
+fn one(text: &mut Text, problem: &Problem, (notes, general): Beside<'_>, lines: &mut Lines<'_>) {
     let level = match problem.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
@@ -76,7 +82,7 @@ fn one(text: &mut Text, problem: &Problem, notes: &[(String, String)], lines: &m
     }
     let field = problem.field.as_deref().filter(|field| !problem.message.contains(field)).map(|field| ("field", field));
     let notes = notes.iter().map(|(name, note)| (name.as_str(), note.as_str()));
-    let help = problem.help.as_deref().map(|help| ("help", help));
+    let help = problem.help.as_deref().or(general).map(|help| ("help", help));
     for (name, note) in field.into_iter().chain(notes).chain(help) {
         text.push(&" ".repeat(indent + 1));
         text.paint(GUTTER, "=");
@@ -96,25 +102,30 @@ struct Quote {
     marked: Range<usize>,
 }
 
-/// The sources, split into lines when they are first needed.
+/// The lines of the sources. None is kept: an agent may have written millions of them.
 struct Lines<'s> {
     sources: &'s Sources,
-    split: BTreeMap<String, Vec<&'s str>>,
+    /// Where the last line that was looked for begins, by its file: problems come in order.
+    last: BTreeMap<String, (u32, usize)>,
 }
 
 impl<'s> Lines<'s> {
     fn new(sources: &'s Sources) -> Self {
-        Self { sources, split: BTreeMap::new() }
+        Self { sources, last: BTreeMap::new() }
     }
 
     fn line(&mut self, place: &Place) -> Option<&'s str> {
-        if !self.split.contains_key(&*place.file) {
-            let source = self.sources.get(&place.file)?;
-            let source = source.strip_prefix('\u{feff}').unwrap_or(source);
-            self.split.insert(place.file.to_string(), source.lines().collect());
-        }
-        let lines = self.split.get(&*place.file)?;
-        lines.get(at(place.line).checked_sub(1)?).copied()
+        let source = self.sources.get(&place.file)?;
+        let source = source.strip_prefix('\u{feff}').unwrap_or(source);
+        let last = self.last.get(&*place.file).filter(|(line, _)| *line <= place.line);
+        let (line, start) = last.copied().unwrap_or((1, 0));
+        let rest = source.get(start..)?;
+        let start = match at(place.line).checked_sub(at(line))? {
+            0 => start,
+            further => start + memchr::memchr_iter(b'\n', rest.as_bytes()).nth(further - 1)? + 1,
+        };
+        self.last.insert(place.file.to_string(), (place.line, start));
+        source.get(start..)?.lines().next()
     }
 
     fn quote(&mut self, place: &Place) -> Option<Quote> {

@@ -77,13 +77,15 @@ fn forget_peak() {
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
     let megabytes: usize = arguments.first().and_then(|argument| argument.parse().ok()).unwrap_or(50);
-    let cases: [(&str, &str, &str, &str); 6] = [
+    let cases: [(&str, &str, &str, &str); 8] = [
         ("log in one fence", "# Log\n\n```\n", LOG_LINE, "```\n"),
         ("report", "", STEP, ""),
         ("log without a fence", "", LOG_LINE, ""),
         ("JSON lines without a fence", "", "{\"status\":200,\"agent\":\"curl\",\"message\":\"text\"}\n", ""),
         ("one line", "", "no line break at all, ", ""),
         ("short paragraphs", "", "word\n\n", ""),
+        ("open braces", "", "{\n", "\n"),
+        ("open objects", "", "{\"a\":\n", "\n"),
     ];
     for (name, begin, unit, end) in cases {
         if arguments.get(1).is_some_and(|only| !name.contains(only.as_str())) {

@@ -21,6 +21,7 @@
     )
 )]
 
+mod advice;
 pub mod code;
 pub mod command;
 pub mod decide;

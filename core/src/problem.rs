@@ -3,7 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use serde::Serialize;
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
 
 use crate::code::Code;
 
@@ -25,19 +26,33 @@ pub enum Severity {
     Warning,
 }
 
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Problem {
     pub code: Code,
     pub message: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// More exactly than the code can say it.
     pub help: Option<String>,
     /// The dotted path of the field, for handoffs.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub field: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<Place>,
-    #[serde(skip)]
     pub severity: Severity,
+}
+
+/// As scripts read it: there always is a help.
+impl Serialize for Problem {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("code", &self.code)?;
+        map.serialize_entry("message", &self.message)?;
+        map.serialize_entry("help", self.advice())?;
+        if let Some(field) = &self.field {
+            map.serialize_entry("field", field)?;
+        }
+        if let Some(at) = &self.at {
+            map.serialize_entry("at", at)?;
+        }
+        map.end()
+    }
 }
 
 impl Problem {
@@ -71,6 +86,11 @@ impl Problem {
     pub fn at(mut self, place: Place) -> Self {
         self.at = Some(place);
         self
+    }
+
+    /// How to go on: what was said of this very problem, or what the code says.
+    pub fn advice(&self) -> &str {
+        self.help.as_deref().unwrap_or(self.code.help())
     }
 
     pub fn is_error(&self) -> bool {

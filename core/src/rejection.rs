@@ -1,23 +1,18 @@
 //! A coded refusal of a command: nothing has changed.
 
-use serde::Serialize;
-
 use crate::code::Code;
 use crate::decision::Reason;
 use crate::problem::Problem;
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rejection {
     pub code: Code,
     pub message: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// More exactly than the code can say it.
     pub help: Option<String>,
     /// What would be accepted now.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub allowed: Vec<String>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<Problem>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reasons: Vec<Reason>,
 }
 
@@ -37,6 +32,18 @@ impl Rejection {
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
+    }
+
+    #[must_use]
+    pub fn maybe_help(mut self, help: Option<String>) -> Self {
+        self.help = help.or(self.help);
+        self
+    }
+
+    /// How to go on: what was said of this very refusal, or of the first of its problems, or what the code says.
+    pub fn advice(&self) -> &str {
+        let first = self.problems.first().map(Problem::advice);
+        self.help.as_deref().or(first).unwrap_or(self.code.help())
     }
 
     #[must_use]

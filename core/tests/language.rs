@@ -202,3 +202,48 @@ fn questions_that_interlock_asks_cannot_be_taken_away() {
     let worded = "questions: { stuck: { text: \"{because} What now?\" } }\n";
     assert_eq!(codes(&format!("{SOUND}{worded}")), [""; 0]);
 }
+
+#[test]
+fn every_mistake_is_told_at_once_wherever_the_others_stand() {
+    // A key that cannot be read a line below is no reason to keep quiet about an entry without a verb.
+    let two = "PLAN: { loop: planning }\n    FINE: { merge: author, passes: [review], colour: red }";
+    let rows = "PLAN: { start: groups, loop: planning }\n    FINE: { merge: author, passes: [review] }";
+    assert_eq!(broken(rows, two), ["E0104", "E0120"]);
+    let both = "PLAN: { loop: planning, wiht: [a] }";
+    assert_eq!(broken("PLAN: { start: groups, loop: planning }", both), ["E0104", "E0120"]);
+    let nested = "PLAN: { loop: planning, otherwise: { spwan: lead } }";
+    assert_eq!(broken("PLAN: { start: groups, loop: planning }", nested), ["E0104", "E0120"]);
+    // Most likely the verb itself.
+    assert_eq!(broken("PLAN: { start: groups,", "PLAN: { strat: groups,"), ["E0104"]);
+    assert_eq!(broken("PLAN: { start: groups,", "PLAN: { start: [groups],"), ["E0105"]);
+    // Keys of the whole file that are missing are told beside what cannot be read elsewhere.
+    assert_eq!(broken("begin: { spawn: lead }\ngroups:", "overrides: [3]\ngroups:"), ["E0105", "E0130"]);
+}
+
+#[test]
+fn a_status_that_nothing_follows_is_an_error() {
+    for from in ["BACK: { respawn: author, loop: review }", "MERGED: { complete: group, passes: [merge] }"] {
+        let to = format!("{} []", from.split_once(' ').unwrap().0);
+        assert!(broken(from, &to).contains(&"E0120"), "{to}");
+    }
+    let problems =
+        load("t.yaml", &SOUND.replace("{ respawn: author, loop: review }\n    OVER", "[]\n    OVER"), &|_| None);
+    let problem = problems.problems.iter().find(|problem| problem.code.number() == "E0120").expect("it is told");
+    assert!(problem.help.as_deref().is_some_and(|help| help.contains("null")), "{problem:?}");
+    let at = problem.at.as_ref().expect("a place");
+    assert_eq!(
+        SOUND.lines().nth(at.line as usize - 1).map(|line| &line[at.column as usize - 1..]),
+        Some("{ respawn: author, loop: review }")
+    );
+}
+
+#[test]
+fn a_number_that_cannot_be_is_underlined_itself() {
+    for (from, to) in [("lead: {}", "lead: { at_most: 0 }"), ("groups:\n", "groups:\n  at_most: 0\n")] {
+        let text = SOUND.replacen(from, to, 1);
+        let loaded = load("t.yaml", &text, &|_| None);
+        let at = loaded.problems[0].at.clone().expect("a place");
+        let line = text.lines().nth(at.line as usize - 1).expect("a line");
+        assert!(line[at.column as usize - 1..].starts_with('0'), "{line} at {}", at.column);
+    }
+}

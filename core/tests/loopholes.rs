@@ -201,6 +201,33 @@ fn in_a_phase_a_review_with_nothing_but_settled_findings_goes_back_to_the_review
 }
 
 #[test]
+fn what_was_settled_with_one_reviewer_cannot_be_raised_again_by_another() {
+    let mut play = with_a_settled_finding();
+    let again = play.says("backend-security", "complete", json!({ "issues": [naming()] }));
+    assert!(again.rule.ends_with("/settled"), "{}", again.rule);
+    assert_eq!(again.next[0].role, "backend-security", "it goes back to who raised it");
+    assert!(again.warnings.iter().any(|warning| warning.code.as_deref() == Some("E0236")), "{:?}", again.warnings);
+    assert_eq!(play.state.groups[0].blocking_findings(), 0);
+}
+
+#[test]
+fn an_acceptance_does_not_settle_what_another_reviewer_has_open() {
+    let mut play = backend_in_review();
+    play.says("backend-reviewer", "complete", json!({ "issues": [naming()] }));
+    play.says("backend-security", "complete", json!({ "issues": [naming()] }));
+    play.says("backend-developer", "complete", json!({}));
+    let accepts = json!({ "issues": [], "iteration_tracking": { "iteration": 2, "rejections_accepted": ["R1"] } });
+    play.says("backend-reviewer", "complete", accepts);
+    assert_eq!(play.state.groups[0].blocking_findings(), 1, "security has not accepted anything");
+    let stays = play.says("backend-security", "complete", json!({ "issues": [naming()] }));
+    assert_eq!(stays.next[0].role, "backend-developer", "and keeps it open");
+    play.says("backend-developer", "complete", json!({}));
+    play.says("backend-reviewer", "complete", json!({ "issues": [] }));
+    play.says("backend-security", "complete", json!({ "issues": [] }));
+    assert_eq!(play.state.groups[0].blocking_findings(), 0);
+}
+
+#[test]
 fn in_a_phase_a_reviewer_that_insists_on_settled_findings_goes_to_a_person() {
     let mut play = with_a_settled_finding();
     play.says("backend-reviewer", "complete", json!({ "issues": [naming()] }));

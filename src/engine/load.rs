@@ -309,7 +309,5 @@ fn pinned(tx: &mut dyn View, hash: Digest) -> Stored<Workflow> {
 fn unknown(tx: &mut dyn View, id: &str) -> Stored<Rejection> {
     let known: Vec<String> = tx.sessions()?.iter().take(10).map(|session| session.id.to_string()).collect();
     let help = interlock_core::suggest::help(id, known.iter().map(String::as_str).collect::<Vec<_>>());
-    let mut rejection = Rejection::new(Code::NoSession, format!("there is no session `{id}`")).allowed(known);
-    rejection.help = help;
-    Ok(rejection)
+    Ok(Rejection::new(Code::NoSession, format!("there is no session `{id}`")).allowed(known).maybe_help(help))
 }

@@ -1,6 +1,6 @@
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
-use crate::harness::{command, interlock, run};
+use crate::harness::{Folder, command, interlock, run};
 
 #[test]
 fn a_pipe_gets_plain_text() {
@@ -69,4 +69,15 @@ fn output_that_cannot_be_written_is_said() {
         let said = String::from_utf8(output.stderr).unwrap();
         assert!(said.starts_with("error[E0405]: stdout cannot be written to: No space left"), "{said}");
     }
+}
+
+#[test]
+fn what_takes_long_to_read_takes_little_to_show() {
+    // Ten million lines that might all begin an object: with a word for each of them, this would take hundreds of MB.
+    let _ = Folder::new("streams-braces").with("out.md", "{\n".repeat(10_000_000));
+    let (program, folder) = (env!("CARGO_BIN_EXE_interlock"), env!("CARGO_TARGET_TMPDIR"));
+    let limited = format!("ulimit -v 200000 && exec '{program}' handoff check '{folder}/streams-braces/out.md'");
+    let run = run(Command::new("sh").args(["-c", &limited]).stdin(Stdio::null()));
+    assert_eq!(run.exit, 4, "{run}");
+    assert!(run.stderr.contains("E0201") || run.stderr.contains("E0202"), "{run}");
 }

@@ -29,9 +29,13 @@ pub(crate) fn whole(role: &str, phase: &str, fragment: Json) -> Json {
 
 // ---- Standard format and key rules -------------------------------------------------------
 
-/// The template with one of its statuses.
+/// The template with one of its statuses, and what its phase asks for beyond it.
 fn template(status: &str) -> Json {
-    let handoff = merged(of("standard-format"), json!({ "status": status }));
+    let phase = json!({
+        "files_modified": [".claude/tools/linear/get-issue.ts"],
+        "verification": { "tests_passed": true, "build_success": true, "lint_passed": true, "coverage_percent": 89 },
+    });
+    let handoff = merged(of("standard-format"), merged(phase, json!({ "status": status })));
     let handoff = if status == "blocked" {
         merged(handoff, json!({ "blocked_reason": "test_failures" }))
     } else {
@@ -64,8 +68,8 @@ fn format_asks_for_the_skill_that_defines_it() {
         let handoff = merged(template("complete"), json!({ "skills_invoked": skills }));
         orchestrated(WRAPPER, "tool-developer").check(&handoff)
     };
-    check(json!(["persisting-agent-outputs"])).not_warned("E0220");
-    check(json!(["gateway-typescript"])).warned("E0220");
+    check(json!(["persisting-agent-outputs", "gateway-typescript", "developing-with-tdd"])).not_warned("E0220");
+    check(json!(["gateway-typescript", "developing-with-tdd"])).warned("E0220");
 }
 
 #[test]
@@ -86,6 +90,59 @@ fn key_rule_complete_may_suggest_the_next_agent() {
     let named = merged(template("complete"), json!({ "handoff": { "next_agent": "tool-reviewer" } }));
     orchestrated(WRAPPER, "tool-developer").check(&named).valid();
     direct(WRAPPER, "tool-developer").check(&named).valid();
+}
+
+#[test]
+fn key_rule_the_phase_that_a_handoff_names_says_what_it_must_have() {
+    let bare = without(without(template("complete"), "verification"), "files_modified");
+    let codes = |checked: &Json| -> Vec<String> {
+        let problems = checked["problems"].as_array().expect("a list");
+        problems.iter().map(|problem| format!("{} {}", problem["code"], problem["field"]).replace('"', "")).collect()
+    };
+    let missing = [
+        "E0210 files_modified",
+        "E0210 verification.coverage_percent",
+        "E0226 verification.tests_passed",
+        "E0226 verification.build_success",
+        "E0226 verification.lint_passed",
+    ];
+    assert_eq!(codes(&orchestrated(WRAPPER, "tool-developer").check(&bare).any()), missing);
+    // Another role may write of a phase that is not its own: it is helping there.
+    let helper = merged(bare, json!({ "agent": "tool-tester" }));
+    orchestrated(WRAPPER, "tool-tester").check(&helper).valid();
+    let nowhere = merged(template("complete"), json!({ "phase": "nosuch" }));
+    orchestrated(WRAPPER, "tool-developer").check(&nowhere).invalid("E0225", "phase");
+}
+
+#[test]
+fn key_rule_a_phase_goes_by_the_name_that_handoffs_use() {
+    let shared = json!({
+        "status": "complete", "artifacts": ["shared.md"],
+        "verification": {
+            "patterns_referenced": true, "decisions_documented": true,
+            "shared_utilities_identified": true, "token_strategy_defined": true,
+        },
+    });
+    let tool = json!({
+        "status": "complete", "artifacts": ["tool.md"],
+        "verification": {
+            "patterns_referenced": true, "shared_patterns_applied": true,
+            "tool_specific_decisions": true, "token_target_calculated": true,
+        },
+    });
+    let lead = orchestrated(WRAPPER, "tool-lead");
+    for fragment in [&shared, &tool] {
+        let handoff = whole("tool-lead", "architecture", fragment.clone());
+        lead.phase("architecture").check(&handoff).valid();
+        lead.check(&handoff).valid();
+    }
+    lead.phase("shared_architecture").check(&whole("tool-lead", "architecture", shared)).valid();
+    let neither = whole("tool-lead", "architecture", json!({ "status": "complete" }));
+    assert_eq!(lead.phase("architecture").check(&neither).any()["valid"], false);
+    route(WRAPPER, "tool-lead", "complete", &["--phase", "architecture"]).goes("spawn", &["tool-tester"]);
+    let session = ["--phase", "architecture", "--scope", "session", "--fact", "groups.pending=3"];
+    route(WRAPPER, "tool-lead", "complete", &session).goes("batch", &["tool-lead", "tool-lead", "tool-lead"]);
+    route(WRAPPER, "tool-lead", "complete", &["--phase", "architectur"]).refused(4, "E0112");
 }
 
 // ---- status ------------------------------------------------------------------------------

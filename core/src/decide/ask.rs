@@ -3,6 +3,7 @@
 use crate::decide::carry::Voice;
 use crate::decide::choose::possible;
 use crate::decide::draft::Draft;
+use crate::decide::facts::ASKER;
 use crate::decide::situation::Situation;
 use crate::decision::Action;
 use crate::event::Change;
@@ -100,6 +101,7 @@ impl Draft<'_> {
         }
         if let Some(role) = situation.reporter {
             self.action = Action::Respawn;
+            self.read_role(&ASKER, role);
             self.assign(situation.slot(), role, situation.task, voice.resolution);
             return Ok(());
         }

@@ -3,6 +3,7 @@
 use crate::code::Code;
 use crate::decide::choose::{Chosen, aim, free_role, overridden, reached};
 use crate::decide::draft::Draft;
+use crate::decide::facts::BLOCKED_AGENT;
 use crate::decide::situation::{Passage, Situation};
 use crate::decision::{Action, Warning};
 use crate::event::{Change, Resolution};
@@ -26,6 +27,7 @@ impl Draft<'_> {
         voice: &Voice,
     ) -> Result<(), Rejection> {
         let Chosen { rule, passage, facts } = chosen;
+        self.about = situation.group_name();
         self.cite(rule, facts);
         if !rule.climbs {
             self.pass(situation, rule, voice)?;
@@ -115,7 +117,7 @@ impl Draft<'_> {
 
     /// An assignment; while somebody waits, it is to help them.
     fn give(&mut self, situation: &Situation<'_>, role: RoleIx, voice: &Voice) {
-        let author = self.cx.workflow.role(overridden(situation, role).0).author;
+        let author = self.cx.workflow.role(overridden(situation, role)).author;
         let helps = !author && !situation.waiting().is_empty();
         let task = if helps { Task::Consult } else { Task::Work };
         self.assign(situation.slot(), role, task, voice.resolution);
@@ -140,6 +142,7 @@ impl Draft<'_> {
         let waiting = situation.waiting();
         let Some(seat) = waiting.last() else { return };
         let Some(role) = self.cx.workflow.role_named(&seat.role) else { return };
+        self.read_role(&BLOCKED_AGENT, role);
         self.action = Action::Return;
         self.end_waiting(situation.slot(), waiting.len().saturating_sub(1), voice.resolution);
         self.assign(situation.slot(), role, seat.task, voice.resolution);
@@ -187,7 +190,7 @@ impl Draft<'_> {
             .or(situation.reporter)
             .and_then(|target| rung_above(self.cx.workflow, target, situation.reporter));
         match (rung, rule.verb) {
-            (Some(role), Verb::Consult(_)) if free_role(situation, overridden(situation, role).0) => {
+            (Some(role), Verb::Consult(_)) if free_role(situation, overridden(situation, role)) => {
                 self.consult(situation, role, rule.blocks);
             }
             (None, _) | (Some(_), Verb::Consult(_)) => {
@@ -220,7 +223,7 @@ impl Draft<'_> {
         let Some(group) = situation.group else { return Ok(()) };
         for ix in &rule.passes {
             let pass = self.cx.workflow.pass(*ix);
-            let open = pass.measured.map_or(0, |measure| situation.ledger.open(measure));
+            let open = pass.measured.and(pass.forgets).map_or(0, |counted| situation.open(counted));
             if open > 0 {
                 return Err(self.still_open(situation, pass, open));
             }
@@ -252,7 +255,8 @@ impl Draft<'_> {
             (Some(Measure::BlockingFindings) | None, _) => "blocking findings are",
         };
         let mut list: Vec<String> = Vec::new();
-        if let Some(group) = situation.group.filter(|_| pass.measured == Some(Measure::BlockingFindings)) {
+        let told = pass.measured == Some(Measure::BlockingFindings) && !self.preview;
+        if let Some(group) = situation.group.filter(|_| told) {
             let findings = self.findings_of(group);
             let blocking = findings.iter().filter(|finding| finding.is_blocking());
             list.extend(blocking.map(|finding| format!("{} {} ({})", finding.id, finding.title, finding.location)));

@@ -1,8 +1,9 @@
 //! The first rule that matches.
 
-use crate::decide::situation::{Passage, Situation};
-use crate::decision::{Applied, FactValue};
-use crate::id::Name;
+use crate::decide::draft;
+use crate::decide::facts::{AUTHOR, BLOCKED_AGENT, DOMAIN, Facts, OUTSTANDING, REASON, record};
+use crate::decide::situation::{Passage, Situation, applies};
+use crate::decision::FactValue;
 use crate::workflow::*;
 
 /// The rule that decides, and what was found out on the way to it.
@@ -10,7 +11,7 @@ pub(crate) struct Chosen<'a> {
     pub(crate) rule: &'a Rule,
     /// The passage through the rule's loop.
     pub(crate) passage: Option<Passage<'a>>,
-    pub(crate) facts: Vec<(Name, FactValue)>,
+    pub(crate) facts: Facts,
 }
 
 pub(crate) fn choose<'a>(situation: &Situation<'a>, candidates: &[RuleIx]) -> Option<Chosen<'a>> {
@@ -22,13 +23,37 @@ pub(crate) fn choose<'a>(situation: &Situation<'a>, candidates: &[RuleIx]) -> Op
             let passage = rule.counted.and_then(|counted| passage_of(situation, rule, counted));
             if let (Some(passage), Some(counted)) = (passage, rule.counted) {
                 let names = &workflow.loop_at(counted).facts;
-                record(&mut facts, names.iteration.clone(), FactValue::Number(passage.iteration));
-                record(&mut facts, names.no_progress.clone(), FactValue::Number(passage.no_progress));
+                record(&mut facts, &names.iteration, FactValue::Number(passage.iteration));
+                record(&mut facts, &names.no_progress, FactValue::Number(passage.no_progress));
             }
+            read_by(situation, rule, &mut facts);
             return Some(Chosen { rule, passage, facts });
         }
     }
     None
+}
+
+/// What the rule itself hangs on: the row and column of the blocked table, and the roles that its verb means.
+fn read_by(situation: &Situation<'_>, rule: &Rule, facts: &mut Facts) {
+    let workflow = situation.workflow();
+    if rule.blocks {
+        if let Some(reason) = situation.reason {
+            record(facts, &REASON, FactValue::Text(reason.clone()));
+        }
+        let domain = situation.reporter.and_then(|role| workflow.role(role).domain);
+        if let Some(domain) = domain.and_then(|ix| workflow.domains.get(ix.index())) {
+            record(facts, &DOMAIN, FactValue::Text(domain.name.clone()));
+        }
+    }
+    let target = aim(rule.verb);
+    let name = match target {
+        Target::Author => &AUTHOR,
+        Target::Waiting => &BLOCKED_AGENT,
+        Target::Role(_) | Target::Reporter | Target::Phase(_) => return,
+    };
+    if let Some(role) = situation.resolve(target) {
+        record(facts, name, FactValue::Text(workflow.role(role).name.clone()));
+    }
 }
 
 /// Statuses that this situation would accept, for a refusal that helps.
@@ -68,20 +93,20 @@ pub(crate) fn possible(situation: &Situation<'_>, rule: &Rule) -> bool {
     })
 }
 
-fn matches(situation: &Situation<'_>, rule: &Rule, facts: &mut Vec<(Name, FactValue)>) -> bool {
+fn matches(situation: &Situation<'_>, rule: &Rule, facts: &mut Facts) -> bool {
     let fits = rule.speaks_of(situation.task)
         && rule.phase.is_none_or(|phase| situation.phase == Some(phase))
         && rule.reason.as_ref().is_none_or(|reason| situation.reason == Some(reason));
     fits && rule.conditions.iter().all(|condition| holds(situation, rule, condition, facts))
 }
 
-fn holds(situation: &Situation<'_>, rule: &Rule, condition: &Condition, facts: &mut Vec<(Name, FactValue)>) -> bool {
+fn holds(situation: &Situation<'_>, rule: &Rule, condition: &Condition, facts: &mut Facts) -> bool {
     match condition {
         Condition::When(test) => {
             let guard = situation.workflow().guard(test.guard);
             let value = situation.value(test.guard);
             if let Some(text) = guard.values.get(value) {
-                record(facts, guard.name.clone(), FactValue::Text(text.clone()));
+                record(facts, &guard.name, FactValue::Text(text.clone()));
             }
             situation.holds(*test)
         }
@@ -97,12 +122,12 @@ fn holds(situation: &Situation<'_>, rule: &Rule, condition: &Condition, facts: &
         }
         Condition::Open(ix) => {
             let open = situation.open(*ix);
-            record(facts, situation.workflow().loop_at(*ix).facts.open.clone(), FactValue::Number(open));
+            record(facts, &situation.workflow().loop_at(*ix).facts.open, FactValue::Number(open));
             open > 0
         }
         Condition::Outstanding => {
             let outstanding = situation.outstanding();
-            record(facts, Name::new("outstanding"), FactValue::Flag(outstanding));
+            record(facts, &OUTSTANDING, FactValue::Flag(outstanding));
             outstanding
         }
         Condition::Reached(phase) => {
@@ -128,8 +153,7 @@ pub(crate) fn reached(limit: Limits, passage: Passage<'_>) -> bool {
 
 fn is_free(situation: &Situation<'_>, target: Target) -> bool {
     let Some(role) = situation.resolve(target) else { return false };
-    let (role, _) = overridden(situation, role);
-    free_role(situation, role)
+    free_role(situation, overridden(situation, role))
 }
 
 /// Neither the reporter nor somebody who waits.
@@ -179,13 +203,8 @@ pub(crate) fn aim(verb: Verb) -> Target {
     }
 }
 
-/// Whatever role a decision arrives at goes through the overrides once, in order.
-pub(crate) fn overridden(situation: &Situation<'_>, role: RoleIx) -> (RoleIx, Vec<Applied>) {
-    crate::decide::draft::overridden(&situation.cx, situation.group, role)
-}
-
-fn record(facts: &mut Vec<(Name, FactValue)>, name: Name, value: FactValue) {
-    if facts.iter().all(|(known, _)| *known != name) {
-        facts.push((name, value));
-    }
+/// Who would get it, after the overrides.
+pub(crate) fn overridden(situation: &Situation<'_>, role: RoleIx) -> RoleIx {
+    let holds = |when: &[Test]| applies(&situation.cx, situation.group, when);
+    draft::overridden(situation.workflow(), role, holds, |_| ())
 }

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::decide::situation::{Situation, applies};
+use crate::decide::facts::{Facts, record};
+use crate::decide::situation::Situation;
 use crate::decide::{Cx, Outcome};
 use crate::decision::*;
 use crate::event::{Cause, Change, Closing, Event, Resolution};
@@ -12,20 +13,20 @@ use crate::state::{GatePurpose, Group, Holder, Lane, Question, Roster, Seat, Sto
 use crate::workflow::*;
 
 /// Whatever role a decision arrives at goes through the overrides once, in order.
-pub(crate) fn overridden(cx: &Cx<'_>, group: Option<&Group>, role: RoleIx) -> (RoleIx, Vec<Applied>) {
+pub(crate) fn overridden<'w>(
+    workflow: &'w Workflow,
+    role: RoleIx,
+    mut holds: impl FnMut(&[Test]) -> bool,
+    mut applied: impl FnMut(&'w Override),
+) -> RoleIx {
     let mut role = role;
-    let mut applied = Vec::new();
-    for item in &cx.workflow.overrides {
-        if item.instead_of == role && applies(cx, group, &item.when) {
-            applied.push(Applied {
-                instead_of: cx.workflow.role(role).name.clone(),
-                used: cx.workflow.role(item.takes).name.clone(),
-                because: item.because.clone(),
-            });
+    for item in &workflow.overrides {
+        if item.instead_of == role && holds(&item.when) {
+            applied(item);
             role = item.takes;
         }
     }
-    (role, applied)
+    role
 }
 
 /// Where an assignment goes.
@@ -59,7 +60,9 @@ pub(crate) struct Draft<'a> {
     pub(crate) absent: Vec<Name>,
     pub(crate) because: Vec<Name>,
     pub(crate) overrides: Vec<Applied>,
-    pub(crate) facts: Vec<(Name, FactValue)>,
+    pub(crate) facts: Facts,
+    /// The group that it is about: its flags go by their own names.
+    pub(crate) about: Option<Name>,
     pub(crate) warnings: Vec<Warning>,
     pub(crate) escalated: bool,
     pub(crate) model: Option<Name>,
@@ -96,6 +99,7 @@ impl<'a> Draft<'a> {
             because: Vec::new(),
             overrides: Vec::new(),
             facts: Vec::new(),
+            about: None,
             warnings: Vec::new(),
             escalated: false,
             model: None,
@@ -112,12 +116,16 @@ impl<'a> Draft<'a> {
     }
 
     /// Takes over what a rule says of itself, and what it has read.
-    pub(crate) fn cite(&mut self, rule: &Rule, facts: Vec<(Name, FactValue)>) {
+    pub(crate) fn cite(&mut self, rule: &Rule, facts: Facts) {
         self.rule = rule.id.clone();
         self.context = rule.with.clone();
         self.model.clone_from(&rule.model);
         self.because.extend(rule.because.clone());
-        self.facts.extend(facts);
+        if self.facts.is_empty() {
+            self.facts = facts;
+        } else {
+            facts.into_iter().for_each(|(name, value)| record(&mut self.facts, &name, value));
+        }
     }
 
     pub(crate) fn plan_group(&mut self, group: PlannedGroup) {
@@ -163,10 +171,16 @@ impl<'a> Draft<'a> {
 
     /// Gives an assignment to a role, after overrides.
     pub(crate) fn assign(&mut self, slot: Slot<'_>, role: RoleIx, task: Task, why: Resolution) {
-        let (role, applied) = overridden(&self.cx, slot.group, role);
-        self.because.extend(applied.iter().map(|applied| applied.because.clone()));
-        self.overrides.extend(applied);
         let workflow = self.cx.workflow;
+        let mut applied: Vec<&Override> = Vec::new();
+        let holds = |when: &[Test]| self.lets_through(slot.group, when);
+        let role = overridden(workflow, role, holds, |item| applied.push(item));
+        for item in applied {
+            self.because.push(item.because.clone());
+            let name = |ix| workflow.role(ix).name.clone();
+            let (instead_of, used) = (name(item.instead_of), name(item.takes));
+            self.overrides.push(Applied { instead_of, used, because: item.because.clone() });
+        }
         let holder = workflow.role(role);
         let group = slot.name();
         if task == Task::Work && holder.author {

@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use crate::code::Code;
 use crate::decide::carry::Voice;
 use crate::decide::draft::{Draft, Slot};
-use crate::decide::situation::{Situation, applies, phase_role};
+use crate::decide::facts::AUTHOR;
+use crate::decide::situation::{Situation, phase_role};
 use crate::decision::{Action, WaitsFor};
 use crate::event::{Change, Resolution};
 use crate::id::{AssignmentId, Name, QuestionId};
@@ -51,8 +52,8 @@ impl<'a> Draft<'a> {
         self.end_waiting(situation.slot(), 0, voice.resolution);
         self.void_evidence(situation);
         self.action = Action::Respawn;
-        let applies = self.cx.workflow.stages.get(index).is_some_and(|stage| self.any_applies(situation.group, stage));
-        if applies {
+        let stage = self.cx.workflow.stages.get(index);
+        if stage.is_some_and(|stage| self.any_applies(situation.group, stage)) {
             self.enter_stage(situation.group, situation.lane, index, role.map(|role| (phase, role)));
             return Ok(());
         }
@@ -82,15 +83,15 @@ impl<'a> Draft<'a> {
         self.finish_group(group)
     }
 
-    fn any_applies(&self, group: Option<&Group>, stage: &Stage) -> bool {
+    fn any_applies(&mut self, group: Option<&Group>, stage: &Stage) -> bool {
         stage.phases.iter().any(|phase| self.phase_applies(group, *phase))
     }
 
     /// Its `when` holds, and a merge has somebody to do it.
-    fn phase_applies(&self, group: Option<&Group>, phase: PhaseIx) -> bool {
+    fn phase_applies(&mut self, group: Option<&Group>, phase: PhaseIx) -> bool {
         let phase = self.cx.workflow.phase(phase);
         let mergeable = phase.performer != Performer::Merge || group.is_some_and(|group| group.author.is_some());
-        mergeable && applies(&self.cx, group, &phase.when)
+        mergeable && self.lets_through(group, &phase.when)
     }
 
     /// Assignments, gates or merge tasks of the phases that apply.
@@ -115,6 +116,11 @@ impl<'a> Draft<'a> {
             let slot = fresh_slot(group, lane, part, Some(phase));
             match &workflow.phase(phase).performer {
                 Performer::Role(_) | Performer::ByDomain(_) => {
+                    if let (Performer::ByDomain(_), Some(guard)) =
+                        (&workflow.phase(phase).performer, workflow.domain_guard)
+                    {
+                        self.read(group, guard);
+                    }
                     let climbed = stands_in.filter(|(own, _)| *own == phase).map(|(_, role)| role);
                     if let Some(role) = climbed.or_else(|| phase_role(&cx, group, phase)) {
                         self.assign(slot, role, Task::Work, Resolution::Rework);
@@ -128,6 +134,7 @@ impl<'a> Draft<'a> {
                     let author = group.and_then(|group| group.author.as_ref());
                     if let Some(author) = author.and_then(|author| workflow.role_named(author)) {
                         self.action = Action::Merge;
+                        self.read_role(&AUTHOR, author);
                         self.assign(slot, author, Task::Merge, Resolution::Approval);
                     }
                 }
@@ -241,9 +248,8 @@ impl<'a> Draft<'a> {
             let stage = staged.or(self.cx.state.lane.stage.map(usize::from)).unwrap_or(0);
             return self.enter_group(group, stage);
         }
-        let workflow = self.cx.workflow;
-        let cx = self.cx;
-        let Some(opening) = workflow.group_begin.iter().find(|opening| applies(&cx, Some(group), &opening.when)) else {
+        let openings = &self.cx.workflow.group_begin;
+        let Some(opening) = openings.iter().find(|opening| self.lets_through(Some(group), &opening.when)) else {
             let message = format!("no entry of `groups.begin` holds for group `{}`", group.id);
             return Err(Rejection::new(Code::PlanRefused, message));
         };
@@ -261,7 +267,7 @@ impl<'a> Draft<'a> {
 
     /// No group is left to start or running.
     fn all_groups_done(&mut self, arrived: Option<usize>) -> Result<(), Rejection> {
-        let (workflow, state, cx) = (self.cx.workflow, self.cx.state, self.cx);
+        let (workflow, state) = (self.cx.workflow, self.cx.state);
         if state.lane.is_open() && !self.closes_session_lane() {
             self.action = Action::Wait;
             self.waits_for = Some(WaitsFor::Groups);
@@ -273,7 +279,7 @@ impl<'a> Draft<'a> {
                 None => self.finish_session(),
             };
         }
-        if let Some(opening) = workflow.groups_ended.iter().find(|opening| applies(&cx, None, &opening.when)) {
+        if let Some(opening) = workflow.groups_ended.iter().find(|opening| self.lets_through(None, &opening.when)) {
             self.action = Action::Spawn;
             self.context = opening.with.clone();
             self.opened(opening, fresh_slot(None, &state.lane, 0, None));

@@ -170,7 +170,8 @@ impl Ledger {
         }
     }
 
-    /// Enters one issue and says where it stands. Across reviews `location|title` tells findings apart.
+    /// Enters one issue and says where it stands. Across reviews `location|title` tells findings apart. What was settled
+    /// is settled whoever raises it; what is open belongs to who raised it, so that nobody can play it down but them.
     fn raise(
         &mut self,
         findings: &mut Vec<Cow<'_, Finding>>,
@@ -179,9 +180,13 @@ impl Ledger {
         handoff: &Handoff,
         later: bool,
     ) -> usize {
-        let same =
-            |finding: &Finding| finding.raised_by == handoff.role && finding.same_as(&issue.location, &issue.title);
-        if let Some(index) = findings.iter().position(|f| f.status == FindingStatus::Accepted && same(f)) {
+        let same = |finding: &Finding| finding.same_as(&issue.location, &issue.title);
+        let own = |(index, finding): &(usize, &Cow<'_, Finding>)| {
+            !raised.contains(index) && finding.raised_by == handoff.role && same(finding)
+        };
+        let stands = findings.iter().enumerate().any(|it| own(&it) && it.1.status == FindingStatus::Open);
+        let settled = findings.iter().position(|finding| finding.status == FindingStatus::Accepted && same(finding));
+        if let Some(index) = settled.filter(|_| !stands) {
             if issue.blocking {
                 let note = format!("{} was raised again after its rejection was accepted: {}", issue.id, issue.title);
                 self.notes.push(Name::from(note.clone()));
@@ -189,7 +194,7 @@ impl Ledger {
             }
             return index;
         }
-        let known = findings.iter().enumerate().find(|(index, f)| !raised.contains(index) && same(f));
+        let known = findings.iter().enumerate().find(own);
         let minor = matches!(issue.severity, Grade::Medium | Grade::Low);
         let mut blocking = issue.blocking;
         if known.is_none() && later && minor && blocking {

@@ -13,6 +13,7 @@ mod claim;
 mod complete;
 mod defer;
 mod draft;
+mod facts;
 mod gate;
 mod join;
 mod lease;
@@ -38,6 +39,7 @@ use crate::rejection::Rejection;
 use crate::state::{Group, State};
 use crate::workflow::{PhaseIx, RoleIx, Test, Workflow};
 
+pub(crate) use facts::{DOMAIN, REASON};
 pub use offer::{Offer, offers};
 pub(crate) use report::{Given, GivenLoop, route_report};
 pub(crate) use {answer::route_answer, gate::route_gate};

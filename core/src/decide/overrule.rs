@@ -21,6 +21,7 @@ pub(super) fn overrule(cx: &Cx<'_>, by_person: &Override) -> Result<Outcome, Rej
         return Err(Rejection::new(Code::OverrideImpossible, message));
     }
     let mut draft = Draft::new(*cx, Name::new("override"));
+    draft.about = Some(group.id.clone());
     draft.void_lane(Some(group), &group.lane, None, Some(Resolution::Person));
     draft.action = Action::Spawn;
     draft.because.push(by_person.why.clone());
@@ -41,10 +42,8 @@ fn holder(cx: &Cx<'_>, name: &Name) -> Result<RoleIx, Rejection> {
     found.ok_or_else(|| {
         let known: Vec<&str> =
             cx.workflow.roles.iter().filter(|role| !role.by_interlock).map(|role| role.name.as_str()).collect();
-        let mut rejection =
-            Rejection::new(Code::NoRole, format!("the workflow has no role `{name}` that can be assigned"));
-        rejection.help = suggest::help(name, known);
-        rejection
+        Rejection::new(Code::NoRole, format!("the workflow has no role `{name}` that can be assigned"))
+            .maybe_help(suggest::help(name, known))
     })
 }
 

@@ -32,9 +32,7 @@ pub(crate) fn unknown_status(situation: &Situation<'_>, status: &str) -> Rejecti
     let role = situation.reporter.map_or("nobody", |role| situation.workflow().role(role).name.as_str());
     let help =
         suggest::closest(status, allowed.iter().map(String::as_str)).map(|near| format!("did you mean `{near}`?"));
-    let mut rejection = Rejection::new(Code::NoSuchStatus, format!("{role} has no status `{status}`")).allowed(allowed);
-    rejection.help = help;
-    rejection
+    Rejection::new(Code::NoSuchStatus, format!("{role} has no status `{status}`")).allowed(allowed).maybe_help(help)
 }
 
 /// What the rule, and the phase it leaves, ask of the handoff.

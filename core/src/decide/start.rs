@@ -4,6 +4,7 @@ use crate::code::Code;
 use crate::command::Start;
 use crate::decide::carry::Voice;
 use crate::decide::draft::Draft;
+use crate::decide::facts::AUTHOR;
 use crate::decide::situation::Situation;
 use crate::decide::{Cx, Outcome};
 use crate::decision::Action;
@@ -53,8 +54,8 @@ fn begin(draft: &mut Draft<'_>, start: &Start) -> Result<(), Rejection> {
         }
         return draft.enter_session(0);
     }
-    let applies = |when: &Vec<_>| super::situation::applies(&cx, None, when);
-    let Some(opening) = cx.workflow.begin.iter().find(|opening| applies(&opening.when)) else {
+    let openings = &cx.workflow.begin;
+    let Some(opening) = openings.iter().find(|opening| draft.lets_through(None, &opening.when)) else {
         return Err(Rejection::new(Code::BadSetting, "no entry of `begin` holds with these settings"));
     };
     draft.action = Action::Spawn;
@@ -127,12 +128,12 @@ impl Draft<'_> {
         }
         if let Some(author) = situation.author() {
             self.action = Action::Respawn;
+            self.read_role(&AUTHOR, author);
             self.assign(situation.slot(), author, crate::workflow::Task::Work, voice.resolution);
             return Ok(());
         }
-        let cx = self.cx;
-        let openings = &cx.workflow.group_begin;
-        if let Some(opening) = openings.iter().find(|o| super::situation::applies(&cx, Some(group), &o.when)) {
+        let openings = &self.cx.workflow.group_begin;
+        if let Some(opening) = openings.iter().find(|opening| self.lets_through(Some(group), &opening.when)) {
             self.action = Action::Spawn;
             self.opened(opening, situation.slot());
         }

@@ -138,7 +138,7 @@ impl Output<'_> {
                 if let (Some(earlier), Some(first)) = (earlier, problems.first_mut()) {
                     let line = self.place_at(earlier.whole.start).line;
                     let note = format!("the metadata block at line {line} can be read, but it is not the last");
-                    first.help = Some(first.help.take().map_or(note.clone(), |help| format!("{help}; {note}")));
+                    first.help = Some(format!("{}; {note}", first.advice()));
                 }
                 return Err(problems);
             }

@@ -155,7 +155,7 @@ fn choice() -> Json {
 
 fn questions() -> Json {
     let word = optional(json!({ "type": "string" }));
-    json!({ "type": ["array", "null"], "minItems": 1, "maxItems": 10, "items": {
+    json!({ "type": ["array", "null"], "maxItems": 10, "items": {
         "type": "object", "required": ["text"],
         "properties": { "text": text(), "category": word, "impact": word, "options": optional(choice()) } } })
 }

@@ -4,9 +4,12 @@ use std::collections::BTreeMap;
 
 use crate::code::Code;
 use crate::decide::{Given, GivenLoop};
+use crate::decision::Warning;
 use crate::id::Name;
 use crate::problem::Problem;
-use crate::route::Query;
+use crate::rejection::Rejection;
+use crate::route::scene::MOST_DESCRIBED;
+use crate::route::{Query, Speaker};
 use crate::state::GroupStatus;
 use crate::suggest;
 use crate::workflow::*;
@@ -28,7 +31,8 @@ pub struct Facts {
     pub(crate) outstanding: bool,
     pub(crate) pending: u32,
     pub(crate) in_progress: u32,
-    pub(crate) ended: bool,
+    /// How the group stands that the report is about.
+    pub(crate) status: Option<GroupStatus>,
     pub(crate) loops: Given,
 }
 
@@ -48,12 +52,44 @@ impl Facts {
             let message = format!("`{reason}` is not a reason of this workflow");
             problems.push(Problem::new(Code::FieldValue, message).maybe_help(help).field("reason"));
         }
+        if let Some(name) = query.phase.as_ref().filter(|name| workflow.phases_called(name, "").is_empty()) {
+            problems.push(workflow.no_phase(name));
+        }
         if problems.is_empty() { Ok(facts) } else { Err(problems) }
+    }
+
+    /// Nothing can be reported on a group that has ended.
+    pub(crate) fn at_work(&self) -> Result<(), Rejection> {
+        let ended = [GroupStatus::Completed, GroupStatus::DeferredExternal, GroupStatus::Cancelled];
+        match self.status.filter(|status| ended.contains(status)) {
+            Some(_) => Err(Rejection::new(Code::GroupEnded, "the group has ended: nothing can be reported on it")),
+            None => Ok(()),
+        }
+    }
+
+    /// How much of a measure is said to be open: it is one, whichever of its loops it was said of.
+    pub(crate) fn open(&self, workflow: &Workflow, measure: Measure) -> Option<u32> {
+        let measured = self.loops.loops.iter().filter(|(ix, _)| workflow.loop_at(**ix).measure == Some(measure));
+        measured.filter_map(|(_, given)| given.open).max()
+    }
+
+    pub(crate) fn failing_tests(&self, workflow: &Workflow) -> Option<Vec<Name>> {
+        let open = self.open(workflow, Measure::FailingTests)?;
+        Some((0..open.min(MOST_DESCRIBED)).map(|number| Name::from(format!("test {number}"))).collect())
+    }
+
+    /// A reason that the decision has not looked at.
+    pub(crate) fn idle_reason(&self, workflow: &Workflow, query: &Query) -> Option<Warning> {
+        let Speaker::Role(name) = &query.source else { return None };
+        let status = workflow.role_named(name).and_then(|role| workflow.status_of(role, &query.status));
+        let blocked = workflow.blocked.as_ref().is_some_and(|blocked| status == Some(blocked.status));
+        let text = "a reason is given, and the status is not a blocked one";
+        (self.reason.is_some() && !blocked).then(|| Warning::coded(Code::NoReason, text))
     }
 
     fn take(&mut self, workflow: &Workflow, name: &Name, value: &Name) -> Result<(), Problem> {
         match name.as_str() {
-            "author" => self.author = Some(role(workflow, value)?),
+            "author" => self.author = Some(author(workflow, value)?),
             "blocked_agent" => self.blocked_agent = Some(role(workflow, value)?),
             "asker" => self.asker = Some(role(workflow, value)?),
             "reason" => self.reason = Some(value.clone()),
@@ -76,7 +112,7 @@ impl Facts {
             let help = suggest::help(value, GroupStatus::ALL.iter().map(|status| status.name()));
             return Err(Problem::new(Code::UnknownValue, format!("no group is ever `{value}`")).maybe_help(help));
         };
-        self.ended = matches!(status, GroupStatus::Completed | GroupStatus::DeferredExternal | GroupStatus::Cancelled);
+        self.status = Some(*status);
         Ok(())
     }
 
@@ -90,7 +126,7 @@ impl Facts {
         match what {
             "iteration" => entry.iteration = number(value)?,
             "no_progress" => entry.no_progress = number(value)?,
-            "open" => entry.open = Some(number(value)?),
+            "open" => entry.open = Some(open(value)?),
             _ => {
                 let help = format!("ask for loop.{name}.iteration, .no_progress or .open");
                 return Err(Problem::new(Code::BadArgument, "a loop has no such number").help(help));
@@ -140,6 +176,21 @@ pub(crate) fn role(workflow: &Workflow, value: &Name) -> Result<Name, Problem> {
     }
     let help = suggest::help(value, workflow.roles.iter().map(|role| role.name.as_str()));
     Err(Problem::new(Code::UnknownRole, format!("the workflow has no role `{value}`")).maybe_help(help))
+}
+
+fn author(workflow: &Workflow, value: &Name) -> Result<Name, Problem> {
+    let name = role(workflow, value)?;
+    let authors = || workflow.roles.iter().filter(|role| role.author).map(|role| role.name.as_str());
+    if authors().any(|author| name == author) {
+        return Ok(name);
+    }
+    let message = format!("{name} is not an author: work never goes back to it");
+    Err(Problem::new(Code::UnknownValue, message).maybe_help(suggest::help("", authors().collect::<Vec<_>>())))
+}
+
+/// How much is open, or only whether something is.
+fn open(value: &Name) -> Result<u32, Problem> {
+    flag(value).map(u32::from).or_else(|_| number(value))
 }
 
 fn number(value: &Name) -> Result<u32, Problem> {

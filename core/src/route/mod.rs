@@ -2,12 +2,14 @@
 //!
 //! A described state is built as a real one and decided by the same code.
 
+mod cell;
 mod given;
+mod place;
 mod scene;
+mod seed;
 
 use std::collections::BTreeMap;
 
-use crate::code::Code;
 use crate::command::Inputs;
 use crate::decide::Cx;
 use crate::decision::Decision;
@@ -16,6 +18,7 @@ use crate::problem::Problem;
 use crate::rejection::Rejection;
 use crate::workflow::*;
 
+pub use cell::{Helper, blocked_answer};
 pub use given::Facts;
 
 /// Who reports, what, in which circumstances.
@@ -66,61 +69,15 @@ pub fn route(workflow: &Workflow, query: &Query) -> Result<Decision, Refused> {
     if let Speaker::Role(name) = &query.source {
         let undeclared = workflow.role_named(name).is_none();
         if undeclared && query.undeclared_roles && workflow.domain_of(name).is_some() {
-            return undeclared_role(workflow, name, query);
+            return cell::undeclared_role(workflow, name, query);
         }
     }
     let facts = Facts::read(workflow, query).map_err(Refused::Query)?;
-    if facts.ended {
-        let message = "the group has ended: nothing can be reported on it";
-        return Err(Rejection::new(Code::GroupEnded, message).into());
-    }
-    let scene = scene::Scene::build(workflow, query, &facts).map_err(Refused::Query)?;
+    facts.at_work()?;
+    let scene = scene::Scene::build(workflow, query, &facts).map_err(|problem| Refused::Query(vec![problem]))?;
     let inputs = Inputs { now: Timestamp(0) };
     let cx = Cx { workflow, state: &scene.state, inputs: &inputs };
-    Ok(scene.decide(&cx, query, &facts)?)
-}
-
-/// Who helps a blocked role.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Helper {
-    Role(Name),
-    Person,
-}
-
-/// The answer of the blocked table, for a role on its own: as an agent without an orchestrator reads it.
-pub fn blocked_answer(workflow: &Workflow, role: &str, reason: Option<&str>) -> Option<Helper> {
-    let rule = blocked_rule(workflow, role, reason)?;
-    if let Verb::Consult(Target::Role(ix)) = rule.verb {
-        return Some(Helper::Role(workflow.role(ix).name.clone()));
-    }
-    Some(Helper::Person)
-}
-
-fn blocked_rule<'a>(workflow: &'a Workflow, role: &str, reason: Option<&str>) -> Option<&'a Rule> {
-    let declared = workflow.role_named(role);
-    let domain = workflow.domain_of(role);
-    workflow.rules.iter().find(|rule| {
-        let speaks = match &rule.source {
-            Source::Roles { roles, domains } => match declared {
-                Some(ix) => roles.contains(ix.index()),
-                None => domain.is_some_and(|domain| domains.contains(domain.index())),
-            },
-            Source::Gate(_) | Source::Question(_) => false,
-        };
-        let fits = rule.reason.is_none() || rule.reason.as_deref() == reason;
-        let free = !matches!(rule.verb, Verb::Consult(Target::Role(ix)) if workflow.role(ix).name == role);
-        rule.blocks && speaks && fits && free && !rule.climbs
-    })
-}
-
-fn undeclared_role(workflow: &Workflow, name: &Name, query: &Query) -> Result<Decision, Refused> {
-    let status = workflow.status_index.get(normalise_status(&query.status).as_str()).copied();
-    let blocked = workflow.blocked.as_ref().filter(|blocked| status == Some(blocked.status));
-    let reason = query.reason.as_ref().or_else(|| query.given.get("reason"));
-    let rule = blocked.and_then(|_| blocked_rule(workflow, name, reason.map(Name::as_str)));
-    let Some(rule) = rule else {
-        let message = format!("the workflow has no role `{name}`; without a declaration it can only be blocked");
-        return Err(Refused::Query(vec![Problem::new(Code::UnknownRole, message)]));
-    };
-    Ok(scene::decision_of_cell(workflow, rule))
+    let mut decision = scene.decide(&cx, query, &facts)?;
+    decision.warnings.extend(facts.idle_reason(workflow, query));
+    Ok(decision)
 }

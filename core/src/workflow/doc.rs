@@ -2,7 +2,9 @@
 
 use serde_json::{Value as Json, json};
 
+use crate::code::Code;
 use crate::id::Name;
+use crate::problem::Problem;
 use crate::workflow::duration::Duration;
 use crate::workflow::record::{At, Decode, Problems, Schemas, Table, record, wrong_type};
 use crate::yaml::{Node, Value};
@@ -35,9 +37,9 @@ record! {
         /// Patterns that read a domain from the name of a role.
         domains: Table<Vec<At<Name>>>,
         /// What follows a report, by role (or class, or `any`) and status.
-        routes: Table<Table<Vec<EntryDoc>>>,
+        routes: Table<Table<Entries>>,
         /// What follows a report on a merge task.
-        merge: Table<Vec<EntryDoc>>,
+        merge: Table<Entries>,
         /// Who helps when an agent is blocked.
         blocked: Option<BlockedDoc>,
         /// What follows a status that the role does not have.
@@ -283,7 +285,7 @@ record! {
         /// The text, with fields of the handoff in braces.
         text: At<Name>,
         /// What follows each option.
-        options: Table<Vec<EntryDoc>>,
+        options: Table<Entries>,
         /// What follows free text, or an option that the handoff offered.
         answer: Vec<EntryDoc>,
     }
@@ -387,6 +389,34 @@ impl Decode for RowDoc {
     }
 }
 
+/// What follows a status or an option: alternatives, at least one.
+#[derive(Clone, Debug)]
+pub(crate) struct Entries(Vec<EntryDoc>);
+
+impl std::ops::Deref for Entries {
+    type Target = [EntryDoc];
+
+    fn deref(&self) -> &[EntryDoc] {
+        &self.0
+    }
+}
+
+impl Decode for Entries {
+    fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
+        if matches!(&node.value, Value::List(items) if items.is_empty()) {
+            let problem = Problem::new(Code::OneVerb, "nothing follows this: the list has no entry")
+                .help("write an entry such as `{ spawn: ROLE }`, or `null` to take an inherited one away");
+            problems.push(problem.at(node.place.clone()));
+        }
+        Vec::decode(node, problems).map(Self)
+    }
+
+    fn schema(schemas: &mut Schemas) -> Json {
+        let one = EntryDoc::schema(schemas);
+        json!({ "anyOf": [one.clone(), { "type": "array", "minItems": 1, "items": one }] })
+    }
+}
+
 #[derive(Clone, Debug)]
 pub(crate) enum RunDoc {
     Plan,
@@ -421,9 +451,7 @@ impl Decode for NeedDoc {
         if node.text().is_some() {
             return At::decode(node, problems).map(Self::One);
         }
-        if !crate::workflow::record::check_keys(node, &["any_of"], problems) {
-            return None;
-        }
+        crate::workflow::record::check_keys(node, &["any_of"], problems)?;
         crate::workflow::record::decode_key(node, "any_of", problems).map(Self::AnyOf)
     }
 

@@ -1,6 +1,7 @@
 //! The workflow language: from a YAML file to one ordered list of rules.
 
 mod builtin;
+mod called;
 mod doc;
 mod duration;
 mod example;

@@ -265,20 +265,39 @@ pub fn record_schema(about: &str, keys: Vec<KeySchema>) -> Json {
     })
 }
 
-pub fn check_keys(node: &Node, known: &[&'static str], problems: &mut Problems) -> bool {
+/// Keys of a record that were written and could not be read.
+#[derive(Clone, Debug, Default)]
+pub struct Unread(Vec<&'static str>);
+
+impl Unread {
+    /// Was one of these written, or something that could have been meant for it?
+    pub fn any_of(&self, keys: &[&str]) -> bool {
+        self.0.iter().any(|key| key.is_empty() || keys.contains(key))
+    }
+
+    pub fn push(&mut self, key: &'static str) {
+        self.0.push(key);
+    }
+}
+
+/// What of a map is unknown, each with the key that it was most likely meant to be; nothing, if it is no map.
+pub fn check_keys(node: &Node, known: &[&'static str], problems: &mut Problems) -> Option<Unread> {
     let Value::Map(entries) = &node.value else {
         wrong_type(node, "a map", problems);
-        return false;
+        return None;
     };
+    let mut unread = Unread::default();
     for (key, _) in entries {
         let text = key.text().unwrap_or_default();
         if !known.contains(&text) {
+            let meant = suggest::closest(text, known.iter().copied());
+            unread.push(known.iter().copied().find(|key| Some(*key) == meant).unwrap_or_default());
             let help = suggest::help(text, known.iter().copied());
             let problem = Problem::new(Code::UnknownKey, format!("`{text}` is not a key here"));
             problems.push(problem.maybe_help(help).at(key.place.clone()));
         }
     }
-    true
+    Some(unread)
 }
 
 pub fn decode_key<T: Decode>(node: &Node, key: &'static str, problems: &mut Problems) -> Option<T> {
@@ -301,6 +320,8 @@ macro_rules! record {
         pub(crate) struct $name {
             #[allow(dead_code, reason = "not every record has problems of its own")]
             pub(crate) place: $crate::problem::Place,
+            #[allow(dead_code, reason = "not every record misses what could not be read")]
+            pub(crate) unread: $crate::workflow::record::Unread,
             $($(#[doc = $key_about])+ pub(crate) $field: $type,)*
         }
 
@@ -318,13 +339,15 @@ macro_rules! record {
                     Some(map) => { expanded = map; &expanded }
                     None => node,
                 };)?
-                if !$crate::workflow::record::check_keys(node, Self::KEYS, problems) {
-                    return None;
-                }
+                let mut unread = $crate::workflow::record::check_keys(node, Self::KEYS, problems)?;
                 // Every key is decoded before any is given up on: all problems at once.
-                $(let $field = $crate::workflow::record::decode_key::<$type>(
-                    node, $crate::record!(@key $field $($key)?), problems);)*
-                Some(Self { place: node.place.clone(), $($field: $field?,)* })
+                $(let before = problems.len();
+                let $field = $crate::workflow::record::decode_key::<$type>(
+                    node, $crate::record!(@key $field $($key)?), problems);
+                if problems.len() > before {
+                    unread.push($crate::record!(@key $field $($key)?));
+                })*
+                Some(Self { place: node.place.clone(), unread, $($field: $field?,)* })
             }
 
             fn schema(schemas: &mut $crate::workflow::record::Schemas) -> serde_json::Value {

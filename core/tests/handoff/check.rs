@@ -88,6 +88,30 @@ fn the_context_is_not_needed_when_nobody_comes_next() {
     assert_eq!(problems(&case.check(&last)), []);
     let not_last = with(last, json!({ "handoff.next_phase": "merge" }));
     assert_eq!(problems(&case.check(&not_last)), [(Code::NoContext, "handoff.context")]);
+    // Whoever is in the middle of the pipeline cannot be the last by saying so.
+    let early = json!({ "handoff": { "next_phase": "complete" }, "phase": "testing", "summary": "Wrote 18 tests for get-issue" });
+    let early = with(smallest("tool-tester", "complete"), early);
+    for phase in [None, Some("testing")] {
+        let case = Case { phase, ..Case::of(&workflow, "tool-tester") };
+        assert!(problems(&case.check(&early)).contains(&(Code::NoContext, "handoff.context")), "{phase:?}");
+    }
+}
+
+#[test]
+fn a_status_that_asks_nothing_may_say_that_it_has_no_questions() {
+    let feature = workflow("feature");
+    let none = with(smallest("frontend-lead", "complete"), json!({ "questions": [] }));
+    assert_eq!(problems(&Case::of(&feature, "frontend-lead").check(&none)), []);
+    let team = workflow("delivery-team");
+    let none = with(smallest("developer", "READY_FOR_QA"), json!({ "questions": [] }));
+    assert_eq!(problems(&Case::of(&team, "developer").check(&none)), []);
+}
+
+#[test]
+fn the_next_phase_is_a_text_in_every_workflow() {
+    let team = workflow("delivery-team");
+    let wrong = with(smallest("developer", "READY_FOR_QA"), json!({ "handoff.next_phase": 3 }));
+    assert_eq!(problems(&Case::of(&team, "developer").check(&wrong)), [(Code::FieldType, "handoff.next_phase")]);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Handoffs made to take time or memory. Each of these would take minutes if it were not linear.
 
 use interlock_core::code::Code;
+use interlock_core::handoff::extract;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -53,6 +54,20 @@ fn a_million_mistakes_are_counted_and_a_hundred_listed() {
     assert_eq!(checked.problems[100].code, Code::FieldType);
     assert!(checked.problems[100].message.contains("199900 more"), "{}", checked.problems[100].message);
     assert!(!checked.is_valid());
+}
+
+#[test]
+fn braces_that_open_and_never_close_are_passed_over() {
+    for unit in ["{\n", "{\"a\":\n", "> {\n", "  {\n", "{\"status\": {\n", "```\n{\n"] {
+        let text = unit.repeat(4_000_000 / unit.len());
+        let problems = extract("out.md", text.as_bytes()).expect_err("there is no metadata");
+        assert_eq!(problems.len(), 1, "{unit:?}");
+        let metadata = smallest("developer", "READY_FOR_QA").to_string();
+        let behind = format!("{text}\n\n```json\n{metadata}\n```\n");
+        if !unit.contains('`') {
+            assert!(extract("out.md", behind.as_bytes()).is_ok(), "{unit:?}");
+        }
+    }
 }
 
 fn any_value() -> impl Strategy<Value = Value> {

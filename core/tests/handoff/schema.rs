@@ -197,7 +197,6 @@ fn what_a_schema_can_refuse_it_refuses() {
                 json!({ "iteration_tracking": { "iteration": 0 } }),
                 json!({ "blocking_summary": { "fixed": -1 } }),
                 json!({ "test_progression": {} }),
-                json!({ "questions": [] }),
                 json!({ "questions": [{ "text": "a", "options": ["x"] }] }),
                 json!({ "questions": [{ "text": "a", "options": ["x", "x"] }] }),
                 json!({ "groups": [{ "id": "a b", "title": "t" }] }),

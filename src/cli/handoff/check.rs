@@ -41,7 +41,7 @@ pub(crate) struct Check {
     #[arg(long)]
     pub(crate) role: Option<String>,
 
-    /// The phase of the assignment, in a workflow with phases
+    /// The phase of the assignment, in a workflow with phases; as the handoff says if absent
     #[arg(long)]
     pub(crate) phase: Option<String>,
 
@@ -72,7 +72,7 @@ impl Check {
                     context,
                     groups: &[],
                 };
-                (handoff::check(workflow.as_ref(), &expect, &extracted), Some(extracted))
+                (held_against(workflow.as_ref(), &expect, &extracted), Some(extracted))
             }
             Err(problems) => (Checked { handoff: None, status: None, problems, warnings: Vec::new() }, None),
         };
@@ -81,7 +81,10 @@ impl Check {
             output.document(&document(&checked, extracted.as_ref()))?;
             return Ok(exit);
         }
-        let sources: Sources = [(file, String::from_utf8_lossy(&bytes).into_owned())].into_iter().collect();
+        // What can be a hundred megabytes is not there twice, unless it is no text.
+        let text =
+            String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
+        let sources: Sources = [(file, text)].into_iter().collect();
         let mut told: Vec<Problem> = checked.problems.iter().chain(&checked.warnings).cloned().collect();
         report::sort(&mut told);
         if !told.is_empty() {
@@ -111,13 +114,30 @@ impl Check {
 }
 
 pub(crate) fn known_phase(workflow: &Workflow, phase: &str) -> Result<(), Failure> {
-    if workflow.phase_named(phase).is_some() {
+    if !workflow.phases_called(phase, "").is_empty() {
         return Ok(());
     }
-    let names: Vec<&str> = workflow.phases.iter().map(|phase| phase.name.as_str()).collect();
-    let message = format!("`{}` has no phase `{phase}`", workflow.name);
-    Err(Failure::new(Exit::Invalid, interlock_core::code::Code::UnknownPhase, message)
-        .maybe_help(interlock_core::suggest::help(phase, names)))
+    Err(Failure::invalid(vec![workflow.no_phase(phase)], Sources::default()))
+}
+
+/// The phase that was named, or else the one that the handoff says, if it is one of its role's. Two phases may go by one
+/// name: then the first counts that the handoff fits.
+pub(crate) fn held_against(workflow: Option<&Workflow>, expect: &Expect<'_>, extracted: &Extracted) -> Checked {
+    let word = |key: &str| extracted.json.get(key).and_then(Value::as_str).unwrap_or_default();
+    let role = expect.role.unwrap_or_else(|| word("agent"));
+    let Some(workflow) = workflow else { return handoff::check(None, expect, extracted) };
+    let mut phases = workflow.phases_called(expect.phase.unwrap_or_else(|| word("phase")), role);
+    phases.retain(|phase| expect.phase.is_some() || workflow.is_phase_of(*phase, role));
+    let mut first: Option<Checked> = None;
+    for phase in phases {
+        let expect = Expect { phase: Some(workflow.phase_name(phase)), ..*expect };
+        let checked = handoff::check(Some(workflow), &expect, extracted);
+        if checked.is_valid() {
+            return checked;
+        }
+        first.get_or_insert(checked);
+    }
+    first.unwrap_or_else(|| handoff::check(Some(workflow), expect, extracted))
 }
 
 pub(crate) fn document(checked: &Checked, extracted: Option<&Extracted>) -> Value {
@@ -128,7 +148,7 @@ pub(crate) fn document(checked: &Checked, extracted: Option<&Extracted>) -> Valu
                 json!({
                     "code": problem.code,
                     "message": problem.message,
-                    "help": problem.help,
+                    "help": problem.advice(),
                     "field": problem.field,
                     "at": problem.at.as_ref().map(|at| json!({ "line": at.line, "column": at.column })),
                 })

@@ -1,12 +1,12 @@
 //! Handoffs: given in, or only looked at.
 
 use interlock_core::code::Code;
-use interlock_core::handoff::{self, Checked, Context, Expect, Extracted};
+use interlock_core::handoff::{Checked, Context, Expect, Extracted};
 use interlock_core::workflow::Workflow;
 use serde_json::Value as Json;
 
 use crate::cli::Place;
-use crate::cli::handoff::check::{document, known_phase};
+use crate::cli::handoff::check::{document, held_against as checked_against, known_phase};
 use crate::engine::{AssignmentRef, Done, Order, Task, examine};
 use crate::failure::{Exit, Failure};
 use crate::keys::Secret;
@@ -97,7 +97,7 @@ fn held_against(check: &Check, extracted: &Extracted, place: &Place) -> Result<C
     let task = workflow.task_of(role, status);
     let expect =
         Expect { role: Some(role), phase: check.phase.as_deref(), task, context: Context::Orchestrated, groups: &[] };
-    Ok(handoff::check(Some(&workflow), &expect, extracted))
+    Ok(checked_against(Some(&workflow), &expect, extracted))
 }
 
 pub(super) fn known_role(workflow: &Workflow, role: &str) -> Result<(), Failure> {

@@ -5,7 +5,7 @@ use crate::handoff::check::reader::Reader;
 use crate::handoff::check::{Expect, Holder};
 use crate::id::Name;
 use crate::problem::Problem;
-use crate::workflow::Workflow;
+use crate::workflow::{Performer, PhaseIx, Workflow};
 
 impl Reader<'_> {
     pub(super) fn common(&mut self) {
@@ -30,8 +30,15 @@ impl Reader<'_> {
     }
 
     /// The next one needs to be told something, unless nobody comes next.
-    pub(super) fn context_present(&mut self) {
-        let is_final = self.get("handoff.next_phase").is_some_and(|next| next == "complete");
+    pub(super) fn context_present(
+        &mut self,
+        workflow: Option<&Workflow>,
+        expect: &Expect<'_>,
+        holder: Option<&Holder>,
+    ) {
+        let role = holder.map_or("", |holder| holder.name.as_str());
+        let may_be = workflow.is_none_or(|workflow| may_be_last(workflow, expect.phase, role));
+        let is_final = may_be && self.get("handoff.next_phase").is_some_and(|next| next == "complete");
         let context = self.text("handoff.context");
         if context.is_none_or(|text| text.trim().is_empty()) && !is_final {
             let help = "say what the next one has to know to go on";
@@ -57,6 +64,19 @@ impl Reader<'_> {
                 self.warn(Code::SkillMissing, "skills_invoked", message);
             }
         }
+    }
+}
+
+/// Can nobody come after the work of this role? After the phase, or after one that is the role's if none is told, there
+/// are only gates and merges. Without phases no agent knows that it is the last.
+fn may_be_last(workflow: &Workflow, phase: Option<&str>, role: &str) -> bool {
+    let all = || (0..workflow.phases.len()).map(PhaseIx::new);
+    let by_role = |ix: &PhaseIx| matches!(workflow.phase(*ix).performer, Performer::Role(_) | Performer::ByDomain(_));
+    let last = all().filter(by_role).map(|ix| workflow.phase(ix).stage).max();
+    let ends = |ix: PhaseIx| last.is_none_or(|last| workflow.phase(ix).stage >= last);
+    match phase.and_then(|name| workflow.phase_named(name)) {
+        Some(phase) => ends(phase),
+        None => all().any(|ix| workflow.is_phase_of(ix, role) && ends(ix)),
     }
 }
 

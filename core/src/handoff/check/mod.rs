@@ -74,10 +74,10 @@ pub fn check(workflow: Option<&Workflow>, expect: &Expect<'_>, extracted: &Extra
     reader.common();
     let status = reader.status(workflow, role.as_ref());
     reader.blocked(workflow, expect, role.as_ref(), &status);
-    reader.context_present();
+    reader.context_present(workflow, expect, role.as_ref());
     reader.paths();
     let phase = reader.phase(workflow, expect);
-    let asked = reader.questions();
+    let asked = reader.questions(status.asks(workflow, role.as_ref()));
     let review = reader.review();
     let failing_tests = reader.failing_tests();
     let groups = reader.plan(workflow, expect);

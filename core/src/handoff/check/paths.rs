@@ -44,7 +44,9 @@ fn is_reference(text: &str) -> bool {
 }
 
 fn stays_inside(path: &str) -> bool {
-    let absolute = path.starts_with('/') || path.starts_with('\\') || path.get(1..2) == Some(":");
+    // A shell would read `~/x` and `~user/x` as somebody's home.
+    let home = path.starts_with('~') && (path.len() == 1 || path.contains('/'));
+    let absolute = home || path.starts_with('/') || path.starts_with('\\') || path.get(1..2) == Some(":");
     !absolute && !climbs(path) && !path.chars().any(char::is_control)
 }
 
@@ -68,10 +70,12 @@ mod tests {
 
     #[test]
     fn changed_files_stay_inside_the_repository() {
-        for good in ["src/a.rs", ".claude/tools/x.ts", "a..b/c"] {
+        for good in ["src/a.rs", ".claude/tools/x.ts", "a..b/c", "~draft.md", "src/~/x"] {
             assert!(stays_inside(good), "{good}");
         }
-        for bad in ["/etc/passwd", "../x", "a/../../b", "\\\\host\\x", "C:\\x", "a\u{0}b", "é/../x"] {
+        for bad in
+            ["/etc/passwd", "../x", "a/../../b", "\\\\host\\x", "C:\\x", "a\u{0}b", "é/../x", "~/x", "~", "~root/x"]
+        {
             assert!(!stays_inside(bad), "{bad}");
         }
     }

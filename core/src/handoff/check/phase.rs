@@ -9,13 +9,15 @@ use crate::workflow::Workflow;
 impl Reader<'_> {
     /// The phase of the assignment. What the handoff calls it must be what the workflow calls it.
     pub(super) fn phase(&mut self, workflow: Option<&Workflow>, expect: &Expect<'_>) -> Option<Name> {
-        let written = self.text("phase");
+        let (written, next) = (self.text("phase"), self.text("handoff.next_phase"));
         if let Some(text) = self.text("summary").filter(|text| !text.trim().is_empty() && is_vague(text)) {
             let message = format!("\"{text}\" says too little: what, how many, with what result?");
             self.warn(Code::VagueSummary, "summary", message);
         }
         let workflow = workflow.filter(|workflow| workflow.has_phases())?;
-        self.next_phase(workflow);
+        if let Some(next) = next {
+            self.next_phase(workflow, next);
+        }
         let expected = expect.phase.and_then(|name| workflow.phase_named(name)).map(|ix| workflow.phase(ix));
         match (expected, written) {
             (Some(phase), Some(text)) if phase.called != text && phase.name != text => {
@@ -32,8 +34,7 @@ impl Reader<'_> {
         expected.map(|phase| phase.name.clone())
     }
 
-    fn next_phase(&mut self, workflow: &Workflow) {
-        let Some(text) = self.text("handoff.next_phase") else { return };
+    fn next_phase(&mut self, workflow: &Workflow, text: &str) {
         let known = workflow.phases.iter().any(|phase| phase.called == text || phase.name == text);
         if !known && text != "complete" {
             self.warn(Code::FieldValue, "handoff.next_phase", format!("there is no phase `{text}`"));

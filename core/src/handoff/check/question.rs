@@ -13,7 +13,8 @@ use crate::id::Name;
 const MOST: usize = 10;
 
 impl Reader<'_> {
-    pub(super) fn questions(&mut self) -> Vec<Asked> {
+    /// A status that asks a person needs a question; any other may say that it has none.
+    pub(super) fn questions(&mut self, needed: bool) -> Vec<Asked> {
         let offered = self.options("handoff.options");
         let Some(objects) = self.objects("questions") else {
             let context = self.get("handoff.context").and_then(Json::as_str).unwrap_or_default();
@@ -24,7 +25,7 @@ impl Reader<'_> {
                 Some(_) | None => Vec::new(),
             };
         };
-        if objects.is_empty() || objects.len() > MOST {
+        if objects.is_empty() && needed || objects.len() > MOST {
             let message = format!("a handoff asks one to {MOST} questions, this {}", objects.len());
             self.wrong(Code::BadQuestion, "questions", message);
         }

@@ -6,7 +6,7 @@ use crate::handoff::check::reader::Reader;
 use crate::id::Name;
 use crate::problem::Problem;
 use crate::suggest;
-use crate::workflow::{StatusIx, Workflow, normalise_status};
+use crate::workflow::{Rule, StatusIx, Verb, Workflow, normalise_status};
 
 /// What the handoff says of how it went.
 pub(super) struct Said {
@@ -16,6 +16,18 @@ pub(super) struct Said {
     pub(super) meant: Option<Name>,
     pub(super) blocked: bool,
     pub(super) reason: Option<Name>,
+}
+
+impl Said {
+    /// Does the status put a question to a person that takes free text?
+    pub(super) fn asks(&self, workflow: Option<&Workflow>, holder: Option<&Holder>) -> bool {
+        let (Some(workflow), Some(role), Some(status)) = (workflow, holder.and_then(|holder| holder.ix), self.ix)
+        else {
+            return false;
+        };
+        let free = |rule: &Rule| matches!(rule.verb, Verb::Ask(ix) if workflow.question(ix).free.is_some());
+        !self.blocked && workflow.rules_of(role, status).any(free)
+    }
 }
 
 impl Reader<'_> {

@@ -141,7 +141,7 @@ impl Lowering<'_> {
                 }
                 written
             }
-            [] if self.misread(&entry.place) => None,
+            [] if entry.unread.any_of(&written.map(|(verb, _)| verb)) => None,
             [] => {
                 let help = "such as `spawn: ROLE`, `respawn: author`, `ask: QUESTION`";
                 let problem = Problem::new(Code::OneVerb, "this entry has no verb").help(help);
@@ -260,7 +260,7 @@ impl Lowering<'_> {
 
     fn can_advance(&self, question: QuestionIx) -> bool {
         let doc = self.questions.get(question.index()).and_then(|question| self.doc.questions.get(&question.name));
-        let advances = |entries: &Vec<EntryDoc>| entries.iter().any(|entry| entry.advance.is_some());
+        let advances = |entries: &[EntryDoc]| entries.iter().any(|entry| entry.advance.is_some());
         doc.is_some_and(|doc| advances(&doc.answer) || doc.options.iter().any(|(_, _, entries)| advances(entries)))
     }
 
@@ -451,7 +451,7 @@ impl Lowering<'_> {
                 blocks: false,
             };
             let Some(Written::Verb(Verb::Spawn(Target::Role(role)))) = self.verb(&frame, entry) else {
-                if !self.misread(&entry.place) {
+                if !entry.unread.any_of(&["spawn"]) {
                     self.report(Code::VerbNotHere, &entry.place, format!("`{id}` takes `spawn: ROLE`"));
                 }
                 continue;

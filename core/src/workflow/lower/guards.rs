@@ -162,7 +162,7 @@ impl Lowering<'_> {
             (Some(at), _) => Some(Limits { iteration: at.value.max(1), no_progress }),
             (None, Some(limits)) => Some(Limits { iteration: limits.iteration, no_progress }),
             (None, None) => {
-                if !self.misread(place) {
+                if !doc.unread.any_of(&["iteration"]) {
                     let message = format!("loop `{name}` needs `iteration`: without it, it has no end");
                     self.report(Code::BadLoop, place, message);
                 }

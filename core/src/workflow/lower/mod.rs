@@ -55,7 +55,10 @@ pub(crate) fn lower(doc: &WorkflowDoc, hash: Digest, problems: &mut Problems) ->
     }
     lowering.completion();
     lowering.findings_hold_completion_up();
-    lowering.unused_names();
+    // What could not be read may have used them.
+    if before == 0 {
+        lowering.unused_names();
+    }
     let failed = lowering.problems.iter().skip(before).any(Problem::is_error);
     if failed { None } else { lowering.finish(hash) }
 }
@@ -64,8 +67,6 @@ pub(crate) fn lower(doc: &WorkflowDoc, hash: Digest, problems: &mut Problems) ->
 pub(crate) struct Lowering<'a> {
     doc: &'a WorkflowDoc,
     problems: &'a mut Problems,
-    /// How many of the problems are of reading: what they speak of is missing in the document.
-    unread: usize,
     guards: Vec<Guard>,
     domain_guard: Option<GuardIx>,
     domains: Vec<Domain>,
@@ -99,7 +100,6 @@ impl<'a> Lowering<'a> {
     fn new(doc: &'a WorkflowDoc, problems: &'a mut Problems) -> Self {
         Self {
             doc,
-            unread: problems.len(),
             problems,
             guards: Vec::new(),
             domain_guard: None,
@@ -133,12 +133,6 @@ impl<'a> Lowering<'a> {
         self.problems.push(Problem::new(code, message).at(place.clone()));
     }
 
-    /// Something here could not be read, most likely the very thing that seems to be missing.
-    fn misread(&self, place: &Place) -> bool {
-        let near = |at: &Place| at.file == place.file && at.line >= place.line && at.line.abs_diff(place.line) < 8;
-        self.problems.iter().take(self.unread).any(|problem| problem.at.as_ref().is_some_and(near))
-    }
-
     /// Reports a name that nothing has, with the nearest that there is.
     fn unknown<'n>(
         &mut self,
@@ -161,15 +155,19 @@ impl<'a> Lowering<'a> {
         let groups = self.doc.groups.as_ref();
         if phased {
             self.without_phases_only(groups);
-        } else if !self.doc.is_abstract && self.unread == 0 {
+        } else if !self.doc.is_abstract && !self.doc.unread.any_of(&["phases"]) {
             let whole = &self.doc.place.clone();
-            if self.doc.begin.is_empty() {
+            if self.doc.begin.is_empty() && !self.doc.unread.any_of(&["begin"]) {
                 self.report(Code::PhasesOrTables, whole, "a workflow without `phases` needs `begin`");
             }
-            if groups.is_none_or(|groups| groups.begin.is_empty()) {
+            let unread = |key: &str| {
+                self.doc.unread.any_of(&["groups"]) && groups.is_none_or(|groups| groups.unread.any_of(&[key]))
+            };
+            let (no_begin, no_end) = (!unread("begin"), !unread("ended"));
+            if groups.is_none_or(|groups| groups.begin.is_empty()) && no_begin {
                 self.report(Code::PhasesOrTables, whole, "a workflow without `phases` needs `groups.begin`");
             }
-            if groups.is_none_or(|groups| groups.ended.is_empty()) {
+            if groups.is_none_or(|groups| groups.ended.is_empty()) && no_end {
                 self.report(Code::PhasesOrTables, whole, "a workflow without `phases` needs `groups.ended`");
             }
         }
@@ -257,7 +255,7 @@ impl<'a> Lowering<'a> {
     /// They can be worded anew, but without them there would be nobody to ask.
     fn prelude_questions_stay(&mut self) {
         for name in ASKED_BY_INTERLOCK {
-            if self.unread == 0 && !self.doc.questions.contains(name) {
+            if !self.doc.unread.any_of(&["questions"]) && !self.doc.questions.contains(name) {
                 let problem = Problem::new(Code::MissingKey, format!("question `{name}` cannot be taken away"))
                     .help("Interlock asks it where nobody else can help; give it other words or options instead");
                 self.problems.push(problem.at(self.doc.workflow.place.clone()));
@@ -304,7 +302,7 @@ impl<'a> Lowering<'a> {
     /// A review that completion does not ask for could be left open for ever.
     fn findings_hold_completion_up(&mut self) {
         // It may be asked for in what could not be read.
-        if self.unread > 0 {
+        if self.doc.unread.any_of(&["completion", "loops"]) {
             return;
         }
         let counted: Vec<LoopIx> = self.rules.iter().filter_map(|rule| rule.counted).collect();

@@ -15,7 +15,7 @@ impl Lowering<'_> {
             let phases = if doc.together.is_empty() { std::slice::from_ref(doc) } else { doc.together.as_slice() };
             for phase in phases {
                 let Some(name) = &phase.phase else {
-                    if !self.misread(&phase.place) {
+                    if !phase.unread.any_of(&["phase"]) {
                         self.report(Code::BadPhase, &phase.place, "a phase needs a name: `phase: …`");
                     }
                     continue;
@@ -155,7 +155,7 @@ impl Lowering<'_> {
                 }
                 Some(Performer::Merge)
             }
-            _ if self.misread(&doc.place) => None,
+            _ if doc.unread.any_of(&["role", "gate", "merge"]) => None,
             _ => {
                 self.report(Code::BadPhase, &doc.place, "a phase has one of `role`, `gate` and `merge: author`");
                 None

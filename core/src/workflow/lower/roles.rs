@@ -65,8 +65,8 @@ impl Lowering<'_> {
                 true
             }
         };
-        if doc.at_most.as_ref().is_some_and(|at| at.value == 0) {
-            self.report(Code::WrongType, place, "`at_most` is at least 1");
+        if let Some(at) = doc.at_most.as_ref().filter(|at| at.value == 0) {
+            self.report(Code::WrongType, &at.place, "`at_most` is at least 1");
         }
         let escalates_to = match &doc.escalates_to {
             Some(at) if at.value != "user" => {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::code::Code;
 use crate::id::Name;
 use crate::problem::Place;
-use crate::workflow::doc::EntryDoc;
+use crate::workflow::doc::Entries;
 use crate::workflow::lower::Lowering;
 use crate::workflow::lower::entry::{Frame, Spot};
 use crate::workflow::model::*;
@@ -38,8 +38,8 @@ impl Lowering<'_> {
         }
         self.begin = self.openings("begin", &doc.begin, false);
         if let Some(groups) = &doc.groups {
-            if groups.at_most.as_ref().is_some_and(|at| at.value == 0) {
-                self.report(Code::WrongType, &groups.place, "`at_most` is at least 1");
+            if let Some(at) = groups.at_most.as_ref().filter(|at| at.value == 0) {
+                self.report(Code::WrongType, &at.place, "`at_most` is at least 1");
             }
             self.group_begin = self.openings("groups.begin", &groups.begin, true);
             self.groups_ended = self.openings("groups.ended", &groups.ended, false);
@@ -86,7 +86,7 @@ impl Lowering<'_> {
         }
     }
 
-    fn claim(&mut self, claimed: &mut BTreeMap<StatusIx, IxSet>, members: &IxSet, rows: &Table<Vec<EntryDoc>>) {
+    fn claim(&mut self, claimed: &mut BTreeMap<StatusIx, IxSet>, members: &IxSet, rows: &Table<Entries>) {
         for (status, _, _) in rows.iter() {
             let set = claimed.entry(self.status(status)).or_default();
             members.iter().for_each(|member| set.insert(member));
@@ -97,7 +97,7 @@ impl Lowering<'_> {
         &mut self,
         head: &Name,
         members: &IxSet,
-        rows: &Table<Vec<EntryDoc>>,
+        rows: &Table<Entries>,
         own: &BTreeMap<StatusIx, IxSet>,
         by_class: &BTreeMap<StatusIx, IxSet>,
     ) {
@@ -118,7 +118,7 @@ impl Lowering<'_> {
     }
 
     /// The rows of one head, for the members that nothing nearer has claimed.
-    fn rows(&mut self, head: &Name, members: &IxSet, rows: &Table<Vec<EntryDoc>>, hidden: &BTreeMap<StatusIx, IxSet>) {
+    fn rows(&mut self, head: &Name, members: &IxSet, rows: &Table<Entries>, hidden: &BTreeMap<StatusIx, IxSet>) {
         for (status, place, entries) in rows.iter() {
             let ix = self.status(status);
             if self.doc.blocked.as_ref().is_some_and(|blocked| same_status(&blocked.status.value, status)) {

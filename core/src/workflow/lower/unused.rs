@@ -9,7 +9,7 @@ use crate::workflow::model::*;
 impl Lowering<'_> {
     /// Of this file only: what a base declares may be for others, and an abstract file declares for others.
     pub(super) fn unused_names(&mut self) {
-        if self.doc.is_abstract || self.unread > 0 {
+        if self.doc.is_abstract {
             return;
         }
         self.unused_loops();
