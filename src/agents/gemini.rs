@@ -11,7 +11,7 @@ use serde_json::{Value as Json, json};
 
 use super::start::{Ours, check_flags, check_no_command, put, resumed, spec, variables};
 use super::story::Story;
-use super::{Client, Conversation, Job, Outcome, Setup, Tell, Tool, Trouble, Usage, event, trouble};
+use super::{Client, Conversation, Job, Outcome, Setup, Tell, Tells, Tool, Trouble, Usage, event, trouble};
 use crate::process::{End, Listener, Spec, Stdin, Stream, Talk};
 
 pub(super) struct Gemini;
@@ -104,6 +104,10 @@ impl Client for Gemini {
 
     fn takes_tools(&self) -> bool {
         true
+    }
+
+    fn tells(&self) -> Tells {
+        Tells { tokens: true, cost: false }
     }
 
     fn resumes(&self) -> bool {
