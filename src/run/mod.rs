@@ -93,6 +93,7 @@ impl Run {
             site: Site::open(&self.root, &self.session, self.project)?,
             purse: Purse::open(&self.root.join("spent.jsonl")),
             checks: checks::Checks::default(),
+            cut_short: std::sync::Mutex::default(),
             session: self.session,
             sources: sources(&mut looking, &self.workflow)?,
             workflow: self.workflow,

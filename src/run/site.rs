@@ -35,6 +35,8 @@ pub(super) struct Bench {
     head: Hash,
     /// What the agent's work will stand on.
     parents: Vec<Hash>,
+    /// The files that it was given.
+    begun: Hash,
     /// Files with the marks of a conflict, for the agent to settle.
     pub(super) conflicts: Vec<String>,
     name: String,
@@ -102,6 +104,7 @@ impl Site {
         let mut bench = Bench {
             workspace,
             parents: vec![head.clone()],
+            begun: head.clone(),
             head,
             conflicts: Vec::new(),
             name,
@@ -119,10 +122,17 @@ impl Site {
         if self.vault.contains(&bench.head, &onto)? {
             return Ok(());
         }
-        let (tree, conflicts) = self.vault.together(&bench.head, &onto)?;
+        let head = bench.head.clone();
+        self.lay_out_both(bench, &head, onto)
+    }
+
+    /// Gives the agent both sides of a merge in its files: what it makes of them will stand on both.
+    fn lay_out_both(&self, bench: &mut Bench, work: &Hash, onto: Hash) -> Result<()> {
+        let (tree, conflicts) = self.vault.together(work, &onto)?;
         bench.workspace.lay_out(&tree)?;
         bench.parents.push(onto);
         bench.conflicts = conflicts;
+        bench.begun = tree;
         Ok(())
     }
 
@@ -149,12 +159,26 @@ impl Site {
         Ok(commit)
     }
 
-    /// Work outside of groups has nobody who would merge it later. The files that do not go together, if it cannot be.
-    pub(super) fn integrate(&self, group: Option<&str>, role: &Name, commit: &Hash) -> Result<Vec<String>> {
-        let _held = self.merging();
-        match self.vault.try_merge(group.unwrap_or(OF_SESSION), commit)? {
-            Attempt::Contained(_) => Ok(Vec::new()),
-            Attempt::Conflict { files, .. } => Ok(files),
+    /// Whether work outside of groups goes together with what was merged meanwhile. If not, the agent gets both sides, and
+    /// these files are what it has to settle. To be called while the merges are held.
+    pub(super) fn clashes(&self, bench: &mut Bench, commit: &Hash) -> Result<Vec<String>> {
+        match self.vault.try_merge(OF_SESSION, commit)? {
+            Attempt::Contained(_) | Attempt::Clean { .. } => Ok(Vec::new()),
+            Attempt::Conflict { onto, files } => {
+                self.lay_out_both(bench, commit, onto)?;
+                Ok(files)
+            }
+        }
+    }
+
+    /// Work outside of groups has nobody who would merge it later. To be called while the merges are held.
+    pub(super) fn integrate(&self, role: &Name, commit: &Hash) -> Result<()> {
+        match self.vault.try_merge(OF_SESSION, commit)? {
+            Attempt::Contained(_) => Ok(()),
+            Attempt::Conflict { files, .. } => {
+                let message = format!("the session's own work conflicts with what was merged, in {}", listed(&files));
+                Err(Error::odd(message).help("somebody else has moved the session's repository"))
+            }
             Attempt::Clean { onto, tree } => {
                 let merge = match self.vault.contains(commit, &onto)? {
                     true => commit.clone(),
@@ -162,8 +186,7 @@ impl Site {
                         self.vault.commit(&tree, &[&onto, commit], &self.who(role), "Merge the session's own work")?
                     }
                 };
-                self.vault.publish(group.unwrap_or(OF_SESSION), &merge, &onto)?;
-                Ok(Vec::new())
+                self.vault.publish(OF_SESSION, &merge, &onto)
             }
         }
     }
@@ -223,13 +246,15 @@ impl Bench {
         };
         match unchanged {
             Some(unchanged) => Ok(unchanged),
-            None => self.workspace.changes(&self.head),
+            // What others have merged is not what the agent did.
+            None => self.workspace.changes(&self.begun),
         }
     }
 
     /// As if the agent had done nothing.
     pub(super) fn restore(&self, site: &Site) -> Result<()> {
-        self.workspace.show(&self.head, &site.project)
+        self.workspace.show(&self.head, &site.project)?;
+        if self.begun == self.head { Ok(()) } else { self.workspace.lay_out(&self.begun) }
     }
 
     /// What an agent did that its role may not do.

@@ -11,7 +11,7 @@ use crate::engine::{Engine, Error};
 use crate::git::Hash;
 use crate::output::{HEADING, NAME, Text};
 use crate::run::crew::Crew;
-use crate::run::purse::Spent;
+use crate::run::purse::{self, Spent};
 use crate::run::view::{clock_of, said};
 use crate::sanitise;
 
@@ -59,7 +59,7 @@ impl Story {
             id: group.id.clone(),
             title: group.title.clone(),
             status: group.status(),
-            spent: crew.purse.group(&group.id),
+            spent: crew.purse.spent(&purse::group(&group.id)),
             merged: crew.site.vault.merged(&group.id).ok().flatten(),
         });
         let base = crew.site.vault.base()?;
@@ -70,7 +70,7 @@ impl Story {
             groups: groups.collect(),
             lines,
             refusals,
-            spent: crew.purse.session(),
+            spent: crew.purse.spent(purse::SESSION),
             branch: branch.to_owned(),
             result: result.clone(),
             files: crew.site.vault.changed(&base, result)?.len(),

@@ -14,6 +14,7 @@ use crate::agents::Progress;
 use crate::engine::Done;
 use crate::output::{HEADING, NAME, Output, Text, columns};
 use crate::run::crew::Crew;
+use crate::run::purse;
 use crate::sanitise;
 
 /// Between two pictures: at most ten a second.
@@ -171,7 +172,7 @@ impl View {
             |wanted: &[GroupStatus]| state.groups.iter().filter(|group| wanted.contains(&group.status())).count();
         let done = count(&[GroupStatus::Completed]);
         let blocked = count(&[GroupStatus::Blocked]);
-        let spent = crew.purse.session();
+        let spent = crew.purse.spent(purse::SESSION);
         let mut text = format!("{} of {} groups done", done, state.groups.len());
         if blocked > 0 {
             text.push_str(&format!(" · {blocked} blocked"));

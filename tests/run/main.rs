@@ -1,10 +1,13 @@
 //! `interlock run`, with scripted agents: real processes, real files, real git.
 
+mod budgets;
 mod example;
 mod live;
+mod merging;
 mod people;
 mod repositories;
 mod team_file;
+mod times;
 mod yard;
 
 use yard::{Yard, script};
