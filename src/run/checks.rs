@@ -6,13 +6,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use interlock_core::code::Code;
 use interlock_core::id::Name;
 use interlock_core::workflow::{Gate, GateRun};
 
 use crate::checks::{self, Manner, Outcome};
-use crate::failure::{Exit, Failure};
-use crate::git::Hash;
+use crate::failure::Failure;
+use crate::git::{Hash, Workspace};
 use crate::process::Control;
 use crate::run::crew::{Call, Crew};
 
@@ -80,17 +79,36 @@ impl Crew {
         gates.flat_map(|gate| of_gate(gate, &call.checks)).collect()
     }
 
-    /// Runs a command that makes a workspace ready; that it fails ends the run.
-    pub(super) fn prepare(&self, command: &[String], folder: &Path, control: &Control) -> Result<(), Failure> {
-        let words: Vec<Name> = command.iter().map(|word| Name::new(word)).collect();
-        let why = match checks::run(&words, &self.manner(folder, None), control) {
-            Ok(None) => return Ok(()),
-            Ok(Some(result)) if result.passed => return Ok(()),
-            Ok(Some(result)) => result.output,
-            Err(failure) => failure.message().to_owned(),
-        };
-        let message = format!("`{}` does not make the workspace ready: {why}", command.join(" "));
-        Err(Failure::new(Exit::Unavailable, Code::BadAgent, message).help("mend `prepare` in the agents file"))
+    /// Runs the commands that make a workspace ready, once for each that is new. What failed, if something did: the files
+    /// in it may be to blame, and whoever made them has to know.
+    pub(super) fn make_ready(&self, workspace: &Workspace, control: &Control) -> Result<Option<Outcome>, Failure> {
+        if self.team.prepare.is_empty() || self.site.is_ready(workspace) {
+            return Ok(None);
+        }
+        for command in &self.team.prepare {
+            let words: Vec<Name> = command.iter().map(|word| Name::new(word)).collect();
+            match checks::run(&words, &self.manner(&workspace.folder, None), control)? {
+                Some(result) if !result.passed => return Ok(Some(result)),
+                Some(_) => {}
+                None => return Ok(None),
+            }
+        }
+        self.site.mark_ready(workspace)?;
+        Ok(None)
+    }
+
+    /// Runs commands on a tree in a workspace of its own, made ready first. `None`: it was stopped.
+    pub(super) fn check_apart(
+        &self,
+        tree: &Hash,
+        checks: &[Check],
+        control: &Control,
+    ) -> Result<Option<Outcome>, Failure> {
+        let workspace = self.site.merge_bench(tree)?;
+        match self.make_ready(&workspace, control)? {
+            Some(failed) => Ok(Some(failed)),
+            None => self.check(tree, checks, &workspace.folder, control),
+        }
     }
 
     fn manner<'f>(&self, folder: &'f Path, timeout: Option<Duration>) -> Manner<'f> {

@@ -349,7 +349,8 @@ impl Conductor {
             return Err(failure);
         }
         let result = handed_over?;
-        let story = Story::of(&mut self.looking, state, &self.crew, (&branch, &result))?;
+        let branch = self.crew.site.give_up(self.crew.team.keep, state.status, &result);
+        let story = Story::of(&mut self.looking, state, &self.crew, (branch, &result))?;
         let failed = stopped.is_some() || story.has_trouble();
         let report = self.crew.site.report(&story.markdown());
         self.crew.site.clean_up(self.crew.team.keep, failed, state.status);

@@ -15,7 +15,7 @@ use interlock_core::workflow::{Task, Workflow, Writes};
 use crate::agents::Progress;
 use crate::engine::{Caller, Done, Error, Order, Task as Wish};
 use crate::failure::{Exit, Failure};
-use crate::git::{self, Workspace};
+use crate::git;
 use crate::process::Control;
 use crate::run::checks::Checks;
 use crate::run::purse::{self, Purse};
@@ -200,18 +200,6 @@ impl Crew {
             Failure::new(Exit::Invalid, Code::NoAgentFor, format!("nobody plays `{role}`"))
                 .help("give the role to an agent in the agents file, or add `any: NAME` under `roles`")
         })
-    }
-
-    /// Runs the commands that make a workspace ready, once for each that is new.
-    pub(super) fn make_ready(&self, workspace: &Workspace, control: &Control) -> Result<(), Failure> {
-        if self.team.prepare.is_empty() || self.site.is_ready(workspace) {
-            return Ok(());
-        }
-        for command in &self.team.prepare {
-            self.prepare(command, &workspace.folder, control)?;
-        }
-        self.site.mark_ready(workspace)?;
-        Ok(())
     }
 
     pub(super) fn writes(&self, role: &Name) -> &Writes {

@@ -7,7 +7,7 @@ use interlock_core::workflow::Workflow;
 
 use crate::engine::Task as Wish;
 use crate::failure::Failure;
-use crate::git::{Hash, Workspace};
+use crate::git::Hash;
 use crate::process::Control;
 use crate::run::checks::{Check, of_gate};
 use crate::run::crew::{Crew, Over, settled};
@@ -48,11 +48,7 @@ impl Errand {
 pub(super) fn take(crew: &Crew, errand: &Errand, control: &Control) -> Result<Over, Failure> {
     let commit = subject(crew, errand)?;
     let tree = crew.site.vault.tree(&commit)?;
-    let workspace: Workspace = crew.site.merge_bench(&tree)?;
-    crew.make_ready(&workspace, control)?;
-    let Some(result) = crew.check(&tree, &errand.checks, &workspace.folder, control)? else {
-        return Ok(Over::Stopped);
-    };
+    let Some(result) = crew.check_apart(&tree, &errand.checks, control)? else { return Ok(Over::Stopped) };
     let finished = GateFinished {
         run: errand.run,
         passed: result.passed,

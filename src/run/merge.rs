@@ -66,9 +66,7 @@ fn checked(
 ) -> Result<Tried, Failure> {
     let checks = crew.checks_for(call);
     if !checks.is_empty() {
-        let workspace = crew.site.merge_bench(tree)?;
-        crew.make_ready(&workspace, control)?;
-        let Some(result) = crew.check(tree, &checks, &workspace.folder, control)? else { return Ok(Tried::Stopped) };
+        let Some(result) = crew.check_apart(tree, &checks, control)? else { return Ok(Tried::Stopped) };
         if !result.passed {
             crew.site.vault.bring_onto(group, onto)?;
             let words = crew.workflow.merge_words();

@@ -12,6 +12,7 @@ mod merge;
 mod notify;
 mod people;
 mod purse;
+mod refs;
 mod site;
 mod story;
 mod turn;

@@ -12,6 +12,7 @@ use interlock_core::workflow::Writes;
 use crate::git::{Attempt, Changes, Error, Hash, Project, Result, Vault, Who, Workspace, remove};
 use crate::handin;
 use crate::run::crew::Call;
+use crate::run::refs::Refs;
 use crate::sanitise;
 use crate::scope::outside;
 use crate::team::Keep;
@@ -26,6 +27,7 @@ pub(super) struct Site {
     root: PathBuf,
     session: Name,
     merging: Mutex<()>,
+    refs: Refs,
 }
 
 /// A workspace, ready for an agent.
@@ -58,7 +60,8 @@ impl Site {
         let vault = Vault::open(&repository(root), &project)?;
         // That it cannot have its branch is better known before the work. It also keeps the objects that are borrowed.
         vault.hand_over(&project, &branch)?;
-        Ok(Self { project, vault, root: root.to_owned(), session: session.clone(), merging: Mutex::default() })
+        let (root, session, refs) = (root.to_owned(), session.clone(), Refs::open(root, &project)?);
+        Ok(Self { project, vault, root, session, merging: Mutex::default(), refs })
     }
 
     /// Held while something is merged: what it is merged with must not change in between.
@@ -231,6 +234,19 @@ impl Site {
         let _ = fs::rename(repository(&self.root), &gone).and_then(|()| remove(&gone));
     }
 
+    /// Branches and tags of the user's that are not where they were when the run began.
+    pub(super) fn moved(&self) -> Vec<String> {
+        self.refs.moved(&self.project)
+    }
+
+    /// A session that was given up before anything was merged leaves no branch, unless everything is to be kept.
+    pub(super) fn give_up(&self, keep: Keep, status: SessionStatus, result: &Hash) -> Option<String> {
+        let branch = self.branch();
+        let is_empty = status == SessionStatus::Cancelled && self.vault.base().is_ok_and(|base| base == *result);
+        let gone = keep == Keep::Never && is_empty && self.project.drop_branch(&branch, result).is_ok();
+        (!gone).then_some(branch)
+    }
+
     /// The branch of the user's repository that gets the result.
     pub(super) fn branch(&self) -> String {
         branch(&self.session)
@@ -238,6 +254,11 @@ impl Site {
 }
 
 impl Bench {
+    /// Has nobody done anything yet that is in it?
+    pub(super) fn is_untouched(&self, site: &Site) -> bool {
+        self.begun == self.head && site.vault.base().is_ok_and(|base| base == self.head)
+    }
+
     /// What the agent did to the files.
     pub(super) fn changes(&self, writes: &Writes) -> Result<Changes> {
         let unchanged = match writes {

@@ -2,6 +2,7 @@
 
 mod budgets;
 mod example;
+mod keeping;
 mod live;
 mod merging;
 mod people;

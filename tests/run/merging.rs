@@ -22,7 +22,7 @@ fn a_merge_by_an_agent_that_fails_its_checks_does_not_land() {
         "false_merge",
         &[("scripted.yaml", &script(groups, more)), ("agents.yaml", BY_AGENT), ("m.md", "# One\n")],
     );
-    let ended = yard.run(&["m.md"]);
+    let ended = yard.run(&["m.md", "--no-wait"]);
     assert_eq!(ended["status"], "completed");
     let session = ended["session"].as_str().expect("a session");
     let statuses = yard.statuses(session);
@@ -45,7 +45,7 @@ fn a_merge_by_an_agent_that_conflicts_goes_back_with_both_sides() {
         "agents_conflict",
         &[("scripted.yaml", &script(groups, more)), ("agents.yaml", BY_AGENT), ("m.md", "# Two\n")],
     );
-    let ended = yard.run(&["m.md"]);
+    let ended = yard.run(&["m.md", "--no-wait"]);
     assert_eq!(ended["status"], "completed");
     assert_eq!(yard.result(ended["session"].as_str().expect("a session"), "same"), "both");
 }
@@ -90,7 +90,7 @@ else:
         "agents.yaml",
         &format!("agents: {{ s: {{ client: scripted }}, m: {{ client: command, command: [python3, \"{program}\"] }} }}\nroles: {{ any: s, project_manager: m }}\n"),
     );
-    let ended = yard.run(&["m.md"]);
+    let ended = yard.run(&["m.md", "--no-wait"]);
     assert_eq!(ended["status"], "completed");
     assert_eq!(yard.result(ended["session"].as_str().expect("a session"), "same"), "other and manager");
 }
@@ -103,7 +103,7 @@ fn a_gate_keeps_its_time_when_the_merge_runs_it() {
     let yard =
         Yard::new("gate_time", &[("scripted.yaml", &script), ("interlock.yaml", &workflow), ("m.md", "# One\n")]);
     let began = std::time::Instant::now();
-    let ended = yard.run(&["m.md", "--agents", "scripted"]);
+    let ended = yard.run(&["m.md", "--agents", "scripted", "--no-wait"]);
     assert!(began.elapsed().as_secs() < 60);
     assert_eq!(ended["status"], "completed");
     let statuses = yard.statuses(ended["session"].as_str().expect("a session"));
@@ -117,7 +117,7 @@ fn a_false_claim_is_found_against_a_gate_of_the_workflow() {
     let script = script("{ id: one, title: One }", more);
     let yard =
         Yard::new("gate_claim", &[("scripted.yaml", &script), ("interlock.yaml", &workflow), ("m.md", "# One\n")]);
-    let ended = yard.run(&["m.md", "--agents", "scripted"]);
+    let ended = yard.run(&["m.md", "--agents", "scripted", "--no-wait"]);
     let statuses = yard.statuses(ended["session"].as_str().expect("a session"));
     assert!(statuses.iter().any(|status| status == "false_claim"), "{statuses:?}");
 }

@@ -46,7 +46,7 @@ fn waiting_for_a_rate_limit_takes_nothing_of_the_deadline() {
     );
     let yard = with_developer("rate_limit", &program, "roles: { any: s, developer: d }\nretry: { first: 4s }");
     yard.write("interlock.yaml", WORKFLOW);
-    assert_eq!(yard.run(&["m.md"])["status"], "completed");
+    assert_eq!(yard.run(&["m.md", "--no-wait"])["status"], "completed");
     assert!(!statuses(&yard).contains(&"no_handoff".to_owned()), "{:?}", statuses(&yard));
 }
 

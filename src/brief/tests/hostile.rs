@@ -73,7 +73,10 @@ fn what_programs_printed_is_quoted_with_its_lines_and_nowhere_else() {
     let prompt = told(HOSTILE);
     assert_eq!(outside(&prompt), outside(&told("plain")), "{prompt}");
     assert!(prompt.contains(HOSTILE.trim_end()), "its lines are kept: {prompt}");
-    assert!(prompt.contains("- Because: the agent ended without a handoff"), "the workflow's own reason stays: {prompt}");
+    assert!(
+        prompt.contains("- Because: the agent ended without a handoff"),
+        "the workflow's own reason stays: {prompt}"
+    );
 }
 
 #[test]

@@ -16,6 +16,7 @@ use interlock_core::workflow::{Task, Writes, normalise_status};
 use serde_json::Value as Json;
 
 use crate::agents::{Outcome, Trouble, TroubleKind, Usage};
+use crate::checks;
 use crate::engine::{Claimed, Error, Given, Task as Wish};
 use crate::failure::{Exit, Failure};
 use crate::git::Hash;
@@ -26,7 +27,7 @@ use crate::run::merge::{self, Tried};
 use crate::run::purse::Exceeded;
 use crate::run::site::{Bench, listed};
 use crate::team::Part;
-use words::{claims_tests, how, message, of_conflicts, of_ending};
+use words::{claims_tests, how, message, of_conflicts, of_ending, of_preparing};
 
 /// Claims the assignment and plays it.
 pub(super) fn take(crew: &Crew, call: &Call, control: &Control, news: &Sender<News>) -> Result<Over, Failure> {
@@ -45,12 +46,17 @@ pub(super) fn take(crew: &Crew, call: &Call, control: &Control, news: &Sender<Ne
         crew.site.vault.bring_onto(group, &crew.site.vault.integration()?)?;
     }
     let bench = crew.site.bench(call, *writes != Writes::Nothing)?;
-    crew.make_ready(&bench.workspace, control)?;
+    let unready = crew.make_ready(&bench.workspace, control)?;
+    if let Some(failed) = unready.as_ref().filter(|_| bench.is_untouched(&crew.site)) {
+        // Nobody has changed anything yet: it is the command that is wrong.
+        return Err(unprepared(failed));
+    }
     let output = crew.site.output(call.id, claimed.attempt);
     handin::clear(&output).map_err(|error| unwritable(&output, &error))?;
     let read_only = *writes == Writes::Nothing;
     let ending = of_ending(read_only, part.tool);
-    let prompt = format!("{}{}{ending}", claimed.prompt, of_conflicts(&bench.conflicts));
+    let before = format!("{}{}", of_conflicts(&bench.conflicts), of_preparing(unready.as_ref()));
+    let prompt = format!("{}{before}{ending}", claimed.prompt);
     let name = format!("{}.{}", crew.session, call.id);
     let told = Told { text: prompt.clone(), resume: None };
     let turn = Turn {
@@ -127,6 +133,9 @@ impl Turn<'_> {
             let (end, outcome) = self.converse()?;
             if self.control.is_stopped() {
                 return Ok(Over::Stopped);
+            }
+            if let Some(Trouble { kind: TroubleKind::Denied, message, .. }) = &outcome.trouble {
+                self.note(format!("{}: {message}", self.call.role));
             }
             let overspent = self.overspent.take();
             let step = match self.handed_in(&outcome) {
@@ -348,6 +357,11 @@ impl Turn<'_> {
         let message = format!("agent `{}` cannot be started: {error}", self.part.agent);
         Failure::new(Exit::Unavailable, Code::ProgramMissing, message).help("`interlock doctor` says what is missing")
     }
+}
+
+fn unprepared(failed: &checks::Outcome) -> Failure {
+    let message = format!("the workspace cannot be made ready: {}", failed.output.trim_end());
+    Failure::new(Exit::Unavailable, Code::BadAgent, message).help("mend `prepare` in the agents file")
 }
 
 fn unwritable(path: &Path, error: &std::io::Error) -> Failure {

@@ -3,6 +3,8 @@
 use serde_json::Value as Json;
 
 use crate::agents::Tool;
+use crate::brief;
+use crate::checks::Outcome;
 use crate::process::End;
 use crate::run::crew::Call;
 use crate::sanitise;
@@ -18,6 +20,16 @@ pub(super) fn of_conflicts(files: &[String]) -> String {
         "\n\n## Conflicts\n\nYour work was brought together with what others have merged meanwhile. These files hold the marks of \
          conflicts; settle every one, keep what both sides wanted, and leave no mark:\n\n{}",
         list.concat()
+    )
+}
+
+/// What an agent has to know whose folder could not be made ready, by its own doing or that of others.
+pub(super) fn of_preparing(failed: Option<&Outcome>) -> String {
+    let Some(failed) = failed else { return String::new() };
+    format!(
+        "\n\n## The workspace is not ready\n\nA command that makes every workspace ready failed on these files. Merges rest on it: \
+         it has to pass before the work can go on.\n\n{}",
+        brief::quoted("commands that Interlock ran", &failed.output)
     )
 }
 
