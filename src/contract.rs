@@ -30,7 +30,7 @@ impl Contract {
     pub(crate) fn write(&self, folder: &Path) -> io::Result<()> {
         let path = folder.join(FILE);
         match fs::remove_file(&path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
             _ => fs::write(&path, serde_json::to_vec(self)?),
         }
     }

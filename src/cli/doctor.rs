@@ -116,9 +116,9 @@ fn fit(team: &Team, place: &Place) -> Vec<Finding> {
     let mut wrong = told(&team.strangers(&workflow));
     let unplayed = team.unplayed(&workflow);
     wrong.extend((!unplayed.is_empty()).then(|| run::nobody_plays(&unplayed)));
-    let mut findings = vec![finding("roles", wrong, format!("all of {} are played", workflow.name))];
+    let mut findings = vec![finding("roles", &wrong, format!("all of {} are played", workflow.name))];
     if !team.defaults.is_empty() {
-        findings.push(finding("defaults", told(&team.wrong_defaults(&workflow)), "have their questions".to_owned()));
+        findings.push(finding("defaults", &told(&team.wrong_defaults(&workflow)), "have their questions".to_owned()));
     }
     findings
 }
@@ -139,10 +139,10 @@ fn programs(team: &Team, folder: &Path) -> Vec<Finding> {
         command.chain(desktop).chain(curl).filter_map(|program| missing(program, folder)).collect();
     let unset = notify.webhook_env.iter().filter(|name| env::var_os(name.as_str()).is_none());
     wrong.extend(unset.map(|name| format!("the variable `{name}` is not set: no webhook is told")));
-    findings.push(finding("notify", wrong, "people can be told".to_owned()));
+    findings.push(finding("notify", &wrong, "people can be told".to_owned()));
     let prepare = team.prepare.iter().filter_map(|line| line.first());
     let wrong: Vec<String> = prepare.filter_map(|program| missing(program, folder)).collect();
-    findings.push(finding("prepare", wrong, format!("{} commands", team.prepare.len())));
+    findings.push(finding("prepare", &wrong, format!("{} commands", team.prepare.len())));
     let untold: Vec<String> = team.untold().into_iter().collect();
     // No reason not to start, and worth knowing.
     findings.extend(untold.into_iter().map(|words| Finding { what: "budget".to_owned(), found: Ok(words) }));
@@ -157,8 +157,8 @@ fn told(problems: &[interlock_core::problem::Problem]) -> Vec<String> {
     problems.iter().map(one).collect()
 }
 
-fn finding(what: &str, wrong: Vec<String>, sound: String) -> Finding {
-    let found = match wrong.as_slice() {
+fn finding(what: &str, wrong: &[String], sound: String) -> Finding {
+    let found = match wrong {
         [] => Ok(sound),
         wrong => Err(Problem { message: wrong.join("\n"), help: None }),
     };

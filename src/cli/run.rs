@@ -1,6 +1,7 @@
 //! `interlock run`
 
 use std::env;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -105,18 +106,18 @@ impl Run {
 
     /// A project that has no store yet gets one.
     fn set_up(&self, place: &Place) -> Result<(), Failure> {
-        match place.file() {
-            Err(fault) if fault.code == Code::NoStore => {
-                let here = env::current_dir().unwrap_or_default();
-                let file = place.file_for(&here);
-                init::make_store(&file)?;
-                // The checkout is the user's: the folder of the store keeps itself out of the repository.
-                let ignore = file.with_file_name(".gitignore");
-                files::put_new(&ignore, b"*\n").map_err(|error| files::unwritable(&ignore, &error))?;
-                Ok(())
-            }
-            _ => Ok(()),
-        }
+        let file = match place.file() {
+            Err(fault) if fault.code == Code::NoStore => place.file_for(&env::current_dir().unwrap_or_default()),
+            // A run that was killed may have begun one.
+            Ok(file) if fs::metadata(&file).is_ok_and(|about| about.len() == 0) => file,
+            _ => return Ok(()),
+        };
+        // The checkout is the user's: the folder of the store keeps itself out of the repository.
+        let ignore = file.with_file_name(".gitignore");
+        let folder = ignore.parent().unwrap_or(Path::new(""));
+        let put = fs::create_dir_all(folder).and_then(|()| files::put_new(&ignore, b"*\n"));
+        put.map_err(|error| files::unwritable(&ignore, &error))?;
+        init::make_store(&file).map(|_| ())
     }
 
     /// The session to drive: as named, the one of this mission, the one that has not ended, or a new one.

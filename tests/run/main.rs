@@ -27,6 +27,13 @@ fn a_rehearsal_needs_nothing_but_a_repository() {
 }
 
 #[test]
+fn a_store_that_a_killed_run_had_only_begun_is_made() {
+    let yard = Yard::new("begun", &[("a.txt", "a\n"), (".interlock/interlock.db", "")]);
+    assert_eq!(yard.run(&["--agents", "scripted", "--no-wait"])["status"], "completed");
+    assert_eq!(yard.json(&["audit", "verify"])["valid"], true);
+}
+
+#[test]
 fn a_merge_whose_tests_fail_goes_back_to_its_author_with_both_sides() {
     let groups = "{ id: one, title: One, checks: [[python3, check.py]] }, { id: two, title: Two, checks: [[python3, check.py]] }";
     // Each group is sound by itself; together they are not, until one of them gives way.
