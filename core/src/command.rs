@@ -182,4 +182,6 @@ pub struct Upgrade {
 #[derive(Clone, Debug)]
 pub struct LeaseExpired {
     pub assignment: AssignmentId,
+    /// The holder is known to be gone, whatever time it had: whoever says so holds the lock that went with it.
+    pub holder_gone: bool,
 }

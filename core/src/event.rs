@@ -127,6 +127,9 @@ pub enum Cause {
     },
     LeaseExpired {
         assignment: AssignmentId,
+        /// The holder was gone before its time was.
+        #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+        holder_gone: bool,
     },
     Upgraded {
         workflow: Name,

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use interlock_core::code::Code;
-use interlock_core::command::{Claim, Command, Inputs, Report, Start};
+use interlock_core::command::{Claim, Command, Inputs, LeaseExpired, Report, Start};
 use interlock_core::decide::{Outcome, decide};
 use interlock_core::decision::Decision;
 use interlock_core::handoff::{Context, Expect, check, extract};
@@ -291,4 +291,28 @@ fn what_waited_for_an_accepted_group_starts_by_itself() {
     let decision = play.says("project_manager", "BAZINGA", json!({ "accept": ["G1"] }));
     assert_eq!(decision.next[0].group.as_deref(), Some("G2"));
     assert_eq!(play.status(), GroupStatus::Completed);
+}
+
+/// Who died with what had started it: another attempt, another token, and no step of any counter.
+#[test]
+fn a_holder_that_is_gone_leaves_an_attempt_that_counts_in_no_loop() {
+    let mut play = team(json!({ "id": "login", "title": "Login" }));
+    let assignment = play.find("developer");
+    let token = Digest::of(b"first");
+    let claim = Claim { assignment, token, prompt: None, lease_until: None, via: None };
+    play.take(&Command::Claim(claim)).expect("it can be claimed");
+    let expired = |holder_gone| Command::LeaseExpired(LeaseExpired { assignment, holder_gone });
+    assert_eq!(
+        play.take(&expired(false)).unwrap_err().code,
+        Code::LeaseHolds,
+        "without a time there is none to wait for"
+    );
+    let counters = play.state.groups[0].lane.counters.clone();
+    play.take(&expired(true)).expect("whoever says so knows");
+    let held = &play.state.assignments[&assignment];
+    assert_eq!((held.attempt, held.token), (2, None));
+    assert_eq!(play.state.groups[0].lane.counters, counters);
+    assert_eq!(play.take(&expired(true)).unwrap_err().code, Code::NotClaimed, "once");
+    let next = play.says("developer", "READY_FOR_REVIEW", json!({}));
+    assert_eq!(next.next[0].role, "tech_lead");
 }

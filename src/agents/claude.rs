@@ -12,7 +12,9 @@ use serde_json::{Value as Json, json};
 
 use super::start::{ARGUMENT, Ours, check_flags, check_no_command, resumed, spec, variables};
 use super::story::Story;
-use super::{Client, Conversation, Job, Outcome, Setup, Tell, Tool, Trouble, TroubleKind, Usage, event, trouble};
+use super::{
+    Client, Conversation, Job, Outcome, Setup, Tell, Tells, Tool, Trouble, TroubleKind, Usage, event, trouble,
+};
 use crate::clock;
 use crate::process::{End, Listener, Spec, Stdin, Stream, Talk};
 
@@ -133,6 +135,10 @@ impl Client for Claude {
 
     fn takes_tools(&self) -> bool {
         true
+    }
+
+    fn tells(&self) -> Tells {
+        Tells { tokens: true, cost: true }
     }
 
     fn resumes(&self) -> bool {

@@ -10,7 +10,7 @@ use serde_json::Value as Json;
 
 use super::start::{Ours, check_flags, check_no_command, is_flag, put, resumed, spec, variables};
 use super::story::Story;
-use super::{Client, Conversation, Job, Outcome, Setup, Tell, Tool, Usage, event, trouble};
+use super::{Client, Conversation, Job, Outcome, Setup, Tell, Tells, Tool, Usage, event, trouble};
 use crate::process::{End, Listener, Spec, Stdin, Stream, Talk};
 
 pub(super) struct Codex;
@@ -90,6 +90,10 @@ impl Client for Codex {
 
     fn takes_tools(&self) -> bool {
         true
+    }
+
+    fn tells(&self) -> Tells {
+        Tells { tokens: true, cost: false }
     }
 
     fn resumes(&self) -> bool {

@@ -111,6 +111,11 @@ pub(crate) trait Client: Send + Sync {
         false
     }
 
+    /// What it is sure to tell of what it uses.
+    fn tells(&self) -> Tells {
+        Tells { tokens: false, cost: false }
+    }
+
     /// Can a conversation be resumed with more words?
     fn resumes(&self) -> bool;
 
@@ -118,6 +123,13 @@ pub(crate) trait Client: Send + Sync {
     fn counts_whole_conversations(&self) -> bool {
         false
     }
+}
+
+/// What a client tells of what it uses: a budget of anything else is never reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Tells {
+    pub tokens: bool,
+    pub cost: bool,
 }
 
 pub(crate) trait Conversation: Listener + Send {

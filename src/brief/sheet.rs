@@ -132,10 +132,14 @@ impl Brief<'_> {
             lines.push(format!("- {}.", self.happened(&event.cause)));
             let Some(decision) = &event.decision else { continue };
             lines.push(format!("- Decision {} by rule `{}`.", decision.id, decision.rule));
-            // What a person gave as the reason is shown as the words of that person.
-            if !matches!(event.cause, Cause::Overridden { .. }) {
-                lines.extend(decision.because.iter().map(|because| format!("- Because: {}", data::line(because))));
-            }
+            // What a person gave as the reason, and what programs printed, is shown as their words and not as Interlock's.
+            let quoted = match &event.cause {
+                Cause::Overridden { why, .. } => Some(why),
+                Cause::Lost { note, .. } => note.as_ref(),
+                _ => None,
+            };
+            let own = decision.because.iter().filter(|because| Some(*because) != quoted);
+            lines.extend(own.map(|because| format!("- Because: {}", data::line(because))));
         }
         lines
     }

@@ -145,8 +145,8 @@ fn an_attempt_that_was_lost_hands_on_what_it_had_got() {
         "tech_lead",
         json!({ "status": "CHANGES_REQUESTED", "issues": issues, "tl_feedback": "Do not log it." }),
     );
-    play.lose("developer");
-    play.lose("developer");
+    play.lose("developer", None);
+    play.lose("developer", None);
     let prompt = play.prompt("developer", None);
     assert!(
         prompt.contains("## Handed over by tech_lead: `tl_feedback`") && prompt.contains("Do not log it."),

@@ -1,22 +1,27 @@
 //! `interlock doctor`
 
+use std::env;
+use std::path::Path;
+
 use clap::Args;
 use serde_json::json;
 
+use crate::agents::find_program;
 use crate::cli::place::{Place, keyring, workspaces};
 use crate::cli::run::{self, TEAM_FILE};
 use crate::cli::{Ending, examples};
 use crate::failure::Failure;
 use crate::findings::{self, Finding, Problem};
 use crate::git::Project;
+use crate::library;
 use crate::output::Output;
 use crate::store::Store as _;
 use crate::team::{Part, Team, examine};
 
 /// Say what is missing before anything starts
 ///
-/// Looks at git, the project, the store and its keys, the agents file, and the program of every agent. Exit code 5 if
-/// something that a run needs is missing.
+/// Looks at git, the project, the store and its keys, the agents file and whether it fits the workflow, and every program
+/// that a run would start. Exit code 5 if something that a run needs is missing.
 #[derive(Args)]
 #[command(after_help = examples!(
     "interlock doctor                    # the team of agents.yaml"
@@ -44,6 +49,8 @@ impl Doctor {
             Ok(team) => {
                 let mut findings = vec![Finding { what, found: Ok("can be read".to_owned()) }];
                 findings.extend(agents(&team));
+                findings.extend(fit(&team, place));
+                findings.extend(programs(&team, &folder));
                 findings
             }
         }
@@ -97,6 +104,65 @@ fn agents(team: &Team) -> Vec<Finding> {
         .into_iter()
         .map(|(name, part)| Finding { what: format!("agent {name}"), found: program(part) })
         .collect()
+}
+
+/// Whether the team fits the workflow that a new session would have.
+fn fit(team: &Team, place: &Place) -> Vec<Finding> {
+    let loaded = run::workflow(None, place).and_then(|name| library::pinnable(&name));
+    let workflow = match loaded {
+        Ok((workflow, _)) => workflow,
+        Err(failure) => return vec![Finding { what: "workflow".to_owned(), found: Err(of(&failure)) }],
+    };
+    let mut wrong = told(&team.strangers(&workflow));
+    let unplayed = team.unplayed(&workflow);
+    wrong.extend((!unplayed.is_empty()).then(|| run::nobody_plays(&unplayed)));
+    let mut findings = vec![finding("roles", &wrong, format!("all of {} are played", workflow.name))];
+    if !team.defaults.is_empty() {
+        findings.push(finding("defaults", &told(&team.wrong_defaults(&workflow)), "have their questions".to_owned()));
+    }
+    findings
+}
+
+/// What a run starts beside agents, and what it cannot count.
+fn programs(team: &Team, folder: &Path) -> Vec<Finding> {
+    let path = env::var("PATH").unwrap_or_default();
+    let missing = |program: &str, from: &Path| {
+        let program = if program.contains('/') { from.join(program).display().to_string() } else { program.to_owned() };
+        find_program(&program, Some(&path)).is_none().then(|| format!("the program `{program}` is not there"))
+    };
+    let mut findings = Vec::new();
+    let notify = &team.notify;
+    let command = notify.command.iter().filter_map(|line| line.first().map(String::as_str));
+    let desktop = notify.desktop.then_some("notify-send").into_iter();
+    let curl = notify.webhook_env.is_some().then_some("curl").into_iter();
+    let mut wrong: Vec<String> =
+        command.chain(desktop).chain(curl).filter_map(|program| missing(program, folder)).collect();
+    let unset = notify.webhook_env.iter().filter(|name| env::var_os(name.as_str()).is_none());
+    wrong.extend(unset.map(|name| format!("the variable `{name}` is not set: no webhook is told")));
+    findings.push(finding("notify", &wrong, "people can be told".to_owned()));
+    let prepare = team.prepare.iter().filter_map(|line| line.first());
+    let wrong: Vec<String> = prepare.filter_map(|program| missing(program, folder)).collect();
+    findings.push(finding("prepare", &wrong, format!("{} commands", team.prepare.len())));
+    let untold: Vec<String> = team.untold().into_iter().collect();
+    // No reason not to start, and worth knowing.
+    findings.extend(untold.into_iter().map(|words| Finding { what: "budget".to_owned(), found: Ok(words) }));
+    findings
+}
+
+fn told(problems: &[interlock_core::problem::Problem]) -> Vec<String> {
+    let one = |problem: &interlock_core::problem::Problem| {
+        let help = problem.help.as_ref().map_or(String::new(), |help| format!("; {help}"));
+        format!("{}: {}{help}", problem.code, problem.message)
+    };
+    problems.iter().map(one).collect()
+}
+
+fn finding(what: &str, wrong: &[String], sound: String) -> Finding {
+    let found = match wrong {
+        [] => Ok(sound),
+        wrong => Err(Problem { message: wrong.join("\n"), help: None }),
+    };
+    Finding { what: what.to_owned(), found }
 }
 
 /// Is the program there, and does it know its flags?

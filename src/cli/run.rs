@@ -1,6 +1,7 @@
 //! `interlock run`
 
 use std::env;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -84,13 +85,6 @@ impl Run {
         repository.head().map_err(|error| not_a_repository(&error))?;
         can_start(&team)?;
         let (session, workflow) = self.session(place, &team)?;
-        let unplayed = team.unplayed(&workflow);
-        if !unplayed.is_empty() {
-            let roles: Vec<String> = unplayed.iter().map(|role| format!("`{role}`")).collect();
-            let message = format!("nobody plays {}", roles.join(", "));
-            return Err(Failure::new(Exit::Invalid, Code::NoAgentFor, message)
-                .help("give these roles to agents, or add `any: NAME` under `roles`"));
-        }
         let root = root(place, &team, &session)?;
         let place = &place.via(Via::Run);
         let engine = || place.engine_with(run::outputs(&root));
@@ -112,18 +106,18 @@ impl Run {
 
     /// A project that has no store yet gets one.
     fn set_up(&self, place: &Place) -> Result<(), Failure> {
-        match place.file() {
-            Err(fault) if fault.code == Code::NoStore => {
-                let here = env::current_dir().unwrap_or_default();
-                let file = place.file_for(&here);
-                init::make_store(&file)?;
-                // The checkout is the user's: the folder of the store keeps itself out of the repository.
-                let ignore = file.with_file_name(".gitignore");
-                files::put_new(&ignore, b"*\n").map_err(|error| files::unwritable(&ignore, &error))?;
-                Ok(())
-            }
-            _ => Ok(()),
-        }
+        let file = match place.file() {
+            Err(fault) if fault.code == Code::NoStore => place.file_for(&env::current_dir().unwrap_or_default()),
+            // A run that was killed may have begun one.
+            Ok(file) if fs::metadata(&file).is_ok_and(|about| about.len() == 0) => file,
+            _ => return Ok(()),
+        };
+        // The checkout is the user's: the folder of the store keeps itself out of the repository.
+        let ignore = file.with_file_name(".gitignore");
+        let folder = ignore.parent().unwrap_or(Path::new(""));
+        let put = fs::create_dir_all(folder).and_then(|()| files::put_new(&ignore, b"*\n"));
+        put.map_err(|error| files::unwritable(&ignore, &error))?;
+        init::make_store(&file).map(|_| ())
     }
 
     /// The session to drive: as named, the one of this mission, the one that has not ended, or a new one.
@@ -131,6 +125,7 @@ impl Run {
         let mut engine = place.engine()?;
         if let Some(named) = &self.session {
             let (live, workflow) = engine.look(named)?;
+            fits(team, &workflow)?;
             return Ok((live.id, workflow));
         }
         let mission = match &self.mission {
@@ -139,6 +134,7 @@ impl Run {
         };
         if let Some(found) = self.unfinished(&mut engine, mission.as_deref(), |id| root(place, team, id))? {
             let (live, workflow) = engine.look(&found)?;
+            fits(team, &workflow)?;
             return Ok((live.id, workflow));
         }
         let rehearsal =
@@ -152,14 +148,9 @@ impl Run {
             .help("write what is to be done into a file, and name it: interlock run mission.md"));
         }
         let title = mission.as_deref().map_or_else(|| "Rehearsal".to_owned(), title);
-        let workflow = match workflow_name(self.workflow.as_deref(), place) {
-            Ok(name) => name,
-            // Without any file of its own, a project has the usual workflow.
-            Err(_) if self.workflow.is_none() => "delivery-team".to_owned(),
-            Err(failure) => return Err(failure),
-        };
+        let workflow = workflow(self.workflow.as_deref(), place)?;
         let beginning = Beginning { title: &title, workflow: &workflow, settings: &self.set, mission };
-        let (done, workflow) = beginning.begin(&mut engine)?;
+        let (done, workflow) = beginning.begin(&mut engine, |workflow| fits(team, workflow))?;
         Ok((done.session, workflow))
     }
 
@@ -198,6 +189,33 @@ impl Run {
         }
         Ok(open.pop())
     }
+}
+
+/// The workflow of a new session. Without any file of its own, a project has the usual one.
+pub(super) fn workflow(named: Option<&str>, place: &Place) -> Result<String, Failure> {
+    match workflow_name(named, place) {
+        Err(_) if named.is_none() => Ok("delivery-team".to_owned()),
+        name => name,
+    }
+}
+
+/// Nothing starts before every role has somebody, and every answer that is given by itself has a question.
+fn fits(team: &Team, workflow: &Workflow) -> Result<(), Failure> {
+    let wrong = team.wrong_defaults(workflow);
+    if !wrong.is_empty() {
+        return Err(Failure::invalid(wrong, [team.source.clone()].into_iter().collect()));
+    }
+    let unplayed = team.unplayed(workflow);
+    if unplayed.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::new(Exit::Invalid, Code::NoAgentFor, nobody_plays(&unplayed))
+        .help("give these roles to agents, or add `any: NAME` under `roles`"))
+}
+
+pub(super) fn nobody_plays(roles: &[Name]) -> String {
+    let roles: Vec<String> = roles.iter().map(|role| format!("`{role}`")).collect();
+    format!("nobody plays {}", roles.join(", "))
 }
 
 /// Nothing starts before everybody could.

@@ -158,7 +158,10 @@ impl Follower {
             Cause::Overridden { group, to, by, .. } => format!("{by} sends {group} to {to}"),
             Cause::CompletionAsked { by } => format!("{by} asks for the end"),
             Cause::Cancelled { by } => format!("{by} cancels"),
-            Cause::LeaseExpired { assignment } => format!("{} has run out of time", self.who(*assignment)),
+            Cause::LeaseExpired { assignment, holder_gone: true } => {
+                format!("{} was cut short, and is free again", self.who(*assignment))
+            }
+            Cause::LeaseExpired { assignment, .. } => format!("{} has run out of time", self.who(*assignment)),
             Cause::Upgraded { workflow, by, .. } => format!("{by} moves the session to {workflow}"),
             Cause::Sighted(sighting) => format!("hook {} of {} was seen", sighting.hook, sighting.client),
             Cause::Refused(refusal) => format!("refused {}", refusal.code),

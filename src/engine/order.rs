@@ -139,7 +139,7 @@ impl Task {
                 | Command::Report(command::Report { assignment, .. })
                 | Command::Lost(command::Lost { assignment, .. })
                 | Command::Merged(command::Merged { assignment, .. })
-                | Command::LeaseExpired(command::LeaseExpired { assignment }) => named(assignment),
+                | Command::LeaseExpired(command::LeaseExpired { assignment, .. }) => named(assignment),
                 Command::GateFinished(result) => named(&result.run),
                 Command::Start(_)
                 | Command::Plan(_)

@@ -79,7 +79,7 @@ fn spoken_for(event: &Event) -> Option<AssignmentId> {
         | Cause::Reported { assignment, .. }
         | Cause::Lost { assignment, .. }
         | Cause::Merged { assignment, .. }
-        | Cause::LeaseExpired { assignment } => Some(*assignment),
+        | Cause::LeaseExpired { assignment, .. } => Some(*assignment),
         Cause::Started { .. }
         | Cause::Planned { .. }
         | Cause::Answered { .. }

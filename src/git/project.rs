@@ -1,5 +1,6 @@
 //! The user's repository: read, and given one branch with the result. Its checkout is never touched.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::git::{Error, Git, Hash, Result};
@@ -41,6 +42,23 @@ impl Project {
             Error::odd("the repository has no commit yet").help("agents start from a commit: make a first one")
         })?;
         Hash::parse(&said)
+    }
+
+    /// The branches and tags, but for results of sessions, and where they are.
+    pub(crate) fn refs(&self) -> Result<BTreeMap<String, String>> {
+        let said = self.git().ask(&["for-each-ref", "--format=%(objectname) %(refname)", "refs/heads", "refs/tags"])?;
+        let refs =
+            said.lines().filter_map(|line| line.split_once(' ')).map(|(hash, name)| (name.to_owned(), hash.to_owned()));
+        Ok(refs.filter(|(name, _)| !name.starts_with("refs/heads/interlock/")).collect())
+    }
+
+    /// Takes a branch away that nobody has added anything to, and nobody has checked out.
+    pub(crate) fn drop_branch(&self, branch: &str, at: &Hash) -> Result<()> {
+        let there = self.git().ask(&["rev-parse", "--verify", &format!("refs/heads/{branch}")])?;
+        if Hash::parse(&there)? != *at {
+            return Err(Error::odd(format!("the branch {branch} was changed")));
+        }
+        self.git().ask(&["branch", "--delete", "--force", "--quiet", branch]).map(|_| ())
     }
 
     pub(crate) fn has(&self, branch: &str) -> Result<bool> {

@@ -29,7 +29,7 @@ impl Call {
         Ok(Self {
             role: needed("INTERLOCK_ROLE")?,
             group: variable("INTERLOCK_GROUP"),
-            attempt: needed("INTERLOCK_ATTEMPT")?.parse().map_err(|_| "INTERLOCK_ATTEMPT is no number".to_owned())?,
+            attempt: needed("INTERLOCK_ROUND")?.parse().map_err(|_| "INTERLOCK_ROUND is no number".to_owned())?,
             output: PathBuf::from(needed("INTERLOCK_OUTPUT")?),
         })
     }

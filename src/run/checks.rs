@@ -6,17 +6,24 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use interlock_core::code::Code;
 use interlock_core::id::Name;
+use interlock_core::workflow::{Gate, GateRun};
 
 use crate::checks::{self, Manner, Outcome};
-use crate::failure::{Exit, Failure};
-use crate::git::Hash;
+use crate::failure::Failure;
+use crate::git::{Hash, Workspace};
 use crate::process::Control;
-use crate::run::crew::Crew;
+use crate::run::crew::{Call, Crew};
+
+/// A command that has to pass, and how long it may take.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Check {
+    pub(super) command: Vec<Name>,
+    pub(super) timeout: Option<Duration>,
+}
 
 /// Where, on what, and which command.
-type Subject = (PathBuf, Hash, Vec<Name>);
+type Subject = (PathBuf, Hash, Check);
 
 #[derive(Default)]
 pub(super) struct Checks {
@@ -29,14 +36,13 @@ impl Crew {
     pub(super) fn check(
         &self,
         tree: &Hash,
-        commands: &[Vec<Name>],
+        checks: &[Check],
         folder: &Path,
-        timeout: Option<Duration>,
         control: &Control,
     ) -> Result<Option<Outcome>, Failure> {
         let mut output = String::new();
-        for command in commands {
-            let Some(result) = self.check_one(tree, command, folder, timeout, control)? else { return Ok(None) };
+        for check in checks {
+            let Some(result) = self.check_one(tree, check, folder, control)? else { return Ok(None) };
             output.push_str(&result.output);
             if !result.passed {
                 return Ok(Some(Outcome { output, ..result }));
@@ -49,17 +55,16 @@ impl Crew {
     fn check_one(
         &self,
         tree: &Hash,
-        command: &[Name],
+        check: &Check,
         folder: &Path,
-        timeout: Option<Duration>,
         control: &Control,
     ) -> Result<Option<Outcome>, Failure> {
-        let known = (folder.to_owned(), tree.clone(), command.to_vec());
+        let known = (folder.to_owned(), tree.clone(), check.clone());
         let held = || self.checks.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(result) = held().get(&known) {
             return Ok(Some(result.clone()));
         }
-        let result = checks::run(command, &self.manner(folder, timeout), control)?;
+        let result = checks::run(&check.command, &self.manner(folder, check.timeout), control)?;
         // A time-out says as much of the machine as of the tree.
         if let Some(result) = result.as_ref().filter(|result| result.ended) {
             held().insert(known, result.clone());
@@ -67,20 +72,56 @@ impl Crew {
         Ok(result)
     }
 
-    /// Runs a command that makes a workspace ready; that it fails ends the run.
-    pub(super) fn prepare(&self, command: &[String], folder: &Path, control: &Control) -> Result<(), Failure> {
-        let words: Vec<Name> = command.iter().map(|word| Name::new(word)).collect();
-        let why = match checks::run(&words, &self.manner(folder, None), control) {
-            Ok(None) => return Ok(()),
-            Ok(Some(result)) if result.passed => return Ok(()),
-            Ok(Some(result)) => result.output,
-            Err(failure) => failure.message().to_owned(),
-        };
-        let message = format!("`{}` does not make the workspace ready: {why}", command.join(" "));
-        Err(Failure::new(Exit::Unavailable, Code::BadAgent, message).help("mend `prepare` in the agents file"))
+    /// The commands that have to pass on the work of a group: those that completion will ask for.
+    pub(super) fn checks_for(&self, call: &Call) -> Vec<Check> {
+        let needed = self.workflow.requirements().gates;
+        let gates = needed.iter().filter_map(|(name, _)| self.workflow.gates.iter().find(|gate| gate.name == *name));
+        gates.flat_map(|gate| of_gate(gate, &call.checks)).collect()
+    }
+
+    /// Runs the commands that make a workspace ready, once for each that is new. What failed, if something did: the files
+    /// in it may be to blame, and whoever made them has to know.
+    pub(super) fn make_ready(&self, workspace: &Workspace, control: &Control) -> Result<Option<Outcome>, Failure> {
+        if self.team.prepare.is_empty() || self.site.is_ready(workspace) {
+            return Ok(None);
+        }
+        for command in &self.team.prepare {
+            let words: Vec<Name> = command.iter().map(|word| Name::new(word)).collect();
+            match checks::run(&words, &self.manner(&workspace.folder, None), control)? {
+                Some(result) if !result.passed => return Ok(Some(result)),
+                Some(_) => {}
+                None => return Ok(None),
+            }
+        }
+        self.site.mark_ready(workspace)?;
+        Ok(None)
+    }
+
+    /// Runs commands on a tree in a workspace of its own, made ready first. `None`: it was stopped.
+    pub(super) fn check_apart(
+        &self,
+        tree: &Hash,
+        checks: &[Check],
+        control: &Control,
+    ) -> Result<Option<Outcome>, Failure> {
+        let workspace = self.site.merge_bench(tree)?;
+        match self.make_ready(&workspace, control)? {
+            Some(failed) => Ok(Some(failed)),
+            None => self.check(tree, checks, &workspace.folder, control),
+        }
     }
 
     fn manner<'f>(&self, folder: &'f Path, timeout: Option<Duration>) -> Manner<'f> {
         Manner { folder, timeout, lock: Some(self.lock.clone()), mark: format!("{}/check", self.mark) }
     }
+}
+
+/// What a gate runs, each with the gate's time.
+pub(super) fn of_gate(gate: &Gate, plan: &[Vec<Name>]) -> Vec<Check> {
+    let commands = match &gate.run {
+        GateRun::Plan => plan,
+        GateRun::Command(command) => std::slice::from_ref(command),
+    };
+    let timeout = gate.timeout.map(|time| Duration::from_millis(time.milliseconds()));
+    commands.iter().map(|command| Check { command: command.clone(), timeout }).collect()
 }

@@ -7,7 +7,8 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use interlock_core::id::{AssignmentId, Name};
+use interlock_core::event::{Cause, Change, Event};
+use interlock_core::id::{AssignmentId, Name, QuestionId};
 use interlock_core::state::{Assignment, SessionStatus, State};
 use interlock_core::workflow::Task;
 
@@ -86,10 +87,17 @@ impl Conductor {
     }
 
     pub(super) fn conduct(mut self) -> Result<Ended, Failure> {
-        self.crew.catch_up(&self.looking.history(&self.crew.session)?)?;
         let (mut live, _) = self.looking.look(&self.crew.session)?;
+        self.crew.settle_the_gone(&live.state)?;
+        let history = self.looking.history(&self.crew.session)?;
+        self.crew.count_the_cut_short(&history);
+        self.crew.catch_up(&history)?;
+        self.looking.follow(&mut live)?;
         self.view.began(&live.state, &self.crew);
+        self.warn();
         let stopped = loop {
+            self.hear_answers(&live.state)?;
+            self.crew.purse.keep();
             if let Some(stopped) = self.step(&live.state) {
                 break stopped;
             }
@@ -129,6 +137,31 @@ impl Conductor {
             (1, false) => Some(Some("1 question waits for a person".to_owned())),
             (many, false) => Some(Some(format!("{many} questions wait for a person"))),
         }
+    }
+
+    /// What people should know before anything starts, and nobody else would tell them.
+    fn warn(&mut self) {
+        let strangers = self.crew.team.strangers(&self.crew.workflow).into_iter().map(|problem| problem.message);
+        let mut words: Vec<String> = strangers.chain(self.crew.team.untold()).collect();
+        if let Some(files) = self.crew.site.project.uncommitted().ok().filter(|files| *files > 0) {
+            let s = if files == 1 { "" } else { "s" };
+            words.push(format!("{files} uncommitted change{s} that agents do not see"));
+        }
+        words.iter().for_each(|words| self.view.note(None, words));
+    }
+
+    /// Questions about budgets: where the answer gives the work out again, it may spend the same once more.
+    fn hear_answers(&mut self, state: &State) -> Result<(), Failure> {
+        let mut closed = self.crew.purse.awaited();
+        closed.retain(|id| !state.open_questions.contains(id));
+        if closed.is_empty() {
+            return Ok(());
+        }
+        let history = self.looking.history(&self.crew.session)?;
+        for question in closed {
+            self.crew.purse.answered(question, goes_on(&history, question));
+        }
+        Ok(())
     }
 
     /// Somebody wants that nothing new starts; what is at work goes on.
@@ -193,7 +226,8 @@ impl Conductor {
             (None, _) => Place::Session,
         };
         let full = self.turns() >= self.parallel || self.is_taken(&place);
-        if full || self.at_work.contains_key(&work) || self.role_is_busy(state, id, &assignment.role) {
+        let waits = self.crew.is_held(assignment.group.as_ref());
+        if full || waits || self.at_work.contains_key(&work) || self.role_is_busy(state, id, &assignment.role) {
             return;
         }
         let call = Call::new(id, assignment, state);
@@ -315,10 +349,22 @@ impl Conductor {
             return Err(failure);
         }
         let result = handed_over?;
-        let story = Story::of(&mut self.looking, state, &self.crew, (&branch, &result))?;
+        let branch = self.crew.site.give_up(self.crew.team.keep, state.status, &result);
+        let story = Story::of(&mut self.looking, state, &self.crew, (branch, &result))?;
         let failed = stopped.is_some() || story.has_trouble();
         let report = self.crew.site.report(&story.markdown());
         self.crew.site.clean_up(self.crew.team.keep, failed, state.status);
         Ok(Ended { status: state.status, stopped, story, report })
     }
+}
+
+/// Whether the answer to a question gave out again what it was asked about.
+fn goes_on(history: &[Event], id: QuestionId) -> bool {
+    let asked = history.iter().flat_map(|event| &event.changes).find_map(|change| match change {
+        Change::Asked { question, group, .. } if *question == id => Some(group),
+        _ => None,
+    });
+    let answer = |event: &&Event| matches!(&event.cause, Cause::Answered { question, .. } if *question == id);
+    let given = |change: &Change| matches!(change, Change::Assigned { group, .. } if Some(group) == asked);
+    history.iter().find(answer).is_some_and(|event| event.changes.iter().any(given))
 }

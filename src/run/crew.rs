@@ -1,23 +1,24 @@
 //! What everybody at work in a run shares.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use interlock_core::code::Code;
-use interlock_core::command::{Command, Loss, Lost};
+use interlock_core::command::{Command, LeaseExpired, Loss, Lost};
 use interlock_core::event::{Cause, Change, Event};
 use interlock_core::id::{AssignmentId, Name};
-use interlock_core::state::Assignment;
-use interlock_core::workflow::{Task, Workflow, Writes, normalise_status};
+use interlock_core::state::{Assignment, State};
+use interlock_core::workflow::{Task, Workflow, Writes};
 
 use crate::agents::Progress;
 use crate::engine::{Caller, Done, Error, Order, Task as Wish};
 use crate::failure::{Exit, Failure};
-use crate::git::{self, Hash, Workspace};
-use crate::process::{Control, Limits};
+use crate::git;
+use crate::process::Control;
 use crate::run::checks::Checks;
-use crate::run::purse::Purse;
+use crate::run::purse::{self, Purse};
 use crate::run::site::Site;
 use crate::team::{Part, Team};
 
@@ -30,12 +31,16 @@ pub(super) struct Crew {
     pub(super) site: Site,
     pub(super) purse: Purse,
     pub(super) checks: Checks,
+    pub(super) cut_short: Mutex<CutShort>,
     pub(super) desk: Caller,
     /// Held by the keepers of agents; the next run waits for it.
     pub(super) lock: PathBuf,
     /// Like no other run's, for what it starts.
     pub(super) mark: String,
 }
+
+/// How many attempts of a role on a group ended by nobody's doing: with the run, or because a person has to be asked.
+pub(super) type CutShort = BTreeMap<(Option<Name>, Name), u32>;
 
 /// One assignment to be played.
 #[derive(Clone, Debug)]
@@ -54,7 +59,7 @@ pub(super) struct Call {
 }
 
 impl Call {
-    pub(super) fn new(id: AssignmentId, assignment: &Assignment, state: &interlock_core::state::State) -> Self {
+    pub(super) fn new(id: AssignmentId, assignment: &Assignment, state: &State) -> Self {
         let group = assignment.group.as_ref().and_then(|name| state.group(name));
         Self {
             id,
@@ -68,23 +73,6 @@ impl Call {
                 Some(_) => Vec::new(),
                 None => state.groups.iter().map(|group| group.id.clone()).collect(),
             },
-        }
-    }
-
-    /// As it was given out.
-    fn assigned(id: AssignmentId, change: &Change) -> Option<Self> {
-        match change {
-            Change::Assigned { assignment, role, group, phase, task, .. } if *assignment == id => Some(Self {
-                id,
-                role: role.clone(),
-                group: group.clone(),
-                phase: phase.clone(),
-                task: *task,
-                open: Vec::new(),
-                checks: Vec::new(),
-                groups: Vec::new(),
-            }),
-            _ => None,
         }
     }
 }
@@ -130,40 +118,79 @@ impl Crew {
         settled(self.order(Wish::Simple(command)))
     }
 
-    /// Merges what an assignment left, if its report says that nobody else will. The files that conflict.
-    pub(super) fn integrate(
-        &self,
-        id: AssignmentId,
-        said: &Cause,
-        call: &Call,
-        commit: &Hash,
-    ) -> Result<Vec<String>, Failure> {
-        let merged = self.workflow.merge_words().success;
-        let is_last_word = match (said, call.task) {
-            (Cause::Reported { status, .. }, Task::Merge) => {
-                merged.is_some_and(|word| normalise_status(&word) == normalise_status(status))
-            }
-            (Cause::Reported { .. }, _) => call.group.is_none(),
-            _ => false,
-        };
-        let conflicts =
-            if is_last_word { self.site.integrate(call.group.as_deref(), &call.role, commit)? } else { Vec::new() };
-        self.site.vault.settled(&id.to_string())?;
-        Ok(conflicts)
+    /// Before anything starts: whoever held an assignment went with the last run, whose lock is ours now. Each of them is
+    /// another attempt, with another token.
+    pub(super) fn settle_the_gone(&self, state: &State) -> Result<(), Failure> {
+        let claimed = |id: &&AssignmentId| state.assignments.get(id).is_some_and(|given| given.token.is_some());
+        for id in state.open.iter().filter(claimed) {
+            self.free(*id)?;
+        }
+        Ok(())
     }
 
-    /// What a run was about to merge when it was killed.
+    /// Lets an assignment go that is nobody's failure: it is given out again, and counts in no loop.
+    pub(super) fn let_go(&self, call: &Call) -> Result<Over, Failure> {
+        let over = self.free(call.id)?;
+        *self.cut_short().entry((call.group.clone(), call.role.clone())).or_default() += 1;
+        Ok(over)
+    }
+
+    fn free(&self, assignment: AssignmentId) -> Result<Over, Failure> {
+        let command = Command::LeaseExpired(LeaseExpired { assignment, holder_gone: true });
+        match self.order(Wish::Simple(command)) {
+            Ok(_) => Ok(Over::Stopped),
+            Err(error) if is_gone(error.code()) => Ok(Over::Gone),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Reads from the log which attempts were cut short.
+    pub(super) fn count_the_cut_short(&self, history: &[Event]) {
+        let mut whose = BTreeMap::new();
+        let mut counted = self.cut_short();
+        for change in history.iter().flat_map(|event| &event.changes) {
+            match change {
+                Change::Assigned { assignment, group, role, .. } => {
+                    whose.insert(*assignment, (group.clone(), role.clone()));
+                }
+                Change::Unclaimed { assignment } => {
+                    if let Some(whose) = whose.get(assignment) {
+                        *counted.entry(whose.clone()).or_default() += 1;
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// The attempts of a role on a group that came to an end of their own, and this one: what a script goes by.
+    pub(super) fn round(&self, call: &Call, attempt: u32) -> String {
+        let cut_short = self.cut_short().get(&(call.group.clone(), call.role.clone())).copied().unwrap_or(0);
+        attempt.saturating_sub(cut_short).max(1).to_string()
+    }
+
+    fn cut_short(&self) -> std::sync::MutexGuard<'_, CutShort> {
+        self.cut_short.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether a person has to say first if this may spend more.
+    pub(super) fn is_held(&self, group: Option<&Name>) -> bool {
+        self.purse.is_held(purse::SESSION) || group.is_some_and(|group| self.purse.is_held(&purse::group(group)))
+    }
+
+    /// What of the session's own work a run was about to merge when it was killed.
     pub(super) fn catch_up(&self, history: &[Event]) -> Result<(), Failure> {
         for (name, commit) in self.site.vault.intended()? {
-            let Some(id) = AssignmentId::parse(&name) else { continue };
-            let is_its =
-                |event: &&Event| matches!(&event.cause, Cause::Reported { assignment, .. } if *assignment == id);
-            let reported = history.iter().find(is_its);
-            let call = history.iter().flat_map(|event| &event.changes).find_map(|change| Call::assigned(id, change));
-            match (reported, call) {
-                (Some(event), Some(call)) => drop(self.integrate(id, &event.cause, &call, &commit)?),
-                _ => self.site.vault.settled(&name)?,
+            let id = AssignmentId::parse(&name);
+            let is_its = |cause: &Cause| matches!(cause, Cause::Reported { assignment, .. } if Some(*assignment) == id);
+            let given = history.iter().flat_map(|event| &event.changes).find_map(|change| match change {
+                Change::Assigned { assignment, role, .. } if Some(*assignment) == id => Some(role),
+                _ => None,
+            });
+            if let Some(role) = given.filter(|_| history.iter().any(|event| is_its(&event.cause))) {
+                self.site.integrate(role, &commit)?;
             }
+            self.site.vault.settled(&name)?;
         }
         Ok(())
     }
@@ -175,27 +202,8 @@ impl Crew {
         })
     }
 
-    /// Runs the commands that make a workspace ready, once for each that is new.
-    pub(super) fn make_ready(&self, workspace: &Workspace, control: &Control) -> Result<(), Failure> {
-        if self.team.prepare.is_empty() || self.site.is_ready(workspace) {
-            return Ok(());
-        }
-        for command in &self.team.prepare {
-            self.prepare(command, &workspace.folder, control)?;
-        }
-        self.site.mark_ready(workspace)?;
-        Ok(())
-    }
-
     pub(super) fn writes(&self, role: &Name) -> &Writes {
         self.workflow.role_named(role).map_or(&Writes::Nothing, |ix| &self.workflow.role(ix).writes)
-    }
-
-    /// What an agent of this role is held to.
-    pub(super) fn limits(&self, part: &Part, deadline: Option<Duration>) -> Limits {
-        let usual = self.team.limits;
-        let time = [deadline, part.deadline, usual.time, part.budget.time].into_iter().flatten().min();
-        Limits { time, ..usual }
     }
 }
 

@@ -1,16 +1,15 @@
 //! Gates: declared commands, run on exactly the files that they are to speak for.
 
-use std::time::Duration;
-
 use interlock_core::command::{Command, GateFinished};
 use interlock_core::id::{AssignmentId, GateRunId, Name};
 use interlock_core::state::{GatePurpose, State};
-use interlock_core::workflow::{GateRun, Workflow};
+use interlock_core::workflow::Workflow;
 
 use crate::engine::Task as Wish;
 use crate::failure::Failure;
-use crate::git::{Hash, Workspace};
+use crate::git::Hash;
 use crate::process::Control;
+use crate::run::checks::{Check, of_gate};
 use crate::run::crew::{Crew, Over, settled};
 
 /// A gate whose result is awaited.
@@ -21,8 +20,7 @@ pub(super) struct Errand {
     pub(super) group: Option<Name>,
     /// On the work of a group that has not been merged.
     pub(super) unmerged: bool,
-    commands: Vec<Vec<Name>>,
-    timeout: Option<Duration>,
+    checks: Vec<Check>,
     open: Vec<AssignmentId>,
 }
 
@@ -35,18 +33,13 @@ impl Errand {
     ) -> Self {
         let gate = workflow.gates.iter().find(|gate| gate.name == awaited.gate);
         let group = awaited.group.as_ref().and_then(|name| state.group(name));
-        let commands = match gate.map(|gate| &gate.run) {
-            Some(GateRun::Command(command)) => vec![command.clone()],
-            Some(GateRun::Plan) => group.map(|group| group.checks.clone()).unwrap_or_default(),
-            None => Vec::new(),
-        };
+        let plan = group.map_or(&[][..], |group| group.checks.as_slice());
         Self {
             run,
             gate: awaited.gate.clone(),
             group: awaited.group.clone(),
             unmerged: awaited.group.is_some() && awaited.purpose == GatePurpose::Phase,
-            commands,
-            timeout: gate.and_then(|gate| gate.timeout).map(|time| Duration::from_millis(time.milliseconds())),
+            checks: gate.map(|gate| of_gate(gate, plan)).unwrap_or_default(),
             open: state.open.iter().copied().collect(),
         }
     }
@@ -55,11 +48,7 @@ impl Errand {
 pub(super) fn take(crew: &Crew, errand: &Errand, control: &Control) -> Result<Over, Failure> {
     let commit = subject(crew, errand)?;
     let tree = crew.site.vault.tree(&commit)?;
-    let workspace: Workspace = crew.site.merge_bench(&tree)?;
-    crew.make_ready(&workspace, control)?;
-    let Some(result) = crew.check(&tree, &errand.commands, &workspace.folder, errand.timeout, control)? else {
-        return Ok(Over::Stopped);
-    };
+    let Some(result) = crew.check_apart(&tree, &errand.checks, control)? else { return Ok(Over::Stopped) };
     let finished = GateFinished {
         run: errand.run,
         passed: result.passed,

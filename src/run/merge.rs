@@ -6,7 +6,7 @@ use std::sync::Arc;
 use interlock_core::code::Code;
 use interlock_core::handoff;
 use interlock_core::id::{Digest, Name};
-use interlock_core::workflow::{GateRun, MergeWords};
+use interlock_core::workflow::MergeWords;
 use serde_json::{Value as Json, json};
 
 use crate::clock;
@@ -17,65 +17,69 @@ use crate::process::Control;
 use crate::run::crew::{Call, Crew, Over, settled};
 use crate::run::site::listed;
 
+/// What came of trying it.
+pub(super) enum Tried {
+    /// It is in the result, which is now here.
+    In(Hash),
+    /// It is not, and this is to be said of it.
+    Out(Json),
+    Stopped,
+}
+
 pub(super) fn take(crew: &Crew, call: &Call, control: &Control) -> Result<Over, Failure> {
     let Some(group) = &call.group else { return Ok(Over::Gone) };
-    let words = crew.workflow.merge_words();
     let commit = crew.site.head(group, &call.open)?;
+    match attempt(crew, call, group, &commit, control)? {
+        Tried::In(into) => report(crew, call, &success(&crew.workflow.merge_words(), &commit, &into)?),
+        Tried::Out(said) => report(crew, call, &said),
+        Tried::Stopped => Ok(Over::Stopped),
+    }
+}
+
+/// Merges what a group has come to, if it goes together with what was merged before and passes what completion asks for.
+pub(super) fn attempt(
+    crew: &Crew,
+    call: &Call,
+    group: &Name,
+    commit: &Hash,
+    control: &Control,
+) -> Result<Tried, Failure> {
+    let words = crew.workflow.merge_words();
     let _held = crew.site.merging();
-    let said = match crew.site.vault.try_merge(group, &commit)? {
-        Attempt::Contained(into) => success(&words, &commit, &into)?,
+    match crew.site.vault.try_merge(group, commit)? {
+        Attempt::Contained(into) => Ok(Tried::In(into)),
         Attempt::Conflict { onto, files } => {
             crew.site.vault.bring_onto(group, &onto)?;
-            conflict(&words, &files)?
+            conflict(&words, &files).map(Tried::Out)
         }
-        Attempt::Clean { onto, tree } => match tried(crew, call, group, (&commit, &onto, &tree), &words, control)? {
-            Some(said) => said,
-            None => return Ok(Over::Stopped),
-        },
-    };
-    report(crew, call, &said)
+        Attempt::Clean { onto, tree } => checked(crew, call, group, (commit, &onto, &tree), control),
+    }
 }
 
 /// The merged tree is there: is it sound?
-fn tried(
+fn checked(
     crew: &Crew,
     call: &Call,
     group: &Name,
     (commit, onto, tree): (&Hash, &Hash, &Hash),
-    words: &MergeWords,
     control: &Control,
-) -> Result<Option<Json>, Failure> {
-    let commands = crew.commands_for(call);
-    if !commands.is_empty() {
-        let workspace = crew.site.merge_bench(tree)?;
-        crew.make_ready(&workspace, control)?;
-        let Some(result) = crew.check(tree, &commands, &workspace.folder, None, control)? else { return Ok(None) };
+) -> Result<Tried, Failure> {
+    let checks = crew.checks_for(call);
+    if !checks.is_empty() {
+        let Some(result) = crew.check_apart(tree, &checks, control)? else { return Ok(Tried::Stopped) };
         if !result.passed {
             crew.site.vault.bring_onto(group, onto)?;
-            return failure(words, &result.failed.unwrap_or_default(), &result.output).map(Some);
+            let words = crew.workflow.merge_words();
+            return failure(&words, &result.failed.unwrap_or_default(), &result.output).map(Tried::Out);
         }
     }
     let message = format!("Merge {group}\n\nAssignment: {}\n", call.id);
     let merge = crew.site.vault.commit(tree, &[onto, commit], &crew.site.who(&call.role), &message)?;
     crew.site.vault.publish(group, &merge, onto)?;
-    success(words, commit, &merge).map(Some)
+    Ok(Tried::In(merge))
 }
 
-impl Crew {
-    /// The commands that have to pass on the merged tree: those that completion will ask for.
-    fn commands_for(&self, call: &Call) -> Vec<Vec<Name>> {
-        let needed = self.workflow.requirements().gates;
-        let gates = needed.iter().filter_map(|(name, _)| self.workflow.gates.iter().find(|gate| gate.name == *name));
-        gates
-            .flat_map(|gate| match &gate.run {
-                GateRun::Plan => call.checks.clone(),
-                GateRun::Command(command) => vec![command.clone()],
-            })
-            .collect()
-    }
-}
-
-fn report(crew: &Crew, call: &Call, said: &Json) -> Result<Over, Failure> {
+pub(super) fn report(crew: &Crew, call: &Call, said: &Json) -> Result<Over, Failure> {
     let mut document = json!({
         "agent": call.role,
         "output_type": "merge",

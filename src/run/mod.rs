@@ -12,6 +12,7 @@ mod merge;
 mod notify;
 mod people;
 mod purse;
+mod refs;
 mod site;
 mod story;
 mod turn;
@@ -93,6 +94,7 @@ impl Run {
             site: Site::open(&self.root, &self.session, self.project)?,
             purse: Purse::open(&self.root.join("spent.jsonl")),
             checks: checks::Checks::default(),
+            cut_short: std::sync::Mutex::default(),
             session: self.session,
             sources: sources(&mut looking, &self.workflow)?,
             workflow: self.workflow,

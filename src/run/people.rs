@@ -1,6 +1,6 @@
 //! People: what waits for them is shown, told by other ways, and taken from the terminal.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufRead as _, IsTerminal as _};
 use std::sync::mpsc::Sender;
 use std::thread;
@@ -20,6 +20,8 @@ use crate::run::view::View;
 pub(super) struct People {
     /// Since when each open question is known.
     asked: BTreeMap<QuestionId, (Instant, Question)>,
+    /// Those that were to answer themselves.
+    tried: BTreeSet<QuestionId>,
 }
 
 impl People {
@@ -34,7 +36,7 @@ impl People {
                 lines.take_while(|line| news.send(News::Typed(line.clone())).is_ok()).for_each(drop);
             });
         }
-        Self { asked: BTreeMap::new() }
+        Self { asked: BTreeMap::new(), tried: BTreeSet::new() }
     }
 
     /// Tells of questions that are new, and answers those that answer themselves.
@@ -53,12 +55,14 @@ impl People {
             .iter()
             .filter_map(|(id, (since, question))| {
                 let fallback = crew.team.defaults.get(&question.name)?;
-                (since.elapsed() >= fallback.after).then(|| (*id, fallback.option.clone()))
+                let due = since.elapsed() >= fallback.after && !self.tried.contains(id);
+                due.then(|| (*id, fallback.option.value.clone()))
             })
             .collect();
         for (id, option) in due {
             let choice = Choice::Option { name: option.clone(), text: None };
-            self.asked.remove(&id);
+            // Once: what is refused now will be refused again.
+            self.tried.insert(id);
             answer(crew, view, id, choice, "the default of the agents file");
         }
     }

@@ -12,6 +12,7 @@ use interlock_core::workflow::Writes;
 use crate::git::{Attempt, Changes, Error, Hash, Project, Result, Vault, Who, Workspace, remove};
 use crate::handin;
 use crate::run::crew::Call;
+use crate::run::refs::Refs;
 use crate::sanitise;
 use crate::scope::outside;
 use crate::team::Keep;
@@ -26,6 +27,7 @@ pub(super) struct Site {
     root: PathBuf,
     session: Name,
     merging: Mutex<()>,
+    refs: Refs,
 }
 
 /// A workspace, ready for an agent.
@@ -35,6 +37,8 @@ pub(super) struct Bench {
     head: Hash,
     /// What the agent's work will stand on.
     parents: Vec<Hash>,
+    /// The files that it was given.
+    begun: Hash,
     /// Files with the marks of a conflict, for the agent to settle.
     pub(super) conflicts: Vec<String>,
     name: String,
@@ -56,7 +60,8 @@ impl Site {
         let vault = Vault::open(&repository(root), &project)?;
         // That it cannot have its branch is better known before the work. It also keeps the objects that are borrowed.
         vault.hand_over(&project, &branch)?;
-        Ok(Self { project, vault, root: root.to_owned(), session: session.clone(), merging: Mutex::default() })
+        let (root, session, refs) = (root.to_owned(), session.clone(), Refs::open(root, &project)?);
+        Ok(Self { project, vault, root, session, merging: Mutex::default(), refs })
     }
 
     /// Held while something is merged: what it is merged with must not change in between.
@@ -102,6 +107,7 @@ impl Site {
         let mut bench = Bench {
             workspace,
             parents: vec![head.clone()],
+            begun: head.clone(),
             head,
             conflicts: Vec::new(),
             name,
@@ -119,10 +125,17 @@ impl Site {
         if self.vault.contains(&bench.head, &onto)? {
             return Ok(());
         }
-        let (tree, conflicts) = self.vault.together(&bench.head, &onto)?;
+        let head = bench.head.clone();
+        self.lay_out_both(bench, &head, onto)
+    }
+
+    /// Gives the agent both sides of a merge in its files: what it makes of them will stand on both.
+    fn lay_out_both(&self, bench: &mut Bench, work: &Hash, onto: Hash) -> Result<()> {
+        let (tree, conflicts) = self.vault.together(work, &onto)?;
         bench.workspace.lay_out(&tree)?;
         bench.parents.push(onto);
         bench.conflicts = conflicts;
+        bench.begun = tree;
         Ok(())
     }
 
@@ -149,12 +162,26 @@ impl Site {
         Ok(commit)
     }
 
-    /// Work outside of groups has nobody who would merge it later. The files that do not go together, if it cannot be.
-    pub(super) fn integrate(&self, group: Option<&str>, role: &Name, commit: &Hash) -> Result<Vec<String>> {
-        let _held = self.merging();
-        match self.vault.try_merge(group.unwrap_or(OF_SESSION), commit)? {
-            Attempt::Contained(_) => Ok(Vec::new()),
-            Attempt::Conflict { files, .. } => Ok(files),
+    /// Whether work outside of groups goes together with what was merged meanwhile. If not, the agent gets both sides, and
+    /// these files are what it has to settle. To be called while the merges are held.
+    pub(super) fn clashes(&self, bench: &mut Bench, commit: &Hash) -> Result<Vec<String>> {
+        match self.vault.try_merge(OF_SESSION, commit)? {
+            Attempt::Contained(_) | Attempt::Clean { .. } => Ok(Vec::new()),
+            Attempt::Conflict { onto, files } => {
+                self.lay_out_both(bench, commit, onto)?;
+                Ok(files)
+            }
+        }
+    }
+
+    /// Work outside of groups has nobody who would merge it later. To be called while the merges are held.
+    pub(super) fn integrate(&self, role: &Name, commit: &Hash) -> Result<()> {
+        match self.vault.try_merge(OF_SESSION, commit)? {
+            Attempt::Contained(_) => Ok(()),
+            Attempt::Conflict { files, .. } => {
+                let message = format!("the session's own work conflicts with what was merged, in {}", listed(&files));
+                Err(Error::odd(message).help("somebody else has moved the session's repository"))
+            }
             Attempt::Clean { onto, tree } => {
                 let merge = match self.vault.contains(commit, &onto)? {
                     true => commit.clone(),
@@ -162,8 +189,7 @@ impl Site {
                         self.vault.commit(&tree, &[&onto, commit], &self.who(role), "Merge the session's own work")?
                     }
                 };
-                self.vault.publish(group.unwrap_or(OF_SESSION), &merge, &onto)?;
-                Ok(Vec::new())
+                self.vault.publish(OF_SESSION, &merge, &onto)
             }
         }
     }
@@ -208,6 +234,19 @@ impl Site {
         let _ = fs::rename(repository(&self.root), &gone).and_then(|()| remove(&gone));
     }
 
+    /// Branches and tags of the user's that are not where they were when the run began.
+    pub(super) fn moved(&self) -> Vec<String> {
+        self.refs.moved(&self.project)
+    }
+
+    /// A session that was given up before anything was merged leaves no branch, unless everything is to be kept.
+    pub(super) fn give_up(&self, keep: Keep, status: SessionStatus, result: &Hash) -> Option<String> {
+        let branch = self.branch();
+        let is_empty = status == SessionStatus::Cancelled && self.vault.base().is_ok_and(|base| base == *result);
+        let gone = keep == Keep::Never && is_empty && self.project.drop_branch(&branch, result).is_ok();
+        (!gone).then_some(branch)
+    }
+
     /// The branch of the user's repository that gets the result.
     pub(super) fn branch(&self) -> String {
         branch(&self.session)
@@ -215,6 +254,11 @@ impl Site {
 }
 
 impl Bench {
+    /// Has nobody done anything yet that is in it?
+    pub(super) fn is_untouched(&self, site: &Site) -> bool {
+        self.begun == self.head && site.vault.base().is_ok_and(|base| base == self.head)
+    }
+
     /// What the agent did to the files.
     pub(super) fn changes(&self, writes: &Writes) -> Result<Changes> {
         let unchanged = match writes {
@@ -223,13 +267,15 @@ impl Bench {
         };
         match unchanged {
             Some(unchanged) => Ok(unchanged),
-            None => self.workspace.changes(&self.head),
+            // What others have merged is not what the agent did.
+            None => self.workspace.changes(&self.begun),
         }
     }
 
     /// As if the agent had done nothing.
     pub(super) fn restore(&self, site: &Site) -> Result<()> {
-        self.workspace.show(&self.head, &site.project)
+        self.workspace.show(&self.head, &site.project)?;
+        if self.begun == self.head { Ok(()) } else { self.workspace.lay_out(&self.begun) }
     }
 
     /// What an agent did that its role may not do.

@@ -9,11 +9,13 @@ use interlock_core::decision::Decision;
 use interlock_core::event::Cause;
 use interlock_core::id::{Name, QuestionId};
 use interlock_core::state::{GroupStatus, Question, State};
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use crate::agents::Progress;
 use crate::engine::Done;
 use crate::output::{HEADING, NAME, Output, Text, columns};
 use crate::run::crew::Crew;
+use crate::run::purse;
 use crate::sanitise;
 
 /// Between two pictures: at most ten a second.
@@ -83,7 +85,7 @@ impl View {
     pub(super) fn began(&mut self, state: &State, crew: &Crew) {
         let title = state.session.as_ref().map_or_else(|| Name::new(""), |session| session.title.clone());
         let mut text = Text::default();
-        text.paint(HEADING, &title);
+        text.paint(HEADING, sanitise::line(&title));
         let _ = write!(text, "  {} · {} · ", self.session, crew.workflow.name);
         let agents: Vec<String> = crew.team.everybody().keys().map(ToString::to_string).collect();
         let _ = write!(text, "{}", agents.join(", "));
@@ -99,7 +101,7 @@ impl View {
         let group = done.group.as_ref().or_else(|| row.and_then(|row| row.group.as_ref()));
         self.stamp(&mut text, group);
         let who = row.map_or("", |row| row.what.as_str());
-        let _ = write!(text, "{:<26} ", said(who, &done.event.cause));
+        let _ = write!(text, "{:<26} ", sanitise::line(&said(who, &done.event.cause)));
         if let Some(decision) = &done.event.decision {
             text.push("→ ");
             follows(&mut text, decision);
@@ -125,7 +127,7 @@ impl View {
         self.stamp(&mut text, question.group.as_ref());
         text.paint(ALERT, format!("? {}", sanitise::line(&question.text)));
         for (index, option) in question.options.iter().enumerate() {
-            let _ = write!(text, "\n                            {}  {option}", index + 1);
+            let _ = write!(text, "\n                            {}  {}", index + 1, sanitise::line(option));
         }
         let example = question.options.first().map_or("--text \"…\"".to_owned(), |_| "--option N".to_owned());
         text.push("\n                            ");
@@ -171,7 +173,7 @@ impl View {
             |wanted: &[GroupStatus]| state.groups.iter().filter(|group| wanted.contains(&group.status())).count();
         let done = count(&[GroupStatus::Completed]);
         let blocked = count(&[GroupStatus::Blocked]);
-        let spent = crew.purse.session();
+        let spent = crew.purse.spent(purse::SESSION);
         let mut text = format!("{} of {} groups done", done, state.groups.len());
         if blocked > 0 {
             text.push_str(&format!(" · {blocked} blocked"));
@@ -187,16 +189,14 @@ impl View {
         if tokens > 0 {
             text.push_str(&format!(" · {} k tokens", tokens / 1000));
         }
-        let cut: String = text.chars().take(width.saturating_sub(1)).collect();
-        format!("{HEADING}{cut}{HEADING:#}")
+        format!("{HEADING}{}{HEADING:#}", cut(&text, width.saturating_sub(1)))
     }
 
     /// Time and place, in front of every line.
     fn stamp(&self, text: &mut Text, group: Option<&Name>) {
         text.paint(FAINT, format!("{:>6} ", clock_of(self.began.elapsed())));
         let group = group.map_or("session", |group| group.as_str());
-        let shown: String = sanitise::line(group).chars().take(16).collect();
-        text.paint(NAME, format!("{shown:<16} "));
+        text.paint(NAME, format!("{} ", padded(group, 16)));
     }
 
     fn line(&mut self, mut text: Text) {
@@ -229,12 +229,27 @@ fn put(text: &str) {
 }
 
 fn picture(row: &Row, width: usize) -> String {
-    let group: String = sanitise::line(row.group.as_deref().unwrap_or("session")).chars().take(16).collect();
-    let what: String = sanitise::line(&row.what).chars().take(26).collect();
-    let head = format!("  {group:<16} {what:<26} {:>2} {:>6}  ", row.attempt, clock_of(row.since.elapsed()));
-    let left = width.saturating_sub(head.chars().count() + 1);
-    let doing: String = sanitise::line(&row.doing).chars().take(left).collect();
-    format!("{head}{FAINT}{doing}{FAINT:#}")
+    let (group, what) = (padded(row.group.as_deref().unwrap_or("session"), 16), padded(&row.what, 26));
+    let head = format!("  {group} {what} {:>2} {:>6}  ", row.attempt, clock_of(row.since.elapsed()));
+    let left = width.saturating_sub(head.width() + 1);
+    format!("{head}{FAINT}{}{FAINT:#}", cut(&sanitise::line(&row.doing), left))
+}
+
+/// As much of a text as so many columns hold: some characters take two, some none.
+fn cut(text: &str, columns: usize) -> &str {
+    let mut used = 0;
+    let end = text.char_indices().find(|(_, character)| {
+        used += character.width().unwrap_or(0);
+        used > columns
+    });
+    text.get(..end.map_or(text.len(), |(at, _)| at)).unwrap_or_default()
+}
+
+/// Exactly so many columns of it.
+fn padded(text: &str, columns: usize) -> String {
+    let text = sanitise::line(text);
+    let shown = cut(&text, columns);
+    format!("{shown}{}", " ".repeat(columns.saturating_sub(shown.width())))
 }
 
 /// `1:05`, `1:02:03`
@@ -276,5 +291,21 @@ pub(super) fn follows(text: &mut Text, decision: &Decision) {
     }
     if decision.escalated {
         text.push(" (escalated)");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wide_characters_take_two_columns() {
+        assert_eq!((cut("漢字漢字", 5), cut("abc", 5), cut("", 5)), ("漢字", "abc", ""));
+        assert_eq!([padded("漢字", 5), padded("abcdef", 5)], ["漢字 ", "abcde"]);
+        let mut row = Row::new(Some(Name::new("漢".repeat(20).as_str())), "developer".to_owned(), 1);
+        row.progress(&Progress::Says("漢".repeat(100)));
+        let shown =
+            picture(&row, 80).replace(&FAINT.render().to_string(), "").replace(&FAINT.render_reset().to_string(), "");
+        assert!(shown.width() < 80, "{} columns: {shown}", shown.width());
     }
 }

@@ -133,7 +133,7 @@ record! {
         /// After how long.
         after: Duration,
         /// The option to take.
-        option: Name,
+        option: At<Name>,
     }
 }
 

@@ -51,9 +51,11 @@ fn unknown_flags(flags: &[String], help: &str) -> Vec<String> {
     let known = |flag: &str| {
         help.split(|character: char| !character.is_alphanumeric() && character != '-').any(|word| word == flag)
     };
+    // What has one letter may be given with its value in the same word, and a value may begin with a dash.
+    let is_short = |flag: &str| matches!(flag.as_bytes(), [b'-', letter] if letter.is_ascii_alphabetic());
     let names = flags
         .iter()
-        .filter(|flag| flag.starts_with("--") && flag.len() > 2)
+        .filter(|flag| is_short(flag) || (flag.starts_with("--") && flag.len() > 2))
         .map(|flag| flag.split('=').next().unwrap_or(flag));
     names.filter(|flag| !help.is_empty() && !known(flag)).map(|flag| format!("`{flag}`")).collect()
 }
@@ -102,10 +104,11 @@ mod tests {
 
     #[test]
     fn flags_are_looked_up_whole() {
-        let help = "  -m, --model <MODEL>  The model\n      --full-auto\n";
+        let help = "  -m, --model <MODEL>  The model\n  -c, --config <K=V>\n      --full-auto\n";
         let flags =
             |flags: &[&str]| unknown_flags(&flags.iter().map(|flag| (*flag).to_owned()).collect::<Vec<_>>(), help);
         assert_eq!(flags(&["--model=x", "--full-auto", "-c", "a=b", "value"]), [""; 0]);
-        assert_eq!(flags(&["--mode", "--full"]), ["`--mode`", "`--full`"]);
+        assert_eq!(flags(&["--mode", "--full", "-Z"]), ["`--mode`", "`--full`", "`-Z`"]);
+        assert_eq!(flags(&["-m", "-1", "-cx=1"]), [""; 0]);
     }
 }

@@ -2,6 +2,7 @@
 
 mod doc;
 pub(crate) mod examine;
+mod fit;
 mod read;
 
 use std::collections::BTreeMap;
@@ -9,8 +10,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use interlock_core::id::Name;
-use interlock_core::problem::Problem;
-use interlock_core::workflow::Workflow;
+use interlock_core::problem::{Place, Problem};
+use interlock_core::workflow::record::At;
 
 use crate::agents::{Client, Setup, Usage};
 
@@ -97,12 +98,18 @@ pub(crate) struct Notify {
 #[derive(Clone, Debug)]
 pub(crate) struct Fallback {
     pub(crate) after: Duration,
-    pub(crate) option: Name,
+    pub(crate) option: At<Name>,
+    /// Where the file names the question.
+    place: Place,
 }
 
 pub(crate) struct Team {
+    /// The file, and its text.
+    pub(crate) source: (String, String),
     parts: BTreeMap<Name, Part>,
     any: Option<Part>,
+    /// The roles that the file names.
+    named: Vec<At<Name>>,
     pub(crate) parallel: u32,
     pub(crate) corrections: u32,
     pub(crate) retry: Retry,
@@ -125,12 +132,6 @@ impl Team {
     /// Every agent that plays something, once.
     pub(crate) fn everybody(&self) -> BTreeMap<Name, &Part> {
         self.parts.values().chain(self.any.as_ref()).map(|part| (part.agent.clone(), part)).collect()
-    }
-
-    /// Roles of a workflow that nobody plays.
-    pub(crate) fn unplayed(&self, workflow: &Workflow) -> Vec<Name> {
-        let roles = workflow.roles.iter().filter(|role| !role.by_interlock);
-        roles.map(|role| role.name.clone()).filter(|role| self.part(role).is_none()).collect()
     }
 }
 

@@ -33,6 +33,18 @@ impl Source {
         let text = format!("agents: {{ {client}: {{ client: {client} }} }}\nroles: {{ any: {client} }}\n");
         Self { name: format!("--agents {client}"), text, folder: folder.to_owned() }
     }
+
+    /// A program that the file names by a path of its own is where the file is, wherever it is started from.
+    fn path(&self, program: &str) -> String {
+        let is_relative = program.contains('/') && !program.starts_with(['/', '{']);
+        let path = || self.folder.join(program).display().to_string();
+        if is_relative { path() } else { program.to_owned() }
+    }
+
+    fn resolved(&self, line: &[String]) -> Vec<String> {
+        let program = line.first().map(|program| self.path(program));
+        program.into_iter().chain(line.iter().skip(1).cloned()).collect()
+    }
 }
 
 pub(crate) fn open(source: &Source) -> Read {
@@ -101,13 +113,13 @@ impl Reader<'_> {
                 self.report(Code::BadAgent, &script.place, message);
                 Vec::new()
             }
-            None => agent.command.as_ref().map(|line| line.0.clone()).unwrap_or_default(),
+            None => agent.command.as_ref().map(|line| self.source.resolved(&line.0)).unwrap_or_default(),
         };
         let allowed = client.variables().iter().copied().chain(agent.env.iter().map(String::as_str));
         let mut environment = environment(allowed);
         environment.extend(agent.set.iter().map(|(name, _, value)| (name.to_string(), value.clone())));
         Setup {
-            program: agent.program.clone(),
+            program: agent.program.as_deref().map(|program| self.source.path(program)),
             model: agent.model.clone(),
             flags: agent.flags.clone(),
             environment,
@@ -146,7 +158,10 @@ impl Reader<'_> {
             part.budget = if part.budget == Allowance::default() { each } else { part.budget };
             part
         };
+        let named = doc.roles.iter().filter(|(role, _, _)| **role != "any");
         Team {
+            source: (self.source.name.clone(), self.source.text.clone()),
+            named: named.map(|(role, place, _)| At { value: role.clone(), place: place.clone() }).collect(),
             parts: parts.into_iter().map(|(role, part)| (role, with_budget(part))).collect(),
             any: any.map(with_budget),
             parallel: self.positive(doc.parallel.as_ref()).unwrap_or(4),
@@ -162,12 +177,13 @@ impl Reader<'_> {
                 2 => Keep::Always,
                 _ => Keep::Failed,
             },
-            notify: notify(doc),
+            notify: notify(doc, self.source),
             defaults: doc
                 .defaults
                 .iter()
-                .map(|(name, _, default)| {
-                    (name.clone(), Fallback { after: length(default.after), option: default.option.clone() })
+                .map(|(name, place, default)| {
+                    let (after, option) = (length(default.after), default.option.clone());
+                    (name.clone(), Fallback { after, option, place: place.clone() })
                 })
                 .collect(),
             folder: doc.folder.as_ref().map(|folder| self.source.folder.join(folder)),
@@ -257,11 +273,11 @@ fn limits(doc: &TeamDoc) -> Limits {
     }
 }
 
-fn notify(doc: &TeamDoc) -> Notify {
+fn notify(doc: &TeamDoc, source: &Source) -> Notify {
     let Some(notify) = &doc.notify else { return Notify::default() };
     Notify {
         desktop: notify.desktop,
-        command: notify.command.as_ref().map(|line| line.0.clone()),
+        command: notify.command.as_ref().map(|line| source.resolved(&line.0)),
         webhook_env: notify.webhook_env.as_ref().map(|at| at.value.clone()),
     }
 }

@@ -173,11 +173,18 @@ impl Scene {
         }
     }
 
-    /// What agents printed in one turn of an assignment.
+    /// What agents printed in one turn of the last attempt of an assignment.
     #[track_caller]
-    pub(crate) fn transcript(&self, result: &Json, name: &str) -> String {
+    pub(crate) fn transcript(&self, result: &Json, id: &str, turn: u32) -> String {
         let report = result["report"].as_str().expect("there is a report");
-        let path = Path::new(report).with_file_name("transcripts").join(format!("{name}.log"));
+        let folder = Path::new(report).with_file_name("transcripts");
+        let attempt = |path: &Path| {
+            let name = path.file_name()?.to_str()?;
+            name.strip_prefix(&format!("{id}."))?.strip_suffix(&format!(".{turn}.log"))?.parse::<u32>().ok()
+        };
+        let all = fs::read_dir(&folder).expect("there are transcripts").flatten().map(|entry| entry.path());
+        let last = all.filter(|path| attempt(path).is_some()).max_by_key(|path| attempt(path));
+        let path = last.unwrap_or_else(|| panic!("no turn {turn} of {id} in {}", folder.display()));
         fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
     }
 

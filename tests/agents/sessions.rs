@@ -127,8 +127,9 @@ impl<'a> Ended<'a> {
         let mut of_login =
             turns.iter().filter(|turn| turn.role() == Some("developer") && turn.group() == Some("login"));
         let id = id_of(of_login.next_back().expect("login has a developer"));
-        self.scene.transcript(&self.result, &format!("{id}.0"));
-        self.scene.transcript(&self.result, &format!("{id}.1"));
+        for turn in [0, 1] {
+            self.scene.transcript(&self.result, id, turn);
+        }
     }
 
     fn reviewer_was_held(&self, held: Held) {
@@ -157,8 +158,7 @@ fn is_one_conversation(ended: &Ended<'_>, key: &str) {
     let turns = ended.scene.models.turns();
     let first = turns.iter().find(|turn| turn.role() == Some("developer") && turn.group() == Some("docs"));
     let id = id_of(first.expect("docs has a developer"));
-    let (one, two) = (format!("{id}.0"), format!("{id}.1"));
-    let (one, two) = (ended.scene.transcript(&ended.result, &one), ended.scene.transcript(&ended.result, &two));
+    let [one, two] = [0, 1].map(|turn| ended.scene.transcript(&ended.result, id, turn));
     assert_eq!(conversation(&one, key), conversation(&two, key));
 }
 

@@ -184,3 +184,32 @@ say('READY_FOR_QA')";
     assert_eq!(scene.result(), ["README.md", "tests/first.txt", "work/g.txt"]);
     assert_eq!(scene.result_of("README.md"), "# A project");
 }
+
+/// By paths that it looks for, an agent reaches what its user reaches: it is not prevented. What moved in the user's own
+/// repository is said; what moved in a remote is for the remote to refuse (docs/security.md).
+#[test]
+fn a_branch_that_an_agent_moves_by_its_path_is_told_of() {
+    let script = r"
+config = os.path.join(PROJECT, '.git', 'config')
+remote = [line.split('=')[1].strip() for line in open(config) if 'url' in line][0]
+work()
+note('did', sh('git add -A && git -c user.name=x -c user.email=x commit -qm evil; git push --force %s HEAD:main; git push --force %s HEAD:release' % (remote, PROJECT)))
+note('remote', remote, 'w')
+say('READY_FOR_QA')";
+    let scene = Scene::new("push").agent("developer", script);
+    let remote = scene.path("remote.git");
+    scene.git(&["init", "--quiet", "--bare", &remote.display().to_string()]);
+    scene.git(&["remote", "add", "origin", &remote.display().to_string()]);
+    scene.git(&["push", "--quiet", "origin", "main"]);
+    scene.git(&["branch", "release"]);
+    let main = scene.git(&["rev-parse", "main"]);
+    let ran = scene.completes();
+    assert_eq!(scene.git(&["rev-parse", "main"]), main, "the checkout's branch cannot be pushed to");
+    assert_ne!(scene.git(&["ls-remote", "origin", "refs/heads/main"]).split('\t').next(), Some(main.as_str()));
+    let report = fs::read_to_string(scene.site().join("report.md")).unwrap();
+    for text in [ran.text(), report] {
+        let said: Vec<&str> = text.lines().filter(|line| line.contains("refs/heads/release: ")).collect();
+        assert_eq!(said.len(), 1, "{text}");
+        assert!(!text.contains("refs/heads/main: "), "{text}");
+    }
+}

@@ -152,11 +152,11 @@ fn a_question_with_a_default_answers_itself() {
 
 #[test]
 fn time_that_is_used_up_needs_a_person() {
-    let script = "time.sleep(1.2); work(); say('READY_FOR_QA')";
-    let scene = Scene::new("budget").agent("developer", script).with("budget: { group: { time: 1s } }");
+    let script = "time.sleep(60 if TURN == 1 else 0); work(); say('READY_FOR_QA')";
+    let scene = Scene::new("budget").agent("developer", script).with("budget: { group: { time: 2s } }");
     let ran = scene.run();
     assert!(ran.exit > 0, "{}", ran.text());
-    assert_eq!(scene.said()[1..3], ["developer READY_FOR_QA", "qa_expert halted"]);
+    assert_eq!(scene.said()[1..], ["developer halted"]);
     assert!(scene.notes_of_losses()[0].contains("budget of group g is used up"), "{:?}", scene.notes_of_losses());
     let answered = scene.ask(&["answer", &format!("{}.q1", scene.session()), "--option", "retry"]);
     assert_eq!(answered.exit, 0, "{}", answered.text());

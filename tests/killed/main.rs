@@ -24,6 +24,7 @@ lock = open(os.path.join(NOTES, 'lock-' + E['INTERLOCK_ASSIGNMENT']), 'a')
 try: fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
 except OSError: note('error', E['INTERLOCK_ASSIGNMENT'] + ' has two agents\n')
 os.set_inheritable(lock.fileno(), True)
+note('attempts', '%s %d\n' % (E['INTERLOCK_ASSIGNMENT'], ATTEMPT))
 if GROUP == 'g3':
     # A daemon that keeps the lock, deaf to being asked.
     subprocess.Popen(['/bin/sh', '-c', 'trap \x22\x22 TERM HUP; while :; do sleep 0.1; done'], start_new_session=True, pass_fds=[lock.fileno()])
@@ -73,7 +74,7 @@ impl Dice {
 fn a_run_that_is_killed_a_hundred_times_ends_as_one_that_is_not() {
     let calm = session("killed-never");
     calm.completes();
-    let expected = tree(&calm);
+    let expected = (tree(&calm), counted(&calm.log()));
     let (mut dice, mut kills, mut sessions) = (Dice(0x5eed_1234_5678_9abc), 0, 0);
     while kills < KILLS {
         sessions += 1;
@@ -141,16 +142,56 @@ fn of_scene(scene: &Scene, wanted: impl Fn(&str) -> bool) -> Vec<i32> {
     .collect()
 }
 
-fn assert_sound(scene: &Scene, expected: &str) {
+fn assert_sound(scene: &Scene, (expected, counters): &(String, Vec<String>)) {
     assert_eq!(scene.noted("error"), "");
     assert_eq!(scene.left(), Vec::<String>::new());
     assert_eq!(scene.ask(&["audit", "verify"]).exit, 0);
-    assert_eq!(tree(scene), expected, "{:?}", scene.result());
+    assert_eq!(tree(scene), *expected, "{:?}", scene.result());
     for folder in ["work", "output", "repository.git"] {
         assert!(!scene.site().join(folder).exists(), "{folder} is left");
     }
     assert!(scene.site().join("report.md").exists());
     assert_told_once(&scene.log());
+    assert_eq!(counted(&scene.log()), *counters, "what died with a run counts in no loop");
+    assert_new_attempts(scene);
+}
+
+/// Every step of a counter.
+fn counted(log: &[Json]) -> Vec<String> {
+    let changes = log.iter().flat_map(|event| event["data"]["changes"].as_array().cloned().unwrap_or_default());
+    let mut steps: Vec<String> = changes.filter_map(|change| Some(change.get("counted")?.to_string())).collect();
+    steps.sort_unstable();
+    steps
+}
+
+/// Whoever died with a run was another attempt when it was started again, with another token.
+fn assert_new_attempts(scene: &Scene) {
+    let (mut tokens, mut held) = (Vec::new(), BTreeMap::new());
+    for event in &scene.log() {
+        let changes = event["data"]["changes"].as_array().cloned().unwrap_or_default();
+        if let Some(cause) = event["data"]["cause"].get("lease_expired") {
+            assert_eq!(cause["holder_gone"], true, "{event}");
+            assert_eq!(changes.len(), 1, "{event}");
+        }
+        for change in changes {
+            if let Some(claimed) = change.get("claimed") {
+                tokens.push(claimed["token"].to_string());
+                let before = held.insert(claimed["assignment"].as_u64(), ());
+                assert!(before.is_none(), "claimed twice in one attempt: {event}");
+            }
+            held.remove(&change["unclaimed"]["assignment"].as_u64());
+        }
+    }
+    let all = tokens.len();
+    tokens.sort_unstable();
+    tokens.dedup();
+    assert_eq!(tokens.len(), all, "a token was used again");
+    let started = scene.noted("attempts");
+    let mut attempts: Vec<&str> = started.lines().collect();
+    let all = attempts.len();
+    attempts.sort_unstable();
+    attempts.dedup();
+    assert_eq!(attempts.len(), all, "an attempt was started twice: {started}");
 }
 
 /// Every assignment that was given out was settled, and by one event; nothing was lost, and nothing was refused.
@@ -238,5 +279,5 @@ fn a_run_that_is_killed_at_each_step_on_files_ends_as_one_that_is_not() {
         assert!(kills < 200, "it does not come to an end: {}", scene.noted("list"));
     }
     assert!(kills > 30, "{kills}, and left of the list:\n{}", scene.noted("list"));
-    assert_sound(&scene, &tree(&calm));
+    assert_sound(&scene, &(tree(&calm), counted(&calm.log())));
 }

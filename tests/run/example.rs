@@ -34,6 +34,8 @@ fn the_quick_start_goes_every_way_that_it_promises() {
     assert!(text.contains("exchange         deferred_external"), "{text}");
     let session: Vec<&str> = text.lines().filter(|line| line.contains("session ")).collect();
     assert_eq!(session.len(), 3, "{session:?}");
+    let report = text.lines().find_map(|line| line.trim().strip_prefix("report ")).expect("a report").trim();
+    assert_tells(&std::fs::read_to_string(report).expect("it is there"));
     // Either group may be the second to merge, and meet the conflict.
     insta::assert_snapshot!(
         by_group(&text)
@@ -42,4 +44,23 @@ fn the_quick_start_goes_every_way_that_it_promises() {
             .collect::<Vec<_>>()
             .join("\n")
     );
+}
+
+/// Each decision with who, on what and why.
+fn assert_tells(report: &str) {
+    let rows: Vec<Vec<&str>> = report
+        .lines()
+        .filter(|line| line.contains(".d") && line.starts_with("| "))
+        .map(|line| line.trim_matches('|').split(" | ").map(str::trim).collect())
+        .collect();
+    let of = |rule: &str| rows.iter().filter(|row| row[5].contains(rule)).collect::<Vec<_>>();
+    for row in of("`merge.").iter().chain(&of("gates.")) {
+        assert!(row[1] == "Interlock" && row[2] != "–", "{row:?}");
+    }
+    for row in of("`routes.tech_lead.") {
+        assert!(row[1] == "tech\\_lead" && row[2] != "–", "{row:?}");
+    }
+    let rejected: Vec<_> = rows.iter().filter(|row| row[4].contains("REJECT")).collect();
+    assert!(rejected.iter().any(|row| row[6].contains("exchange")), "why it was rejected: {rejected:?}");
+    assert!(rows.len() > 20 && rows.iter().all(|row| !row[5].contains('\\')), "{report}");
 }

@@ -1,10 +1,14 @@
 //! `interlock run`, with scripted agents: real processes, real files, real git.
 
+mod budgets;
 mod example;
+mod keeping;
 mod live;
+mod merging;
 mod people;
 mod repositories;
 mod team_file;
+mod times;
 mod yard;
 
 use yard::{Yard, script};
@@ -19,6 +23,13 @@ fn a_rehearsal_needs_nothing_but_a_repository() {
     assert_eq!(yard.result(session, "rehearsal/first.md"), "# first\n\nDone by developer.");
     assert_eq!(yard.git(&["status", "--porcelain", "--branch"]), before, "the checkout is the user's");
     assert_eq!(yard.git(&["rev-parse", "main"]), ended["base"], "and so is the branch");
+    assert_eq!(yard.json(&["audit", "verify"])["valid"], true);
+}
+
+#[test]
+fn a_store_that_a_killed_run_had_only_begun_is_made() {
+    let yard = Yard::new("begun", &[("a.txt", "a\n"), (".interlock/interlock.db", "")]);
+    assert_eq!(yard.run(&["--agents", "scripted", "--no-wait"])["status"], "completed");
     assert_eq!(yard.json(&["audit", "verify"])["valid"], true);
 }
 

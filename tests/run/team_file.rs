@@ -25,6 +25,76 @@ fn the_doctor_says_what_is_missing() {
 }
 
 #[test]
+fn the_doctor_finds_what_does_not_fit() {
+    let file = "agents: { a: { client: scripted } }\nroles: { project_manager: a, develper: { agent: a, budget: { time: 1h } } }\n\
+                notify: { webhook_env: NO_SUCH_VARIABLE, command: [no-such-teller] }\nprepare: [[no-such-npm, ci]]\n\
+                defaults: { stuk: { after: 1s, option: retry }, stuck: { after: 1s, option: retri } }\n";
+    let yard = Yard::new("does_not_fit", &[("agents.yaml", file), ("m.md", "# M\n")]);
+    let output = yard.ask(&["doctor"]);
+    assert_eq!(output.status.code(), Some(5));
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    for found in [
+        "workflow `delivery-team` has no role `develper`; did you mean `developer`?",
+        "nobody plays `developer`",
+        "has no question `stuk`; did you mean `stuck`?",
+        "question `stuck` has no option `retri`; did you mean `retry`?",
+        "the variable `NO_SUCH_VARIABLE` is not set",
+        "the program `no-such-teller` is not there",
+        "the program `no-such-npm` is not there",
+    ] {
+        assert!(text.contains(found), "{found}: {text}");
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_refused_before_a_session_is_made() {
+    let yard = Yard::new("no_session", &[("m.md", "# M\n")]);
+    yard.ask(&["init"]);
+    let refused = |file: &str, code: &str| {
+        yard.write("agents.yaml", file);
+        let output = yard.ask(&["run", "m.md"]);
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.code() == Some(4) && text.contains(code), "{text}");
+        assert_eq!(yard.json(&["session", "list"])["sessions"], serde_json::json!([]));
+        text
+    };
+    refused("agents: { a: { client: scripted } }\nroles: { project_manager: a }\n", "E0607");
+    let text = refused(
+        "agents: { a: { client: scripted } }\nroles: { any: a }\ndefaults:\n  stuk: { after: 1s, option: retry }\n  stuck: { after: 1s, option: retri }\n",
+        "E0603",
+    );
+    assert!(text.contains("agents.yaml:4:3") && text.contains("agents.yaml:5:31"), "each with its place: {text}");
+}
+
+#[test]
+fn a_program_beside_the_agents_file_is_found_from_anywhere() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let file = "agents: { s: { client: scripted }, a: { client: command, command: [./agent.sh] } }\nroles: { any: s, developer: a }\n";
+    let script = crate::yard::script("{ id: one, title: One }", "");
+    let agent = "#!/bin/sh\ncat > /dev/null\necho x > one.txt\nprintf '{\"agent\":\"developer\",\"output_type\":\"r\",\"timestamp\":\"2026-01-01T00:00:00Z\",\"feature_directory\":\".\",\"skills_invoked\":[],\"status\":\"READY_FOR_QA\",\"handoff\":{\"next_agent\":null,\"context\":\"x\"}}' > \"$INTERLOCK_OUTPUT/handoff.json\"\n";
+    let files =
+        [("agents.yaml", file), ("scripted.yaml", &script), ("agent.sh", agent), ("sub/x", "x"), ("m.md", "# M\n")];
+    let yard = Yard::new("beside", &files);
+    std::fs::set_permissions(yard.path("agent.sh"), std::fs::Permissions::from_mode(0o755)).expect("it may run");
+    yard.git(&["commit", "-q", "-a", "-m", "It may run"]);
+    yard.ask(&["init"]);
+    let from_below = |words: &[&str]| yard.command(words).current_dir(yard.path("sub")).output().expect("it runs");
+    let output = from_below(&["doctor"]);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stdout));
+    let output = from_below(&["run", "../m.md"]);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn files_that_are_not_committed_are_told_of() {
+    let yard = Yard::new("uncommitted", &[("m.md", "# M\n")]);
+    yard.write("m.md", "# Changed\n");
+    let output = yard.ask(&["run", "m.md", "--agents", "scripted"]);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(text.matches("1 uncommitted change that agents do not see").count(), 1, "{text}");
+}
+
+#[test]
 fn a_folder_without_git_is_refused_with_help() {
     // Outside of this project, whose repository would be found.
     let folder = std::env::temp_dir().join(format!("interlock-no-git-{}", std::process::id()));

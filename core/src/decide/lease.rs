@@ -1,4 +1,4 @@
-//! The holder's lease ran out: the assignment is free again, and its token void.
+//! The holder's lease ran out: the assignment is free again, as another attempt, and its token void.
 //!
 //! Whoever ran the agent is gone. That is nobody's failure and counts in no loop.
 
@@ -16,11 +16,11 @@ pub(super) fn expired(cx: &Cx<'_>, expired: &LeaseExpired) -> Result<Outcome, Re
         let message = format!("assignment {} is not claimed", expired.assignment);
         return Err(Rejection::new(Code::NotClaimed, message));
     }
-    if assignment.lease_until.is_none_or(|until| until > cx.inputs.now) {
+    if !expired.holder_gone && assignment.lease_until.is_none_or(|until| until > cx.inputs.now) {
         let message = format!("the lease of assignment {} has not run out", expired.assignment);
         return Err(Rejection::new(Code::LeaseHolds, message));
     }
     let mut draft = Draft::new(*cx, Name::new("lease"));
     draft.push(Change::Unclaimed { assignment: expired.assignment });
-    Ok(draft.record(Cause::LeaseExpired { assignment: expired.assignment }))
+    Ok(draft.record(Cause::LeaseExpired { assignment: expired.assignment, holder_gone: expired.holder_gone }))
 }

@@ -119,7 +119,9 @@ impl<'w> Driver<'w> {
                 let handoff = Arc::new(self.handoff(assignment, dice));
                 Command::Merged(Merged { assignment, handoff })
             }
-            90..=91 => Command::LeaseExpired(LeaseExpired { assignment: self.assignment(dice) }),
+            90..=91 => {
+                Command::LeaseExpired(LeaseExpired { assignment: self.assignment(dice), holder_gone: dice.one_in(2) })
+            }
             92 => Command::Plan(Plan { groups: self.plan(dice), by: Name::new("ada") }),
             93 => Command::Defer(Defer { group: self.group(dice), why: Name::new("later"), by: Name::new("ada") }),
             94..=95 => Command::Acknowledge(Acknowledge { group: self.group(dice), by: Name::new("ada") }),

@@ -62,6 +62,23 @@ fn no_words_of_others_get_out_of_their_fence() {
     assert!(prompt[first..].starts_with("\nOUTPUT_DIRECTORY: .interlock/output/s1/"), "the real one comes first");
 }
 
+/// What an agent, or a test of its making, printed before its attempt was lost.
+#[test]
+fn what_programs_printed_is_quoted_with_its_lines_and_nowhere_else() {
+    let told = |words: &str| {
+        let mut play = Play::groups(&["login"]);
+        play.lose("developer", Some(words));
+        play.prompt("developer", None)
+    };
+    let prompt = told(HOSTILE);
+    assert_eq!(outside(&prompt), outside(&told("plain")), "{prompt}");
+    assert!(prompt.contains(HOSTILE.trim_end()), "its lines are kept: {prompt}");
+    assert!(
+        prompt.contains("- Because: the agent ended without a handoff"),
+        "the workflow's own reason stays: {prompt}"
+    );
+}
+
 #[test]
 fn every_block_of_others_is_announced_as_data() {
     let prompt = review(HOSTILE).prompt("developer", Some(HOSTILE));

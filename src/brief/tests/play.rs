@@ -95,9 +95,9 @@ impl Play {
     }
 
     /// The agent ended without a handoff.
-    pub(super) fn lose(&mut self, whose: &str) {
+    pub(super) fn lose(&mut self, whose: &str, note: Option<&str>) {
         let (assignment, _) = self.assignment(whose);
-        self.done(&Command::Lost(Lost { assignment, loss: Loss::NoHandoff, note: None }));
+        self.done(&Command::Lost(Lost { assignment, loss: Loss::NoHandoff, note: note.map(Name::new) }));
     }
 
     pub(super) fn gate(&mut self, passed: bool, output: &str) {

@@ -59,7 +59,7 @@ impl Start {
         };
         let workflow = workflow_name(self.workflow.as_deref(), place)?;
         let beginning = Beginning { title: &self.title, workflow: &workflow, settings: &self.set, mission };
-        let (done, workflow) = beginning.begin(&mut place.engine()?)?;
+        let (done, workflow) = beginning.begin(&mut place.engine()?, |_| Ok(()))?;
         let next = done.event.decision.iter().flat_map(|decided| &decided.next);
         let next: Vec<_> = next.map(|next| decision::next_json(next, &done.session)).collect();
         if output.json {
@@ -88,8 +88,14 @@ pub(crate) struct Beginning<'a> {
 }
 
 impl Beginning<'_> {
-    pub(crate) fn begin(self, engine: &mut Engine) -> Result<(Done, Arc<Workflow>), Failure> {
+    /// `fits`: whether it can be driven by that workflow; nothing is started if not.
+    pub(crate) fn begin(
+        self,
+        engine: &mut Engine,
+        fits: impl Fn(&Workflow) -> Result<(), Failure>,
+    ) -> Result<(Done, Arc<Workflow>), Failure> {
         let (workflow, pinned) = library::pinnable(self.workflow)?;
+        fits(&workflow)?;
         let workflow = Arc::new(workflow);
         let settings = self.settings.iter().map(|pair| (Name::new(&pair.name), Name::new(&pair.value))).collect();
         let task = Task::Start {

@@ -4,49 +4,49 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use interlock_core::command::Loss;
+use interlock_core::event::Change;
 use interlock_core::handoff;
 use interlock_core::workflow::Writes;
 
 use crate::agents::{Conversation, Job, Outcome, Progress, Tell, Tool, Usage};
-use crate::clock;
 use crate::contract::Contract;
 use crate::failure::Failure;
-use crate::process::{self, End, Listener, Stream, Talk};
+use crate::process::{self, End, Limits, Listener, Stream, Talk};
 use crate::run::crew::{Call, News, Over};
-use crate::run::purse::{Entry, Exceeded, Spent};
+use crate::run::purse::{self, Exceeded, Purse};
 use crate::run::turn::Turn;
 use crate::team::Allowance;
 
 /// Between two words to people of what an agent is at.
 const TELL: Duration = Duration::from_millis(50);
 
-/// A conversation that is ended when what it may spend is used up.
-struct Watched {
+/// A conversation that is ended when what it, or somebody else at the same time, may spend is used up.
+struct Watched<'a> {
     conversation: Box<dyn Conversation>,
-    spent: Arc<Mutex<Usage>>,
-    allowances: Vec<(Allowance, Spent, u32)>,
-    began: Instant,
+    purse: &'a Purse,
+    turn: u64,
+    /// What it has used so far, if it has told of more.
+    told: Arc<Mutex<Option<Usage>>>,
+    budgets: Vec<(String, Allowance)>,
 }
 
-impl Watched {
-    fn is_over_budget(&self) -> bool {
-        let now = *self.spent.lock().unwrap_or_else(PoisonError::into_inner);
-        let time = self.began.elapsed();
-        self.allowances.iter().any(|(allowance, before, granted)| {
-            let usage = plus(&now, &before.usage, true);
-            allowance.exceeded(&usage, before.time.saturating_add(time), *granted).is_some()
-        })
+impl Watched<'_> {
+    fn exceeded(&self) -> Option<Exceeded> {
+        self.budgets.iter().find_map(|(whose, allowance)| self.purse.exceeded(whose, allowance))
     }
 }
 
-impl Listener for Watched {
+impl Listener for Watched<'_> {
     fn started(&mut self, talk: &mut Talk<'_>) {
         self.conversation.started(talk);
     }
 
     fn line(&mut self, from: Stream, line: &[u8], cut: bool, talk: &mut Talk<'_>) {
         self.conversation.line(from, line, cut, talk);
-        if self.is_over_budget() {
+        if let Some(usage) = self.told.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            self.purse.uses(self.turn, &usage);
+        }
+        if self.exceeded().is_some() {
             talk.stop();
         }
     }
@@ -77,22 +77,30 @@ impl Turn<'_> {
         };
         let (client, setup) = (self.part.client, &self.part.setup);
         let mut spec = client.start(setup, &job).map_err(|error| self.cannot_start(&error))?;
-        spec.limits = self.crew.limits(self.part, self.time_left());
-        spec.transcript = self.crew.site.transcript(&format!("{}.{}", self.call.id, self.told_times())).ok();
+        spec.limits = self.limits();
+        spec.environment.insert("INTERLOCK_ROUND".into(), self.crew.round(self.call, self.claimed.attempt).into());
+        let transcript = format!("{}.{}.{}", self.call.id, self.claimed.attempt, self.told_times());
+        spec.transcript = self.crew.site.transcript(&transcript).ok();
         spec.lock = Some(self.crew.lock.clone());
         spec.mark = format!("{}/{}", self.crew.mark, self.call.id);
-        let spent = Arc::new(Mutex::new(Usage::default()));
-        let conversation = client.conversation(setup, &job, self.tell(Arc::clone(&spent)));
-        let began = Instant::now();
-        let mut watched = Watched { conversation, spent, allowances: self.allowances(), began };
-        let end = process::run(&spec, self.control, &mut watched).map_err(|error| self.cannot_start(&error))?;
-        self.overspent = watched.is_over_budget();
+        let before = (client.counts_whole_conversations() && resume.is_some()).then_some(self.counted);
+        let told = Arc::default();
+        let conversation = client.conversation(setup, &job, self.tell(Arc::clone(&told), before));
+        let purse = &self.crew.purse;
+        let turn = purse.begin(&self.name, &self.call.role, self.call.group.as_ref());
+        let mut watched = Watched { conversation, purse, turn, told, budgets: self.budgets() };
+        let end = process::run(&spec, self.control, &mut watched);
+        self.overspent = watched.exceeded();
+        let end = end.map_err(|error| {
+            purse.end(turn, &Usage::default());
+            self.cannot_start(&error)
+        })?;
         let mut outcome = watched.conversation.finish(end);
-        if client.counts_whole_conversations() && resume.is_some() {
-            outcome.usage = since(&outcome.usage, &self.counted);
+        if let Some(before) = &before {
+            outcome.usage = since(&outcome.usage, before);
         }
         self.counted = plus(&outcome.usage, &self.counted, resume.is_some());
-        self.spend(&outcome, began.elapsed());
+        self.worked = self.worked.saturating_add(purse.end(turn, &outcome.usage));
         Ok((end, outcome))
     }
 
@@ -105,13 +113,14 @@ impl Turn<'_> {
     }
 
     /// Tells people what the agent is at, and keeps count of what it has used up.
-    fn tell(&self, spent: Arc<Mutex<Usage>>) -> Tell {
+    fn tell(&self, spent: Arc<Mutex<Option<Usage>>>, before: Option<Usage>) -> Tell {
         let (news, id) = (self.news.clone(), self.call.id);
         // An agent may print faster than anybody reads, and what nobody has read yet is kept in memory.
         let mut told = None::<Instant>;
         Box::new(move |progress| {
             if let Progress::Spent(usage) = progress {
-                *spent.lock().unwrap_or_else(PoisonError::into_inner) = usage;
+                let own = before.as_ref().map_or(usage, |before| since(&usage, before));
+                *spent.lock().unwrap_or_else(PoisonError::into_inner) = Some(own);
             }
             if told.is_none_or(|told| told.elapsed() >= TELL) {
                 told = Some(Instant::now());
@@ -120,55 +129,54 @@ impl Turn<'_> {
         })
     }
 
-    /// A person has to say whether it may spend more.
+    /// A person has to say whether it may spend more. If somebody has asked already, this waits for the same answer.
     pub(super) fn halt(&self, Exceeded { whose, why }: Exceeded) -> Result<Over, Failure> {
-        let over = self.lose(Loss::Halted, why)?;
-        self.crew.purse.asked(whose);
-        Ok(over)
+        let purse = &self.crew.purse;
+        if !purse.asks(&whose) {
+            return self.crew.let_go(self.call);
+        }
+        let over = self.lose(Loss::Halted, why);
+        let question = match &over {
+            Ok(Over::Decided(done)) => done.event.changes.iter().find_map(|change| match change {
+                Change::Asked { question, .. } => Some(*question),
+                _ => None,
+            }),
+            _ => None,
+        };
+        purse.asked(&whose, question);
+        over
     }
 
-    /// What the assignment, its group and the session may still spend, and have spent before this conversation.
-    fn allowances(&self) -> Vec<(Allowance, Spent, u32)> {
-        let (team, purse) = (&self.crew.team, &self.crew.purse);
-        let granted = |whose: &str| purse.granted(whose);
-        let mut all = vec![
-            (team.session_budget, purse.session(), granted("the session")),
-            (self.part.budget, purse.assignment(&self.name), granted(&self.name)),
-        ];
-        if let Some(group) = &self.call.group {
-            all.push((team.group_budget, purse.group(group), granted(&format!("group {group}"))));
-        }
+    /// What the session, the group and the assignment may spend, where there is a limit.
+    fn budgets(&self) -> Vec<(String, Allowance)> {
+        let team = &self.crew.team;
+        let mut all = vec![(purse::SESSION.to_owned(), team.session_budget), (self.name.clone(), self.part.budget)];
+        all.extend(self.call.group.as_ref().map(|group| (purse::group(group), team.group_budget)));
+        all.retain(|(_, allowance)| *allowance != Allowance::default());
         all
     }
 
     pub(super) fn over_budget(&self) -> Option<Exceeded> {
-        let (crew, purse) = (self.crew, &self.crew.purse);
-        let session = purse.exceeded("the session", &crew.team.session_budget, &purse.session());
-        let group = self.call.group.as_ref();
-        let group = || {
-            let group = group?;
-            purse.exceeded(&format!("group {group}"), &crew.team.group_budget, &purse.group(group))
-        };
-        let own = || purse.exceeded(&self.name, &self.part.budget, &purse.assignment(&self.name));
-        session.or_else(group).or_else(own)
+        self.budgets().iter().find_map(|(whose, allowance)| self.crew.purse.exceeded(whose, allowance))
     }
 
-    fn spend(&self, outcome: &Outcome, time: Duration) {
-        self.crew.purse.add(Entry {
-            assignment: self.name.clone(),
-            role: self.call.role.clone(),
-            group: self.call.group.clone(),
-            input_tokens: outcome.usage.input_tokens,
-            output_tokens: outcome.usage.output_tokens,
-            cost: outcome.usage.cost,
-            milliseconds: u64::try_from(time.as_millis()).unwrap_or(u64::MAX),
-        });
+    /// How long it may still work on this attempt, waiting not counted: as the workflow, its part and the team say.
+    pub(super) fn time_left(&self) -> Option<Duration> {
+        let crew = self.crew;
+        let role = crew.workflow.role_named(&self.call.role).and_then(|ix| crew.workflow.role(ix).deadline);
+        let role = role.map(|deadline| Duration::from_millis(deadline.milliseconds()));
+        let least = [role, self.part.deadline, crew.team.limits.time].into_iter().flatten().min();
+        least.map(|least| least.saturating_sub(self.worked))
     }
 
-    /// Until the deadline that the workflow gives the role.
-    fn time_left(&self) -> Option<Duration> {
-        let until = self.claimed.deadline?;
-        Some(Duration::from_millis(u64::try_from(until.0.saturating_sub(clock::now().0)).unwrap_or(0)))
+    /// What the client is held to. One that says nothing is also ended when a budget of time is used up.
+    fn limits(&self) -> Limits {
+        let purse = &self.crew.purse;
+        let budgets = self.budgets();
+        let left = budgets.iter().filter_map(|(whose, allowance)| purse.time_left(whose, allowance)).min();
+        // A little more than that, so that whoever looks afterwards sees it used up.
+        let left = left.map(|left| left.saturating_add(Duration::from_millis(5)));
+        Limits { time: [self.time_left(), left].into_iter().flatten().min(), ..self.crew.team.limits }
     }
 }
 

@@ -1,6 +1,7 @@
 //! One assignment, from its claim to the decision that its report brings.
 
 mod converse;
+mod words;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,19 +12,22 @@ use interlock_core::code::Code;
 use interlock_core::command::Loss;
 use interlock_core::handoff;
 use interlock_core::id::{Digest, Name};
-use interlock_core::workflow::{Task, Writes};
+use interlock_core::workflow::{Task, Writes, normalise_status};
 use serde_json::Value as Json;
 
-use crate::agents::{Outcome, Tool, Trouble, TroubleKind, Usage};
-use crate::engine::{Claimed, Done, Error, Given, Task as Wish};
+use crate::agents::{Outcome, Trouble, TroubleKind, Usage};
+use crate::checks;
+use crate::engine::{Claimed, Error, Given, Task as Wish};
 use crate::failure::{Exit, Failure};
+use crate::git::Hash;
 use crate::handin;
 use crate::process::{Control, End};
 use crate::run::crew::{Call, Crew, News, Over, is_gone, pause};
+use crate::run::merge::{self, Tried};
 use crate::run::purse::Exceeded;
 use crate::run::site::{Bench, listed};
-use crate::sanitise;
 use crate::team::Part;
+use words::{claims_tests, how, message, of_conflicts, of_ending, of_preparing};
 
 /// Claims the assignment and plays it.
 pub(super) fn take(crew: &Crew, call: &Call, control: &Control, news: &Sender<News>) -> Result<Over, Failure> {
@@ -42,12 +46,17 @@ pub(super) fn take(crew: &Crew, call: &Call, control: &Control, news: &Sender<Ne
         crew.site.vault.bring_onto(group, &crew.site.vault.integration()?)?;
     }
     let bench = crew.site.bench(call, *writes != Writes::Nothing)?;
-    crew.make_ready(&bench.workspace, control)?;
+    let unready = crew.make_ready(&bench.workspace, control)?;
+    if let Some(failed) = unready.as_ref().filter(|_| bench.is_untouched(&crew.site)) {
+        // Nobody has changed anything yet: it is the command that is wrong.
+        return Err(unprepared(failed));
+    }
     let output = crew.site.output(call.id, claimed.attempt);
     handin::clear(&output).map_err(|error| unwritable(&output, &error))?;
     let read_only = *writes == Writes::Nothing;
     let ending = of_ending(read_only, part.tool);
-    let prompt = format!("{}{}{ending}", claimed.prompt, of_conflicts(&bench.conflicts));
+    let before = format!("{}{}", of_conflicts(&bench.conflicts), of_preparing(unready.as_ref()));
+    let prompt = format!("{}{before}{ending}", claimed.prompt);
     let name = format!("{}.{}", crew.session, call.id);
     let told = Told { text: prompt.clone(), resume: None };
     let turn = Turn {
@@ -66,7 +75,8 @@ pub(super) fn take(crew: &Crew, call: &Call, control: &Control, news: &Sender<Ne
         sent_back: 0,
         waited: 0,
         counted: Usage::default(),
-        overspent: false,
+        worked: Duration::ZERO,
+        overspent: None,
     };
     turn.play()
 }
@@ -98,7 +108,10 @@ struct Turn<'a> {
     waited: u32,
     /// What the conversation had used up by the last turn.
     counted: Usage,
-    overspent: bool,
+    /// How long agents were at work on this attempt.
+    worked: Duration,
+    /// A budget that the last conversation came to the end of.
+    overspent: Option<Exceeded>,
 }
 
 /// What came of handing something in.
@@ -114,19 +127,25 @@ impl Turn<'_> {
             if let Some(exceeded) = self.over_budget() {
                 return self.halt(exceeded);
             }
+            if self.time_left().is_some_and(|left| left.is_zero()) {
+                return self.lose(Loss::NoHandoff, how(End::TimedOut));
+            }
             let (end, outcome) = self.converse()?;
             if self.control.is_stopped() {
                 return Ok(Over::Stopped);
             }
+            if let Some(Trouble { kind: TroubleKind::Denied, message, .. }) = &outcome.trouble {
+                self.note(format!("{}: {message}", self.call.role));
+            }
+            let overspent = self.overspent.take();
             let step = match self.handed_in(&outcome) {
                 Ok(Some(bytes)) => self.hand_in(&bytes)?,
-                Ok(None) if self.overspent => {
-                    let (whose, why) = (self.name.clone(), "its budget is used up".to_owned());
-                    return self.halt(self.over_budget().unwrap_or(Exceeded { whose, why }));
-                }
-                Ok(None) => match self.without_handoff(end, &outcome)? {
-                    Some(over) => return Ok(over),
-                    None => continue,
+                Ok(None) => match overspent {
+                    Some(exceeded) => return self.halt(exceeded),
+                    None => match self.without_handoff(end, &outcome)? {
+                        Some(over) => return Ok(over),
+                        None => continue,
+                    },
                 },
                 Err(error) => Handed::Back(vec![format!("the handoff cannot be read: {error}")]),
             };
@@ -156,28 +175,21 @@ impl Turn<'_> {
 
     fn hand_in(&mut self, bytes: &[u8]) -> Result<Handed, Failure> {
         let extracted = handoff::extract("handoff", bytes);
-        let mut commit = None;
+        let (mut own, mut _held) = (None, None);
         if let Ok(extracted) = &extracted {
-            let changes = self.bench.changes(self.writes)?;
-            let trespasses = self.bench.trespasses(&changes, self.writes);
-            if !trespasses.is_empty() {
-                self.bench.restore(&self.crew.site)?;
-                let undone = "all that you changed was undone: the files are as they were when you began".to_owned();
-                return Ok(Handed::Back(trespasses.into_iter().chain([undone]).collect()));
-            }
-            if *self.writes != Writes::Nothing {
-                let message = message(self.call, &extracted.json);
-                commit = Some(self.crew.site.take_in(&self.bench, self.call.id, &changes, &message)?);
-            }
-            if let Some(seen) = self.false_claim(&extracted.json, &changes.tree)? {
-                return self.lose(Loss::FalseClaim, seen).map(Handed::Settled);
-            }
-            if self.control.is_stopped() {
-                // The claim may not have been looked into.
-                return Ok(Handed::Settled(Over::Stopped));
-            }
-            if let Some(commit) = commit.as_ref().filter(|_| self.may_be_last_word()) {
-                self.crew.site.vault.intend(&self.call.id.to_string(), commit)?;
+            let commit = match self.taken_in(&extracted.json)? {
+                Ok(commit) => commit,
+                Err(handed) => return Ok(handed),
+            };
+            if let (None, Some(commit)) = (&self.call.group, commit) {
+                // Nothing else is merged until it is in, so that nothing can come in between.
+                _held = Some(self.crew.site.merging());
+                let files = self.crew.site.clashes(&mut self.bench, &commit)?;
+                if !files.is_empty() {
+                    return Ok(Handed::Back(vec![clash(&files)]));
+                }
+                self.crew.site.vault.intend(&self.call.id.to_string(), &commit)?;
+                own = Some(commit);
             }
         }
         let given = Given { digest: Digest::of(bytes), extracted: extracted.map(Arc::new) };
@@ -185,8 +197,9 @@ impl Turn<'_> {
         let result = self.crew.order(Wish::Report { assignment: self.call.id, token, given });
         match result {
             Ok(done) => {
-                if let Some(commit) = commit.filter(|_| self.may_be_last_word()) {
-                    self.integrate(&done, &commit)?;
+                if let Some(commit) = own {
+                    self.crew.site.integrate(&self.call.role, &commit)?;
+                    self.crew.site.vault.settled(&self.call.id.to_string())?;
                 }
                 Ok(Handed::Settled(Over::Decided(Box::new(done))))
             }
@@ -196,30 +209,61 @@ impl Turn<'_> {
         }
     }
 
-    /// Might nobody else merge what the agent left? Work of the session itself, and merges that agents make.
-    fn may_be_last_word(&self) -> bool {
-        self.call.group.is_none() || self.call.task == Task::Merge
-    }
-
-    fn integrate(&self, done: &Done, commit: &crate::git::Hash) -> Result<(), Failure> {
-        let conflicts = self.crew.integrate(self.call.id, &done.event.cause, self.call, commit)?;
-        if !conflicts.is_empty() {
-            let files = listed(&conflicts);
-            self.note(format!(
-                "what {} left conflicts with what was merged, in {files}: it is not in the result",
-                self.call.role
-            ));
+    /// Takes in what the agent left, if it is what its role may leave, and what it says of it is so.
+    fn taken_in(&mut self, json: &Json) -> Result<Result<Option<Hash>, Handed>, Failure> {
+        let changes = self.bench.changes(self.writes)?;
+        let trespasses = self.bench.trespasses(&changes, self.writes);
+        if !trespasses.is_empty() {
+            self.bench.restore(&self.crew.site)?;
+            let undone = "all that you changed was undone: the files are as they were when you began".to_owned();
+            return Ok(Err(Handed::Back(trespasses.into_iter().chain([undone]).collect())));
         }
-        Ok(())
+        let mut commit = None;
+        if *self.writes != Writes::Nothing {
+            let message = message(self.call, json);
+            commit = Some(self.crew.site.take_in(&self.bench, self.call.id, &changes, &message)?);
+        }
+        if let Some(seen) = self.false_claim(json, &changes.tree)? {
+            return self.lose(Loss::FalseClaim, seen).map(|over| Err(Handed::Settled(over)));
+        }
+        if self.control.is_stopped() {
+            // The claim may not have been looked into.
+            return Ok(Err(Handed::Settled(Over::Stopped)));
+        }
+        Ok(match self.false_merge(json, commit.as_ref())? {
+            Some(over) => Err(Handed::Settled(over)),
+            None => Ok(commit),
+        })
     }
 
-    /// What the plan's commands say to a handoff that claims that tests pass; `None` if it is true, or nothing is known.
-    fn false_claim(&self, json: &Json, tree: &crate::git::Hash) -> Result<Option<String>, Failure> {
-        if self.call.checks.is_empty() || !claims_tests(json) {
+    /// An agent that says that it has merged: what it made is merged now, and if that cannot be, this is what is said.
+    fn false_merge(&self, json: &Json, commit: Option<&Hash>) -> Result<Option<Over>, Failure> {
+        let (Task::Merge, Some(group)) = (self.call.task, &self.call.group) else { return Ok(None) };
+        let said = json.get("status").and_then(Json::as_str).map(normalise_status);
+        let success = self.crew.workflow.merge_words().success;
+        if said.is_none() || said != success.map(|word| normalise_status(&word)) {
+            return Ok(None);
+        }
+        let commit = match commit {
+            Some(commit) => commit.clone(),
+            None => self.crew.site.head(group, &self.call.open)?,
+        };
+        match merge::attempt(self.crew, self.call, group, &commit, self.control)? {
+            Tried::In(_) => Ok(None),
+            Tried::Out(said) => merge::report(self.crew, self.call, &said).map(Some),
+            Tried::Stopped => Ok(Some(Over::Stopped)),
+        }
+    }
+
+    /// What the commands that completion will ask for say to a handoff that claims that tests pass; `None` if it is true,
+    /// or nothing is known.
+    fn false_claim(&self, json: &Json, tree: &Hash) -> Result<Option<String>, Failure> {
+        let checks = if self.call.group.is_some() { self.crew.checks_for(self.call) } else { Vec::new() };
+        if checks.is_empty() || !claims_tests(json) {
             return Ok(None);
         }
         let folder = &self.bench.workspace.folder;
-        let result = self.crew.check(tree, &self.call.checks, folder, None, self.control)?;
+        let result = self.crew.check(tree, &checks, folder, self.control)?;
         // What the commands left behind is nobody's work.
         self.bench.workspace.lay_out(tree)?;
         Ok(result.filter(|result| !result.passed).map(|result| {
@@ -315,67 +359,19 @@ impl Turn<'_> {
     }
 }
 
+fn unprepared(failed: &checks::Outcome) -> Failure {
+    let message = format!("the workspace cannot be made ready: {}", failed.output.trim_end());
+    Failure::new(Exit::Unavailable, Code::BadAgent, message).help("mend `prepare` in the agents file")
+}
+
 fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
     Failure::new(Exit::Unavailable, Code::OutputFailed, format!("{}: {error}", path.display()))
 }
 
-/// What an agent that starts among conflicts has to know.
-fn of_conflicts(files: &[String]) -> String {
-    if files.is_empty() {
-        return String::new();
-    }
-    let list: Vec<String> =
-        files.iter().map(|file| format!("- `{}`\n", sanitise::line(file).replace('`', "'"))).collect();
+fn clash(files: &[String]) -> String {
     format!(
-        "\n\n## Conflicts\n\nYour work was brought together with what others have merged meanwhile. These files hold the marks of \
-         conflicts; settle every one, keep what both sides wanted, and leave no mark:\n\n{}",
-        list.concat()
+        "what you did conflicts with what others have merged meanwhile, in {}. Your folder now holds both sides: settle every \
+         conflict, keep what both sides wanted, leave no mark, and hand off again",
+        listed(files)
     )
-}
-
-/// How it ends here: not every client may write where the handoff belongs.
-fn of_ending(read_only: bool, tool: bool) -> String {
-    let held = if read_only { "You may change no file of the project: what you change is undone. " } else { "" };
-    let tool = if tool {
-        format!(
-            "Give the handoff to the tool `{}` of `{}`, if you have it: it says at once what is wrong, and stands for the file. ",
-            Tool::NAME,
-            Tool::SERVER
-        )
-    } else {
-        String::new()
-    };
-    format!(
-        "\n\n## In this run\n\n{held}{tool}Write the handoff and end; it is given in for you. Where you cannot write the file, \
-         let your last message be the JSON object and nothing else.\n"
-    )
-}
-
-/// Does a handoff say that tests pass?
-fn claims_tests(json: &Json) -> bool {
-    let says = |object: Option<&Json>| {
-        let fields = ["tests_passed", "tests_passing", "all_tests_passing", "tests_pass"];
-        fields.iter().any(|field| object.and_then(|object| object.get(field)) == Some(&Json::Bool(true)))
-    };
-    says(Some(json)) || says(json.get("verification")) || says(json.get("test_results"))
-}
-
-/// The message of a commit: of whom, on what, and what it said of it.
-fn message(call: &Call, json: &Json) -> String {
-    let group = call.group.as_deref().unwrap_or("session");
-    let status = json.get("status").and_then(Json::as_str).unwrap_or_default();
-    let summary = json.get("summary").and_then(Json::as_str).unwrap_or_default();
-    let context = json.pointer("/handoff/context").and_then(Json::as_str).unwrap_or_default();
-    let body: String = if summary.is_empty() { context } else { summary }.chars().take(2000).collect();
-    format!("{group}: {} reports {status}\n\n{body}\n\nAssignment: {}\n", call.role, call.id)
-}
-
-fn how(end: End) -> String {
-    match end {
-        End::Exited(code) => format!("the agent ended with exit code {code}"),
-        End::TimedOut => "the agent took too long, and was ended".to_owned(),
-        End::Silent => "the agent said nothing for too long, and was ended".to_owned(),
-        End::Flooded => "the agent printed too much, and was ended".to_owned(),
-        End::Stopped => "the agent was stopped".to_owned(),
-    }
 }

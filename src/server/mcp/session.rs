@@ -26,7 +26,7 @@ pub(super) fn start(start: Start, place: &Place) -> Outcome {
     let settings: Vec<Pair> = start.settings.into_iter().map(|(name, value)| Pair { name, value }).collect();
     let beginning = Beginning { title: &start.title, workflow: &workflow, settings: &settings, mission: start.mission };
     let mut engine = place.engine()?;
-    let (done, workflow) = beginning.begin(&mut engine)?;
+    let (done, workflow) = beginning.begin(&mut engine, |_| Ok(()))?;
     let next = done.event.decision.iter().flat_map(|decided| &decided.next);
     let next: Vec<Json> = next.map(|next| decision::next_json(next, &done.session)).collect();
     let (live, _) = engine.look(&done.session)?;

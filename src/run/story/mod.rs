@@ -1,29 +1,21 @@
 //! What a run came to: what was done, each decision and why, and what it cost.
 
+mod line;
+
 use std::fmt::Write as _;
 
-use interlock_core::event::Cause;
 use interlock_core::id::Name;
 use interlock_core::state::{GroupStatus, State};
 use serde_json::{Value as Json, json};
 
-use crate::engine::{Engine, Error};
+use crate::engine::Engine;
 use crate::git::Hash;
 use crate::output::{HEADING, NAME, Text};
 use crate::run::crew::Crew;
-use crate::run::purse::Spent;
-use crate::run::view::{clock_of, said};
+use crate::run::purse::{self, Spent};
+use crate::run::view::clock_of;
 use crate::sanitise;
-
-/// One decision.
-struct Line {
-    decision: String,
-    group: Option<Name>,
-    what: String,
-    follows: String,
-    rule: Name,
-    because: Vec<Name>,
-}
+use line::{Line, decisions};
 
 struct Part {
     id: Name,
@@ -41,10 +33,13 @@ pub(crate) struct Story {
     lines: Vec<Line>,
     refusals: usize,
     spent: Spent,
-    branch: String,
+    /// Of the user's repository; none if nothing came of the session.
+    branch: Option<String>,
     result: Hash,
     files: usize,
     base: Hash,
+    /// Branches and tags of the user's that are not where they were.
+    moved: Vec<String>,
 }
 
 impl Story {
@@ -52,14 +47,14 @@ impl Story {
         engine: &mut Engine,
         state: &State,
         crew: &Crew,
-        (branch, result): (&str, &Hash),
+        (branch, result): (Option<String>, &Hash),
     ) -> Result<Self, crate::failure::Failure> {
-        let (lines, refusals) = decisions(engine, &crew.session)?;
+        let (lines, refusals) = decisions(&engine.history(&crew.session)?, &crew.session);
         let groups = state.groups.iter().map(|group| Part {
             id: group.id.clone(),
             title: group.title.clone(),
             status: group.status(),
-            spent: crew.purse.group(&group.id),
+            spent: crew.purse.spent(&purse::group(&group.id)),
             merged: crew.site.vault.merged(&group.id).ok().flatten(),
         });
         let base = crew.site.vault.base()?;
@@ -70,11 +65,12 @@ impl Story {
             groups: groups.collect(),
             lines,
             refusals,
-            spent: crew.purse.session(),
-            branch: branch.to_owned(),
+            spent: crew.purse.spent(purse::SESSION),
+            branch,
             result: result.clone(),
             files: crew.site.vault.changed(&base, result)?.len(),
             base,
+            moved: crew.site.moved(),
         })
     }
 
@@ -94,20 +90,12 @@ impl Story {
                 })
             })
             .collect();
-        let decisions: Vec<Json> = self
-            .lines
-            .iter()
-            .map(|line| {
-                json!({
-                    "decision": line.decision, "group": line.group, "what": line.what, "follows": line.follows,
-                    "rule": line.rule, "because": line.because,
-                })
-            })
-            .collect();
+        let decisions: Vec<Json> = self.lines.iter().map(Line::json).collect();
         json!({
             "session": self.session, "title": self.title, "status": self.status, "groups": groups,
             "decisions": decisions, "refusals": self.refusals, "spent": spent_json(&self.spent),
             "branch": self.branch, "commit": self.result.as_str(), "base": self.base.as_str(), "files_changed": self.files,
+            "moved": self.moved,
         })
     }
 
@@ -115,25 +103,29 @@ impl Story {
     pub(crate) fn text(&self) -> Text {
         let mut text = Text::default();
         text.push("\n");
-        text.paint(HEADING, format!("{}: {}", self.title, self.status));
+        text.paint(HEADING, format!("{}: {}", sanitise::line(&self.title), self.status));
         text.push("\n");
         for group in &self.groups {
             text.push("  ");
             text.paint(NAME, format!("{:<16}", sanitise::line(&group.id)));
             let merged =
                 group.merged.as_ref().map_or(String::new(), |commit| format!("  merged as {}", commit.short()));
-            let _ = writeln!(text, " {:<22} {}{merged}  {}", group.status.name(), cost(&group.spent), group.title);
+            let title = sanitise::line(&group.title);
+            let _ = writeln!(text, " {:<22} {}{merged}  {title}", group.status.name(), cost(&group.spent));
         }
         let _ = writeln!(text, "  {} decisions, {} refusals, {}", self.lines.len(), self.refusals, cost(&self.spent));
-        let _ = writeln!(
-            text,
-            "\n  result   branch {} ({}, {} files changed)",
-            self.branch,
-            self.result.short(),
-            self.files
-        );
-        let _ = writeln!(text, "  see      git diff {}...{}", self.base.short(), self.branch);
-        let _ = writeln!(text, "  take     git merge {}", self.branch);
+        match &self.branch {
+            Some(branch) => {
+                let (result, files) = (self.result.short(), self.files);
+                let _ = writeln!(text, "\n  result   branch {branch} ({result}, {files} files changed)");
+                let _ = writeln!(text, "  see      git diff {}...{branch}", self.base.short());
+                let _ = writeln!(text, "  take     git merge {branch}");
+            }
+            None => text.push("\n  result   none: nothing was merged\n"),
+        }
+        for moved in &self.moved {
+            let _ = writeln!(text, "  moved    {} while this ran, and not by Interlock", sanitise::line(moved));
+        }
         let _ = writeln!(text, "  why      interlock log {}; interlock why {}.d1", self.session, self.session);
         text
     }
@@ -149,57 +141,34 @@ impl Story {
         }
         let _ = write!(
             text,
-            "\nAltogether {}. The result is on branch `{}` ({}), {} files against {}.\n\n## Decisions\n\n",
+            "\nAltogether {}. {} ({}), {} files against {}.\n\n",
             cost(&self.spent),
-            self.branch,
+            match &self.branch {
+                Some(branch) => format!("The result is on branch `{branch}`"),
+                None => "Nothing was merged, so there is no branch".to_owned(),
+            },
             self.result.short(),
             self.files,
             self.base.short()
         );
-        text.push_str(
-            "| decision | group | what happened | what followed | rule | because |\n|---|---|---|---|---|---|\n",
-        );
+        if !self.moved.is_empty() {
+            text.push_str("## Branches and tags of yours that moved while this ran, and not by Interlock\n\n");
+            self.moved.iter().for_each(|moved| text.push_str(&format!("- {}\n", code(moved))));
+            text.push('\n');
+        }
+        text.push_str("## Decisions\n\n");
+        text.push_str("| decision | who | group | what happened | what followed | rule | because |\n");
+        text.push_str("|---|---|---|---|---|---|---|\n");
         for line in &self.lines {
-            let because: Vec<String> = line.because.iter().map(|because| plain(because)).collect();
-            let group = line.group.as_ref().map_or_else(|| "–".to_owned(), |group| plain(group));
-            let (what, follows, rule) = (plain(&line.what), plain(&line.follows), plain(&line.rule));
-            let _ = writeln!(
-                text,
-                "| {} | {group} | {what} | {follows} | `{rule}` | {} |",
-                line.decision,
-                because.join("; ")
-            );
+            let because: Vec<String> = line.because.iter().chain(&line.reasons).map(|because| plain(because)).collect();
+            let or_none = |text: Option<&str>| text.map_or_else(|| "–".to_owned(), plain);
+            let (who, group) = (or_none(line.who.as_deref()), or_none(line.group.as_deref()));
+            let (what, follows, rule) = (plain(&line.what), plain(&line.follows), code(&line.rule));
+            let because = because.join("; ");
+            let _ = writeln!(text, "| {} | {who} | {group} | {what} | {follows} | {rule} | {because} |", line.decision);
         }
         text
     }
-}
-
-/// Every decision of the session, from its log.
-fn decisions(engine: &mut Engine, session: &Name) -> Result<(Vec<Line>, usize), Error> {
-    let (mut lines, mut refusals) = (Vec::new(), 0);
-    for event in engine.history(session)? {
-        if matches!(event.cause, Cause::Refused(_)) {
-            refusals += 1;
-        }
-        let Some(decision) = &event.decision else { continue };
-        let mut follows = decision.action.name().to_owned();
-        for next in &decision.next {
-            follows.push_str(&format!(" {}", next.role));
-        }
-        if let Some(put) = &decision.question {
-            follows.push_str(&format!(" {}", put.name));
-        }
-        let group = decision.next.iter().find_map(|next| next.group.clone());
-        lines.push(Line {
-            decision: format!("{session}.{}", decision.id),
-            group,
-            what: said("", &event.cause).trim().to_owned(),
-            follows,
-            rule: decision.rule.clone(),
-            because: decision.because.clone(),
-        });
-    }
-    Ok((lines, refusals))
 }
 
 fn cost(spent: &Spent) -> String {
@@ -230,4 +199,9 @@ fn plain(text: &str) -> String {
             other => vec![other],
         })
         .collect()
+}
+
+/// The same as code, in which nothing but a backtick means anything, and in a table a bar.
+fn code(text: &str) -> String {
+    format!("`{}`", sanitise::line(text).replace('`', "'").replace('|', "\\|"))
 }

@@ -1,0 +1,272 @@
+//! What agents have used up, and whether there is something left to use. Kept in a file, so that a run that goes on
+//! knows what was spent before, also by agents that a crash has ended.
+
+mod book;
+
+use std::collections::BTreeMap;
+use std::fs::{self, OpenOptions};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use interlock_core::id::{Name, QuestionId};
+use serde::{Deserialize, Serialize};
+
+use crate::agents::Usage;
+use crate::clock;
+use crate::team::Allowance;
+use book::{Asked, Book, Entry, Live};
+
+pub(crate) use book::{SESSION, Spent, group};
+
+/// Between two lines of a turn that is under way and tells something new.
+const OFTEN: Duration = Duration::from_secs(1);
+/// The same, if there is nothing to tell but the time.
+const SELDOM: Duration = Duration::from_secs(15);
+
+/// A line of the file.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum Line {
+    Spent(Entry),
+    /// A person was asked whether somebody may go on, who had been granted more so many times.
+    Asked {
+        asked: String,
+        question: QuestionId,
+        times: u32,
+    },
+}
+
+/// An allowance that is used up.
+pub(super) struct Exceeded {
+    pub(super) whose: String,
+    pub(super) why: String,
+}
+
+pub(super) struct Purse {
+    path: PathBuf,
+    book: Mutex<Book>,
+}
+
+impl Purse {
+    /// Reads what was spent so far; a line that a crash cut short is passed over.
+    pub(super) fn open(path: &Path) -> Self {
+        let mut book = Book::default();
+        let mut turns = BTreeMap::new();
+        let text = fs::read_to_string(path).unwrap_or_default();
+        for line in text.lines().filter_map(|line| serde_json::from_str::<Line>(line).ok()) {
+            match line {
+                Line::Spent(entry) => drop(turns.insert(entry.turn, entry)),
+                Line::Asked { asked, question, times } => {
+                    book.asked.insert(question, Asked { whose: asked, times });
+                }
+            }
+        }
+        turns.values().for_each(|entry| book.settle(entry));
+        Self { path: path.to_owned(), book: Mutex::new(book) }
+    }
+
+    /// An agent is at work from now on. What its turn is known by.
+    pub(super) fn begin(&self, assignment: &str, role: &Name, group: Option<&Name>) -> u64 {
+        let now = clock::now().0;
+        let mut book = self.book();
+        book.last_turn = book.last_turn.saturating_add(1);
+        let turn = book.last_turn;
+        let entry = Entry {
+            turn,
+            assignment: assignment.to_owned(),
+            role: role.clone(),
+            group: group.cloned(),
+            input_tokens: 0,
+            output_tokens: 0,
+            cost: None,
+            from: now,
+            to: now,
+        };
+        book.live.insert(turn, Live { entry, written: Instant::now(), is_news: false });
+        turn
+    }
+
+    /// What it has used up so far.
+    pub(super) fn uses(&self, turn: u64, usage: &Usage) {
+        if let Some(live) = self.book().live.get_mut(&turn) {
+            live.entry.used(usage);
+            live.is_news = true;
+        }
+    }
+
+    /// It has ended. How long it was at work.
+    pub(super) fn end(&self, turn: u64, usage: &Usage) -> Duration {
+        let mut book = self.book();
+        let Some(Live { mut entry, .. }) = book.live.remove(&turn) else { return Duration::ZERO };
+        entry.used(usage);
+        entry.to = clock::now().0.max(entry.from);
+        book.settle(&entry);
+        let length = Duration::from_millis(entry.to.abs_diff(entry.from));
+        self.write(&Line::Spent(entry));
+        length
+    }
+
+    /// Writes down what is under way, where it is time to: if the run is killed, it has been used up all the same.
+    pub(super) fn keep(&self) {
+        let now = clock::now().0;
+        for live in self.book().live.values_mut() {
+            let often = if live.is_news { OFTEN } else { SELDOM };
+            if live.written.elapsed() >= often {
+                live.entry.to = now.max(live.entry.from);
+                (live.written, live.is_news) = (Instant::now(), false);
+                self.write(&Line::Spent(live.entry.clone()));
+            }
+        }
+    }
+
+    /// Whether it is the caller who asks a person about somebody's allowance; else somebody does already.
+    pub(super) fn asks(&self, whose: &str) -> bool {
+        let mut book = self.book();
+        !book.is_held(whose) && book.asking.insert(whose.to_owned())
+    }
+
+    /// A person was asked, if the workflow has a question for it.
+    pub(super) fn asked(&self, whose: &str, question: Option<QuestionId>) {
+        let mut book = self.book();
+        book.asking.remove(whose);
+        let Some(question) = question else { return };
+        let times = book.granted.get(whose).copied().unwrap_or(0);
+        book.asked.insert(question, Asked { whose: whose.to_owned(), times });
+        self.write(&Line::Asked { asked: whose.to_owned(), question, times });
+    }
+
+    /// Questions whose answers have not been looked at.
+    pub(super) fn awaited(&self) -> Vec<QuestionId> {
+        self.book().asked.keys().copied().collect()
+    }
+
+    /// The answer is there: if it gives the work out again, it may spend the same once more.
+    pub(super) fn answered(&self, question: QuestionId, grants: bool) {
+        let mut book = self.book();
+        let Some(Asked { whose, times }) = book.asked.remove(&question) else { return };
+        if grants {
+            let granted = book.granted.entry(whose).or_default();
+            *granted = (*granted).max(times.saturating_add(1));
+        }
+    }
+
+    /// Whether a person has to answer first.
+    pub(super) fn is_held(&self, whose: &str) -> bool {
+        self.book().is_held(whose)
+    }
+
+    pub(super) fn spent(&self, whose: &str) -> Spent {
+        self.book().spent(whose, clock::now().0)
+    }
+
+    /// Whether somebody's allowance is used up.
+    pub(super) fn exceeded(&self, whose: &str, allowance: &Allowance) -> Option<Exceeded> {
+        let (spent, times) = self.stands(whose);
+        let exceeded = allowance.exceeded(&spent.usage, spent.time, times)?;
+        Some(Exceeded { whose: whose.to_owned(), why: format!("the budget of {whose} is used up: {exceeded}") })
+    }
+
+    /// How long somebody may still work.
+    pub(super) fn time_left(&self, whose: &str, allowance: &Allowance) -> Option<Duration> {
+        let (spent, times) = self.stands(whose);
+        Some(allowance.time?.saturating_mul(times).saturating_sub(spent.time))
+    }
+
+    /// What was spent, and how often the allowance was given.
+    fn stands(&self, whose: &str) -> (Spent, u32) {
+        let book = self.book();
+        let granted = book.granted.get(whose).copied().unwrap_or(0);
+        (book.spent(whose, clock::now().0), granted.saturating_add(1))
+    }
+
+    fn write(&self, line: &Line) {
+        let Ok(mut line) = serde_json::to_string(line) else { return };
+        line.push('\n');
+        // What cannot be written down still counts for this run.
+        let opened = OpenOptions::new().create(true).append(true).open(&self.path);
+        let _ = opened.and_then(|mut file| file.write_all(line.as_bytes()));
+    }
+
+    fn book(&self) -> MutexGuard<'_, Book> {
+        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(test: &str) -> PathBuf {
+        let folder = std::env::temp_dir().join(format!("interlock-purse-{}-{test}", std::process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(&folder).expect("a folder");
+        folder.join("spent.jsonl")
+    }
+
+    fn tokens(purse: &Purse, whose: &str) -> u64 {
+        purse.spent(whose).usage.output_tokens
+    }
+
+    fn used(output_tokens: u64) -> Usage {
+        Usage { output_tokens, ..Usage::default() }
+    }
+
+    #[test]
+    fn those_at_work_count_for_all_of_them_and_once() {
+        let path = place("shared");
+        let purse = Purse::open(&path);
+        let (role, one) = (Name::new("developer"), Name::new("one"));
+        let [first, second] = ["s.a1", "s.a2"].map(|name| purse.begin(name, &role, Some(&one)));
+        purse.uses(first, &used(30));
+        purse.uses(first, &used(40));
+        purse.uses(second, &used(7));
+        assert_eq!([SESSION, "group one", "s.a1"].map(|whose| tokens(&purse, whose)), [47, 47, 40]);
+        let limit = Allowance { tokens: Some(45), ..Allowance::default() };
+        assert!(purse.exceeded(SESSION, &limit).is_some() && purse.exceeded("s.a1", &limit).is_none());
+        purse.end(first, &used(41));
+        assert_eq!(tokens(&purse, SESSION), 48);
+        // Written down and never ended, it counts as far as it was told, and once.
+        purse.book().live.values_mut().for_each(|live| live.written -= OFTEN);
+        purse.keep();
+        purse.keep();
+        let text = fs::read_to_string(&path).expect("lines");
+        assert_eq!(text.lines().count(), 2, "{text}");
+        drop(purse);
+        let again = Purse::open(&path);
+        assert_eq!([SESSION, "s.a2"].map(|whose| tokens(&again, whose)), [48, 7]);
+        assert!(again.begin("s.a3", &role, None) > second, "numbers are not used again");
+    }
+
+    #[test]
+    fn a_budget_is_granted_by_an_answer_and_once_for_each_time_it_is_used_up() {
+        let path = place("granted");
+        let purse = Purse::open(&path);
+        let limit = Allowance { tokens: Some(10), ..Allowance::default() };
+        let turn = purse.begin("s.a1", &Name::new("developer"), None);
+        purse.end(turn, &used(15));
+        let is_over = |purse: &Purse| purse.exceeded(SESSION, &limit).is_some();
+        assert!(purse.asks(SESSION) && !purse.asks(SESSION), "one asks");
+        purse.asked(SESSION, Some(QuestionId(4)));
+        assert!(is_over(&purse) && purse.is_held(SESSION), "a question is no grant");
+        let again = Purse::open(&path);
+        assert_eq!(again.awaited(), [QuestionId(4)]);
+        for purse in [&purse, &again] {
+            purse.answered(QuestionId(4), false);
+            assert!(is_over(purse) && !purse.is_held(SESSION), "an answer that ends the work is none either");
+        }
+        assert!(purse.asks(SESSION));
+        purse.asked(SESSION, Some(QuestionId(5)));
+        purse.answered(QuestionId(5), true);
+        assert!(!is_over(&purse));
+        let again = Purse::open(&path);
+        assert_eq!(again.awaited(), [QuestionId(4), QuestionId(5)]);
+        again.answered(QuestionId(4), true);
+        again.answered(QuestionId(5), true);
+        let twice = Allowance { tokens: Some(8), ..Allowance::default() };
+        assert!(!is_over(&again) && again.exceeded(SESSION, &twice).is_none());
+        let thrice = Allowance { tokens: Some(7), ..Allowance::default() };
+        assert!(again.exceeded(SESSION, &thrice).is_some(), "both were about the same time");
+    }
+}

@@ -1,0 +1,112 @@
+//! Each decision of a session, from its log: who said what, on which group, what followed, and why.
+
+use std::collections::BTreeMap;
+
+use interlock_core::decision::Decision;
+use interlock_core::event::{Cause, Change, Event};
+use interlock_core::id::{AssignmentId, GateRunId, Name, QuestionId};
+use serde_json::{Value as Json, json};
+
+use crate::run::view::said;
+
+/// One decision.
+pub(super) struct Line {
+    pub(super) decision: String,
+    pub(super) who: Option<String>,
+    pub(super) group: Option<Name>,
+    pub(super) what: String,
+    pub(super) follows: String,
+    pub(super) rule: Name,
+    pub(super) because: Vec<Name>,
+    /// Why the validator rejected.
+    pub(super) reasons: Vec<Name>,
+}
+
+impl Line {
+    pub(super) fn json(&self) -> Json {
+        json!({
+            "decision": self.decision, "who": self.who, "group": self.group, "what": self.what,
+            "follows": self.follows, "rule": self.rule, "because": self.because, "reasons": self.reasons,
+        })
+    }
+}
+
+/// What assignments, questions and gates belong to.
+#[derive(Default)]
+struct Known {
+    assignments: BTreeMap<AssignmentId, (Name, Option<Name>)>,
+    questions: BTreeMap<QuestionId, Option<Name>>,
+    gates: BTreeMap<GateRunId, Option<Name>>,
+}
+
+impl Known {
+    fn learn(&mut self, change: &Change) {
+        match change {
+            Change::Assigned { assignment, role, group, .. } => {
+                self.assignments.insert(*assignment, (role.clone(), group.clone()));
+            }
+            Change::Asked { question, group, .. } => drop(self.questions.insert(*question, group.clone())),
+            Change::GateOpened { run, group, .. } => drop(self.gates.insert(*run, group.clone())),
+            _ => {}
+        }
+    }
+
+    /// Who did it, and on which group.
+    fn whose(&self, cause: &Cause) -> (Option<String>, Option<Name>) {
+        let ours = || Some("Interlock".to_owned());
+        let group_of = |id: &AssignmentId| self.assignments.get(id).and_then(|(_, group)| group.clone());
+        match cause {
+            Cause::Reported { assignment, .. } | Cause::Lost { assignment, .. } => {
+                let role = self.assignments.get(assignment).map(|(role, _)| role.to_string());
+                (role, group_of(assignment))
+            }
+            Cause::Merged { assignment, .. } => (ours(), group_of(assignment)),
+            Cause::GateFinished { run, .. } => (ours(), self.gates.get(run).cloned().flatten()),
+            Cause::Answered { question, by, .. } => {
+                (Some(by.to_string()), self.questions.get(question).cloned().flatten())
+            }
+            Cause::Deferred { group, by, .. }
+            | Cause::Acknowledged { group, by }
+            | Cause::Overridden { group, by, .. } => (Some(by.to_string()), Some(group.clone())),
+            Cause::Planned { by } | Cause::CompletionAsked { by } | Cause::Cancelled { by } => {
+                (Some(by.to_string()), None)
+            }
+            _ => (None, None),
+        }
+    }
+}
+
+/// Every decision, and how many commands were refused.
+pub(super) fn decisions(history: &[Event], session: &Name) -> (Vec<Line>, usize) {
+    let (mut lines, mut known) = (Vec::new(), Known::default());
+    for event in history {
+        event.changes.iter().for_each(|change| known.learn(change));
+        let Some(decision) = &event.decision else { continue };
+        let (who, group) = known.whose(&event.cause);
+        let judgement = decision.judgement.as_ref();
+        lines.push(Line {
+            decision: format!("{session}.{}", decision.id),
+            who,
+            group,
+            what: said("", &event.cause).trim().to_owned(),
+            follows: follows(decision),
+            rule: decision.rule.clone(),
+            because: decision.because.clone(),
+            reasons: judgement.iter().flat_map(|judged| &judged.reasons).map(|reason| reason.text.clone()).collect(),
+        });
+    }
+    let refusals = history.iter().filter(|event| matches!(event.cause, Cause::Refused(_))).count();
+    (lines, refusals)
+}
+
+fn follows(decision: &Decision) -> String {
+    let mut words = vec![decision.action.name().to_owned()];
+    for next in &decision.next {
+        let group = next.group.as_ref().map_or(String::new(), |group| format!(" on {group}"));
+        words.push(format!("{}{group}", next.role));
+    }
+    words.extend(decision.question.as_ref().map(|put| put.name.to_string()));
+    words.extend(decision.gate.as_ref().map(|gate| gate.gate.to_string()));
+    words.extend(decision.judgement.as_ref().map(|judged| format!("{:?}", judged.verdict).to_uppercase()));
+    words.join(" ")
+}
