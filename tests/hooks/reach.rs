@@ -49,7 +49,8 @@ fn sent(talk: &Talk<'_>) -> (Sent, Sent) {
     match client {
         Client::Claude | Client::Codex => {
             if client == Client::Claude {
-                held.push(tool(before, ("Read", json!({ "file_path": "/x/interlock/s/operator.key" }))));
+                let key = talk.team.config().join("interlock/s/operator.key");
+                held.push(tool(before, ("Read", json!({ "file_path": key }))));
             }
             held.push(("SubagentStop", talk.payload("SubagentStop")));
             passed.push(again("SubagentStop"));
@@ -164,6 +165,35 @@ fn what_is_no_json_is_held() {
                 assert!(reason.contains(event), "{reason}");
             }
         }
+    }
+}
+
+/// A tool that acts, without what says on what, is not let through because nothing was found in it.
+#[test]
+fn a_tool_with_nothing_to_judge_it_by_is_held() {
+    for client in CLIENTS {
+        let team = Team::new(&format!("hooks_unclear_{}", client.name()));
+        team.start("Add login");
+        let talk = Talk::new(&team, client, "c-1");
+        let (write, run) = (client.write("a").0, client.shell("ls").0);
+        let event = client.before_tool();
+        for (tool, input) in [
+            (write, json!({})),
+            (write, json!({ "file_path": 3, "command": 3 })),
+            (write, json!(null)),
+            (run, json!({})),
+            (run, json!({ "command": "" })),
+            (run, json!({ "command": { "a": "rm x" } })),
+            (run, json!({ "command": ["rm", 3] })),
+            ("", json!({})),
+        ] {
+            let reason = talk.hook(event, &talk.tool_payload(event, tool, &input, None)).held();
+            assert!(reason.starts_with("Interlock (E0707): ") && reason.contains(event), "{reason}");
+        }
+        talk.read(event, &talk.raw(event, "{}")).held();
+        // Words are a command as well as a line is.
+        let words = json!({ "command": ["bash", "-lc", "rm -rf src"] });
+        assert!(talk.tool((run, words), None).denied().contains("E0702"));
     }
 }
 
