@@ -66,7 +66,7 @@ impl Judge {
     /// Opens what it takes to judge. Whoever may claim does so alone: two who look at the same moment would both find
     /// an assignment free.
     pub(super) fn open(client: Client, mut scene: Scene, place: &Place, claims: bool) -> Result<Self, Failure> {
-        let mut engine = place.engine()?.via(Via::Hook(Name::new(client.name())));
+        let mut engine = place.briefly().engine()?.via(Via::Hook(Name::new(client.name())));
         let own = engine.own_folder();
         let folder = own.join("hooks");
         let alone = if claims { memory::claims_alone(&folder).map(Some) } else { Ok(None) };
