@@ -52,6 +52,8 @@ pub(crate) struct Call<'a> {
     pub(crate) event: &'a str,
     pub(crate) payload: &'a [u8],
     pub(crate) place: &'a Place,
+    /// The project that the hook was written for.
+    pub(crate) project: Option<&'a Path>,
     /// What cannot be judged is held back, even where no store is to be found.
     pub(crate) hold: bool,
 }
@@ -99,7 +101,7 @@ fn judged(call: &Call<'_>) -> Reply {
     if is_harmless(&happening, &scene.folder) {
         return Reply::silent();
     }
-    let place = found(call.place, &scene.folder);
+    let place = found(call, &scene.folder);
     let claims = matches!(happening, Happening::Spawns(_));
     let judged = Judge::open(call.client, scene, &place, claims).and_then(|judge| judge.judge(&happening));
     match judged {
@@ -118,14 +120,18 @@ fn is_harmless(happening: &Happening, from: &Path) -> bool {
     !read.map(|path| resolved(&path)).any(|path| near(&path))
 }
 
-/// The store, as seen from where the client is at work: its shell may have gone elsewhere, and is still in its project.
-fn found(place: &Place, folder: &Path) -> Place {
-    let project = PROJECTS.iter().filter_map(|name| env::var_os(name).map(PathBuf::from));
-    let folders = iter::once(folder.to_owned()).chain(project).chain(env::current_dir().ok());
+/// The store: of the project that the hook was written for, or that the client names, or else as seen from where the client
+/// is at work. A model can go to another project; what it was started in it cannot change.
+fn found(call: &Call<'_>, folder: &Path) -> Place {
+    if let Some(project) = call.project.and_then(|project| std::path::absolute(project).ok()) {
+        return call.place.seen_from(&project);
+    }
+    let named = PROJECTS.iter().filter_map(|name| env::var_os(name).map(PathBuf::from));
+    let folders = named.chain(iter::once(folder.to_owned())).chain(env::current_dir().ok());
     let places: Vec<Place> =
-        folders.filter(|folder| folder.is_absolute()).map(|folder| place.seen_from(&folder)).collect();
+        folders.filter(|folder| folder.is_absolute()).map(|folder| call.place.seen_from(&folder)).collect();
     let with_store = places.iter().find(|place| place.file().is_ok()).or(places.first());
-    with_store.cloned().unwrap_or_else(|| place.clone())
+    with_store.cloned().unwrap_or_else(|| call.place.clone())
 }
 
 fn unreadable(call: &Call<'_>) -> Reply {

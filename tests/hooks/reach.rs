@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::process::Stdio;
+use std::time::{Duration, Instant};
 
 use interlock::keys::Keyring;
 use serde_json::{Value as Json, json};
@@ -168,6 +169,35 @@ fn what_is_no_json_is_held() {
     }
 }
 
+/// Clients give up after a minute, and some of them let pass then what they asked about.
+#[test]
+fn what_others_keep_busy_holds_long_before_the_client_gives_up() {
+    let team = Team::new("hooks_busy");
+    team.start("Add login");
+    let talk = Talk::begun(&team, Client::Codex, "c-1");
+    let soon = |what: &str, held: &dyn Fn()| {
+        let begun = Instant::now();
+        held();
+        assert!(begun.elapsed() < Duration::from_secs(20), "{what}: {:?}", begun.elapsed());
+    };
+    let edit = || talk.tool(talk.client.write("src/a.rs"), None).held();
+    let connection = rusqlite::Connection::open(team.store()).unwrap();
+    for lock in ["BEGIN IMMEDIATE", "BEGIN EXCLUSIVE"] {
+        connection.execute_batch(lock).unwrap();
+        soon(lock, &|| assert!(edit().contains("(E0508)")));
+        connection.execute_batch("ROLLBACK").unwrap();
+    }
+    let notes = fs::File::options().write(true).open(&talk.known()[0]).unwrap();
+    notes.lock().unwrap();
+    soon("the notes", &|| assert!(edit().contains("other hooks hold it for too long")));
+    notes.unlock().unwrap();
+    let claims = fs::File::create(team.keys().join("hooks/claims")).unwrap();
+    claims.lock().unwrap();
+    soon("claims", &|| assert!(talk.asks_for("project_manager", "Plan it.", None).0.held().contains("(E0")));
+    claims.unlock().unwrap();
+    assert!(talk.writes("src/a.rs", None).denied().contains("E0702"));
+}
+
 /// A tool that acts, without what says on what, is not let through because nothing was found in it.
 #[test]
 fn a_tool_with_nothing_to_judge_it_by_is_held() {
@@ -244,7 +274,10 @@ fn a_project_is_found_from_another_folder() {
         let event = client.before_tool();
         let (tool, input) = client.write(&team.project().join("src/a.rs").display().to_string());
         let mut payload = talk.tool_payload(event, tool, &input, None);
-        for folder in [json!("/"), json!("/nowhere"), json!(""), json!(null), json!("project")] {
+        // Another project with a store of its own is no way out.
+        let other = Team::new(&format!("hooks_other_{}", client.name()));
+        for folder in [json!("/"), json!("/nowhere"), json!(""), json!(null), json!("project"), json!(other.project())]
+        {
             payload["cwd"] = folder;
             let mut command = talk.command(event, &[]);
             command.current_dir("/").env(variable, team.project());
