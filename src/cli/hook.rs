@@ -34,13 +34,13 @@ pub(crate) struct Hook {
     #[arg(value_name = "EVENT")]
     event: String,
 
-    /// The project whose store it asks, wherever the client has gone meanwhile
-    #[arg(long, value_name = "FOLDER")]
-    project: Option<String>,
-
     /// Holds back as well where no store is to be found
     #[arg(long)]
     hold: bool,
+
+    /// The project whose store it asks, wherever the client has gone meanwhile
+    #[arg(long, value_name = "FOLDER")]
+    project: Option<String>,
 }
 
 impl Hook {

@@ -13,10 +13,11 @@ const SETTINGS: &[&str] = &[
     ".claude/settings.json",
     ".claude/settings.local.json",
     ".claude/skills/interlock",
+    ".codex/agents",
     ".codex/config.toml",
     ".codex/hooks.json",
-    ".gemini/settings.json",
     ".gemini/agents",
+    ".gemini/settings.json",
     ".mcp.json",
 ];
 /// The same for the user: in the folder that a variable names, or else at home, in this folder.

@@ -261,6 +261,7 @@ fn nobody_takes_the_hooks_out() {
                 ".claude/settings.json",
                 ".claude/settings.local.json",
                 ".claude/skills/interlock/hooks/hooks.json",
+                ".codex/agents/developer.toml",
                 ".codex/config.toml",
                 ".codex/hooks.json",
                 ".gemini/settings.json",

@@ -225,6 +225,7 @@ fn everyday_commands_leave_the_store_where_it_is() {
             "git clean -fdx target",
             "git stash -u",
             "find . -name '*.pyc' -delete",
+            "find . -type f -exec grep -l x {} +",
             "rm -rf target src/*",
             "cat .interlock/sessions/x/handoff.json",
             "cargo build && git commit -am 'interlock works'",

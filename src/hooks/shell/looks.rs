@@ -166,6 +166,11 @@ impl Looker {
     }
 }
 
+/// A program that looks, whatever its words are.
+pub(super) fn is_looker(name: &str) -> bool {
+    LOOKERS.iter().any(|looker| looker.name == name && looker.short.is_empty() && looker.long.is_empty())
+}
+
 fn sets_nothing(setting: &str) -> bool {
     let name = setting.split('=').next().unwrap_or_default();
     is_setting(setting) && (SETTINGS.contains(&name) || name.starts_with("LC_"))

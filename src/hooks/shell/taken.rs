@@ -2,6 +2,7 @@
 
 use globset::GlobBuilder;
 
+use crate::hooks::shell::looks::is_looker;
 use crate::hooks::shell::{Command, Line, OF_FIND, Word};
 
 /// Names of files that nobody takes away: a search that cannot find one of these does them no harm.
@@ -143,7 +144,8 @@ fn roots(words: &[Word]) -> Vec<Whole<'_>> {
 /// Whether a search that acts on what it finds can find what nobody takes away.
 fn finds_kept(words: &[Word]) -> bool {
     let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
-    let acts = texts.iter().any(|word| *word == "-delete" || OF_FIND.contains(word));
+    let starts = |pair: &[&str]| OF_FIND.contains(&pair[0]) && !is_looker(pair[1]);
+    let acts = texts.contains(&"-delete") || texts.windows(2).any(starts);
     let loose = texts.iter().any(|word| matches!(*word, "!" | "-not" | "-o" | "-or" | ","));
     let mut patterns = texts.windows(2).filter(|pair| matches!(pair[0], "-name" | "-iname")).map(|pair| pair[1]);
     let fits = |pattern: &str| {
@@ -172,6 +174,7 @@ mod tests {
         assert_eq!(taken("find -delete; find a b -exec rm {} +"), [".", "a", "b", "{}", "+"]);
         assert_eq!(taken("find . -name '*.pyc' -delete; find . -name '*.db' -delete"), ["."]);
         assert_eq!(taken("find . -name '*.pyc' -o -type f -delete"), ["."]);
+        assert_eq!(taken("find . -type f -exec grep -l x {} +"), Vec::<String>::new());
     }
 
     #[test]
