@@ -166,8 +166,13 @@ fn of_user() -> Vec<PathBuf> {
 pub(super) fn expanded(word: &str) -> PathBuf {
     let variable = |name: &str| env::var(name).ok();
     let mut text = match word.strip_prefix('~') {
-        Some(rest) if rest.is_empty() || rest.starts_with('/') => variable("HOME").unwrap_or_default() + rest,
-        Some(_) | None => word.to_owned(),
+        Some(rest) => match rest.split_at(rest.find('/').unwrap_or(rest.len())) {
+            (name, rest) if name.is_empty() || variable("USER").is_some_and(|user| user == name) => {
+                variable("HOME").unwrap_or_default() + rest
+            }
+            _ => word.to_owned(),
+        },
+        None => word.to_owned(),
     };
     // The folder that it is looked at from is where the command is, whatever this process was told.
     let known = |name: &str| if name == "PWD" { Some(".".to_owned()) } else { variable(name) };

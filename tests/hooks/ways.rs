@@ -150,6 +150,7 @@ fn keys_are_not_read_by_a_way_round() {
         for by in [None, Some(&developer)] {
             for command in [
                 "cat ~/con*/*/*/operator.key".to_owned(),
+                "cat ~ann/config/interlock/x/operator.key".to_owned(),
                 "head ~/config/interloc[k]/*/operator.key".to_owned(),
                 "cd ~/config && cat */*/operator.key".to_owned(),
                 "grep -r . ~/config".to_owned(),

@@ -20,7 +20,6 @@ const fn looker(name: &'static str) -> Looker {
 }
 
 const LOOKERS: &[Looker] = &[
-    looker("["),
     looker("basename"),
     looker("cat"),
     looker("cd"),
@@ -46,7 +45,6 @@ const LOOKERS: &[Looker] = &[
     Looker { name: "sort", short: "o", long: &["output", "compress-program"] },
     looker("stat"),
     looker("tail"),
-    looker("test"),
     looker("tr"),
     Looker { name: "tree", short: "oR", long: &["output"] },
     looker("true"),
@@ -125,7 +123,13 @@ impl Line {
 /// A loop only looks if its variable means nothing to any program.
 fn runs_over(variable: &str, words: &[Word]) -> bool {
     let harmless = variable.chars().all(|letter| letter.is_ascii_lowercase() || letter == '_');
-    harmless && !variable.ends_with("path") && words.iter().all(|word| word.sure != Sure::Computed)
+    let known = |word: &Word| word.sure != Sure::Computed && !runs_when_read(&word.text);
+    harmless && !variable.ends_with("path") && words.iter().all(known)
+}
+
+/// Whoever takes it for the place in an array runs what is in it, quoted or not.
+fn runs_when_read(text: &str) -> bool {
+    text.contains("$(") || text.contains('`')
 }
 
 fn looks(command: &Command) -> bool {
@@ -142,6 +146,7 @@ fn looks(command: &Command) -> bool {
     match first.text.as_str() {
         "git" => sure && git_looks(&texts),
         "find" => sure && !texts.iter().any(|word| OF_FIND.contains(word) || finds_and_acts(word)),
+        "[" | "test" => !texts.iter().any(|word| runs_when_read(word)),
         "command" => matches!(texts.first(), Some(&("-v" | "-V"))),
         "date" => sure && date_looks(&texts),
         "uniq" => sure && texts.iter().filter(|word| !word.starts_with('-')).count() < 2,
@@ -248,6 +253,7 @@ mod tests {
             "(cd src && ls) | head; time ls; ! grep x y",
             "echo \"$HOME\" $'it\\'s'",
             "uniq -c a; date +%F; command -v git",
+            "[[ -f a && $x == b* ]] && cat a; [ -n \"$x\" ] || ls",
             "",
         ] {
             assert!(Line::read(line).only_looks(), "{line}: {:?}", Line::read(line));
@@ -292,6 +298,9 @@ mod tests {
             "cat =(rm x)",
             "ls *(e:'rm x':)",
             "coproc rm x",
+            "[[ -f $(rm x) ]]",
+            "[ -v 'a[$(rm x)]' ]",
+            "for v in 'a[$(rm x)]'; do [[ $v -eq 0 ]]; done",
             "f() { ls; }; f",
             "$cmd x",
             "eval ls",

@@ -269,9 +269,23 @@ mod tests {
             ("${x:-", "ls", "}", 10_000),
             ("bash -c ", "ls", "", 8_000),
             ("`", "", "", 50_000),
+            ("{ ", "ls;", "};", 12_000),
+            ("case x in x) ", "ls", "", 5_000),
+            ("[[ ! ", "x ]]", "", 10_000),
+            ("ls | ", "ls", "", 12_000),
+            ("! ", "ls", "", 30_000),
+            ("time ", "ls", "", 12_000),
+            ("f() ", "ls", "", 15_000),
+            ("coproc ", "ls", "", 9_000),
+            ("a=(", "", "", 20_000),
         ] {
             let line = Line::read(&format!("{}{middle}{}", before.repeat(times), after.repeat(times)));
-            assert!(before == "ls && " || !line.only_looks(), "{before}");
+            assert!(["ls && ", "ls | ", "! ", "time "].contains(&before) || !line.only_looks(), "{before}");
+        }
+        for (before, within, after) in
+            [("[[ ", "! ", "x ]]"), ("[[ ", "( ", "x ]]"), ("((", "- ", "1))"), ("echo $((", "(", "1))")]
+        {
+            Line::read(&format!("{before}{}{after}", within.repeat(30_000)));
         }
         assert!(Line::read(&"x".repeat(1 << 20)).unread);
     }

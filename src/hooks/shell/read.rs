@@ -117,6 +117,10 @@ impl Reader {
                 self.around(redirects);
             }
             NodeKind::Negation { pipeline } | NodeKind::Time { pipeline, .. } => self.node(pipeline),
+            NodeKind::ConditionalExpr { body, redirects } => {
+                self.condition(body);
+                self.around(redirects);
+            }
             NodeKind::Empty | NodeKind::Comment { .. } => {}
             other => self.computed(other),
         }
@@ -136,10 +140,6 @@ impl Reader {
                 self.hidden(raw_content);
                 self.around(redirects);
             }
-            NodeKind::ConditionalExpr { body, redirects } => {
-                self.condition(body);
-                self.around(redirects);
-            }
             _ => self.line.unread = true,
         }
     }
@@ -156,7 +156,7 @@ impl Reader {
             | NodeKind::CondParen { inner }
             | NodeKind::UnaryTest { operand: inner, .. } => self.condition(inner),
             NodeKind::CondTerm { value, .. } => self.hidden(value),
-            _ => {}
+            _ => self.line.computed = true,
         }
     }
 

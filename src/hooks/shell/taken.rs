@@ -92,13 +92,15 @@ fn read<'l>(name: &str, words: &'l [Word]) -> Vec<Whole<'l>> {
 fn by_git(words: &[Word]) -> Vec<Whole<'_>> {
     let at = words.iter().position(|word| matches!(word.text.as_str(), "clean" | "stash" | "rm" | "mv"));
     let Some((command, rest)) = at.and_then(|at| words[at..].split_first()) else { return Vec::new() };
+    let gone = words.windows(2).find(|pair| pair[0].text == "-C").map(|pair| whole(&pair[1]));
+    let here = gone.unwrap_or(Whole { path: HERE, fits: false, instead: "" });
     match command.text.as_str() {
         "clean" if has(rest, "xX", "") && !has(rest, "n", "dry-run") => {
             let named = files(rest);
-            let all = if named.is_empty() { vec![Whole { path: HERE, fits: false, instead: "" }] } else { named };
+            let all = if named.is_empty() { vec![here] } else { named };
             all.into_iter().map(|whole| Whole { instead: NO_CLEAN, ..whole }).collect()
         }
-        "stash" if has(rest, "a", "all") => vec![Whole { path: HERE, fits: false, instead: NO_STASH }],
+        "stash" if has(rest, "a", "all") => vec![Whole { instead: NO_STASH, ..here }],
         "rm" => files(rest),
         "mv" => all_but_last(rest),
         _ => Vec::new(),
@@ -169,7 +171,7 @@ mod tests {
         assert_eq!(taken("mv -t /tmp .claude"), ["/tmp", ".claude"]);
         assert_eq!(taken("rsync -a --delete /tmp/e/ ./; rsync -a a b"), ["./"]);
         assert_eq!(taken("git clean -fdx; git clean -fdX target; git clean -fd; git clean -ndx"), [".", "target"]);
-        assert_eq!(taken("git stash -a; git -C x stash push --all; git stash -u"), [".", "."]);
+        assert_eq!(taken("git stash -a; git -C x stash push --all; git stash -u"), [".", "x"]);
         assert_eq!(taken("git rm -r .claude; chmod -R 000 .; chmod +x a"), [".claude", "000", "."]);
         assert_eq!(taken("find -delete; find a b -exec rm {} +"), [".", "a", "b", "{}", "+"]);
         assert_eq!(taken("find . -name '*.pyc' -delete; find . -name '*.db' -delete"), ["."]);

@@ -99,6 +99,10 @@ impl Reader {
             word.at_least(Sure::Computed);
             return self.inner(inner);
         }
+        // In backticks these begin and end others.
+        if value.contains("\\`") {
+            word.at_least(Sure::Computed);
+        }
         let mut characters = value.chars().peekable();
         while let Some(character) = characters.next() {
             match (*quote, character) {
@@ -124,9 +128,6 @@ impl Reader {
                     word.text.push(character);
                 }
                 (_, plain) => word.text.push(plain),
-            }
-            if character == '\\' && value.contains("\\`") {
-                word.at_least(Sure::Computed);
             }
         }
     }
