@@ -120,6 +120,11 @@ impl Keyring {
         self.folder.join(store)
     }
 
+    /// Everywhere that keys may lie.
+    pub(crate) fn places(&self) -> Vec<PathBuf> {
+        [Some(self.folder.clone()), self.file.clone()].into_iter().flatten().collect()
+    }
+
     /// Takes back the keys of a store that did not come to be.
     pub fn forget(&self, store: &str) {
         let _ = fs::remove_dir_all(self.folder(store));

@@ -37,13 +37,19 @@ pub(crate) struct Hook {
     /// Holds back as well where no store is to be found
     #[arg(long)]
     hold: bool,
+
+    /// The project whose store it asks, wherever the client has gone meanwhile
+    #[arg(long, value_name = "FOLDER")]
+    project: Option<String>,
 }
 
 impl Hook {
     pub(crate) fn run(&self, place: &Place) -> Ending {
         let payload = input::bytes(Path::new("-"), LARGEST).unwrap_or_default();
-        let Self { client, event, hold } = self;
-        let reply = answer(&Call { client: *client, event, payload: &payload, place, hold: *hold });
+        let Self { client, event, project, hold } = self;
+        // A variable that the client has not set is no project.
+        let project = project.as_deref().filter(|project| !project.is_empty()).map(Path::new);
+        let reply = answer(&Call { client: *client, event, payload: &payload, place, project, hold: *hold });
         let told = io::stdout().write_all(reply.out.as_bytes()).and_then(|()| io::stdout().flush());
         // An answer that nobody hears must not pass for a yes, and without a word some clients take it for one.
         let unheard =

@@ -39,7 +39,7 @@ use clap::{Parser, Subcommand};
 
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
-pub(crate) use place::{Place, person, workspaces};
+pub(crate) use place::{Place, keyring, person, workspaces};
 
 /// How a command ends: done, or a result that is itself a refusal, or a failure.
 pub(crate) type Ending = Result<Exit, Failure>;

@@ -26,12 +26,14 @@ pub(crate) struct Place {
     from: Option<PathBuf>,
     /// By which way whatever is done here comes.
     via: Option<Via>,
+    /// Somebody waits for what is done here, and not for long.
+    brief: bool,
 }
 
 impl Place {
     pub(crate) fn new(named: Option<String>) -> Self {
         let named = named.or_else(|| env::var("INTERLOCK_STORE").ok().filter(|named| !named.is_empty()));
-        Self { named, from: None, via: None }
+        Self { named, from: None, via: None, brief: false }
     }
 
     /// The same, as seen from another folder.
@@ -42,6 +44,11 @@ impl Place {
     /// The same, with everything that is done coming this way.
     pub(crate) fn via(&self, via: Via) -> Self {
         Self { via: Some(via), ..self.clone() }
+    }
+
+    /// The same, with a store that is given up soon if others keep it busy.
+    pub(crate) fn briefly(&self) -> Self {
+        Self { brief: true, ..self.clone() }
     }
 
     /// The file of the store: as named, or found from this folder upward.
@@ -70,7 +77,8 @@ impl Place {
 
     /// The store, to look at.
     pub(crate) fn store(&self) -> Result<Sqlite, Failure> {
-        Ok(Sqlite::open(&self.file()?)?)
+        let file = self.file()?;
+        Ok(if self.brief { Sqlite::open_briefly(&file)? } else { Sqlite::open(&file)? })
     }
 
     /// The engine, to decide with.

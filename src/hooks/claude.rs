@@ -2,11 +2,15 @@
 
 use serde_json::{Value as Json, json};
 
-use crate::hooks::client::{Reply, paths, text, with_prompt, word};
+use crate::hooks::client::{Reply, text, with_prompt, word};
 use crate::hooks::happening::{End, Happening, Spawn, Verdict};
+use crate::hooks::tool::{edits, of_server, paths, runs};
 
 /// What a conversation that works on a session has sent when the session completes. `Stop` may not have come by then.
 pub(super) const EXPECTS: &[&str] = &["SessionStart", "PreToolUse", "SubagentStart", "SubagentStop"];
+
+/// Tools that start agents of which no hook would hear before they are at work.
+const SWARMS: &[&str] = &["RemoteTrigger", "TeamCreate", "Workflow"];
 
 /// Roles that come out of a plugin are called by its name first.
 pub(super) const OF_PLUGIN: &str = "interlock:";
@@ -39,15 +43,20 @@ pub(super) fn happening(event: &str, payload: &Json) -> Happening {
 
 fn before(tool: &str, input: &Json) -> Happening {
     match tool {
-        "Write" | "Edit" | "MultiEdit" => Happening::Edits(paths(input, "file_path")),
-        "NotebookEdit" => Happening::Edits(paths(input, "notebook_path")),
-        "Read" => Happening::Reads(paths(input, "file_path")),
-        "Grep" | "Glob" => Happening::Reads(paths(input, "path")),
-        "Bash" => Happening::Runs(word(input, "command")),
+        "Write" | "Edit" | "MultiEdit" => edits(tool, input, &["file_path"]),
+        "NotebookEdit" => edits(tool, input, &["notebook_path"]),
+        "Read" => Happening::Reads { paths: paths(input, &["file_path"]), whole: false },
+        "Grep" => Happening::Reads { paths: paths(input, &["path"]), whole: true },
+        "Glob" => Happening::Reads { paths: paths(input, &["path", "pattern"]), whole: false },
+        "Bash" | "PowerShell" | "Monitor" | "REPL" => runs(tool, input, &[]),
         "SendMessage" => Happening::Recalls,
+        "" => Happening::Unclear(tool.to_owned()),
+        _ if SWARMS.contains(&tool) => {
+            Happening::Spawns(Spawn { kind: tool.to_owned(), said: String::new(), call: None })
+        }
         _ => match tool.rsplit_once("__") {
-            Some((server, name)) if server.contains("interlock") => Happening::Calls(name.to_owned()),
-            Some(_) | None => Happening::Other,
+            Some((_, name)) => of_server(name, input),
+            None => Happening::Other,
         },
     }
 }

@@ -1,7 +1,5 @@
 //! The clients: what they send, and how they are answered. Their formats are nowhere else.
 
-use std::path::PathBuf;
-
 use serde_json::Value as Json;
 
 use crate::hooks::happening::{Agent, Happening, Scene, Verdict};
@@ -123,17 +121,9 @@ pub(super) fn word(of: &Json, name: &str) -> String {
     text(of, name).unwrap_or_default()
 }
 
-pub(super) fn path(of: &Json) -> Option<PathBuf> {
-    of.as_str().map(PathBuf::from)
-}
-
 /// What a tool is given, with another prompt.
 pub(super) fn with_prompt(input: &Json, prompt: &str) -> Json {
     let mut input = input.as_object().cloned().unwrap_or_default();
     input.insert("prompt".to_owned(), Json::from(prompt));
     Json::Object(input)
-}
-
-pub(super) fn paths(of: &Json, name: &str) -> Vec<PathBuf> {
-    text(of, name).map(PathBuf::from).into_iter().collect()
 }

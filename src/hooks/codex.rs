@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use serde_json::{Value as Json, json};
 
 use crate::hooks::client::{Reply, text, word};
-use crate::hooks::happening::{End, Happening, Spawn, Verdict};
+use crate::hooks::happening::{End, Happening, Run, Spawn, Verdict};
+use crate::hooks::tool::{of_server, runs};
 
 /// Tools that talk to an agent that is there already.
 const RECALLS: &[&str] = &["send_input", "resume_agent", "followup_task", "collaborationsend_message"];
@@ -53,17 +54,31 @@ fn before(tool: &str, payload: &Json, input: &Json) -> Happening {
             call: text(payload, "tool_use_id"),
         }),
         _ if RECALLS.iter().any(|recalls| tool.ends_with(recalls)) => Happening::Recalls,
-        "apply_patch" => Happening::Edits(patched(&word(input, "command"))),
-        "Bash" => {
-            let command = word(input, "command");
-            let patch = patched(&command);
-            if patch.is_empty() { Happening::Runs(command) } else { Happening::Edits(patch) }
+        "apply_patch" => patches(tool, input),
+        "Bash" | "shell" | "local_shell" | "shell_command" | "exec_command" | "js_repl" => {
+            match runs(tool, input, &["workdir", "cwd"]) {
+                Happening::Runs(run) => Happening::Runs(Run { patch: patched(&run.command), ..run }),
+                other => other,
+            }
         }
+        // What is typed into a command that runs; nothing, to see what it says.
+        "write_stdin" => match text(input, "chars") {
+            Some(command) => Happening::Runs(Run { command, ..Run::default() }),
+            None => Happening::Other,
+        },
+        "" => Happening::Unclear(tool.to_owned()),
         _ => match tool.rsplit_once("__") {
-            Some((server, name)) if server.contains("interlock") => Happening::Calls(name.to_owned()),
-            Some(_) | None => Happening::Other,
+            Some((_, name)) => of_server(name, input),
+            None => Happening::Other,
         },
     }
+}
+
+/// A patch, in whichever field it comes.
+fn patches(tool: &str, input: &Json) -> Happening {
+    let patch = ["command", "input", "patch"].iter().find_map(|name| text(input, name));
+    let paths = patched(&patch.unwrap_or_default());
+    if paths.is_empty() { Happening::Unclear(tool.to_owned()) } else { Happening::Edits(paths) }
 }
 
 /// The files that a patch changes.
@@ -71,7 +86,7 @@ fn patched(patch: &str) -> Vec<PathBuf> {
     if !patch.contains("*** Begin Patch") {
         return Vec::new();
     }
-    let marks = ["*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "];
+    let marks = ["*** Add File:", "*** Update File:", "*** Delete File:", "*** Move to:"];
     let named = patch.lines().filter_map(|line| marks.iter().find_map(|mark| line.trim().strip_prefix(mark)));
     named.map(|path| PathBuf::from(path.trim())).collect()
 }

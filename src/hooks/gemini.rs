@@ -5,8 +5,9 @@
 
 use serde_json::{Value as Json, json};
 
-use crate::hooks::client::{Reply, path, paths, text, with_prompt, word};
+use crate::hooks::client::{Reply, text, with_prompt, word};
 use crate::hooks::happening::{End, Happening, Spawn, Verdict};
+use crate::hooks::tool::{edits, of_server, paths, runs};
 
 /// What a conversation that works on a session has sent when the session completes.
 pub(super) const EXPECTS: &[&str] = &["BeforeAgent", "BeforeTool"];
@@ -14,6 +15,9 @@ pub(super) const EXPECTS: &[&str] = &["BeforeAgent", "BeforeTool"];
 /// The tool that starts a sub-agent, and the one that ends it.
 const SPAWN: &str = "invoke_agent";
 const END: &str = "complete_task";
+
+/// Where a tool works, if not in the folder of the conversation.
+const IN_FOLDER: &[&str] = &["dir_path", "directory", "path"];
 
 pub(super) fn happening(event: &str, payload: &Json) -> Happening {
     let (tool, input) = (word(payload, "tool_name"), &payload["tool_input"]);
@@ -33,17 +37,15 @@ fn before(tool: &str, payload: &Json, input: &Json) -> Happening {
             Happening::Spawns(Spawn { kind: word(input, "agent_name"), said: word(input, "prompt"), call: call(input) })
         }
         END => Happening::Ends(End { message: word(input, "result"), transcript: None, again: false }),
-        "write_file" | "replace" => Happening::Edits(paths(input, "file_path")),
-        "read_file" => {
-            Happening::Reads(["file_path", "absolute_path"].iter().flat_map(|name| paths(input, name)).collect())
-        }
-        "read_many_files" => {
-            Happening::Reads(input["include"].as_array().into_iter().flatten().filter_map(path).collect())
-        }
-        "run_shell_command" => Happening::Runs(word(input, "command")),
+        "write_file" | "replace" => edits(tool, input, &["file_path"]),
+        "read_file" => Happening::Reads { paths: paths(input, &["file_path", "absolute_path"]), whole: false },
+        "read_many_files" => Happening::Reads { paths: paths(input, &["include", "paths"]), whole: true },
+        "grep_search" | "search_file_content" => Happening::Reads { paths: paths(input, IN_FOLDER), whole: true },
+        "run_shell_command" => runs(tool, input, IN_FOLDER),
+        "" => Happening::Unclear(tool.to_owned()),
         _ => match text(&payload["mcp_context"], "tool_name") {
-            Some(name) if word(&payload["mcp_context"], "server_name").contains("interlock") => Happening::Calls(name),
-            Some(_) | None => Happening::Other,
+            Some(name) => of_server(&name, input),
+            None => Happening::Other,
         },
     }
 }

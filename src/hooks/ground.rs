@@ -4,16 +4,28 @@ use std::env;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-/// Files that set the clients up: whoever changes them can take the hooks out.
+use memchr::memmem;
+
+use crate::cli::keyring;
+
+/// Files of a project that set the clients up: whoever changes them can take the hooks out.
 const SETTINGS: &[&str] = &[
     ".claude/settings.json",
     ".claude/settings.local.json",
     ".claude/skills/interlock",
+    ".codex/agents",
     ".codex/config.toml",
     ".codex/hooks.json",
-    ".gemini/settings.json",
     ".gemini/agents",
+    ".gemini/settings.json",
     ".mcp.json",
+];
+/// The same for the user: in the folder that a variable names, or else at home, in this folder.
+const OF_USER: &[(&str, &str, &[&str])] = &[
+    ("CLAUDE_CONFIG_DIR", ".claude", &["settings.json", "settings.local.json", "plugins"]),
+    ("CODEX_HOME", ".codex", &["config.toml", "hooks.json"]),
+    ("", ".gemini", &["settings.json", "trustedFolders.json", "acknowledgments"]),
+    ("", ".claude.json", &[""]),
 ];
 /// Links that are followed for one path, at most.
 const LINKS: u32 = 16;
@@ -29,9 +41,11 @@ pub(super) struct Ground {
     /// The folder of the store.
     store: PathBuf,
     /// Where the keys are, and what hooks hold.
-    keys: PathBuf,
+    keys: Vec<PathBuf>,
     /// Where `interlock run` has its agents work.
     workspaces: Option<PathBuf>,
+    /// What sets the clients up.
+    settings: Vec<PathBuf>,
 }
 
 /// Whose a path is.
@@ -48,13 +62,20 @@ pub(super) enum Whose {
 }
 
 impl Ground {
-    pub(super) fn new(project: &Path, store: &Path, keys: &Path, workspaces: Option<&Path>) -> Self {
+    pub(super) fn new(project: &Path, store: &Path, keys: &[PathBuf], workspaces: Option<&Path>) -> Self {
         let store = std::path::absolute(store).unwrap_or_else(|_| store.to_owned());
+        let project = resolved(project);
+        let of_project = SETTINGS.iter().map(|name| project.join(name));
+        let mut settings: Vec<PathBuf> = of_project.chain(of_user()).collect();
+        // A link of the user's is protected as well as what it points to.
+        let real: Vec<PathBuf> = settings.iter().filter_map(|path| path.canonicalize().ok()).collect();
+        settings.extend(real.into_iter().filter(|real| !settings.contains(real)).collect::<Vec<_>>());
         Self {
-            project: resolved(project),
             store: resolved(&store),
-            keys: resolved(keys),
+            keys: keys.iter().map(|path| resolved(path)).collect(),
             workspaces: workspaces.map(resolved),
+            project,
+            settings,
         }
     }
 
@@ -64,7 +85,7 @@ impl Ground {
         if own.iter().any(|own| path.starts_with(resolved(own))) {
             return Whose::Elsewhere;
         }
-        if path.starts_with(&self.keys) {
+        if self.keys.iter().any(|keys| path.starts_with(keys)) {
             return Whose::Secret(OF_KEYS);
         }
         if path.starts_with(&self.store) {
@@ -73,36 +94,90 @@ impl Ground {
         if self.workspaces.as_ref().is_some_and(|folder| path.starts_with(folder)) {
             return Whose::Nobody(OF_RUN);
         }
-        let Ok(inside) = path.strip_prefix(&self.project) else { return Whose::Elsewhere };
-        if SETTINGS.iter().any(|settings| inside.starts_with(settings)) {
+        if self.settings.iter().any(|settings| path.starts_with(settings)) {
             return Whose::Nobody(OF_HOOKS);
         }
-        Whose::Project(inside.to_owned())
+        match path.strip_prefix(&self.project) {
+            Ok(inside) => Whose::Project(inside.to_owned()),
+            Err(_) => Whose::Elsewhere,
+        }
     }
 
     /// Why this path cannot be taken away: something that nobody changes lies in it.
     pub(super) fn holds(&self, path: &Path, from: &Path) -> Option<&'static str> {
         let path = resolved(&from.join(path));
-        if self.keys.starts_with(&path) {
-            return Some(OF_KEYS);
-        }
         if self.store.starts_with(&path) {
             return Some(OF_STORE);
         }
-        let inside = path.strip_prefix(&self.project).ok()?;
-        SETTINGS.iter().any(|settings| Path::new(settings).starts_with(inside)).then_some(OF_HOOKS)
+        if self.settings.iter().any(|settings| settings.starts_with(&path)) {
+            return Some(OF_HOOKS);
+        }
+        self.keys.iter().any(|keys| keys.starts_with(&path)).then_some(OF_KEYS)
     }
+
+    /// Why this path cannot be read with all that is in it.
+    pub(super) fn holds_keys(&self, path: &Path, from: &Path) -> Option<&'static str> {
+        let path = resolved(&from.join(path));
+        self.keys.iter().any(|keys| keys.starts_with(&path)).then_some(OF_KEYS)
+    }
+
+    /// What a text names of what nobody changes, by whatever way it comes to the path before it.
+    pub(super) fn mentioned(&self, text: &str) -> Option<(PathBuf, &'static str)> {
+        let named = |name: &str| {
+            let after = |at: usize| text[at + name.len()..].chars().next();
+            let ends = |at: usize| after(at).is_none_or(|next| !(next.is_alphanumeric() || "._-".contains(next)));
+            !name.is_empty() && memmem::find_iter(text.as_bytes(), name).any(|at| text.is_char_boundary(at) && ends(at))
+        };
+        let folder = self.store.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let store = if folder.starts_with('.') { folder } else { self.store.display().to_string() };
+        if named(&store) {
+            return Some((PathBuf::from(store), OF_STORE));
+        }
+        let keys = self.keys.iter().map(|keys| keys.display().to_string()).find(|keys| named(keys));
+        if let Some(keys) = keys.or_else(|| Some(".config/interlock".to_owned()).filter(|keys| named(keys))) {
+            return Some((PathBuf::from(keys), OF_KEYS));
+        }
+        SETTINGS.iter().find(|name| named(name)).map(|name| (PathBuf::from(name), OF_HOOKS))
+    }
+}
+
+/// What nobody reads: the folder that has the keys of every store of this user, and a file with keys that is named.
+pub(super) fn secrets() -> Vec<PathBuf> {
+    let Ok(keyring) = keyring() else { return Vec::new() };
+    keyring.places().into_iter().filter(|path| path.is_absolute()).collect()
+}
+
+/// What sets the clients up for this user, wherever they are used.
+fn of_user() -> Vec<PathBuf> {
+    let home = env::var_os("HOME").map(PathBuf::from);
+    let home_of_gemini = env::var_os("GEMINI_CLI_HOME").map(PathBuf::from);
+    let mut all = Vec::new();
+    for (variable, folder, names) in OF_USER {
+        let named = env::var_os(variable).map(PathBuf::from);
+        let at_home = [&home, &home_of_gemini].into_iter().flatten().map(|home| home.join(folder));
+        for folder in at_home.chain(named).filter(|folder| folder.is_absolute()) {
+            all.extend(names.iter().map(|name| if name.is_empty() { folder.clone() } else { folder.join(name) }));
+        }
+    }
+    all
 }
 
 /// A path as a shell would read it: with the home of the user, and with variables.
 pub(super) fn expanded(word: &str) -> PathBuf {
     let variable = |name: &str| env::var(name).ok();
     let mut text = match word.strip_prefix('~') {
-        Some(rest) if rest.is_empty() || rest.starts_with('/') => variable("HOME").unwrap_or_default() + rest,
-        Some(_) | None => word.to_owned(),
+        Some(rest) => match rest.split_at(rest.find('/').unwrap_or(rest.len())) {
+            (name, rest) if name.is_empty() || variable("USER").is_some_and(|user| user == name) => {
+                variable("HOME").unwrap_or_default() + rest
+            }
+            _ => word.to_owned(),
+        },
+        None => word.to_owned(),
     };
-    for name in ["HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "PWD"] {
-        if let Some(value) = variable(name).filter(|_| text.contains('$')) {
+    // The folder that it is looked at from is where the command is, whatever this process was told.
+    let known = |name: &str| if name == "PWD" { Some(".".to_owned()) } else { variable(name) };
+    for name in ["HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR", "PWD"] {
+        if let Some(value) = known(name).filter(|_| text.contains('$')) {
             text = text.replace(&format!("${{{name}}}"), &value).replace(&format!("${name}"), &value);
         }
     }
@@ -111,7 +186,7 @@ pub(super) fn expanded(word: &str) -> PathBuf {
 
 /// The path without `.`, `..` and links, as far as it exists: what is not there yet cannot be a link.
 pub(super) fn resolved(path: &Path) -> PathBuf {
-    followed(path, LINKS)
+    path.canonicalize().unwrap_or_else(|_| followed(path, LINKS))
 }
 
 fn followed(path: &Path, links: u32) -> PathBuf {
@@ -151,7 +226,12 @@ mod tests {
     fn ground() -> Ground {
         let path = Path::new;
         let (project, store) = (path("/nowhere/project"), path("/nowhere/project/.interlock"));
-        Ground::new(project, store, path("/nowhere/config/interlock"), Some(path("/nowhere/state/interlock")))
+        Ground::new(
+            project,
+            store,
+            &[PathBuf::from("/nowhere/config/interlock")],
+            Some(path("/nowhere/state/interlock")),
+        )
     }
 
     #[test]
@@ -190,6 +270,23 @@ mod tests {
         }
         for path in ["src", ".claude/agents", ".github", "/tmp", "a/b/.claude"] {
             assert_eq!(ground().holds(Path::new(path), from), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn what_a_text_names_is_found_in_it() {
+        let mentions = |text: &str| ground().mentioned(text).is_some();
+        for text in [
+            "python3 -c \"open('.interlock/interlock.db','w')\"",
+            "rm -rf $(pwd)/.interlock",
+            "tar -C.interlock -xf a",
+            "cat ~/.config/interlock/x",
+            "git checkout -- .codex/hooks.json",
+        ] {
+            assert!(mentions(text), "{text}");
+        }
+        for text in ["cat interlock.yaml", "curl https://x.interlock.dev", "vi .interlockrc", "ls .claude/agents"] {
+            assert!(!mentions(text), "{text}");
         }
     }
 

@@ -44,14 +44,18 @@ pub(super) enum Happening {
     Linked { call: String, agent: Option<String> },
     /// Somebody has waited for sub-agents; these have failed.
     Waited { failed: Vec<String> },
-    /// Files are about to be read.
-    Reads(Vec<PathBuf>),
+    /// Files are about to be read, and folders with all that is in them if `whole`.
+    Reads { paths: Vec<PathBuf>, whole: bool },
     /// Files are about to be changed.
     Edits(Vec<PathBuf>),
     /// A command is about to be run.
-    Runs(String),
+    Runs(Run),
     /// A tool of Interlock's own server is about to be called.
     Calls(String),
+    /// A tool that nobody knows is given these paths.
+    Touches(Vec<PathBuf>),
+    /// A tool that changes or runs something, by its name, with nothing in it that could be judged.
+    Unclear(String),
     /// The main conversation is about to stop.
     Stops {
         /// It was held back before, and nobody has said anything since.
@@ -59,6 +63,15 @@ pub(super) enum Happening {
     },
     /// Nothing that concerns a session.
     Other,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Run {
+    pub(super) command: String,
+    /// Where it is run, if not where the client is.
+    pub(super) folder: Option<PathBuf>,
+    /// The files of a patch that it holds.
+    pub(super) patch: Vec<PathBuf>,
 }
 
 #[derive(Clone, Debug)]

@@ -1,6 +1,7 @@
 //! Judges what happens in a conversation by the sessions that are under way.
 
 use std::fs::File;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use interlock_core::code::Code;
@@ -15,7 +16,7 @@ use crate::cli::workspaces;
 use crate::engine::{Engine, Live, Order, Task};
 use crate::failure::{Exit, Failure};
 use crate::hooks::client::Client;
-use crate::hooks::ground::Ground;
+use crate::hooks::ground::{Ground, secrets};
 use crate::hooks::happening::{Agent, Happening, Scene, Verdict};
 use crate::hooks::memory::{self, Memory};
 use crate::hooks::steps;
@@ -36,6 +37,7 @@ pub(super) struct Judge {
     pub(super) memory: Memory,
     pub(super) ground: Ground,
     pub(super) courses: Vec<Course>,
+    pub(super) project: PathBuf,
     /// While this is there nobody else claims.
     _alone: Option<File>,
 }
@@ -64,7 +66,7 @@ impl Judge {
     /// Opens what it takes to judge. Whoever may claim does so alone: two who look at the same moment would both find
     /// an assignment free.
     pub(super) fn open(client: Client, mut scene: Scene, place: &Place, claims: bool) -> Result<Self, Failure> {
-        let mut engine = place.engine()?.via(Via::Hook(Name::new(client.name())));
+        let mut engine = place.briefly().engine()?.via(Via::Hook(Name::new(client.name())));
         let own = engine.own_folder();
         let folder = own.join("hooks");
         let alone = if claims { memory::claims_alone(&folder).map(Some) } else { Ok(None) };
@@ -86,10 +88,9 @@ impl Judge {
             let (live, workflow) = engine.look(&session)?;
             courses.push(Course { live, workflow });
         }
-        // The keys of every store lie in one folder.
-        let keys = own.parent().unwrap_or(&own);
-        let ground = Ground::new(&place.project()?, &place.folder()?, keys, workspaces().ok().as_deref());
-        Ok(Self { client, scene, engine, memory, ground, courses, _alone: alone })
+        let (project, store) = (place.project()?, place.folder()?);
+        let ground = Ground::new(&project, &store, &secrets(), workspaces().ok().as_deref());
+        Ok(Self { client, scene, engine, memory, ground, courses, project, _alone: alone })
     }
 
     pub(super) fn judge(mut self, happening: &Happening) -> Result<Verdict, Failure> {
@@ -136,12 +137,13 @@ impl Judge {
             Happening::Returned { call, failed } => Ok(self.returned(call.as_deref(), *failed)),
             Happening::Linked { call, agent } => Ok(self.linked(call, agent.as_deref())),
             Happening::Waited { failed } => Ok(self.waited(failed)),
-            Happening::Reads(paths) => Ok(self.reads(paths)),
-            Happening::Edits(paths) => Ok(self.edits(paths)),
-            Happening::Runs(command) => Ok(self.runs(command)),
+            Happening::Reads { paths, whole } => Ok(self.reads(paths, *whole)),
+            Happening::Edits(paths) => Ok(self.edits(paths, &self.scene.folder)),
+            Happening::Runs(run) => Ok(self.runs(run)),
             Happening::Calls(tool) => Ok(self.calls(tool)),
+            Happening::Touches(paths) => Ok(self.touched(paths)),
             Happening::Stops { again } => self.stops(*again),
-            Happening::Other => Ok(Finding::Pass),
+            Happening::Unclear(_) | Happening::Other => Ok(Finding::Pass),
         }
     }
 

@@ -4,10 +4,11 @@
 //! conversation come at the same time; each holds the file locked while it works.
 
 use std::collections::BTreeSet;
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Seek as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+use std::thread;
 use std::time::{Duration, SystemTime};
 
 use interlock_core::id::{AssignmentId, Digest, Name};
@@ -17,6 +18,10 @@ use serde::{Deserialize, Serialize};
 const QUIET: Duration = Duration::from_secs(10 * 60);
 /// Files of conversations that ended long ago are cleared away.
 const OLD: Duration = Duration::from_secs(30 * 24 * 3600);
+
+/// How often, and how long each time, a hook waits for others of its kind.
+const TRIES: u32 = 5_000;
+const PAUSE: Duration = Duration::from_millis(1);
 
 /// An assignment that was claimed for a sub-agent.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -63,8 +68,20 @@ pub(super) struct Memory {
 /// Waits until no other conversation is about to claim something, and keeps them from it until it is dropped.
 pub(super) fn claims_alone(folder: &Path) -> io::Result<File> {
     let file = open(folder, &folder.join("claims"))?;
-    file.lock()?;
+    lock(&file)?;
     Ok(file)
+}
+
+/// Waits for its turn, and not for ever: a client lets pass what it has waited too long for.
+fn lock(file: &File) -> io::Result<()> {
+    for _ in 0..TRIES {
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => thread::sleep(PAUSE),
+            Err(TryLockError::Error(error)) => return Err(error),
+            Ok(()) => return Ok(()),
+        }
+    }
+    Err(io::Error::new(io::ErrorKind::TimedOut, "other hooks hold it for too long"))
 }
 
 fn open(folder: &Path, path: &Path) -> io::Result<File> {
@@ -78,7 +95,7 @@ impl Memory {
         let path = folder.join(file_name(conversation));
         let new = !path.exists();
         let mut file = open(&folder, &path)?;
-        file.lock()?;
+        lock(&file)?;
         let mut before = Vec::new();
         file.read_to_end(&mut before)?;
         let notes = serde_json::from_slice(&before).unwrap_or_default();

@@ -7,8 +7,10 @@
 mod claude;
 mod client;
 mod codex;
+mod commands;
 mod ending;
 mod gemini;
+mod globs;
 mod ground;
 mod happening;
 mod judge;
@@ -17,6 +19,7 @@ mod shell;
 mod spawn;
 mod steps;
 mod stop;
+mod tool;
 mod work;
 
 use std::panic::{self, AssertUnwindSafe};
@@ -30,6 +33,8 @@ use serde_json::Value as Json;
 use crate::cli::Place;
 use crate::failure::Failure;
 use crate::process;
+use globs::fitting;
+use ground::{resolved, secrets};
 use happening::{End, Happening};
 use judge::Judge;
 
@@ -47,6 +52,8 @@ pub(crate) struct Call<'a> {
     pub(crate) event: &'a str,
     pub(crate) payload: &'a [u8],
     pub(crate) place: &'a Place,
+    /// The project that the hook was written for.
+    pub(crate) project: Option<&'a Path>,
     /// What cannot be judged is held back, even where no store is to be found.
     pub(crate) hold: bool,
 }
@@ -77,7 +84,10 @@ fn judged(call: &Call<'_>) -> Reply {
         Ok(_) | Err(_) => return unreadable(call),
     };
     let happening = call.client.happening(call.event, &payload);
-    if matches!(&happening, Happening::Other) || is_harmless(&happening) {
+    if let Happening::Unclear(tool) = &happening {
+        return unclear(call, tool);
+    }
+    if matches!(&happening, Happening::Other) {
         return Reply::silent();
     }
     let from_plugin = env::var_os("CLAUDE_PLUGIN_ROOT").is_some();
@@ -88,7 +98,10 @@ fn judged(call: &Call<'_>) -> Reply {
     if !scene.folder.is_absolute() {
         scene.folder = env::current_dir().unwrap_or_default();
     }
-    let place = found(call.place, &scene.folder);
+    if is_harmless(&happening, &scene.folder) {
+        return Reply::silent();
+    }
+    let place = found(call, &scene.folder);
     let claims = matches!(happening, Happening::Spawns(_));
     let judged = Judge::open(call.client, scene, &place, claims).and_then(|judge| judge.judge(&happening));
     match judged {
@@ -99,19 +112,26 @@ fn judged(call: &Call<'_>) -> Reply {
 }
 
 /// Most of what is read is far from anything secret, and needs no store to be judged.
-fn is_harmless(happening: &Happening) -> bool {
-    let named = |path: &PathBuf| path.components().any(|part| part.as_os_str() == "interlock");
-    matches!(happening, Happening::Reads(paths) if !paths.iter().any(named))
+fn is_harmless(happening: &Happening, from: &Path) -> bool {
+    let Happening::Reads { paths, .. } = happening else { return false };
+    let secrets: Vec<PathBuf> = secrets().iter().map(|path| resolved(path)).collect();
+    let near = |path: &PathBuf| secrets.iter().any(|secret| path.starts_with(secret) || secret.starts_with(path));
+    let read = paths.iter().flat_map(|path| fitting(&path.to_string_lossy(), from));
+    !read.map(|path| resolved(&path)).any(|path| near(&path))
 }
 
-/// The store, as seen from where the client is at work: its shell may have gone elsewhere, and is still in its project.
-fn found(place: &Place, folder: &Path) -> Place {
-    let project = PROJECTS.iter().filter_map(|name| env::var_os(name).map(PathBuf::from));
-    let folders = iter::once(folder.to_owned()).chain(project).chain(env::current_dir().ok());
+/// The store: of the project that the hook was written for, or that the client names, or else as seen from where the client
+/// is at work. A model can go to another project; what it was started in it cannot change.
+fn found(call: &Call<'_>, folder: &Path) -> Place {
+    if let Some(project) = call.project.and_then(|project| std::path::absolute(project).ok()) {
+        return call.place.seen_from(&project);
+    }
+    let named = PROJECTS.iter().filter_map(|name| env::var_os(name).map(PathBuf::from));
+    let folders = named.chain(iter::once(folder.to_owned())).chain(env::current_dir().ok());
     let places: Vec<Place> =
-        folders.filter(|folder| folder.is_absolute()).map(|folder| place.seen_from(&folder)).collect();
+        folders.filter(|folder| folder.is_absolute()).map(|folder| call.place.seen_from(&folder)).collect();
     let with_store = places.iter().find(|place| place.file().is_ok()).or(places.first());
-    with_store.cloned().unwrap_or_else(|| place.clone())
+    with_store.cloned().unwrap_or_else(|| call.place.clone())
 }
 
 fn unreadable(call: &Call<'_>) -> Reply {
@@ -120,6 +140,19 @@ fn unreadable(call: &Call<'_>) -> Reply {
         Code::BadHook.number(),
         call.client.title(),
         call.event
+    );
+    Reply::blocked(&reason)
+}
+
+/// A tool that acts, with nothing in it to judge it by, is of a version that nobody here knows.
+fn unclear(call: &Call<'_>, tool: &str) -> Reply {
+    let reason = format!(
+        "Interlock ({}): {} sent {} of `{}` without a field that says what it is about, so it cannot be judged, and is held \
+         back.",
+        Code::BadHook.number(),
+        call.client.title(),
+        steps::short(call.event),
+        steps::short(tool)
     );
     Reply::blocked(&reason)
 }
@@ -148,10 +181,12 @@ fn unreachable(happening: &Happening, failure: &Failure) -> Reply {
         Happening::Spawns(_)
         | Happening::Recalls
         | Happening::Ends(End { again: false, .. })
-        | Happening::Reads(_)
+        | Happening::Reads { .. }
         | Happening::Edits(_)
         | Happening::Runs(_)
         | Happening::Calls(_)
+        | Happening::Touches(_)
+        | Happening::Unclear(_)
         | Happening::Stops { again: false } => Reply::blocked(&reason),
     }
 }

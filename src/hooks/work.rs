@@ -1,43 +1,24 @@
-//! What is about to be changed, run or called, and by whom.
+//! What is about to be changed or read, and by whom.
 
 use std::path::{Path, PathBuf};
 
 use interlock_core::code::Code;
 use interlock_core::workflow::Writes;
 
+use crate::hooks::globs::fitting;
 use crate::hooks::ground::{Whose, expanded};
-use crate::hooks::judge::{Course, Finding, Judge};
+use crate::hooks::judge::{Finding, Judge};
 use crate::hooks::memory::Held;
-use crate::hooks::shell::Line;
 use crate::hooks::steps::short;
 use crate::scope::outside;
 
-/// What people do, and no model: by the first words of the command.
-const FOR_PEOPLE: &[&str] = &[
-    "answer",
-    "defer",
-    "acknowledge",
-    "override",
-    "cancel",
-    "rebuild",
-    "init",
-    "pause",
-    "resume",
-    "session upgrade",
-    "plugin install",
-    "plugin uninstall",
-];
-/// What hooks do in a model's place.
-const FOR_HOOKS: &[&str] = &["claim", "report", "hook", "run", "mcp"];
-/// Tools that would give a model the token of an assignment, or take a handoff from it.
-const TOOLS_FOR_HOOKS: &[&str] = &["claim_assignment", "report_handoff"];
-
 impl Judge {
-    pub(super) fn edits(&self, paths: &[PathBuf]) -> Finding {
+    /// What may be changed, by paths as seen from a folder.
+    pub(super) fn edits(&self, paths: &[PathBuf], from: &Path) -> Finding {
         let own = self.own_output();
         for path in paths {
-            match self.ground.whose(path, &self.scene.folder, &own) {
-                Whose::Nobody(why) | Whose::Secret(why) => return self.not_here(path, why),
+            match self.ground.whose(&expanded(&path.to_string_lossy()), from, &own) {
+                Whose::Nobody(why) | Whose::Secret(why) => return self.not_here(path, why, ""),
                 Whose::Elsewhere => {}
                 Whose::Project(inside) => {
                     if let Some(refused) = self.edits_project(&inside) {
@@ -50,33 +31,52 @@ impl Judge {
     }
 
     /// What may be read at all: everything but keys.
-    pub(super) fn reads(&self, paths: &[PathBuf]) -> Finding {
+    pub(super) fn reads(&self, paths: &[PathBuf], whole: bool) -> Finding {
+        let from = &self.scene.folder;
         for path in paths {
-            if let Whose::Secret(why) = self.ground.whose(path, &self.scene.folder, &[]) {
-                return self.not_here(path, why);
+            for fits in fitting(&path.to_string_lossy(), from) {
+                if let Whose::Secret(why) = self.ground.whose(&fits, from, &[]) {
+                    return self.not_here(path, why, "");
+                }
+                if let Some(why) = self.ground.holds_keys(&fits, from).filter(|_| whole) {
+                    return self.not_here(path, why, "");
+                }
             }
         }
         Finding::Pass
     }
 
-    fn not_here(&self, path: &Path, why: &str) -> Finding {
+    /// What a tool that nobody knows may be given: nothing that nobody changes.
+    pub(super) fn touched(&self, paths: &[PathBuf]) -> Finding {
+        let own = self.own_output();
+        for path in paths {
+            let real = expanded(&path.to_string_lossy());
+            if let Whose::Nobody(why) | Whose::Secret(why) = self.ground.whose(&real, &self.scene.folder, &own) {
+                return self.not_here(path, why, "");
+            }
+        }
+        Finding::Pass
+    }
+
+    /// `help` says what would do instead, beyond what may be done at all.
+    pub(super) fn not_here(&self, path: &Path, why: &str, help: &str) -> Finding {
         let what = format!("{} is left alone: {why}", named(path));
         let instead = match (&self.scene.agent, self.courses.is_empty()) {
             (_, true) => String::new(),
             (Some(_), false) => "Go on with your work without it; what you cannot do, say in your handoff.".to_owned(),
             (None, false) => self.next(),
         };
-        Finding::refuse(Code::NotToBeTouched, what, instead)
+        Finding::refuse(Code::NotToBeTouched, what, format!("{help} {instead}").trim().to_owned())
     }
 
     fn edits_project(&self, inside: &Path) -> Option<Finding> {
-        let file = inside.display().to_string();
-        let (course, role) = match self.role() {
-            Some((course, role)) => (course, Some(role)),
-            None => (self.courses.first()?, None),
+        let file = [inside.display().to_string()];
+        let role = self.role();
+        let allowed = match role {
+            Some((_, writes)) => outside(&file, writes).is_empty(),
+            None => self.orchestrators().all(|writes| outside(&file, writes).is_empty()),
         };
-        let writes = role.map_or(&course.workflow.orchestrator.writes, |(_, writes)| writes);
-        if outside(&[file], writes).is_empty() {
+        if allowed {
             return None;
         }
         let what = match (role, &self.scene.agent) {
@@ -97,13 +97,18 @@ impl Judge {
         Some(Finding::refuse(Code::NotYoursToWrite, what, instead))
     }
 
+    /// What each session under way lets whoever has no role write: all of them have to.
+    pub(super) fn orchestrators(&self) -> impl Iterator<Item = &Writes> {
+        self.courses.iter().map(|course| &course.workflow.orchestrator.writes)
+    }
+
     /// The role that is at work here, and what it may write.
-    fn role(&self) -> Option<(&Course, (&str, &Writes))> {
+    fn role(&self) -> Option<(&str, &Writes)> {
         // Where it is not known yet which of several is this one, they are of one role.
         let held = self.holding().next()?;
         let course = self.courses.iter().find(|course| course.live.id == held.session)?;
         let role = course.workflow.roles.iter().find(|role| role.name == held.role)?;
-        Some((course, (&role.name, &role.writes)))
+        Some((&role.name, &role.writes))
     }
 
     /// What the agent that this happens in holds, or may hold.
@@ -112,7 +117,7 @@ impl Judge {
         fitting.into_iter().filter_map(|index| self.memory.notes.held.get(index))
     }
 
-    fn own_output(&self) -> Vec<PathBuf> {
+    pub(super) fn own_output(&self) -> Vec<PathBuf> {
         let folder = |held: &Held| {
             let course = self.courses.iter().find(|course| course.live.id == held.session)?;
             let given = course.live.state.assignments.get(&held.assignment)?;
@@ -120,86 +125,8 @@ impl Judge {
         };
         self.holding().filter_map(folder).collect()
     }
-
-    pub(super) fn runs(&self, command: &str) -> Finding {
-        let line = Line::read(command);
-        if let Some((path, why)) = self.touches(&line) {
-            return self.not_here(&path, why);
-        }
-        if self.courses.is_empty() {
-            return Finding::Pass;
-        }
-        if let Some(refused) = self.runs_interlock(&line) {
-            return refused;
-        }
-        self.runs_as_orchestrator(&line)
-    }
-
-    /// The first path in a command that is not to be touched, and why.
-    fn touches(&self, line: &Line) -> Option<(PathBuf, &'static str)> {
-        let own = self.own_output();
-        let looks = line.only_looks();
-        for from in line.folders(&self.scene.folder) {
-            for path in line.paths().into_iter().map(expanded) {
-                match self.ground.whose(&path, &from, &own) {
-                    Whose::Secret(why) => return Some((path, why)),
-                    Whose::Nobody(why) if !looks => return Some((path, why)),
-                    Whose::Nobody(_) | Whose::Project(_) | Whose::Elsewhere => {}
-                }
-            }
-            for path in line.taken_away().into_iter().map(expanded) {
-                if let Some(why) = self.ground.holds(&path, &from) {
-                    return Some((path, why));
-                }
-            }
-        }
-        None
-    }
-
-    fn runs_interlock(&self, line: &Line) -> Option<Finding> {
-        for words in line.of_interlock() {
-            let asked = |list: &[&str]| {
-                list.iter()
-                    .any(|known| words.strip_prefix(known).is_some_and(|rest| rest.is_empty() || rest.starts_with(' ')))
-            };
-            if asked(FOR_PEOPLE) {
-                let what = format!("`interlock {}` is for people", short(&words));
-                return Some(Finding::refuse(Code::ForOthers, what, self.instead()));
-            }
-            if asked(FOR_HOOKS) {
-                let what = format!("`interlock {}` is not for a model: its hooks do it", short(&words));
-                return Some(Finding::refuse(Code::ForOthers, what, self.instead()));
-            }
-        }
-        None
-    }
-
-    fn runs_as_orchestrator(&self, line: &Line) -> Finding {
-        let writes = self.courses.first().map(|course| &course.workflow.orchestrator.writes);
-        if self.scene.agent.is_some() || writes == Some(&Writes::Everything) || line.only_looks() {
-            return Finding::Pass;
-        }
-        let what = "only roles change things, and the orchestrator is none: commands that look are all it may run";
-        Finding::refuse(Code::NotYoursToWrite, what, self.next())
-    }
-
-    pub(super) fn calls(&self, tool: &str) -> Finding {
-        if self.courses.is_empty() || !TOOLS_FOR_HOOKS.contains(&tool) {
-            return Finding::Pass;
-        }
-        let what =
-            format!("`{tool}` is not needed here: the hooks claim when a sub-agent starts, and give in when it ends");
-        Finding::refuse(Code::ForOthers, what, self.instead())
-    }
-
-    fn instead(&self) -> String {
-        match self.scene.agent {
-            Some(_) => "End with your handoff.".to_owned(),
-            None => self.next(),
-        }
-    }
 }
 
-fn named(path: &Path) -> String {
+pub(super) fn named(path: &Path) -> String {
     format!("`{}`", short(&path.display().to_string()))
 }

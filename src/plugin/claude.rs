@@ -13,7 +13,8 @@ const PREFIX: &str = "interlock:";
 const PATIENCE: u32 = 60;
 
 /// What is called before a tool, and after it.
-const BEFORE: &str = "Agent|Task|SendMessage|Read|Write|Edit|MultiEdit|NotebookEdit|Bash|mcp__.*interlock.*";
+const BEFORE: &str = "Agent|Task|SendMessage|Workflow|TeamCreate|RemoteTrigger|Read|Grep|Glob|Write|Edit|MultiEdit|\
+                      NotebookEdit|Bash|PowerShell|Monitor|REPL|mcp__.*";
 const AFTER: &str = "Agent|Task";
 
 pub(super) fn plan(setup: &Setup) -> Plan {
@@ -49,7 +50,9 @@ pub(super) fn plan(setup: &Setup) -> Plan {
 }
 
 pub(super) fn hooks(program: &str) -> Json {
-    let command = |event: &str| format!("{} hook claude {event} --hold", word(program));
+    // Where the client was started: the files can be shared, and a model that goes elsewhere is still watched.
+    let command =
+        |event: &str| format!("{} hook claude {event} --hold --project \"$CLAUDE_PROJECT_DIR\"", word(program));
     // A hook before a tool is told to fail closed; of the others, one that cannot be run at all says no by its exit code.
     let before = |event: &str, matcher: &str| {
         let handler =

@@ -1,7 +1,7 @@
 //! Codex: hooks, server and roles in the project's `.codex`, a skill, and the user's own consent to the hooks.
 
 use std::env;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde_json::{Value as Json, json};
 use toml_edit::{DocumentMut, Item, Table, value};
@@ -14,8 +14,8 @@ const HOOKS: &str = ".codex/hooks.json";
 /// Seconds.
 const PATIENCE: u32 = 60;
 
-const BEFORE: &str =
-    "Bash|apply_patch|.*spawn_agent|.*send_input|.*resume_agent|.*followup_task|.*send_message|mcp__.*interlock.*";
+const BEFORE: &str = "Bash|shell|local_shell|shell_command|exec_command|write_stdin|js_repl|apply_patch|.*spawn_agent|\
+                      .*send_input|.*resume_agent|.*followup_task|.*send_message|mcp__.*";
 const AFTER: &str = ".*spawn_agent|.*wait_agent|.*close_agent";
 
 /// Codex hands hardly any variable to a server. These say where the keys and the store are, for whoever has them elsewhere.
@@ -32,18 +32,36 @@ const EVENTS: [(&str, &str, Option<&str>); 7] = [
     ("Stop", "stop", None),
 ];
 
+/// How a hook calls this program, and for which project: this client names none.
+pub(super) struct Caller {
+    program: String,
+    project: PathBuf,
+}
+
+impl Caller {
+    pub(super) fn of(setup: &Setup) -> Self {
+        Self { program: setup.program.clone(), project: setup.project.clone() }
+    }
+
+    fn file(&self) -> PathBuf {
+        self.project.join(HOOKS)
+    }
+}
+
 pub(super) fn plan(setup: &Setup) -> Plan {
     let project = &setup.project;
-    let (program, file) = (setup.program.clone(), project.join(HOOKS));
     let mut parts = vec![
-        Part::merged(file.clone(), move |text, stand| hooks(text, stand, &program)),
+        Part::merged(project.join(HOOKS), {
+            let caller = Caller::of(setup);
+            move |text, stand| hooks(text, stand, &caller)
+        }),
         Part::merged(project.join(".codex/config.toml"), {
             let program = setup.program.clone();
             move |text, stand| server(text, stand, &program)
         }),
         Part::merged(user_config(), {
-            let program = setup.program.clone();
-            move |text, stand| consent(text, stand, &file, &program)
+            let caller = Caller::of(setup);
+            move |text, stand| consent(text, stand, &caller)
         }),
         Part::whole(project.join(".agents/skills/interlock/SKILL.md"), skill(setup)),
     ];
@@ -66,19 +84,20 @@ pub(super) fn user_config() -> PathBuf {
 
 /// A hook before a tool that cannot be run says no by its exit code, and what the shell has to say about it. The others
 /// must not: nobody could say anything any more, and a turn would never end.
-fn handler(event: &str, program: &str) -> Json {
+fn handler(event: &str, caller: &Caller) -> Json {
     let no = if event == "PreToolUse" { " || exit 2" } else { "" };
-    let command = format!("{} hook codex {event} --hold{no}", word(program));
+    let (program, project) = (word(&caller.program), word(&caller.project.display().to_string()));
+    let command = format!("{program} hook codex {event} --hold --project {project}{no}");
     json!({ "type": "command", "command": command, "timeout": PATIENCE })
 }
 
-fn hooks(text: Option<&str>, stand: Stand, program: &str) -> Result<Option<String>, String> {
+fn hooks(text: Option<&str>, stand: Stand, caller: &Caller) -> Result<Option<String>, String> {
     let settings = Settings::read(text)?;
     match stand {
         Stand::Out => settings.unhook(),
         Stand::In => {
             for (event, _, matcher) in EVENTS {
-                let mut group = json!({ "hooks": [handler(event, program)] });
+                let mut group = json!({ "hooks": [handler(event, caller)] });
                 if let Some(matcher) = matcher {
                     group["matcher"] = json!(matcher);
                 }
@@ -114,20 +133,28 @@ fn server(text: Option<&str>, stand: Stand, program: &str) -> Result<Option<Stri
 }
 
 /// Codex runs no hook that its user has not agreed to; whoever installs agrees to exactly these.
-fn consent(text: Option<&str>, stand: Stand, file: &Path, program: &str) -> Result<Option<String>, String> {
+fn consent(text: Option<&str>, stand: Stand, caller: &Caller) -> Result<Option<String>, String> {
     let mut config = parsed(text)?;
     let hooks = config.entry("hooks").or_insert(implicit()).as_table_mut().ok_or("`hooks` is not a table")?;
     let state = hooks.entry("state").or_insert(implicit()).as_table_mut().ok_or("`hooks.state` is not a table")?;
-    let ours = format!("{}:", file.display());
+    let consents = consents(caller)?;
+    let agreed = |known: &Item| known.get("trusted_hash").and_then(Item::as_str).map(str::to_owned);
     match stand {
-        Stand::Out => state.retain(|key, _| !key.starts_with(&ours)),
+        // Others may have hooks in the same file, and their user's consent to them.
+        Stand::Out => {
+            let of_file = format!("{}:", caller.file().display());
+            let ours = |key: &str, known: &Item| {
+                let at_ours = consents.iter().any(|consent| consent.stands && consent.key == key);
+                at_ours || agreed(known).is_some_and(|hash| consents.iter().any(|consent| consent.hash == hash))
+            };
+            state.retain(|key, known| !(key.starts_with(&of_file) && ours(key, known)));
+        }
         Stand::In => {
-            for (key, hash) in consents(file, program)? {
-                let known = state.get(&key).and_then(|known| known.get("trusted_hash")).and_then(Item::as_str);
-                if known != Some(hash.as_str()) {
+            for consent in consents {
+                if state.get(&consent.key).and_then(agreed).as_ref() != Some(&consent.hash) {
                     let mut entry = Table::new();
-                    entry["trusted_hash"] = value(hash);
-                    state.insert(&key, Item::Table(entry));
+                    entry["trusted_hash"] = value(consent.hash);
+                    state.insert(&consent.key, Item::Table(entry));
                 }
             }
         }
@@ -141,17 +168,30 @@ fn consent(text: Option<&str>, stand: Stand, file: &Path, program: &str) -> Resu
     Ok(kept(&config))
 }
 
-/// By what name and with what hash consent is kept for each of our hooks, as the file will be.
-pub(super) fn consents(file: &Path, program: &str) -> Result<Vec<(String, String)>, String> {
-    let before = std::fs::read_to_string(file).ok();
-    let after = hooks(before.as_deref(), Stand::In, program)?.unwrap_or_default();
-    let settings = Settings::read(Some(&after))?.json();
+/// The consent to one of our hooks, as the file will be.
+pub(super) struct Consent {
+    /// By what name it is kept.
+    pub(super) key: String,
+    pub(super) hash: String,
+    /// A hook of ours is in this place already.
+    stands: bool,
+}
+
+pub(super) fn consents(caller: &Caller) -> Result<Vec<Consent>, String> {
+    let file = caller.file();
+    let before = std::fs::read_to_string(&file).ok();
+    let after = hooks(before.as_deref(), Stand::In, caller)?.unwrap_or_default();
+    let (before, after) = (Settings::read(before.as_deref())?, Settings::read(Some(&after))?.json());
     let mut all = Vec::new();
     for (event, name, matcher) in EVENTS {
-        let ours = handler(event, program);
-        let groups = settings["hooks"][event].as_array().map_or(&[][..], Vec::as_slice);
+        let ours = handler(event, caller);
+        let groups = after["hooks"][event].as_array().map_or(&[][..], Vec::as_slice);
         let at = groups.iter().position(|group| group["hooks"][0] == ours).unwrap_or_default();
-        all.push((format!("{}:{name}:{at}:0", file.display()), hash(name, &ours, matcher)));
+        all.push(Consent {
+            key: format!("{}:{name}:{at}:0", file.display()),
+            hash: hash(name, &ours, matcher),
+            stands: before.is_hooked(event),
+        });
     }
     Ok(all)
 }

@@ -142,9 +142,8 @@ fn claude_trusts(project: &Path) -> Result<String, Problem> {
 }
 
 fn codex_agrees(setup: &Setup) -> Result<String, Problem> {
-    let file = setup.project.join(".codex/hooks.json");
     let help = "`interlock plugin install codex` writes the consent, or review them with /hooks in Codex";
-    let wanted = codex::consents(&file, &setup.program).map_err(|why| problem(why, help))?;
+    let wanted = codex::consents(&codex::Caller::of(setup)).map_err(|why| problem(why, help))?;
     let text = fs::read_to_string(codex::user_config()).unwrap_or_default();
     let config: toml_edit::DocumentMut =
         text.parse().map_err(|error: toml_edit::TomlError| problem(error.to_string(), help))?;
@@ -153,7 +152,7 @@ fn codex_agrees(setup: &Setup) -> Result<String, Problem> {
         let known = state.and_then(|state| state.get(key)).and_then(|known| known.get("trusted_hash"));
         known.and_then(toml_edit::Item::as_str) == Some(hash)
     };
-    let missing = wanted.iter().filter(|(key, hash)| !agreed(key, hash)).count();
+    let missing = wanted.iter().filter(|consent| !agreed(&consent.key, &consent.hash)).count();
     match missing {
         0 => Ok("Codex has its user's consent to each hook".to_owned()),
         count => {

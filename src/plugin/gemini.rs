@@ -14,7 +14,8 @@ use crate::plugin::{Part, Plan, Setup, Stand, home, sha256, word};
 
 /// Milliseconds, here.
 const PATIENCE: u32 = 60_000;
-const BEFORE: &str = "invoke_agent|complete_task|read_file|write_file|replace|run_shell_command|mcp_.*interlock.*";
+const BEFORE: &str = "invoke_agent|complete_task|read_file|read_many_files|grep_search|write_file|replace|\
+                      run_shell_command|mcp_.*";
 
 /// Only the program's own no is one.
 const OWN_NO: &str = " || exit $(( $? == 2 ? 2 : 1 ))";
@@ -68,7 +69,8 @@ fn settings(text: Option<&str>, stand: Stand, program: &str) -> Result<Option<St
                 // A program that is not there at all is a no by itself here. Before a tool it should be; elsewhere nobody
                 // could say anything any more, and a turn would never end.
                 let no = if event == "BeforeTool" { "" } else { OWN_NO };
-                let command = format!("{} hook gemini {event} --hold{no}", word(program));
+                let project = "--project \"$GEMINI_PROJECT_DIR\"";
+                let command = format!("{} hook gemini {event} --hold {project}{no}", word(program));
                 let handler =
                     json!({ "type": "command", "name": "interlock", "command": command, "timeout": PATIENCE });
                 let group = json!({ "matcher": matcher.unwrap_or("*"), "hooks": [handler] });

@@ -12,6 +12,10 @@ pub(super) const SERVER: &str = "interlock";
 pub(super) struct Settings {
     root: CstRootNode,
     object: CstObject,
+    /// The file is written in one line, and stays so, with this after a comma.
+    one_line: Option<&'static str>,
+    /// It ends with its last line.
+    ended: bool,
 }
 
 impl Settings {
@@ -20,14 +24,20 @@ impl Settings {
         let text = text.filter(|text| !text.trim().is_empty()).unwrap_or("{}\n");
         let root = CstRootNode::parse(text, &ParseOptions::default()).map_err(|error| error.to_string())?;
         let object = root.object_value().ok_or("it does not hold an object")?;
-        Ok(Self { root, object })
+        let one_line = !text.trim().contains('\n') && !text.contains("//") && !object.properties().is_empty();
+        let spaced = if text.contains(", \"") || text.contains(", {") { " " } else { "" };
+        Ok(Self { root, object, one_line: one_line.then_some(spaced), ended: text.ends_with('\n') })
     }
 
     /// The file as it is now; none if nothing is left in it.
     pub(super) fn text(&self) -> Option<String> {
-        let kept = !self.object.properties().is_empty() || self.root.to_string().contains("//");
         let text = self.root.to_string();
-        kept.then(|| if text.ends_with('\n') { text } else { format!("{text}\n") })
+        let kept = !self.object.properties().is_empty() || text.contains("//");
+        let text = match self.one_line {
+            Some(spaced) => in_one_line(&text, spaced),
+            None => text.trim_end().to_owned(),
+        };
+        kept.then(|| if self.ended { format!("{text}\n") } else { text })
     }
 
     pub(super) fn json(&self) -> Json {
@@ -86,6 +96,12 @@ impl Settings {
         Ok(())
     }
 
+    /// Whether a hook of ours is in for this event.
+    pub(super) fn is_hooked(&self, event: &str) -> bool {
+        let groups = self.object.object_value("hooks").and_then(|hooks| hooks.array_value(event));
+        groups.is_some_and(|groups| groups.elements().iter().any(is_ours))
+    }
+
     /// Takes out every hook of ours, and what that leaves empty.
     pub(super) fn unhook(&self) {
         let Some(hooks) = self.object.object_value("hooks") else { return };
@@ -101,6 +117,18 @@ impl Settings {
             self.unset(&[], "hooks");
         }
     }
+}
+
+/// No text of JSON goes over the end of a line.
+fn in_one_line(text: &str, after_comma: &str) -> String {
+    let mut line = String::new();
+    for part in text.trim_end().lines().map(str::trim_start) {
+        if line.ends_with(',') {
+            line.push_str(after_comma);
+        }
+        line.push_str(part);
+    }
+    line
 }
 
 fn unhook_event(groups: &CstArray) {
@@ -170,6 +198,24 @@ mod tests {
         settings.unhook();
         settings.unset(&["mcpServers"], SERVER);
         assert_eq!(settings.text().unwrap(), before);
+    }
+
+    #[test]
+    fn a_file_in_one_line_comes_back_as_it_was() {
+        for before in [
+            "{\"hooks\":{\"Stop\":[{\"hooks\":[{\"type\":\"command\",\"command\":\"beep\"}]}]}}\n",
+            "{\"hooks\": {\"Stop\": [{\"hooks\": []}]}, \"a\": 1}",
+            "{\"a\":1}",
+        ] {
+            let settings = Settings::read(Some(before)).unwrap();
+            settings.hook("Stop", &group("interlock hook codex Stop --hold")).unwrap();
+            settings.hook("PreToolUse", &group("interlock hook codex PreToolUse --hold")).unwrap();
+            settings.set(&["mcpServers"], SERVER, &json!({ "command": "interlock" })).unwrap();
+            let settings = Settings::read(settings.text().as_deref()).unwrap();
+            settings.unhook();
+            settings.unset(&["mcpServers"], SERVER);
+            assert_eq!(settings.text().unwrap(), before);
+        }
     }
 
     #[test]

@@ -9,7 +9,13 @@ use crate::team::Team;
 
 /// What is denied names the code and a step that can be taken, and is in the log.
 #[track_caller]
-fn denied(talk: &Talk<'_>, session: &str, code: &str, step: &str, attempt: impl FnOnce() -> Answer) -> String {
+pub(crate) fn denied(
+    talk: &Talk<'_>,
+    session: &str,
+    code: &str,
+    step: &str,
+    attempt: impl FnOnce() -> Answer,
+) -> String {
     let before = talk.team.standing();
     let known = talk.team.refusals(session).len();
     let reason = attempt().denied();
@@ -32,7 +38,7 @@ fn unsighted(before: &str, after: &str) -> String {
 
 /// Each client, in a session whose group is with the developer, who is not at work yet.
 #[track_caller]
-fn each(name: &str, test: impl Fn(&Talk<'_>, &str)) {
+pub(crate) fn each(name: &str, test: impl Fn(&Talk<'_>, &str)) {
     for client in CLIENTS {
         let team = Team::new(&format!("hooks_{name}_{}", client.name()));
         let (talk, session) = planned(&team, client, &["LOGIN"]);
@@ -41,14 +47,14 @@ fn each(name: &str, test: impl Fn(&Talk<'_>, &str)) {
 }
 
 /// What whoever asks can do instead: in Gemini, whatever happens is taken for the doing of the agent that is at work.
-fn step(talk: &Talk<'_>, by: Option<&Agent>) -> &'static str {
+pub(crate) fn step(talk: &Talk<'_>, by: Option<&Agent>) -> &'static str {
     match by.is_some() || talk.client == Client::Gemini {
         true => "Go on with your work without it; what you cannot do, say in your handoff.",
         false => "wait for sub-agent `developer` for group LOGIN",
     }
 }
 
-const NEXT: &str = "Next: start sub-agent `developer` for group LOGIN";
+pub(crate) const NEXT: &str = "Next: start sub-agent `developer` for group LOGIN";
 
 #[test]
 fn the_wrong_role_does_not_start() {
@@ -255,6 +261,7 @@ fn nobody_takes_the_hooks_out() {
                 ".claude/settings.json",
                 ".claude/settings.local.json",
                 ".claude/skills/interlock/hooks/hooks.json",
+                ".codex/agents/developer.toml",
                 ".codex/config.toml",
                 ".codex/hooks.json",
                 ".gemini/settings.json",

@@ -14,4 +14,5 @@ mod sessions;
 mod stopping;
 #[path = "../team/mod.rs"]
 mod team;
+mod ways;
 mod workflows;

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::process::Stdio;
+use std::time::{Duration, Instant};
 
 use interlock::keys::Keyring;
 use serde_json::{Value as Json, json};
@@ -49,7 +50,8 @@ fn sent(talk: &Talk<'_>) -> (Sent, Sent) {
     match client {
         Client::Claude | Client::Codex => {
             if client == Client::Claude {
-                held.push(tool(before, ("Read", json!({ "file_path": "/x/interlock/s/operator.key" }))));
+                let key = talk.team.config().join("interlock/s/operator.key");
+                held.push(tool(before, ("Read", json!({ "file_path": key }))));
             }
             held.push(("SubagentStop", talk.payload("SubagentStop")));
             passed.push(again("SubagentStop"));
@@ -167,6 +169,64 @@ fn what_is_no_json_is_held() {
     }
 }
 
+/// Clients give up after a minute, and some of them let pass then what they asked about.
+#[test]
+fn what_others_keep_busy_holds_long_before_the_client_gives_up() {
+    let team = Team::new("hooks_busy");
+    team.start("Add login");
+    let talk = Talk::begun(&team, Client::Codex, "c-1");
+    let soon = |what: &str, held: &dyn Fn()| {
+        let begun = Instant::now();
+        held();
+        assert!(begun.elapsed() < Duration::from_secs(20), "{what}: {:?}", begun.elapsed());
+    };
+    let edit = || talk.tool(talk.client.write("src/a.rs"), None).held();
+    let connection = rusqlite::Connection::open(team.store()).unwrap();
+    for lock in ["BEGIN IMMEDIATE", "BEGIN EXCLUSIVE"] {
+        connection.execute_batch(lock).unwrap();
+        soon(lock, &|| assert!(edit().contains("(E0508)")));
+        connection.execute_batch("ROLLBACK").unwrap();
+    }
+    let notes = fs::File::options().write(true).open(&talk.known()[0]).unwrap();
+    notes.lock().unwrap();
+    soon("the notes", &|| assert!(edit().contains("other hooks hold it for too long")));
+    notes.unlock().unwrap();
+    let claims = fs::File::create(team.keys().join("hooks/claims")).unwrap();
+    claims.lock().unwrap();
+    soon("claims", &|| assert!(talk.asks_for("project_manager", "Plan it.", None).0.held().contains("(E0")));
+    claims.unlock().unwrap();
+    assert!(talk.writes("src/a.rs", None).denied().contains("E0702"));
+}
+
+/// A tool that acts, without what says on what, is not let through because nothing was found in it.
+#[test]
+fn a_tool_with_nothing_to_judge_it_by_is_held() {
+    for client in CLIENTS {
+        let team = Team::new(&format!("hooks_unclear_{}", client.name()));
+        team.start("Add login");
+        let talk = Talk::new(&team, client, "c-1");
+        let (write, run) = (client.write("a").0, client.shell("ls").0);
+        let event = client.before_tool();
+        for (tool, input) in [
+            (write, json!({})),
+            (write, json!({ "file_path": 3, "command": 3 })),
+            (write, json!(null)),
+            (run, json!({})),
+            (run, json!({ "command": "" })),
+            (run, json!({ "command": { "a": "rm x" } })),
+            (run, json!({ "command": ["rm", 3] })),
+            ("", json!({})),
+        ] {
+            let reason = talk.hook(event, &talk.tool_payload(event, tool, &input, None)).held();
+            assert!(reason.starts_with("Interlock (E0707): ") && reason.contains(event), "{reason}");
+        }
+        talk.read(event, &talk.raw(event, "{}")).held();
+        // Words are a command as well as a line is.
+        let words = json!({ "command": ["bash", "-lc", "rm -rf src"] });
+        assert!(talk.tool((run, words), None).denied().contains("E0702"));
+    }
+}
+
 /// Agents of `interlock run` are watched by the run.
 #[test]
 fn agents_of_a_run_are_let_through() {
@@ -214,7 +274,10 @@ fn a_project_is_found_from_another_folder() {
         let event = client.before_tool();
         let (tool, input) = client.write(&team.project().join("src/a.rs").display().to_string());
         let mut payload = talk.tool_payload(event, tool, &input, None);
-        for folder in [json!("/"), json!("/nowhere"), json!(""), json!(null), json!("project")] {
+        // Another project with a store of its own is no way out.
+        let other = Team::new(&format!("hooks_other_{}", client.name()));
+        for folder in [json!("/"), json!("/nowhere"), json!(""), json!(null), json!("project"), json!(other.project())]
+        {
             payload["cwd"] = folder;
             let mut command = talk.command(event, &[]);
             command.current_dir("/").env(variable, team.project());

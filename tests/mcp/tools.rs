@@ -3,7 +3,7 @@
 use serde_json::{Value as Json, json};
 
 use crate::client::{Client, NEWEST};
-use crate::team::{Team, handoff};
+use crate::team::{Team, handoff, run};
 
 fn started(client: &mut Client) -> String {
     let started = client.call("start_session", json!({ "title": "Add login", "mission": "People log in by mail." }));
@@ -55,6 +55,34 @@ fn a_whole_session_by_tools_alone() {
         assert!(team.ask(&["audit", "verify"]).done()["valid"].as_bool().unwrap());
         assert_eq!(client.close(), (Some(0), String::new()));
     }
+}
+
+/// What hooks would turn down is not what a model is told to do.
+#[test]
+fn where_hooks_watch_a_model_is_told_to_start_sub_agents() {
+    let team = Team::new("mcp_hooks_watch");
+    let mut client = Client::new(&team, NEWEST);
+    let session = &started(&mut client);
+    let next = |client: &mut Client| {
+        let next = client.call("whats_next", json!({ "session": session }));
+        next["do_next"].as_str().unwrap().to_owned()
+    };
+    assert!(next(&mut client).contains(&format!("claim_assignment {session}.a1")));
+    let hook = |tool: &str, input: Json| {
+        let payload = json!({
+            "session_id": "c", "cwd": team.project(), "tool_name": tool, "tool_input": input, "tool_use_id": "t",
+        });
+        run(&mut team.command(&["hook", "claude", "PreToolUse"]), &payload.to_string()).stdout
+    };
+    assert!(hook("Write", json!({ "file_path": "a.rs" })).contains("E0702"));
+    let line = next(&mut client);
+    assert!(line.contains(&format!("start sub-agent `project_manager` ({session}.a1): hooks claim it")), "{line}");
+    assert!(hook("Agent", json!({ "subagent_type": "project_manager", "prompt": "p" })).contains("# Assignment"));
+    let line = next(&mut client);
+    assert!(
+        line.contains(&format!("wait for project_manager ({session}.a1), whose handoff a hook gives in")),
+        "{line}"
+    );
 }
 
 #[test]

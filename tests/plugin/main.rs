@@ -106,6 +106,67 @@ fn there_and_back(team: &Team) {
     }
 }
 
+/// Consent that the user gave to hooks of others in the same file is not ours to take.
+#[test]
+fn consent_to_hooks_of_others_stays() {
+    let team = Team::new("plugin-consent");
+    let file = team.project().join(".codex/hooks.json");
+    put(&file, "{\"hooks\":{\"Stop\":[{\"hooks\":[{\"type\":\"command\",\"command\":\"beep\"}]}]}}\n");
+    let real = fs::canonicalize(team.project()).expect("a project").join(".codex/hooks.json");
+    let config = home(&team).join(".codex/config.toml");
+    put(&config, &format!("[hooks.state.\"{}:stop:0:0\"]\ntrusted_hash = \"sha256:ab\"\n", real.display()));
+    let before = files(&home(&team));
+    plugin(&team, &["install", "codex"]);
+    assert_ne!(files(&home(&team)), before);
+    plugin(&team, &["uninstall", "codex"]);
+    assert_eq!(files(&home(&team)), before);
+    // Also where our own are gone already.
+    plugin(&team, &["install", "codex"]);
+    let before = fs::read_to_string(&config).expect("a file");
+    assert_eq!(before.matches("trusted_hash").count(), 8, "{before}");
+    fs::remove_file(&file).expect("a file");
+    plugin(&team, &["uninstall", "codex"]);
+    let after = fs::read_to_string(&config).expect("a file");
+    assert!(after.contains("sha256:ab") && after.matches("trusted_hash").count() == 1, "{after}");
+}
+
+/// Hooks ask the store of the project that they were written for.
+#[test]
+fn hooks_are_for_the_project_that_they_were_written_for() {
+    let (team, other) = (Team::new("plugin-project"), Team::new("plugin-other-project"));
+    team.start("Add login");
+    let event = |client: &str| if client == "gemini" { "BeforeTool" } else { "PreToolUse" };
+    for (client, file, variable) in [
+        ("claude", ".claude/skills/interlock/hooks/hooks.json", "CLAUDE_PROJECT_DIR"),
+        ("codex", ".codex/hooks.json", ""),
+        ("gemini", ".gemini/settings.json", "GEMINI_PROJECT_DIR"),
+    ] {
+        plugin(&team, &["install", client]);
+        let hooks: Json =
+            serde_json::from_str(&fs::read_to_string(team.project().join(file)).expect("hooks")).expect("JSON");
+        let command = hooks["hooks"][event(client)][0]["hooks"][0]["command"].as_str().expect("a command").to_owned();
+        let tool = if client == "gemini" { "run_shell_command" } else { "Bash" };
+        let payload = serde_json::json!({
+            "session_id": "c", "cwd": other.project(), "tool_name": tool, "tool_input": { "command": "rm -rf x" },
+        });
+        let called = |folder: &Path| {
+            let mut shell = std::process::Command::new("sh");
+            shell.args(["-c", &command]).current_dir(other.project()).env("HOME", home(&team));
+            shell.env("XDG_CONFIG_HOME", team.config()).env_remove("CLAUDE_PROJECT_DIR");
+            if !variable.is_empty() {
+                shell.env(variable, folder);
+            }
+            run(&mut shell, &payload.to_string())
+        };
+        let denied = called(&team.project());
+        assert!(denied.stdout.contains("E0702"), "{client}: {denied}");
+        if !variable.is_empty() {
+            // The other project has a store, whose keys are not this user's.
+            assert!(called(&other.project()).stderr.contains("E0511"), "{client}");
+        }
+    }
+}
+
 #[test]
 fn the_roles_that_a_client_offers_are_the_roles_of_the_workflow() {
     let team = Team::new("plugin-roles");

@@ -260,8 +260,18 @@ fn codex_starts_nobody_when_its_hooks_are_missing() {
 }
 
 #[test]
+fn codex_starts_nobody_when_its_hooks_are_no_programs() {
+    hooks_that_cannot_run(Client::Codex, "PROJECT/no-program");
+}
+
+#[test]
 fn gemini_starts_nobody_when_its_hooks_are_missing() {
     hooks_that_cannot_run(Client::Gemini, "/nowhere/interlock");
+}
+
+#[test]
+fn gemini_starts_nobody_when_its_hooks_are_no_programs() {
+    hooks_that_cannot_run(Client::Gemini, "PROJECT/no-program");
 }
 
 /// The hooks run, but cannot reach the store: what they cannot judge they hold back, and a turn still ends.

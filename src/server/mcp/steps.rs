@@ -1,6 +1,7 @@
 //! What may happen now, as steps that a model can take.
 
 use interlock_core::state::SessionStatus;
+use interlock_core::watch::Via;
 
 use crate::cli::Place;
 use crate::engine::Live;
@@ -20,9 +21,19 @@ pub(super) fn steps(live: &Live) -> Vec<String> {
     let mut steps = Vec::new();
     for (id, given) in state.open.iter().filter_map(|id| state.assignments.get(id).map(|given| (id, given))) {
         let group = given.group.as_ref().map_or(String::new(), |group| format!(" on {group}"));
+        let (id, who) = (format!("{session}.{id}"), format!("{}{group}", given.role));
+        let by_hook = matches!(given.via, Some(Via::Hook(_)));
+        let watched = !state.watch.conversations.is_empty();
+        // Where hooks claim and give in, they turn down a model that does.
         steps.push(match given.token.is_some() {
-            false => format!("claim_assignment {session}.{id} for {}{group}", given.role),
-            true => format!("report_handoff {session}.{id} when {}{group} is done", given.role),
+            true if by_hook => format!("wait for {who} ({id}), whose handoff a hook gives in"),
+            true => format!("report_handoff {id} when {who} is done"),
+            false if watched => format!(
+                "start sub-agent `{}`{group} ({id}): hooks claim it and give in its handoff; where none watch you, \
+                 claim_assignment",
+                given.role
+            ),
+            false => format!("claim_assignment {id} for {who}"),
         });
     }
     for id in &state.open_questions {

@@ -25,8 +25,11 @@ use write::Texts;
 
 /// As it stands in the header of the file: `ILOK`.
 const APPLICATION_ID: i32 = 0x494c_4f4b;
-/// How long a writer waits for its turn, in milliseconds.
+/// How long a writer waits for its turn, in milliseconds, and how long one does whom somebody else waits for.
 const PATIENCE: u64 = 120_000;
+const BRIEF: u64 = 5_000;
+/// Waits a little, and says whether to try again.
+type Waits = fn(i32) -> bool;
 /// Statements kept prepared.
 const STATEMENTS: usize = 64;
 
@@ -43,7 +46,12 @@ impl Sqlite {
 
     /// Opens a store that is there.
     pub fn open(path: &Path) -> Stored<Self> {
-        open::open(path)
+        open::open(path, wait_for_turn::<PATIENCE>)
+    }
+
+    /// The same, for whoever somebody waits for: it is not waited long for others.
+    pub(crate) fn open_briefly(path: &Path) -> Stored<Self> {
+        open::open(path, wait_for_turn::<BRIEF>)
     }
 
     /// Makes a store. What is there already is opened, if it is one.
@@ -122,14 +130,14 @@ impl Tx<'_> {
 }
 
 /// A writer that finds another at work waits a little, and longer the longer it has waited.
-fn wait_for_turn(tries: i32) -> bool {
+fn wait_for_turn<const MILLISECONDS: u64>(tries: i32) -> bool {
     let tries = u64::try_from(tries).unwrap_or(0);
     // Not all in step: each process has its own beat.
     let beat = u64::from(std::process::id() % 7);
     let pause = (200 + 100 * beat) + 250 * tries.min(16);
     let waited = tries.saturating_mul(3_000);
     thread::sleep(Duration::from_micros(pause));
-    waited / 1_000 < PATIENCE
+    waited / 1_000 < MILLISECONDS
 }
 
 /// A number of ours that SQLite keeps as a signed one.

@@ -11,7 +11,9 @@ use rusqlite::ffi::ErrorCode;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
 use crate::files;
-use crate::store::sqlite::{APPLICATION_ID, STATEMENTS, Sqlite, corrupt, filesystem, guards, trouble, wait_for_turn};
+use crate::store::sqlite::{
+    APPLICATION_ID, PATIENCE, STATEMENTS, Sqlite, Waits, corrupt, filesystem, guards, trouble, wait_for_turn,
+};
 use crate::store::{Fault, Identity, Stored};
 
 /// The version of the schema that this program writes.
@@ -29,10 +31,10 @@ const LONG_LOG: i32 = 8_192;
 /// Pages of the file kept in memory by a process that writes for many.
 const CACHE_KIB: i32 = 65_536;
 
-pub(super) fn open(path: &Path) -> Stored<Sqlite> {
+pub(super) fn open(path: &Path, waits: Waits) -> Stored<Sqlite> {
     find(path)?;
     filesystem::check(path)?;
-    let mut connection = connect(path, OpenFlags::empty())?;
+    let mut connection = connect(path, OpenFlags::empty(), waits)?;
     let wrong = |error: rusqlite::Error| trouble(path, &error);
     let Found { application, version, empty } = look(&connection).map_err(wrong)?;
     match (application, version) {
@@ -55,7 +57,7 @@ pub(super) fn open(path: &Path) -> Stored<Sqlite> {
             return Err(foreign(format!("{} is a database, but not an Interlock store", path.display())));
         }
     }
-    prepare(&connection).map_err(wrong)?;
+    prepare(&connection, waits).map_err(wrong)?;
     Ok(Sqlite::new(connection, path))
 }
 
@@ -99,22 +101,23 @@ fn beside(path: &Path, ending: &str) -> PathBuf {
 }
 
 pub(super) fn create(path: &Path, identity: &Identity, at: Timestamp) -> Stored<Sqlite> {
+    let waits: Waits = wait_for_turn::<PATIENCE>;
     filesystem::check(path)?;
-    let mut connection = connect(path, OpenFlags::SQLITE_OPEN_CREATE)?;
+    let mut connection = connect(path, OpenFlags::SQLITE_OPEN_CREATE, waits)?;
     let wrong = |error: rusqlite::Error| trouble(path, &error);
     if !matches!(look(&connection).map_err(wrong)?, Found { application: 0, version: 0, empty: true }) {
         drop(connection);
-        return open(path);
+        return open(path, waits);
     }
     migrate(&mut connection, Some((identity, at))).map_err(wrong)?;
-    prepare(&connection).map_err(wrong)?;
+    prepare(&connection, waits).map_err(wrong)?;
     Ok(Sqlite::new(connection, path))
 }
 
-fn connect(path: &Path, more: OpenFlags) -> Stored<Connection> {
+fn connect(path: &Path, more: OpenFlags, waits: Waits) -> Stored<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | more;
     let mut connection = Connection::open_with_flags(path, flags).map_err(|error| trouble(path, &error))?;
-    let patient = connection.busy_handler(Some(wait_for_turn));
+    let patient = connection.busy_handler(Some(waits));
     patient.map_err(|error| trouble(path, &error))?;
     // Until it is known to be ours nothing of it is tidied up.
     let kept = connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
@@ -122,13 +125,13 @@ fn connect(path: &Path, more: OpenFlags) -> Stored<Connection> {
     Ok(connection)
 }
 
-fn prepare(connection: &Connection) -> rusqlite::Result<()> {
+fn prepare(connection: &Connection, waits: Waits) -> rusqlite::Result<()> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
     connection.pragma_update(None, guards::KNOWN, true)?;
     // Every statement goes by a key. Without this SQLite plans some of them anew for each value that they are given.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
-    use_log(connection)?;
+    use_log(connection, waits)?;
     connection.pragma_update(None, "synchronous", "full")
 }
 
@@ -159,10 +162,10 @@ fn look(connection: &Connection) -> rusqlite::Result<Found> {
 }
 
 /// Only the first time is there anything to do, and then SQLite does not wait for whoever reads the file.
-fn use_log(connection: &Connection) -> rusqlite::Result<()> {
+fn use_log(connection: &Connection, waits: Waits) -> rusqlite::Result<()> {
     for tries in 0.. {
         match connection.pragma_update(None, "journal_mode", "wal") {
-            Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) && wait_for_turn(tries) => {}
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) && waits(tries) => {}
             other => return other,
         }
     }

@@ -1,0 +1,167 @@
+//! Commands that are about to be run, and by whom.
+
+use std::path::{Path, PathBuf};
+
+use interlock_core::code::Code;
+use interlock_core::workflow::{Writes, builtin};
+
+use crate::hooks::globs::fitting;
+use crate::hooks::ground::{Whose, expanded, resolved};
+use crate::hooks::happening::Run;
+use crate::hooks::judge::{Finding, Judge};
+use crate::hooks::shell::{Line, Sure, Word, interlock_looks, plain_words, starts_session};
+use crate::hooks::steps::short;
+use crate::library;
+
+/// What hooks do in a model's place.
+const FOR_HOOKS: &[&str] = &["claim", "report", "hook", "run", "mcp"];
+/// Tools that would give a model the token of an assignment, or take a handoff from it.
+const TOOLS_FOR_HOOKS: &[&str] = &["claim_assignment", "report_handoff"];
+/// Words of one command that are looked up, at most.
+const LOOKED_UP: usize = 1024;
+
+/// What a command would touch, why it is not to, and what would do instead.
+type Touch = (PathBuf, &'static str, &'static str);
+
+impl Judge {
+    pub(super) fn runs(&self, run: &Run) -> Finding {
+        let from = match &run.folder {
+            Some(folder) => resolved(&self.scene.folder.join(expanded(&folder.to_string_lossy()))),
+            None => self.scene.folder.clone(),
+        };
+        let line = Line::read(&run.command);
+        if let Some((path, why, help)) = self.touches(&line, &run.command, &from) {
+            return self.not_here(&path, why, help);
+        }
+        if let Some(refused) = self.runs_interlock(&line, &run.command) {
+            return refused;
+        }
+        if let Some(refused) = self.patches(&line, &run.patch, &from) {
+            return refused;
+        }
+        self.runs_as_orchestrator(&line, run)
+    }
+
+    /// The first thing that a command would touch and is not to.
+    fn touches(&self, line: &Line, text: &str, from: &Path) -> Option<Touch> {
+        let own = self.own_output();
+        let looks = line.only_looks();
+        for from in line.folders(from) {
+            for path in line.named().into_iter().take(LOOKED_UP).flat_map(|(word, fits)| files(word, fits, &from)) {
+                match self.ground.whose(&path, &from, &own) {
+                    Whose::Secret(why) => return Some((path, why, "")),
+                    Whose::Nobody(why) if !looks => return Some((path, why, "")),
+                    Whose::Nobody(_) | Whose::Project(_) | Whose::Elsewhere => {}
+                }
+            }
+            for whole in line.taken_away() {
+                let held = |path: &PathBuf| self.ground.holds(path, &from);
+                let mut files = files(whole.path, whole.fits, &from).into_iter();
+                if let Some((path, why)) = files.find_map(|path| held(&path).map(|why| (path, why))) {
+                    return Some((path, why, whole.instead));
+                }
+            }
+            for whole in line.read_whole() {
+                let held = |path: &PathBuf| self.ground.holds_keys(path, &from);
+                let mut files = files(whole.path, whole.fits, &from).into_iter();
+                if let Some((path, why)) = files.find_map(|path| held(&path).map(|why| (path, why))) {
+                    return Some((path, why, "Name folders that the keys do not lie in."));
+                }
+            }
+        }
+        // A script may name it in its own way, and so may what is made while it runs.
+        let (path, why) = self.ground.mentioned(&without(text, &own, &self.project)).filter(|_| !looks)?;
+        Some((path, why, ""))
+    }
+
+    fn runs_interlock(&self, line: &Line, text: &str) -> Option<Finding> {
+        for words in line.of_interlock() {
+            let asked = plain_words(words).join(" ");
+            if starts_session(words) && self.scene.agent.is_none() {
+                if let Some(refused) = self.brings_rules(words) {
+                    return Some(refused);
+                }
+            } else if !self.courses.is_empty() && !interlock_looks(words) {
+                let first = asked.split(' ').next().unwrap_or_default();
+                let whose =
+                    if FOR_HOOKS.contains(&first) { "is not for a model: its hooks do it" } else { "is for people" };
+                let what = format!("`interlock {}` {whose}", short(&asked));
+                return Some(Finding::refuse(Code::ForOthers, what, self.instead()));
+            }
+        }
+        let hidden = line.unread && !self.courses.is_empty() && text.contains("interlock");
+        let what = "a command that cannot be read, and that names `interlock`, is not run";
+        hidden.then(|| Finding::refuse(Code::ForOthers, what, self.instead()))
+    }
+
+    /// A model that could name any file could write its own rules first.
+    fn brings_rules(&self, words: &[Word]) -> Option<Finding> {
+        let at = words.iter().position(|word| word.text.starts_with("--workflow"))?;
+        let named = match words[at].text.split_once('=') {
+            Some((_, named)) => named,
+            None => words.get(at + 1).map_or("", |word| word.text.as_str()),
+        };
+        let sure = words[at..].iter().take(2).all(|word| word.sure == Sure::Plain);
+        let own = resolved(&self.project.join(library::PROJECT_FILE));
+        if sure && (builtin(named).is_some() || resolved(&self.scene.folder.join(named)) == own) {
+            return None;
+        }
+        let what = format!("`{}` is no workflow of this project", short(named));
+        let instead = "Leave it out for the project's own; with another file, a person starts the session.";
+        Some(Finding::refuse(Code::UnknownWorkflow, what, instead))
+    }
+
+    /// The files of a patch, from wherever the command has gone.
+    fn patches(&self, line: &Line, patch: &[PathBuf], from: &Path) -> Option<Finding> {
+        let mut folders = line.folders(from);
+        if folders.len() > 1 {
+            folders.remove(0);
+        }
+        let judged = folders.iter().map(|from| self.edits(patch, from));
+        judged.into_iter().find(|finding| !matches!(finding, Finding::Pass))
+    }
+
+    fn runs_as_orchestrator(&self, line: &Line, run: &Run) -> Finding {
+        let all = self.orchestrators().all(|writes| *writes == Writes::Everything);
+        // What a patch changes was judged, and a command that only brings one does nothing else.
+        let patches = !run.patch.is_empty() && line.only_patches();
+        if self.scene.agent.is_some() || all || line.only_looks() || patches {
+            return Finding::Pass;
+        }
+        let what = "only roles change things, and the orchestrator is none: commands that look are all it may run";
+        Finding::refuse(Code::NotYoursToWrite, what, self.next())
+    }
+
+    pub(super) fn calls(&self, tool: &str) -> Finding {
+        if self.courses.is_empty() || !TOOLS_FOR_HOOKS.contains(&tool) {
+            return Finding::Pass;
+        }
+        let what =
+            format!("`{tool}` is not needed here: the hooks claim when a sub-agent starts, and give in when it ends");
+        Finding::refuse(Code::ForOthers, what, self.instead())
+    }
+
+    fn instead(&self) -> String {
+        match self.scene.agent {
+            Some(_) => "End with your handoff.".to_owned(),
+            None => self.next(),
+        }
+    }
+}
+
+/// The files that a word names.
+fn files(word: &str, fits: bool, from: &Path) -> Vec<PathBuf> {
+    if fits { fitting(word, from) } else { vec![expanded(word)] }
+}
+
+/// A text without where an agent leaves its handoff, by whatever way it is named.
+fn without(text: &str, own: &[PathBuf], project: &Path) -> String {
+    let mut text = text.to_owned();
+    for own in own {
+        text = text.replace(&own.display().to_string(), "");
+        if let Ok(inside) = own.strip_prefix(project) {
+            text = text.replace(&inside.display().to_string(), "");
+        }
+    }
+    text
+}
