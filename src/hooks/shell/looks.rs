@@ -20,6 +20,7 @@ const fn looker(name: &'static str) -> Looker {
 }
 
 const LOOKERS: &[Looker] = &[
+    looker(":"),
     looker("basename"),
     looker("cat"),
     looker("cd"),
@@ -149,6 +150,7 @@ fn looks(command: &Command) -> bool {
         "[" | "test" => !texts.iter().any(|word| runs_when_read(word)),
         "command" => matches!(texts.first(), Some(&("-v" | "-V"))),
         "date" => sure && date_looks(&texts),
+        "sed" => sure && sed_looks(&texts),
         "uniq" => sure && texts.iter().filter(|word| !word.starts_with('-')).count() < 2,
         name if is_interlock(name) => interlock_looks(words) || starts_session(words),
         name => LOOKERS.iter().find(|looker| looker.name == name).is_some_and(|looker| looker.looks(&texts, sure)),
@@ -190,6 +192,12 @@ fn date_looks(words: &[&str]) -> bool {
     let sets = |word: &&str| word.starts_with(|first: char| first.is_ascii_digit());
     let of_date = LOOKERS.iter().find(|looker| looker.name == "date");
     of_date.is_some_and(|looker| looker.looks(words, true)) && !words.iter().any(sets)
+}
+
+/// Lines by their numbers are all that it is asked for: its other commands write and run.
+fn sed_looks(words: &[&str]) -> bool {
+    let numbers = |script: &str| script.chars().all(|letter| letter.is_ascii_digit() || "$,;p ".contains(letter));
+    matches!(words, ["-n", script, files @ ..] if numbers(script) && files.iter().all(|file| !file.starts_with('-')))
 }
 
 /// Whether `git` only looks, with these words.
@@ -253,6 +261,8 @@ mod tests {
             "(cd src && ls) | head; time ls; ! grep x y",
             "echo \"$HOME\" $'it\\'s'",
             "uniq -c a; date +%F; command -v git",
+            "sed -n '1,200p' src/a.rs; sed -n \"$ p\" a",
+            "ls {a,b}",
             "[[ -f a && $x == b* ]] && cat a; [ -n \"$x\" ] || ls",
             "",
         ] {
@@ -272,6 +282,15 @@ mod tests {
             "{ ls; } > a",
             "> a",
             "sed -i s/a/b/ file",
+            "sed -n 'w x' a",
+            "sed -n 1p a -i",
+            "sed -n '1e rm x' a",
+            "sort {-o,f} x",
+            "find . {-delete,-print}",
+            "{rm,-rf,src}",
+            "[ a > f ]",
+            "[[ a > f ]]",
+            "echo x >&2f",
             "git commit -am x",
             "git",
             "find . -delete",

@@ -146,9 +146,13 @@ impl Reader {
 
     fn condition(&mut self, node: &Node) {
         match &node.kind {
-            NodeKind::CondAnd { left, right }
-            | NodeKind::CondOr { left, right }
-            | NodeKind::BinaryTest { left, right, .. } => {
+            NodeKind::CondAnd { left, right } | NodeKind::CondOr { left, right } => {
+                self.condition(left);
+                self.condition(right);
+            }
+            NodeKind::BinaryTest { op, left, right } => {
+                // A shell that knows no `[[` writes a file by it.
+                self.line.computed |= op.contains(['<', '>']);
                 self.condition(left);
                 self.condition(right);
             }

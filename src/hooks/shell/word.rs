@@ -73,6 +73,8 @@ impl Reader {
             NodeKind::BraceExpansion { content } => {
                 word.text.push_str(content);
                 word.fits = true;
+                // It becomes several words, and one of them may be an option.
+                word.at_least(Sure::Variable);
                 if content.contains(['$', '`', '/', '\'', '"', '\\', '(']) {
                     word.at_least(Sure::Computed);
                     self.hidden(content);

@@ -25,9 +25,10 @@ use write::Texts;
 
 /// As it stands in the header of the file: `ILOK`.
 const APPLICATION_ID: i32 = 0x494c_4f4b;
-/// How long a writer waits for its turn, in milliseconds, and how long one does whom somebody else waits for.
+/// How long a writer waits for its turn, in milliseconds, and how long one does whom somebody else waits for: several times
+/// in a row, and longer on a machine that has much to do.
 const PATIENCE: u64 = 120_000;
-const BRIEF: u64 = 5_000;
+const BRIEF: u64 = 3_000;
 /// Waits a little, and says whether to try again.
 type Waits = fn(i32) -> bool;
 /// Statements kept prepared.
