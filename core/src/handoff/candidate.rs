@@ -227,14 +227,15 @@ impl Finder<'_> {
         let (mut at, mut line, mut seen) = (text.start, text.start, text.start);
         while let Some(found) = memchr::memchr(b'{', slice(self.bytes, &(at..text.end))) {
             let start = at.saturating_add(found);
+            at = start.saturating_add(1);
+            // Most braces end here: whatever more there is to know about them is not asked before.
+            if !self.may_begin(start) {
+                continue;
+            }
             let since = slice(self.bytes, &(seen..start));
             line = memchr::memrchr2(b'\n', b'\r', since)
                 .map_or(line, |found| seen.saturating_add(found).saturating_add(1));
             seen = start;
-            at = start.saturating_add(1);
-            if !self.may_begin(start) {
-                continue;
-            }
             let mut candidate = Candidate {
                 whole: start..text.end,
                 lines: line..text.end,
