@@ -35,64 +35,77 @@ fn a_merge_by_an_agent_that_fails_its_checks_does_not_land() {
     }
 }
 
-#[test]
-fn a_merge_by_an_agent_that_conflicts_goes_back_with_both_sides() {
-    let groups = "{ id: one, title: One }, { id: two, title: Two }";
-    // Two merges while one is at its own: what it has made then does not go together with it.
-    let more = "  - { role: developer, attempt: 1, does: [{ write: same, text: \"{group}\\n\" }], says: { status: READY_FOR_QA } }\n  \
-                - { role: developer, attempt: 2, does: [{ write: same, text: \"both\\n\" }], says: { status: MERGE_SUCCESS } }\n";
-    let yard = Yard::new(
-        "agents_conflict",
-        &[("scripted.yaml", &script(groups, more)), ("agents.yaml", BY_AGENT), ("m.md", "# Two\n")],
-    );
-    let ended = yard.run(&["m.md", "--no-wait"]);
-    assert_eq!(ended["status"], "completed");
-    assert_eq!(yard.result(ended["session"].as_str().expect("a session"), "same"), "both");
-}
-
-/// The manager writes outside of groups while a group is merged.
-#[test]
-fn work_of_the_session_that_conflicts_goes_back_to_its_agent() {
-    let workflow = "workflow: ours\nlanguage: 1\nextends: delivery-team\nroles:\n  project_manager: { writes: all }\n";
-    let groups = "{ id: one, title: One }";
-    let manager = r#"#!/usr/bin/env python3
+/// An agent in Python. `other()`: somebody else's work comes in while it is at its own.
+const AGENT: &str = r#"
 import json, os, sys, subprocess
 E = os.environ; sys.stdin.read()
-group, turns = E.get('INTERLOCK_GROUP'), os.path.join(E['HOME'], 'turns')
-open(turns, 'a').write('x'); turn = os.path.getsize(turns)
+turns = os.path.join(E['HOME'], 'turns')
+open(turns, 'a').write('x'); TURN = os.path.getsize(turns)
+def put(text): open('same', 'w').write(text)
 def say(status, **more):
-    doc = dict(agent='project_manager', output_type='r', timestamp='2026-01-01T00:00:00Z', feature_directory='.', skills_invoked=[],
+    doc = dict(agent=E['INTERLOCK_ROLE'], output_type='r', timestamp='2026-01-01T00:00:00Z', feature_directory='.', skills_invoked=[],
                status=status, handoff=dict(next_agent=None, context='done'), **more)
     json.dump(doc, open(os.path.join(E['INTERLOCK_OUTPUT'], 'handoff.json'), 'w'))
-if turn == 1: say('PLANNING_COMPLETE', groups=[dict(id='one', title='One')])
-elif turn == 2:
-    open('same', 'w').write('manager\n'); say('BAZINGA')
-    # Somebody else's work comes in while it is at its own.
+def other():
     vault = os.path.abspath('../../repository.git')
     git = lambda *words, **more: subprocess.run(['git', '--git-dir', vault, '-c', 'user.name=x', '-c', 'user.email=x', *words], check=True, capture_output=True, text=True, **more).stdout.strip()
     blob = git('hash-object', '-w', '--stdin', input='other\n')
     tip = git('rev-parse', 'refs/heads/integration')
     tree = git('mktree', input=git('ls-tree', tip) + '\n100644 blob %s\tsame\n' % blob)
     open(os.path.join(vault, 'refs/heads/integration'), 'w').write(git('commit-tree', tree, '-p', tip, '-m', 'other') + '\n')
-else:
-    text = open('same').read()
-    assert '<<<<<<<' in text and 'manager' in text and 'other' in text, text
-    open('same', 'w').write('other and manager\n'); say('BAZINGA')
+def settle(text):
+    before = open('same').read()
+    assert '<<<<<<<' in before and 'mine' in before and 'other' in before, before
+    put(text)
 "#;
-    let yard = Yard::new(
-        "own_conflict",
-        &[("scripted.yaml", &script(groups, "")), ("interlock.yaml", workflow), ("m.md", "# One\n")],
-    );
-    let program = yard.path("../manager.py");
-    std::fs::write(&program, manager).expect("a program");
+
+fn with_agent(test: &str, role: &str, body: &str, more: &str) -> Yard {
+    let script = script("{ id: one, title: One }", "");
+    let yard = Yard::new(test, &[("scripted.yaml", &script), ("m.md", "# One\n")]);
+    let program = yard.path("../agent.py");
+    std::fs::write(&program, format!("{AGENT}{body}")).expect("a program");
     let program = program.display();
     yard.write(
         "agents.yaml",
-        &format!("agents: {{ s: {{ client: scripted }}, m: {{ client: command, command: [python3, \"{program}\"] }} }}\nroles: {{ any: s, project_manager: m }}\n"),
+        &format!("agents: {{ s: {{ client: scripted }}, m: {{ client: command, command: [python3, \"{program}\"] }} }}\nroles: {{ any: s, {role}: m }}\n{more}\n"),
+    );
+    yard
+}
+
+#[test]
+fn a_merge_by_an_agent_that_conflicts_goes_back_with_both_sides() {
+    let body = "
+if TURN == 1: put('mine\\n'); say('READY_FOR_QA')
+elif TURN == 2: other(); say('MERGE_SUCCESS')
+elif TURN == 3: settle('both\\n'); say('READY_FOR_QA')
+else: say('MERGE_SUCCESS')
+";
+    let yard = with_agent("agents_conflict", "developer", body, "merge: agent");
+    let ended = yard.run(&["m.md", "--no-wait"]);
+    assert_eq!(ended["status"], "completed");
+    let session = ended["session"].as_str().expect("a session");
+    let statuses = yard.statuses(session);
+    let merges: Vec<&str> = statuses.iter().map(String::as_str).filter(|status| status.starts_with("MERGE")).collect();
+    assert_eq!(merges, ["MERGE_CONFLICT", "MERGE_SUCCESS"], "{statuses:?}");
+    assert_eq!(yard.result(session, "same"), "both");
+}
+
+/// The manager writes outside of groups while something is merged.
+#[test]
+fn work_of_the_session_that_conflicts_goes_back_to_its_agent() {
+    let body = "
+if TURN == 1: say('PLANNING_COMPLETE', groups=[dict(id='one', title='One')])
+elif TURN == 2: put('mine\\n'); say('BAZINGA'); other()
+else: settle('other and mine\\n'); say('BAZINGA')
+";
+    let yard = with_agent("own_conflict", "project_manager", body, "");
+    yard.write(
+        "interlock.yaml",
+        "workflow: ours\nlanguage: 1\nextends: delivery-team\nroles:\n  project_manager: { writes: all }\n",
     );
     let ended = yard.run(&["m.md", "--no-wait"]);
     assert_eq!(ended["status"], "completed");
-    assert_eq!(yard.result(ended["session"].as_str().expect("a session"), "same"), "other and manager");
+    assert_eq!(yard.result(ended["session"].as_str().expect("a session"), "same"), "other and mine");
 }
 
 #[test]

@@ -133,6 +133,7 @@ impl Turn<'_> {
     pub(super) fn halt(&self, Exceeded { whose, why }: Exceeded) -> Result<Over, Failure> {
         let purse = &self.crew.purse;
         if !purse.asks(&whose) {
+            self.note(format!("{}: {why}; it waits for the answer that is asked for already", self.call.role));
             return self.crew.let_go(self.call);
         }
         let over = self.lose(Loss::Halted, why);
