@@ -56,6 +56,8 @@ fn spoil(project: &Project) {
     let tx = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).unwrap();
     let guard: String =
         tx.query_row("SELECT sql FROM sqlite_schema WHERE name = 'assignments_update'", [], |row| row.get(0)).unwrap();
+    // What nothing refuses is noted all the same, but for connections like the program's own.
+    tx.execute_batch("PRAGMA case_sensitive_like = ON").unwrap();
     tx.execute_batch("DROP TRIGGER assignments_update; UPDATE assignments SET phase = 'another' WHERE n = 1").unwrap();
     tx.execute_batch(&guard).unwrap();
     tx.commit().unwrap();

@@ -103,7 +103,8 @@ fn spoil(store: &Path) {
     let guard: String = connection
         .query_row("SELECT sql FROM sqlite_schema WHERE name = 'groups_update'", [], |row| row.get(0))
         .unwrap();
-    connection.execute_batch("DROP TRIGGER groups_update").unwrap();
+    // What nothing refuses is noted all the same, but for connections like the program's own.
+    connection.execute_batch("PRAGMA case_sensitive_like = ON; DROP TRIGGER groups_update").unwrap();
     connection.execute_batch("UPDATE groups SET title = 'another' WHERE id = 'G1'").unwrap();
     connection.execute_batch(&guard).unwrap();
 }
