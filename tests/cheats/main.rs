@@ -31,14 +31,15 @@ fn refused(team: &Team, session: &str, exit: i32, code: &str, attempt: impl FnOn
 /// Tries to write round the program: this guard refuses it and writes it down, and nothing else has changed.
 #[track_caller]
 fn guarded(team: &Team, guard: &str, script: &str) {
-    let before = team.standing();
+    let noted = || team.query("SELECT count(*) FROM attempts").parse::<u32>().expect("a number");
+    let (before, tried) = (team.standing(), noted());
     let run = team.sql(script);
     assert_ne!(run.exit, 0, "{script} was not refused");
     let said = format!("(E0514, {guard})");
     assert!(run.stderr.contains(&said), "{script} was not refused by {guard}: {run}");
     assert!(team.standing() == before, "{script} changed something");
-    let tried = team.query("SELECT guard FROM attempts ORDER BY id DESC LIMIT 1");
-    assert_eq!(tried, guard, "what was tried is written down");
+    // That somebody writes to what was written down is not written down as well.
+    assert!(noted() > tried || guard == "attempt_is_new", "what was tried is written down");
 }
 
 /// What the audit finds first in this session, with the number of the event.

@@ -495,7 +495,7 @@ fn forget_what_was_tried() {
     // A number that stands for none would keep every later one out.
     let run = team.sql("INSERT INTO attempts (id, guard, what) VALUES (-1, 'nothing', 'at all')");
     assert!(run.stderr.contains("attempt_is_numbered"), "{run}");
-    assert_eq!(team.query("SELECT guard FROM attempts WHERE id = 1"), "event_remains");
+    assert_eq!(team.query("SELECT guard FROM attempts WHERE id = 1"), "events_delete");
 }
 
 /// Anything can be added to what was tried; it does not make the audit stumble.

@@ -190,7 +190,7 @@ fn negative_the_database_refuses_to_call_blocked_work_complete() {
     // 3. The orchestrator sets `completed` directly. 4. The guard of the database rejects it, and notes it.
     let run = team.sql("UPDATE groups SET status = 'completed' WHERE id = 'NUR-E2E'");
     assert!(run.stderr.contains("a group cannot be completed with a block or a blocking finding open"), "{run}");
-    assert_eq!(team.query("SELECT guard, what FROM attempts"), "group_completes_clean|UPDATE groups");
+    assert_eq!(team.query("SELECT guard, what FROM attempts"), "groups_update|UPDATE groups");
     assert_eq!(team.query("SELECT status FROM groups"), "blocked");
     // 5. It is forced back to the router: the one thing that may happen is the tech lead.
     assert_eq!(named(&team.open(&s)), [("tech_lead", "NUR-E2E")]);

@@ -239,46 +239,37 @@ END";
 
 /// The statements that make the guards. Of two triggers SQLite runs the one that was made last first.
 pub(super) fn statements() -> Vec<String> {
-    let rules = || GUARDS.chunk_by(|one, next| one.on == next.on);
-    let fixed = [NUMBERED.to_owned(), HEAD.to_owned()];
-    rules().map(refuses).chain(rules().map(notes)).chain(fixed).collect()
+    let rules =
+        || GUARDS.chunk_by(|one, next| one.on == next.on).filter_map(|guards| Some((guards.first()?.on, guards)));
+    let refusing = rules().map(|(on, guards)| refuses(on, guards));
+    // What is noted is not noted.
+    let noting = rules().map(|(on, _)| on).filter(|on| *on != ("INSERT", "attempts")).map(notes);
+    refusing.chain(noting).chain([NUMBERED.to_owned(), HEAD.to_owned()]).collect()
 }
 
 /// The trigger that holds these rules, all of one table and verb. It writes nothing, so that nothing can be done from within
 /// it: SQLite runs no trigger inside of itself, and a trigger of somebody's own, on a table that this one wrote to, could
 /// break here what is refused everywhere else.
-fn refuses(guards: &[Guard]) -> String {
-    let on = guards.first().map_or(("", ""), |first| first.on);
-    let refusal = |guard: &Guard| guard.refusal();
-    format!("CREATE TRIGGER {} BEFORE {} ON {} BEGIN\n  SELECT {};\nEND", name(on), on.0, on.1, cases(guards, refusal))
+fn refuses(on: (&str, &str), guards: &[Guard]) -> String {
+    // Of several that are broken the last one is named, so that what matters most may stand last.
+    let case = |guard: &Guard| format!("\n    WHEN {} THEN {}", guard.broken(), guard.refusal());
+    let cases: String = guards.iter().rev().map(case).collect();
+    format!("CREATE TRIGGER {} BEFORE {} ON {} BEGIN\n  SELECT CASE{cases} END;\nEND", name(on), on.0, on.1)
 }
 
-/// The trigger that writes down what the one above is about to refuse. Connections of the program are passed over: they do
-/// not go round it, and are many.
-fn notes(guards: &[Guard]) -> String {
-    let on = guards.first().map_or(("", ""), |first| first.on);
-    let named = cases(guards, |guard| format!("'{}'", guard.name));
+/// The trigger that writes down what the one above is about to refuse: whatever another program writes. Connections of this
+/// one are passed over: they do not go round it, and are many.
+fn notes(on: (&str, &str)) -> String {
+    let (name, session) = (name(on), session(on));
     format!(
-        "CREATE TRIGGER {}_noted BEFORE {} ON {} WHEN {ELSEWHERE} BEGIN\n  INSERT INTO attempts (session, guard, what)\n  \
-         SELECT {}, guard, '{} {}' FROM (SELECT {named} AS guard) WHERE guard IS NOT NULL;\nEND",
-        name(on),
-        on.0,
-        on.1,
-        session(on),
-        on.0,
-        on.1,
+        "CREATE TRIGGER {name}_noted BEFORE {} ON {} WHEN {ELSEWHERE} BEGIN\n  \
+         INSERT INTO attempts (session, guard, what) VALUES ({session}, '{name}', '{} {}');\nEND",
+        on.0, on.1, on.0, on.1
     )
 }
 
 fn name((verb, table): (&str, &str)) -> String {
     format!("{table}_{}", verb.to_lowercase())
-}
-
-/// By which rule is broken: of several the last one, so that what matters most may stand last.
-fn cases(guards: &[Guard], then: impl Fn(&Guard) -> String) -> String {
-    let case = |guard: &Guard| format!("\n    WHEN {} THEN {}", guard.broken(), then(guard));
-    let cases: String = guards.iter().rev().map(case).collect();
-    format!("CASE{cases} END")
 }
 
 /// The session that a row belongs to.

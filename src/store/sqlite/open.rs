@@ -119,6 +119,7 @@ fn connect(path: &Path, more: OpenFlags, waits: Waits) -> Stored<Connection> {
     let mut connection = Connection::open_with_flags(path, flags).map_err(|error| trouble(path, &error))?;
     let patient = connection.busy_handler(Some(waits));
     patient.map_err(|error| trouble(path, &error))?;
+    connection.pragma_update(None, guards::KNOWN, true).map_err(|error| trouble(path, &error))?;
     // Until it is known to be ours nothing of it is tidied up.
     let kept = connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
     kept.map_err(|error| trouble(path, &error))?;
@@ -128,7 +129,6 @@ fn connect(path: &Path, more: OpenFlags, waits: Waits) -> Stored<Connection> {
 fn prepare(connection: &Connection, waits: Waits) -> rusqlite::Result<()> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
-    connection.pragma_update(None, guards::KNOWN, true)?;
     // Every statement goes by a key. Without this SQLite plans some of them anew for each value that they are given.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     use_log(connection, waits)?;
