@@ -96,7 +96,7 @@ impl Clerk {
             let mail = self.early.pop_front().map_or_else(|| self.mail.recv(), Ok);
             match mail {
                 Ok(Mail::Ticket(first)) => self.decide(first),
-                Ok(Mail::Stored(stored)) => self.settle(stored),
+                Ok(Mail::Stored(stored)) => self.settle(&stored),
                 Err(_) => return self.engine,
             }
         }
@@ -126,7 +126,7 @@ impl Clerk {
     }
 
     /// Answers those whose commit is stored.
-    fn settle(&mut self, stored: Stored<()>) {
+    fn settle(&mut self, stored: &Stored<()>) {
         let Some(batch) = self.under_way.pop_front() else { return };
         match stored {
             Ok(()) => batch.answer(),
