@@ -13,7 +13,7 @@ impl Code {
             Code::YamlFeature => "write the value out where it is needed, in one document",
             Code::DuplicateKey => "keep one of the two; nothing says which one would count",
             Code::UnknownKey => "look the key up in `interlock workflow schema`, or take it out",
-            Code::WrongType => "`interlock workflow schema` says what belongs here",
+            Code::WrongType => "write a value of the kind that is named there",
             Code::MissingKey => "add the key; `interlock workflow schema` says what it takes",
             Code::TooLarge => "split what is long into a workflow of its own and `extends` it",
             Code::UnknownRole => "declare it under `roles`, or use a name that `interlock workflow show` lists",

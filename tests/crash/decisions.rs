@@ -9,7 +9,7 @@ use crate::project::{Dice, Strike, run};
 use crate::scene::{ACTS, Act, Copy, Scene};
 
 /// Commands that are killed at some moment, beside those killed at every call.
-const MOMENTS: u64 = 160;
+const MOMENTS: u64 = 320;
 /// No command can do with fewer calls; if one does, the library was not loaded.
 const FEWEST: u32 = 20;
 

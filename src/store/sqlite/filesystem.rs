@@ -40,7 +40,7 @@ fn refuse(path: &Path, kind: u64) -> Stored<()> {
     let Some(name) = network(kind) else { return Ok(()) };
     let message = format!("{} lies on a network file system ({name}), where SQLite cannot lock safely", path.display());
     Err(Fault::new(Code::StoreNetwork, message)
-        .help("put the store on a local disk with --store, or use a postgres:// address to share it"))
+        .help("put the store on a local disk of the machine that runs Interlock, with --store or INTERLOCK_STORE"))
 }
 
 #[cfg(test)]
