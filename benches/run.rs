@@ -141,7 +141,7 @@ fn agent(root: &Path, script: &Path, role: &str, group: &str, folder: &Path) {
     let output = root.join("output").join(format!("{role}-{group}"));
     let mut command = Command::new(env!("CARGO_BIN_EXE_interlock"));
     command.arg("__play").arg(script).current_dir(folder).stdin(Stdio::null()).stdout(Stdio::null());
-    command.env("INTERLOCK_ROLE", role).env("INTERLOCK_ATTEMPT", "1").env("INTERLOCK_OUTPUT", output);
+    command.env("INTERLOCK_ROLE", role).env("INTERLOCK_ROUND", "1").env("INTERLOCK_OUTPUT", output);
     if group != "session" {
         command.env("INTERLOCK_GROUP", group);
     }
