@@ -226,7 +226,7 @@ impl Conductor {
             (None, _) => Place::Session,
         };
         let full = self.turns() >= self.parallel || self.is_taken(&place);
-        let waits = self.crew.is_held(assignment.group.as_ref());
+        let waits = self.crew.is_held(&assignment.role, assignment.group.as_ref());
         if full || waits || self.at_work.contains_key(&work) || self.role_is_busy(state, id, &assignment.role) {
             return;
         }

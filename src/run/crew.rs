@@ -18,7 +18,7 @@ use crate::failure::{Exit, Failure};
 use crate::git;
 use crate::process::Control;
 use crate::run::checks::Checks;
-use crate::run::purse::{self, Purse};
+use crate::run::purse::{Account, Purse};
 use crate::run::site::Site;
 use crate::team::{Part, Team};
 
@@ -174,8 +174,10 @@ impl Crew {
     }
 
     /// Whether a person has to say first if this may spend more.
-    pub(super) fn is_held(&self, group: Option<&Name>) -> bool {
-        self.purse.is_held(purse::SESSION) || group.is_some_and(|group| self.purse.is_held(&purse::group(group)))
+    pub(super) fn is_held(&self, role: &Name, group: Option<&Name>) -> bool {
+        let group = group.cloned().map(Account::Group);
+        let accounts = [Account::Session, Account::Role(role.clone())];
+        accounts.iter().chain(&group).any(|account| self.purse.is_held(account))
     }
 
     /// What of the session's own work a run was about to merge when it was killed.

@@ -15,7 +15,7 @@ use crate::agents::Progress;
 use crate::engine::Done;
 use crate::output::{HEADING, NAME, Output, Text, columns};
 use crate::run::crew::Crew;
-use crate::run::purse;
+use crate::run::purse::Account;
 use crate::sanitise;
 
 /// Between two pictures: at most ten a second.
@@ -173,7 +173,7 @@ impl View {
             |wanted: &[GroupStatus]| state.groups.iter().filter(|group| wanted.contains(&group.status())).count();
         let done = count(&[GroupStatus::Completed]);
         let blocked = count(&[GroupStatus::Blocked]);
-        let spent = crew.purse.spent(purse::SESSION);
+        let spent = crew.purse.spent(&Account::Session);
         let mut text = format!("{} of {} groups done", done, state.groups.len());
         if blocked > 0 {
             text.push_str(&format!(" · {blocked} blocked"));

@@ -70,8 +70,10 @@ record! {
         model: Option<String>,
         /// How long one assignment may take.
         deadline: Option<Duration>,
-        /// What may be spent by this role in one assignment.
+        /// What may be spent by this role, all its assignments together.
         budget: Option<AllowanceDoc>,
+        /// What may be spent by this role in one assignment.
+        each: Option<AllowanceDoc>,
         /// How many of the role are at work at once.
         parallel: Option<At<u32>>,
     }
@@ -102,9 +104,11 @@ record! {
     struct BudgetDoc {
         /// By the whole session.
         session: Option<AllowanceDoc>,
+        /// By one role, all its assignments together; `budget` of a role says otherwise for that one.
+        role: Option<AllowanceDoc>,
         /// By one group.
         group: Option<AllowanceDoc>,
-        /// By one assignment.
+        /// By one assignment; `each` of a role says otherwise for that one.
         assignment: Option<AllowanceDoc>,
     }
 

@@ -56,7 +56,9 @@ impl Team {
     /// Budgets that an agent may never reach, because it does not tell what they are in.
     pub(crate) fn untold(&self) -> BTreeSet<String> {
         let everybody = self.parts.values().chain(self.any.as_ref());
-        everybody.filter_map(|part| untold(part, [&self.session_budget, &self.group_budget, &part.budget])).collect()
+        everybody
+            .filter_map(|part| untold(part, [&self.session_budget, &self.group_budget, &part.budget, &part.each]))
+            .collect()
     }
 }
 
@@ -64,7 +66,7 @@ fn roles(workflow: &Workflow) -> impl Iterator<Item = &Name> + Clone {
     workflow.roles.iter().filter(|role| !role.by_interlock).map(|role| &role.name)
 }
 
-fn untold(part: &Part, budgets: [&Allowance; 3]) -> Option<String> {
+fn untold(part: &Part, budgets: [&Allowance; 4]) -> Option<String> {
     let Tells { tokens, cost } = part.client.tells();
     let has_cost = !cost && budgets.iter().any(|budget| budget.cost.is_some());
     let has_tokens = !tokens && budgets.iter().any(|budget| budget.tokens.is_some());

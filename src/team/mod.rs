@@ -28,7 +28,9 @@ pub(crate) struct Part {
     /// The client starts a server with the tool that hands off.
     pub(crate) tool: bool,
     pub(crate) deadline: Option<Duration>,
+    /// For all assignments of the role together, and for each of them.
     pub(crate) budget: Allowance,
+    pub(crate) each: Allowance,
     pub(crate) parallel: Option<u32>,
 }
 
@@ -41,6 +43,11 @@ pub(crate) struct Allowance {
 }
 
 impl Allowance {
+    /// The other one, where nothing is said.
+    fn or(self, other: Self) -> Self {
+        if self == Self::default() { other } else { self }
+    }
+
     /// What is used up, in words, if anything is. `times`: how often a person has granted it once more.
     pub(crate) fn exceeded(&self, spent: &Usage, time: Duration, times: u32) -> Option<String> {
         let granted = f64::from(times);

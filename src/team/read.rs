@@ -153,11 +153,9 @@ impl Reader<'_> {
         let budget = doc.budget.as_ref();
         let session_budget = self.allowance(budget.and_then(|budget| budget.session.as_ref()));
         let group_budget = self.allowance(budget.and_then(|budget| budget.group.as_ref()));
+        let usual = self.allowance(budget.and_then(|budget| budget.role.as_ref()));
         let each = self.allowance(budget.and_then(|budget| budget.assignment.as_ref()));
-        let with_budget = |mut part: Part| {
-            part.budget = if part.budget == Allowance::default() { each } else { part.budget };
-            part
-        };
+        let with_budget = |part: Part| Part { budget: part.budget.or(usual), each: part.each.or(each), ..part };
         let named = doc.roles.iter().filter(|(role, _, _)| **role != "any");
         Team {
             source: (self.source.name.clone(), self.source.text.clone()),
@@ -212,6 +210,7 @@ impl Reader<'_> {
             tool,
             deadline: part.deadline.map(length),
             budget: self.allowance(part.budget.as_ref()),
+            each: self.allowance(part.each.as_ref()),
             parallel: self.positive(part.parallel.as_ref()),
         })
     }

@@ -112,12 +112,34 @@ fn what_agents_at_work_have_used_counts_for_all_of_them() {
 }
 
 #[test]
-fn a_budget_of_tokens_for_a_role_is_a_question() {
-    let roles = "roles: { any: s, developer: { agent: c, budget: { tokens: 30 } } }";
+fn a_budget_of_tokens_for_each_assignment_of_a_role_is_a_question() {
+    let roles =
+        "roles: { any: s, developer: { agent: c, each: { tokens: 30 } } }\nbudget: { assignment: { tokens: 50 } }";
     let yard = with_claude("tokens", "{ id: one, title: One }", "TOKENS: \"40\", BEATS: \"600\"", roles);
     let asked = stops(&yard, &[]);
     assert_eq!(asked.len(), 1);
     assert!(asked[0]["text"].as_str().is_some_and(|text| text.contains("40 of 30 tokens")), "{asked:?}");
+}
+
+/// Four groups at 40 tokens for each developer: the third has used 120, and others than developers go on.
+#[test]
+fn a_budget_of_a_role_is_for_all_its_assignments_together() {
+    let more = "roles: { any: s, developer: { agent: c, budget: { tokens: 100 } } }\nbudget: { role: { tokens: 30 } }";
+    let yard = with_claude("role", FOUR, "TOKENS: \"40\"", more);
+    let asked = stops(&yard, &["--parallel", "1"]);
+    assert_eq!((asked.len(), halts(&yard)), (1, 1), "{asked:?}");
+    let text = asked[0]["text"].as_str().expect("a text");
+    assert!(text.contains("the budget of role developer is used up: 120 of 100 tokens"), "{text}");
+    let completed = |yard: &Yard| {
+        let shown = yard.json(&["session", "show", &session(yard)]);
+        let groups = shown["groups"].as_array().expect("groups").clone();
+        groups.iter().filter(|group| group["status"] == "completed").count()
+    };
+    assert_eq!(completed(&yard), 3, "what needs no developer any more goes on to its end");
+    yard.json(&["answer", asked[0]["question"].as_str().expect("an id"), "--option", "retry"]);
+    let ended = yard.run(&["m.md", "--no-wait", "--parallel", "1"]);
+    assert_eq!((&ended["status"], halts(&yard)), (&"completed".into(), 1), "{ended}");
+    assert_eq!(ended["spent_by_role"]["developer"]["output_tokens"], 160, "{ended}");
 }
 
 #[test]

@@ -7,14 +7,7 @@ use interlock_core::id::{Name, QuestionId};
 use serde::{Deserialize, Serialize};
 
 use crate::agents::Usage;
-
-/// The whole session, as budgets name whom they are for.
-pub(crate) const SESSION: &str = "the session";
-
-/// A group, as budgets name it.
-pub(crate) fn group(name: &str) -> String {
-    format!("group {name}")
-}
+use crate::run::purse::Account;
 
 /// One turn of one agent, as far as it has come.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -40,15 +33,18 @@ impl Entry {
     }
 
     /// Everybody whose budget it counts for.
-    fn owners(&self) -> impl Iterator<Item = String> + '_ {
-        let group = self.group.as_deref().map(group);
-        [SESSION.to_owned(), self.assignment.clone()].into_iter().chain(group)
+    fn accounts(&self) -> impl Iterator<Item = Account> + '_ {
+        let (role, group) = (Account::Role(self.role.clone()), self.group.clone().map(Account::Group));
+        [Account::Session, role, Account::Assignment(self.assignment.clone())].into_iter().chain(group)
     }
 
-    fn is_of(&self, whose: &str) -> bool {
-        whose == SESSION
-            || whose == self.assignment
-            || self.group.as_deref().is_some_and(|name| whose.strip_prefix("group ") == Some(name))
+    fn is_of(&self, whose: &Account) -> bool {
+        match whose {
+            Account::Session => true,
+            Account::Role(role) => *role == self.role,
+            Account::Group(group) => Some(group) == self.group.as_ref(),
+            Account::Assignment(assignment) => *assignment == self.assignment,
+        }
     }
 }
 
@@ -105,20 +101,20 @@ pub(super) struct Live {
 
 /// A question on a budget that is used up.
 pub(super) struct Asked {
-    pub(super) whose: String,
+    pub(super) whose: Account,
     /// How often it had been granted once more by then.
     pub(super) times: u32,
 }
 
 #[derive(Default)]
 pub(super) struct Book {
-    settled: BTreeMap<String, (Spent, Spans)>,
+    settled: BTreeMap<Account, (Spent, Spans)>,
     pub(super) live: BTreeMap<u64, Live>,
     pub(super) last_turn: u64,
     /// How often a person has granted an allowance once more: by whom it is for.
-    pub(super) granted: BTreeMap<String, u32>,
+    pub(super) granted: BTreeMap<Account, u32>,
     /// Who is about to be asked about.
-    pub(super) asking: BTreeSet<String>,
+    pub(super) asking: BTreeSet<Account>,
     /// Questions whose answers have not been looked at.
     pub(super) asked: BTreeMap<QuestionId, Asked>,
 }
@@ -127,14 +123,14 @@ impl Book {
     /// A turn is over.
     pub(super) fn settle(&mut self, entry: &Entry) {
         self.last_turn = self.last_turn.max(entry.turn);
-        for owner in entry.owners() {
-            let (spent, spans) = self.settled.entry(owner).or_default();
+        for account in entry.accounts() {
+            let (spent, spans) = self.settled.entry(account).or_default();
             spent.add(entry);
             spans.add(entry.from, entry.to);
         }
     }
 
-    pub(super) fn spent(&self, whose: &str, now: i64) -> Spent {
+    pub(super) fn spent(&self, whose: &Account, now: i64) -> Spent {
         let (mut spent, none) = (Spent::default(), Spans::default());
         let spans = self.settled.get(whose).map_or(&none, |(settled, spans)| {
             spent = *settled;
@@ -149,9 +145,18 @@ impl Book {
         spent
     }
 
+    /// The roles of turns that are over.
+    pub(super) fn roles(&self) -> Vec<Name> {
+        let roles = self.settled.keys().filter_map(|account| match account {
+            Account::Role(role) => Some(role.clone()),
+            Account::Session | Account::Group(_) | Account::Assignment(_) => None,
+        });
+        roles.collect()
+    }
+
     /// Whether a person has to answer first.
-    pub(super) fn is_held(&self, whose: &str) -> bool {
-        self.asking.contains(whose) || self.asked.values().any(|asked| asked.whose == whose)
+    pub(super) fn is_held(&self, whose: &Account) -> bool {
+        self.asking.contains(whose) || self.asked.values().any(|asked| asked.whose == *whose)
     }
 }
 

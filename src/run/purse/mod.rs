@@ -1,6 +1,7 @@
 //! What agents have used up, and whether there is something left to use. Kept in a file, so that a run that goes on
 //! knows what was spent before, also by agents that a crash has ended.
 
+mod account;
 mod book;
 
 use std::collections::BTreeMap;
@@ -18,7 +19,8 @@ use crate::clock;
 use crate::team::Allowance;
 use book::{Asked, Book, Entry, Live};
 
-pub(crate) use book::{SESSION, Spent, group};
+pub(crate) use account::Account;
+pub(crate) use book::Spent;
 
 /// Between two lines of a turn that is under way and tells something new.
 const OFTEN: Duration = Duration::from_secs(1);
@@ -32,7 +34,7 @@ enum Line {
     Spent(Entry),
     /// A person was asked whether somebody may go on, who had been granted more so many times.
     Asked {
-        asked: String,
+        asked: Account,
         question: QuestionId,
         times: u32,
     },
@@ -40,7 +42,7 @@ enum Line {
 
 /// An allowance that is used up.
 pub(super) struct Exceeded {
-    pub(super) whose: String,
+    pub(super) whose: Account,
     pub(super) why: String,
 }
 
@@ -122,19 +124,19 @@ impl Purse {
     }
 
     /// Whether it is the caller who asks a person about somebody's allowance; else somebody does already.
-    pub(super) fn asks(&self, whose: &str) -> bool {
+    pub(super) fn asks(&self, whose: &Account) -> bool {
         let mut book = self.book();
-        !book.is_held(whose) && book.asking.insert(whose.to_owned())
+        !book.is_held(whose) && book.asking.insert(whose.clone())
     }
 
     /// A person was asked, if the workflow has a question for it.
-    pub(super) fn asked(&self, whose: &str, question: Option<QuestionId>) {
+    pub(super) fn asked(&self, whose: &Account, question: Option<QuestionId>) {
         let mut book = self.book();
         book.asking.remove(whose);
         let Some(question) = question else { return };
         let times = book.granted.get(whose).copied().unwrap_or(0);
-        book.asked.insert(question, Asked { whose: whose.to_owned(), times });
-        self.write(&Line::Asked { asked: whose.to_owned(), question, times });
+        book.asked.insert(question, Asked { whose: whose.clone(), times });
+        self.write(&Line::Asked { asked: whose.clone(), question, times });
     }
 
     /// Questions whose answers have not been looked at.
@@ -153,29 +155,35 @@ impl Purse {
     }
 
     /// Whether a person has to answer first.
-    pub(super) fn is_held(&self, whose: &str) -> bool {
+    pub(super) fn is_held(&self, whose: &Account) -> bool {
         self.book().is_held(whose)
     }
 
-    pub(super) fn spent(&self, whose: &str) -> Spent {
+    pub(super) fn spent(&self, whose: &Account) -> Spent {
         self.book().spent(whose, clock::now().0)
     }
 
+    /// What each role has spent.
+    pub(super) fn by_role(&self) -> Vec<(Name, Spent)> {
+        let roles = self.book().roles();
+        roles.into_iter().map(|role| (role.clone(), self.spent(&Account::Role(role)))).collect()
+    }
+
     /// Whether somebody's allowance is used up.
-    pub(super) fn exceeded(&self, whose: &str, allowance: &Allowance) -> Option<Exceeded> {
+    pub(super) fn exceeded(&self, whose: &Account, allowance: &Allowance) -> Option<Exceeded> {
         let (spent, times) = self.stands(whose);
         let exceeded = allowance.exceeded(&spent.usage, spent.time, times)?;
-        Some(Exceeded { whose: whose.to_owned(), why: format!("the budget of {whose} is used up: {exceeded}") })
+        Some(Exceeded { whose: whose.clone(), why: format!("the budget of {whose} is used up: {exceeded}") })
     }
 
     /// How long somebody may still work.
-    pub(super) fn time_left(&self, whose: &str, allowance: &Allowance) -> Option<Duration> {
+    pub(super) fn time_left(&self, whose: &Account, allowance: &Allowance) -> Option<Duration> {
         let (spent, times) = self.stands(whose);
         Some(allowance.time?.saturating_mul(times).saturating_sub(spent.time))
     }
 
     /// What was spent, and how often the allowance was given.
-    fn stands(&self, whose: &str) -> (Spent, u32) {
+    fn stands(&self, whose: &Account) -> (Spent, u32) {
         let book = self.book();
         let granted = book.granted.get(whose).copied().unwrap_or(0);
         (book.spent(whose, clock::now().0), granted.saturating_add(1))
@@ -205,7 +213,7 @@ mod tests {
         folder.join("spent.jsonl")
     }
 
-    fn tokens(purse: &Purse, whose: &str) -> u64 {
+    fn tokens(purse: &Purse, whose: &Account) -> u64 {
         purse.spent(whose).usage.output_tokens
     }
 
@@ -219,14 +227,19 @@ mod tests {
         let purse = Purse::open(&path);
         let (role, one) = (Name::new("developer"), Name::new("one"));
         let [first, second] = ["s.a1", "s.a2"].map(|name| purse.begin(name, &role, Some(&one)));
+        let [a1, a2] = ["s.a1", "s.a2"].map(|name| Account::Assignment(name.to_owned()));
+        let whole = [Account::Session, Account::Group(one), Account::Role(role.clone())];
         purse.uses(first, &used(30));
         purse.uses(first, &used(40));
         purse.uses(second, &used(7));
-        assert_eq!([SESSION, "group one", "s.a1"].map(|whose| tokens(&purse, whose)), [47, 47, 40]);
+        assert_eq!(whole.each_ref().map(|whose| tokens(&purse, whose)), [47, 47, 47]);
+        assert_eq!([&a1, &a2].map(|whose| tokens(&purse, whose)), [40, 7]);
+        let others = [Account::Group(Name::new("two")), Account::Role(Name::new("tester"))];
+        assert_eq!(others.each_ref().map(|whose| tokens(&purse, whose)), [0, 0]);
         let limit = Allowance { tokens: Some(45), ..Allowance::default() };
-        assert!(purse.exceeded(SESSION, &limit).is_some() && purse.exceeded("s.a1", &limit).is_none());
+        assert!(purse.exceeded(&Account::Session, &limit).is_some() && purse.exceeded(&a1, &limit).is_none());
         purse.end(first, &used(41));
-        assert_eq!(tokens(&purse, SESSION), 48);
+        assert_eq!(whole.each_ref().map(|whose| tokens(&purse, whose)), [48, 48, 48]);
         // Written down and never ended, it counts as far as it was told, and once.
         purse.book().live.values_mut().for_each(|live| live.written -= OFTEN);
         purse.keep();
@@ -235,7 +248,7 @@ mod tests {
         assert_eq!(text.lines().count(), 2, "{text}");
         drop(purse);
         let again = Purse::open(&path);
-        assert_eq!([SESSION, "s.a2"].map(|whose| tokens(&again, whose)), [48, 7]);
+        assert_eq!([&whole[2], &a2].map(|whose| tokens(&again, whose)), [48, 7]);
         assert!(again.begin("s.a3", &role, None) > second, "numbers are not used again");
     }
 
@@ -246,18 +259,18 @@ mod tests {
         let limit = Allowance { tokens: Some(10), ..Allowance::default() };
         let turn = purse.begin("s.a1", &Name::new("developer"), None);
         purse.end(turn, &used(15));
-        let is_over = |purse: &Purse| purse.exceeded(SESSION, &limit).is_some();
-        assert!(purse.asks(SESSION) && !purse.asks(SESSION), "one asks");
-        purse.asked(SESSION, Some(QuestionId(4)));
-        assert!(is_over(&purse) && purse.is_held(SESSION), "a question is no grant");
+        let is_over = |purse: &Purse| purse.exceeded(&Account::Session, &limit).is_some();
+        assert!(purse.asks(&Account::Session) && !purse.asks(&Account::Session), "one asks");
+        purse.asked(&Account::Session, Some(QuestionId(4)));
+        assert!(is_over(&purse) && purse.is_held(&Account::Session), "a question is no grant");
         let again = Purse::open(&path);
         assert_eq!(again.awaited(), [QuestionId(4)]);
         for purse in [&purse, &again] {
             purse.answered(QuestionId(4), false);
-            assert!(is_over(purse) && !purse.is_held(SESSION), "an answer that ends the work is none either");
+            assert!(is_over(purse) && !purse.is_held(&Account::Session), "an answer that ends the work is none either");
         }
-        assert!(purse.asks(SESSION));
-        purse.asked(SESSION, Some(QuestionId(5)));
+        assert!(purse.asks(&Account::Session));
+        purse.asked(&Account::Session, Some(QuestionId(5)));
         purse.answered(QuestionId(5), true);
         assert!(!is_over(&purse));
         let again = Purse::open(&path);
@@ -265,8 +278,8 @@ mod tests {
         again.answered(QuestionId(4), true);
         again.answered(QuestionId(5), true);
         let twice = Allowance { tokens: Some(8), ..Allowance::default() };
-        assert!(!is_over(&again) && again.exceeded(SESSION, &twice).is_none());
+        assert!(!is_over(&again) && again.exceeded(&Account::Session, &twice).is_none());
         let thrice = Allowance { tokens: Some(7), ..Allowance::default() };
-        assert!(again.exceeded(SESSION, &thrice).is_some(), "both were about the same time");
+        assert!(again.exceeded(&Account::Session, &thrice).is_some(), "both were about the same time");
     }
 }

@@ -12,7 +12,7 @@ use crate::engine::Engine;
 use crate::git::Hash;
 use crate::output::{HEADING, NAME, Text};
 use crate::run::crew::Crew;
-use crate::run::purse::{self, Spent};
+use crate::run::purse::{Account, Spent};
 use crate::run::view::clock_of;
 use crate::sanitise;
 use line::{Line, decisions};
@@ -33,6 +33,7 @@ pub(crate) struct Story {
     lines: Vec<Line>,
     refusals: usize,
     spent: Spent,
+    by_role: Vec<(Name, Spent)>,
     /// Of the user's repository; none if nothing came of the session.
     branch: Option<String>,
     result: Hash,
@@ -54,7 +55,7 @@ impl Story {
             id: group.id.clone(),
             title: group.title.clone(),
             status: group.status(),
-            spent: crew.purse.spent(&purse::group(&group.id)),
+            spent: crew.purse.spent(&Account::Group(group.id.clone())),
             merged: crew.site.vault.merged(&group.id).ok().flatten(),
         });
         let base = crew.site.vault.base()?;
@@ -65,7 +66,8 @@ impl Story {
             groups: groups.collect(),
             lines,
             refusals,
-            spent: crew.purse.spent(purse::SESSION),
+            spent: crew.purse.spent(&Account::Session),
+            by_role: crew.purse.by_role(),
             branch,
             result: result.clone(),
             files: crew.site.vault.changed(&base, result)?.len(),
@@ -91,9 +93,11 @@ impl Story {
             })
             .collect();
         let decisions: Vec<Json> = self.lines.iter().map(Line::json).collect();
+        let roles: serde_json::Map<String, Json> =
+            self.by_role.iter().map(|(role, spent)| (role.to_string(), spent_json(spent))).collect();
         json!({
             "session": self.session, "title": self.title, "status": self.status, "groups": groups,
-            "decisions": decisions, "refusals": self.refusals, "spent": spent_json(&self.spent),
+            "decisions": decisions, "refusals": self.refusals, "spent": spent_json(&self.spent), "spent_by_role": roles,
             "branch": self.branch, "commit": self.result.as_str(), "base": self.base.as_str(), "files_changed": self.files,
             "moved": self.moved,
         })
@@ -138,6 +142,10 @@ impl Story {
             let merged = group.merged.as_ref().map_or("–", |commit| commit.short());
             let (id, title) = (plain(&group.id), plain(&group.title));
             let _ = writeln!(text, "| {id} | {} | {merged} | {} | {title} |", group.status.name(), cost(&group.spent));
+        }
+        text.push_str("\n## Roles\n\n| role | spent |\n|---|---|\n");
+        for (role, spent) in &self.by_role {
+            let _ = writeln!(text, "| {} | {} |", plain(role), cost(spent));
         }
         let _ = write!(
             text,

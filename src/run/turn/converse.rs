@@ -13,7 +13,7 @@ use crate::contract::Contract;
 use crate::failure::Failure;
 use crate::process::{self, End, Limits, Listener, Stream, Talk};
 use crate::run::crew::{Call, News, Over};
-use crate::run::purse::{self, Exceeded, Purse};
+use crate::run::purse::{Account, Exceeded, Purse};
 use crate::run::turn::Turn;
 use crate::team::Allowance;
 
@@ -27,7 +27,7 @@ struct Watched<'a> {
     turn: u64,
     /// What it has used so far, if it has told of more.
     told: Arc<Mutex<Option<Usage>>>,
-    budgets: Vec<(String, Allowance)>,
+    budgets: Vec<(Account, Allowance)>,
 }
 
 impl Watched<'_> {
@@ -148,11 +148,15 @@ impl Turn<'_> {
         over
     }
 
-    /// What the session, the group and the assignment may spend, where there is a limit.
-    fn budgets(&self) -> Vec<(String, Allowance)> {
-        let team = &self.crew.team;
-        let mut all = vec![(purse::SESSION.to_owned(), team.session_budget), (self.name.clone(), self.part.budget)];
-        all.extend(self.call.group.as_ref().map(|group| (purse::group(group), team.group_budget)));
+    /// What the session, the role, the group and the assignment may spend, where there is a limit.
+    fn budgets(&self) -> Vec<(Account, Allowance)> {
+        let (team, part) = (&self.crew.team, self.part);
+        let mut all = vec![
+            (Account::Session, team.session_budget),
+            (Account::Role(self.call.role.clone()), part.budget),
+            (Account::Assignment(self.name.clone()), part.each),
+        ];
+        all.extend(self.call.group.clone().map(|group| (Account::Group(group), team.group_budget)));
         all.retain(|(_, allowance)| *allowance != Allowance::default());
         all
     }
