@@ -86,6 +86,11 @@ impl Engine {
         Ok(Self { store, keyring, identity, key, memory: Memory::default(), output, via: None })
     }
 
+    /// What seals the register of a session's repository.
+    pub(crate) fn register_key(&self, session: &str) -> [u8; 32] {
+        self.key.register(session)
+    }
+
     /// Whatever is claimed and given in here comes this way.
     #[must_use]
     pub fn via(self, via: Via) -> Self {

@@ -5,16 +5,23 @@
 //! has a [`Workspace`]: plain files with a `.git` of its own for the agent. What counts is the files: Interlock takes
 //! them into the vault through an index of its own, so whatever an agent does to its `.git` has no effect.
 
+mod ground;
+mod own;
 mod program;
 mod project;
+mod register;
 mod vault;
 mod workspace;
+
+#[cfg(test)]
+mod tests;
 
 use std::fmt;
 use std::io;
 
 pub(crate) use program::{Git, set_mark};
 pub(crate) use project::Project;
+pub(crate) use register::RegisterKey;
 pub(crate) use vault::{Attempt, Vault, Who};
 pub(crate) use workspace::remove;
 pub(crate) use workspace::{Changes, Workspace};

@@ -5,8 +5,9 @@ use std::ffi::{OsStr, OsString};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
+use crate::git::ground::Ground;
 use crate::git::{Error, Result};
 use crate::process::{Helper, MARK};
 
@@ -17,6 +18,9 @@ const SETTINGS: &[&str] = &[
     "core.quotePath=false",
     "core.autocrlf=false",
     "core.untrackedCache=false",
+    "core.trustctime=true",
+    "core.checkStat=default",
+    "core.fileMode=true",
     "commit.gpgSign=false",
     "gc.auto=0",
     "maintenance.auto=false",
@@ -25,6 +29,7 @@ const SETTINGS: &[&str] = &[
     "advice.addEmbeddedRepo=false",
     "submodule.recurse=false",
     "protocol.file.allow=always",
+    "protocol.version=2",
 ];
 
 /// What git on Interlock's own repositories is marked with.
@@ -40,12 +45,14 @@ pub(crate) fn set_mark(mark: String) {
 pub(crate) struct Git {
     folder: PathBuf,
     variables: Vec<(&'static str, OsString)>,
+    /// What has to be so before it is started.
+    ground: Option<Arc<Ground>>,
 }
 
 impl Git {
     /// In a folder, as a person would call it there.
     pub(super) fn within(folder: &Path) -> Self {
-        Self { folder: folder.to_owned(), variables: Vec::new() }
+        Self { folder: folder.to_owned(), variables: Vec::new(), ground: None }
     }
 
     /// On a repository without files.
@@ -65,6 +72,10 @@ impl Git {
             Some(mark) => git.with(MARK, mark),
             None => git,
         }
+    }
+
+    pub(super) fn grounded(self, ground: Option<&Arc<Ground>>) -> Self {
+        Self { ground: ground.cloned(), ..self }
     }
 
     pub(super) fn with(mut self, name: &'static str, value: impl AsRef<OsStr>) -> Self {
@@ -93,6 +104,7 @@ impl Git {
     }
 
     fn output<A: AsRef<OsStr>>(&self, arguments: &[A], input: &str) -> Result<Output> {
+        self.ground.iter().try_for_each(|ground| ground.settle())?;
         let mut command = Command::new("git");
         command.current_dir(&self.folder).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         for (name, _) in env::vars_os().filter(|(name, _)| name.as_encoded_bytes().starts_with(b"GIT_")) {

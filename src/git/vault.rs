@@ -1,22 +1,28 @@
 //! The repository of one session: what was handed in, and what it came to.
 //!
-//! It borrows the objects of the user's repository and has refs of its own:
-//! `refs/interlock/base`: where the session began; `refs/heads/integration`: everything that was merged;
-//! `refs/interlock/groups/GROUP/…`: the `base` of a group, what each assignment `aN` left, what it was `merged` as, and `onto`
-//! what it has to be brought before it is merged again.
+//! It borrows the objects of the user's repository, and its names are those of a register (`register.rs`):
+//! `base`: where the session began; `integration`: everything that was merged; `pending/aN`: what waits for its report;
+//! `groups/GROUP/…`: the `base` of a group, what each assignment `aN` left, what it was `merged` as, and `onto` what it has
+//! to be brought before it is merged again.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::{ErrorKind, Write as _};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::git::{Error, Git, Hash, Project, Result, remove};
+use interlock_core::id::AssignmentId;
 
-const BASE: &str = "refs/interlock/base";
+use crate::git::ground::Ground;
+use crate::git::register::{self, Register, RegisterKey};
+use crate::git::{Error, Git, Hash, Project, Result};
+
+const BASE: &str = "base";
 /// Commits that wait for the report of their assignment.
-const PENDING: &str = "refs/interlock/pending/";
-const INTEGRATION: &str = "refs/heads/integration";
+const PENDING: &str = "pending/";
+const INTEGRATION: &str = "integration";
+/// What came of the merges that were given to an assignment.
+const MERGES: &str = "merges/";
+const REGISTER: &str = "register";
 
 /// In whose name something is committed.
 #[derive(Clone, Debug)]
@@ -43,30 +49,40 @@ pub(crate) struct Vault {
     trees: Arc<Mutex<BTreeMap<Hash, Hash>>>,
     /// What the files of workspaces are known to be, while nobody is at them.
     files: Arc<Mutex<BTreeMap<PathBuf, Hash>>>,
+    /// The indexes of workspaces as git left them.
+    indexes: Arc<Mutex<BTreeMap<PathBuf, blake3::Hash>>>,
     submodules: Arc<Mutex<Option<Arc<Vec<String>>>>>,
-    /// What its configuration has to be.
-    config: String,
+    register: Arc<Mutex<Register>>,
+    ground: Arc<Ground>,
 }
 
 impl Vault {
     /// The vault of a session, made if it is not there yet: from what the user has checked out.
-    pub(crate) fn open(path: &Path, project: &Project) -> Result<Self> {
-        let config = config(project, "bare = true");
+    pub(crate) fn open(path: &Path, project: &Project, key: RegisterKey) -> Result<Self> {
+        let names = path.join(REGISTER);
+        if !register::exists(&names)? {
+            bare(path, project)?;
+        }
+        unlock(path);
         let vault = Self {
+            ground: Arc::new(Ground::of(path, obeyed(project))?),
+            register: Arc::new(Mutex::new(Register::open(&names, key)?)),
             path: path.to_owned(),
             trees: Arc::default(),
             files: Arc::default(),
+            indexes: Arc::default(),
             submodules: Arc::default(),
-            config,
         };
-        unlock(path);
-        if vault.find(BASE)?.is_none() {
+        if vault.find(BASE).is_none() {
             let base = project.head()?;
-            bare(path, project)?;
-            vault.update(INTEGRATION, &base)?;
-            vault.update(BASE, &base)?;
+            vault.register().set(&[(INTEGRATION, Some(&base)), (BASE, Some(&base))])?;
         }
         Ok(vault)
+    }
+
+    /// Has there been one?
+    pub(crate) fn is_made(path: &Path) -> Result<bool> {
+        register::exists(&path.join(REGISTER))
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -86,7 +102,7 @@ impl Vault {
     /// Where a group began: from what was merged when its first agent started.
     pub(crate) fn group_base(&self, group: &str) -> Result<Hash> {
         let name = of_group(group, "base");
-        if let Some(base) = self.find(&name)? {
+        if let Some(base) = self.find(&name) {
             return Ok(base);
         }
         let base = self.integration()?;
@@ -96,7 +112,7 @@ impl Vault {
 
     /// Every assignment that left something, and what.
     pub(crate) fn all_left(&self, group: &str) -> Result<Vec<(String, Hash)>> {
-        let mut left = self.refs(&of_group(group, ""))?;
+        let mut left = self.below(&of_group(group, ""));
         left.retain(|(name, _)| name.starts_with('a'));
         Ok(left)
     }
@@ -107,12 +123,12 @@ impl Vault {
 
     /// What a group was merged as.
     pub(crate) fn merged(&self, group: &str) -> Result<Option<Hash>> {
-        self.find(&of_group(group, "merged"))
+        Ok(self.find(&of_group(group, "merged")))
     }
 
     /// What a group has to be brought onto before it can be merged.
     pub(crate) fn onto(&self, group: &str) -> Result<Option<Hash>> {
-        self.find(&of_group(group, "onto"))
+        Ok(self.find(&of_group(group, "onto")))
     }
 
     pub(crate) fn bring_onto(&self, group: &str, commit: &Hash) -> Result<()> {
@@ -142,6 +158,23 @@ impl Vault {
 
     fn files(&self) -> MutexGuard<'_, BTreeMap<PathBuf, Hash>> {
         self.files.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes an index as it is now.
+    pub(super) fn note_index(&self, index: &Path) -> Result<()> {
+        let digest = blake3::hash(&fs::read(index)?);
+        self.indexes().insert(index.to_owned(), digest);
+        Ok(())
+    }
+
+    /// Is an index as git left it?
+    pub(super) fn is_index_noted(&self, index: &Path) -> bool {
+        let noted = self.indexes().get(index).copied();
+        noted.is_some() && fs::read(index).ok().map(|bytes| blake3::hash(&bytes)) == noted
+    }
+
+    fn indexes(&self) -> MutexGuard<'_, BTreeMap<PathBuf, blake3::Hash>> {
+        self.indexes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Where the project has submodules. The same for the whole session: nobody can add any.
@@ -211,18 +244,30 @@ impl Vault {
     }
 
     /// Makes a merge the state of things, unless something else was merged in between.
-    pub(crate) fn publish(&self, group: &str, merge: &Hash, onto: &Hash) -> Result<()> {
+    pub(crate) fn publish(&self, group: &str, merge: &Hash, onto: &Hash, by: Option<AssignmentId>) -> Result<()> {
         if self.integration()? != *onto {
             return Err(Error::odd("something else was merged in between"));
         }
-        // In this order: one that is in is known to be; one that is known and not in is made again.
-        self.update(&of_group(group, "merged"), merge)?;
-        self.update(INTEGRATION, merge)
+        let (merged, by) = (of_group(group, "merged"), by.map(|id| format!("{MERGES}{id}")));
+        let names = [merged.as_str(), INTEGRATION].into_iter().chain(by.as_deref());
+        self.register().set(&names.map(|name| (name, Some(merge))).collect::<Vec<_>>())
+    }
+
+    /// Nothing was to be merged, or it had been.
+    pub(crate) fn note_merge(&self, by: AssignmentId, into: &Hash) -> Result<()> {
+        let name = format!("{MERGES}{by}");
+        if self.find(&name).is_some() { Ok(()) } else { self.update(&name, into) }
+    }
+
+    /// Was the merge made that an assignment was given? What was reported and is not known here was taken away.
+    pub(crate) fn knows_merge(&self, by: AssignmentId) -> bool {
+        self.find(&format!("{MERGES}{by}")).is_some()
     }
 
     /// The branch of the user's repository that has the result.
     pub(crate) fn hand_over(&self, project: &Project, branch: &str) -> Result<Hash> {
         let result = self.integration()?;
+        self.ground.settle()?;
         project.take(&self.path, &result, branch)?;
         Ok(result)
     }
@@ -235,65 +280,35 @@ impl Vault {
     }
 
     fn get(&self, name: &str) -> Result<Hash> {
-        self.find(name)?.ok_or_else(|| {
+        self.find(name).ok_or_else(|| {
             let message = format!("the session's repository {} has no {name}", self.path.display());
             Error::odd(message).help("what agents have done lies there: restore the folder, or start a new session")
         })
     }
 
-    /// A ref is a file with a hash in it. Nobody but this process writes here and nothing packs them, so no program has to
-    /// be started to read or write one.
-    fn find(&self, name: &str) -> Result<Option<Hash>> {
-        match fs::read_to_string(self.path.join(name)) {
-            Ok(text) => Hash::parse(&text).map(Some),
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error.into()),
-        }
+    fn find(&self, name: &str) -> Option<Hash> {
+        self.register().get(name).cloned()
     }
 
-    /// The refs whose names begin with a folder.
-    fn refs(&self, folder: &str) -> Result<Vec<(String, Hash)>> {
-        let entries = match fs::read_dir(self.path.join(folder)) {
-            Ok(entries) => entries,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(error.into()),
-        };
-        let mut refs = Vec::new();
-        for entry in entries {
-            let Ok(name) = entry?.file_name().into_string() else { continue };
-            if let Some(commit) = self.find(&format!("{folder}{name}"))? {
-                refs.push((name, commit));
-            }
-        }
-        Ok(refs)
+    fn below(&self, folder: &str) -> Vec<(String, Hash)> {
+        self.register().below(folder).map(|(name, hash)| (name.to_owned(), hash.clone())).collect()
     }
 
-    /// There whole or not at all, whenever the machine stops.
     fn update(&self, name: &str, to: &Hash) -> Result<()> {
-        let path = self.path.join(name);
-        fs::create_dir_all(path.parent().unwrap_or(&self.path))?;
-        let partial = self.path.join(format!("new-{}", name.replace('/', "+")));
-        let mut file = File::create(&partial)?;
-        file.write_all(format!("{to}\n").as_bytes())?;
-        file.sync_data()?;
-        Ok(fs::rename(&partial, &path)?)
+        self.register().set(&[(name, Some(to))])
+    }
+
+    fn register(&self) -> MutexGuard<'_, Register> {
+        self.register.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn git(&self) -> Git {
-        self.settle();
-        Git::bare(&self.path)
+        self.grounded(Git::bare(&self.path))
     }
 
-    /// The vault lies within an agent's reach. What git would obey there is what Interlock wrote.
-    pub(super) fn settle(&self) {
-        // It would name another repository, with other refs and another configuration.
-        let _ = remove(&self.path.join("commondir"));
-        let path = self.path.join("config");
-        if self.path.join("HEAD").exists() && fs::read(&path).ok().as_deref() != Some(self.config.as_bytes()) {
-            // If it cannot be written, git says more of why than could be said here.
-            let partial = crate::files::partial(&path);
-            let _ = fs::write(&partial, &self.config).and_then(|()| fs::rename(&partial, &path));
-        }
+    /// Git that is started on this repository only if it is what Interlock made.
+    pub(super) fn grounded(&self, git: Git) -> Git {
+        git.grounded(Some(&self.ground))
     }
 
     /// Notes what is to be merged as soon as the report of an assignment is in: a crash in between would forget it.
@@ -303,17 +318,17 @@ impl Vault {
 
     /// What was to be merged, and has not been.
     pub(crate) fn intended(&self) -> Result<Vec<(String, Hash)>> {
-        self.refs(PENDING)
+        Ok(self.below(PENDING))
     }
 
     pub(crate) fn settled(&self, assignment: &str) -> Result<()> {
-        Ok(remove(&self.path.join(format!("{PENDING}{assignment}")))?)
+        self.register().set(&[(&format!("{PENDING}{assignment}"), None)])
     }
 }
 
-/// The name of a ref of a group. Groups have names that people choose.
+/// The name of something of a group. Groups have names that people choose.
 fn of_group(group: &str, what: &str) -> String {
-    format!("refs/interlock/groups/{}/{what}", super::workspace::folder_name(group))
+    format!("groups/{}/{what}", super::workspace::folder_name(group))
 }
 
 /// What git takes as a name: no line ends, no angle brackets.
@@ -323,37 +338,49 @@ fn plain(text: &str) -> String {
         .collect()
 }
 
-/// A repository without files that borrows the objects of another.
+/// A repository without files that borrows the objects of another: the least that git takes for one. Written by hand: no
+/// template of the user's with its hooks.
 fn bare(path: &Path, project: &Project) -> Result<()> {
-    skeleton(path, project, "bare = true")?;
-    fs::write(path.join("HEAD"), "ref: refs/heads/integration\n")?;
-    Ok(())
-}
-
-/// The least that git takes for a repository. Written by hand: one program less to start for each group, and no template
-/// of the user's with its hooks.
-pub(super) fn skeleton(path: &Path, project: &Project, kind: &str) -> Result<()> {
-    for folder in ["objects/info", "objects/pack", "refs/heads", "refs/tags", "info"] {
+    for folder in ["objects/info", "objects/pack", "refs/heads"] {
         fs::create_dir_all(path.join(folder))?;
     }
-    let objects = project.repository.join("objects");
-    fs::write(path.join("objects/info/alternates"), format!("{}\n", objects.display()))?;
-    // A clone that was cut short is known to be one, or its missing history would be taken for damage.
-    let shallow = project.repository.join("shallow");
-    if shallow.exists() {
-        fs::copy(&shallow, path.join("shallow"))?;
+    for (name, text) in obeyed(project) {
+        if let Some(text) = text {
+            fs::write(path.join(name), text)?;
+        }
     }
-    fs::write(path.join("config"), config(project, kind))?;
     Ok(())
 }
 
-fn config(project: &Project, kind: &str) -> String {
+/// The files that git obeys in a vault, and what they have to be.
+fn obeyed(project: &Project) -> Vec<(&'static str, Option<String>)> {
+    let objects = project.repository.join("objects");
+    vec![
+        ("HEAD", Some("ref: refs/heads/integration\n".to_owned())),
+        ("config", Some(config(project, "bare = true"))),
+        ("objects/info/alternates", Some(format!("{}\n", objects.display()))),
+        ("shallow", shallow(project)),
+        // They would name another repository, rules of their own, or what is to be overlooked.
+        ("commondir", None),
+        ("config.worktree", None),
+        ("info", None),
+        ("hooks", None),
+    ]
+}
+
+/// A clone that was cut short is known to be one, or its missing history would be taken for damage.
+pub(super) fn shallow(project: &Project) -> Option<String> {
+    fs::read_to_string(project.repository.join("shallow")).ok()
+}
+
+pub(super) fn config(project: &Project, kind: &str) -> String {
     let (version, extension) = match project.format.as_str() {
         "sha1" => (0, String::new()),
         format => (1, format!("[extensions]\n\tobjectFormat = {format}\n")),
     };
     let core = format!("[core]\n\trepositoryFormatVersion = {version}\n\t{kind}\n\thooksPath = /dev/null\n");
-    format!("{core}[gc]\n\tauto = 0\n{extension}")
+    // What was merged is asked for by its hash: there are no refs.
+    format!("{core}[gc]\n\tauto = 0\n[uploadpack]\n\tallowAnySHA1InWant = true\n{extension}")
 }
 
 /// Takes the locks away that a git left that was killed. Only one run has the vault, and nothing of the last one lives.

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-use crate::git::vault::skeleton;
+use crate::git::own::Own;
 use crate::git::{Git, Hash, Project, Result, Vault};
 
 /// What an agent did to the files.
@@ -74,17 +74,6 @@ impl Workspace {
         self.vault.path().join(format!("ready-{name}"))
     }
 
-    /// A repository for the agent's own use: `git status`, `git diff` and `git log` work, and push leads nowhere.
-    fn furnish(&self, project: &Project) -> Result<()> {
-        let own = self.folder.join(".git");
-        skeleton(&own, project, "bare = false")?;
-        // Also what the vault has: the commits of other groups that were merged.
-        let borrowed = [&project.repository, self.vault.path()].map(|path| path.join("objects").display().to_string());
-        fs::write(own.join("objects/info/alternates"), format!("{}\n", borrowed.join("\n")))?;
-        fs::write(own.join("HEAD"), "ref: refs/heads/work\n")?;
-        Ok(())
-    }
-
     /// Makes the files those of a commit; what git ignores stays, as what was built does in anybody's checkout.
     pub(crate) fn show(&self, commit: &Hash, project: &Project) -> Result<()> {
         if self.vault.known(&self.folder) != Some(self.vault.tree(commit)?) {
@@ -92,13 +81,7 @@ impl Workspace {
         }
         // From now on an agent is at them.
         self.vault.forget(&self.folder);
-        // Made anew each time: what an earlier agent did to it, links that lead elsewhere too, is gone.
-        let own = self.folder.join(".git");
-        remove(&own)?;
-        self.furnish(project)?;
-        fs::write(own.join("refs/heads/work"), format!("{commit}\n"))?;
-        fs::copy(&self.index, own.join("index"))?;
-        Ok(())
+        Own::of(&self.folder, project, self.vault.path()).show(commit, &self.index)
     }
 
     /// Makes the files those of a tree or a commit.
@@ -114,12 +97,30 @@ impl Workspace {
     fn try_lay_out(&self, tree: &Hash) -> Result<()> {
         let _ = fs::remove_file(self.lock());
         self.vault.forget(&self.folder);
-        let is_new = !self.index.exists();
+        let is_empty = fs::read_dir(&self.folder)?.next().is_none();
+        if is_empty {
+            remove(&self.index)?;
+        } else {
+            self.mend_index(tree)?;
+        }
         self.git().ask(&["read-tree", "--reset", "-u", tree.as_str()])?;
-        if !is_new {
+        if !is_empty {
             self.git().ask(&["clean", "-ffdq", "-e", "/.git"])?;
         }
-        Ok(())
+        self.vault.note_index(&self.index)
+    }
+
+    /// The index lies within the reach of agents, and can say of files that they need not be looked at. One that is not as
+    /// git left it is made anew from the files themselves.
+    fn mend_index(&self, tree: &Hash) -> Result<()> {
+        if self.vault.is_index_noted(&self.index) {
+            return Ok(());
+        }
+        remove(&self.index)?;
+        self.git().ask(&["read-tree", tree.as_str()])?;
+        // Its exit code tells whether there are changes.
+        self.git().answer(&["update-index", "-q", "--refresh"])?;
+        self.vault.note_index(&self.index)
     }
 
     /// That nothing was changed since a commit was laid out, if so. Cheaper than [`Workspace::changes`], for roles that
@@ -129,6 +130,7 @@ impl Workspace {
             return Ok(None);
         }
         let _ = fs::remove_file(self.lock());
+        self.mend_index(since)?;
         // Git would look into submodules, and run what is configured there.
         let words = ["status", "--porcelain", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=all"];
         let said = self.git().ask(&words)?;
@@ -150,6 +152,7 @@ impl Workspace {
             return refused("the folder is gone, or something else is in its place".to_owned());
         }
         let _ = fs::remove_file(self.lock());
+        self.mend_index(since)?;
         // Names that git does not take, files that nobody can read: an agent's doing, and nobody else's trouble.
         if let Err(error) = self.add() {
             return refused(error.message);
@@ -177,7 +180,8 @@ impl Workspace {
     fn add(&self) -> Result<()> {
         let mut arguments: Vec<String> = ["add", "--all", "--", "."].map(str::to_owned).to_vec();
         arguments.extend(self.vault.submodules()?.iter().map(|path| format!(":(exclude,literal){path}")));
-        self.git().ask(&arguments).map(|_| ())
+        self.git().ask(&arguments)?;
+        self.vault.note_index(&self.index)
     }
 
     /// A lock that a killed git left: nobody else uses this index.
@@ -188,8 +192,7 @@ impl Workspace {
     }
 
     fn git(&self) -> Git {
-        self.vault.settle();
-        Git::on(self.vault.path(), &self.folder, &self.index)
+        self.vault.grounded(Git::on(self.vault.path(), &self.folder, &self.index))
     }
 }
 

@@ -90,6 +90,7 @@ impl Conductor {
         let (mut live, _) = self.looking.look(&self.crew.session)?;
         self.crew.settle_the_gone(&live.state)?;
         let history = self.looking.history(&self.crew.session)?;
+        self.crew.hold_against(&history)?;
         self.crew.count_the_cut_short(&history);
         self.crew.catch_up(&history)?;
         self.looking.follow(&mut live)?;

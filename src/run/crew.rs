@@ -197,6 +197,25 @@ impl Crew {
         Ok(())
     }
 
+    /// Whether every merge that was reported is known to the repository: a register that somebody has cut short has seals
+    /// that fit.
+    pub(super) fn hold_against(&self, history: &[Event]) -> Result<(), Failure> {
+        let success = self.workflow.merge_words().success;
+        let reported = history.iter().filter_map(|event| match &event.cause {
+            Cause::Merged { assignment, status } if Some(status) == success.as_ref() => Some(*assignment),
+            _ => None,
+        });
+        match reported.into_iter().find(|assignment| !self.site.vault.knows_merge(*assignment)) {
+            None => Ok(()),
+            Some(lost) => {
+                let message =
+                    format!("the session's repository does not know of the merge of {}.{lost} any more", self.session);
+                Err(Failure::new(Exit::Unavailable, Code::GitFailed, message)
+                    .help("somebody has changed it: restore it from a copy, or cancel the session and start a new one"))
+            }
+        }
+    }
+
     pub(super) fn part(&self, role: &Name) -> Result<&Part, Failure> {
         self.team.part(role).ok_or_else(|| {
             Failure::new(Exit::Invalid, Code::NoAgentFor, format!("nobody plays `{role}`"))

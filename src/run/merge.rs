@@ -47,7 +47,10 @@ pub(super) fn attempt(
     let words = crew.workflow.merge_words();
     let _held = crew.site.merging();
     match crew.site.vault.try_merge(group, commit)? {
-        Attempt::Contained(into) => Ok(Tried::In(into)),
+        Attempt::Contained(into) => {
+            crew.site.vault.note_merge(call.id, &into)?;
+            Ok(Tried::In(into))
+        }
         Attempt::Conflict { onto, files } => {
             crew.site.vault.bring_onto(group, &onto)?;
             conflict(&words, &files).map(Tried::Out)
@@ -75,7 +78,7 @@ fn checked(
     }
     let message = format!("Merge {group}\n\nAssignment: {}\n", call.id);
     let merge = crew.site.vault.commit(tree, &[onto, commit], &crew.site.who(&call.role), &message)?;
-    crew.site.vault.publish(group, &merge, onto)?;
+    crew.site.vault.publish(group, &merge, onto, Some(call.id))?;
     Ok(Tried::In(merge))
 }
 

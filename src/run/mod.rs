@@ -32,7 +32,7 @@ use interlock_core::workflow::Workflow;
 use crate::clock;
 use crate::engine::{Desk, Engine};
 use crate::failure::{Exit, Failure};
-use crate::git::{self, Project};
+use crate::git::{self, Project, RegisterKey};
 use crate::output::Output;
 use crate::process;
 use crate::team::Team;
@@ -90,8 +90,9 @@ impl Run {
         let Some(caller) = desk.caller() else {
             return Err(Failure::new(Exit::Bug, Code::Bug, "the desk is closed before anybody came"));
         };
+        let key = RegisterKey::new(looking.register_key(&self.session));
         let crew = Arc::new(Crew {
-            site: Site::open(&self.root, &self.session, self.project)?,
+            site: Site::open(&self.root, &self.session, self.project, key)?,
             purse: Purse::open(&self.root.join("spent.jsonl")),
             checks: checks::Checks::default(),
             cut_short: std::sync::Mutex::default(),

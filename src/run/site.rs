@@ -9,7 +9,7 @@ use interlock_core::id::{AssignmentId, Name};
 use interlock_core::state::SessionStatus;
 use interlock_core::workflow::Writes;
 
-use crate::git::{Attempt, Changes, Error, Hash, Project, Result, Vault, Who, Workspace, remove};
+use crate::git::{Attempt, Changes, Error, Hash, Project, RegisterKey, Result, Vault, Who, Workspace, remove};
 use crate::handin;
 use crate::run::crew::Call;
 use crate::run::refs::Refs;
@@ -46,18 +46,18 @@ pub(super) struct Bench {
 }
 
 impl Site {
-    pub(super) fn open(root: &Path, session: &Name, project: Project) -> Result<Self> {
+    pub(super) fn open(root: &Path, session: &Name, project: Project, key: RegisterKey) -> Result<Self> {
         for folder in [outputs(root), root.join("transcripts")] {
             handin::real_folder(&folder)?;
         }
         let _ = remove(&kept(root));
         let branch = branch(session);
-        if !repository(root).exists() && project.has(&branch)? {
+        if !Vault::is_made(&repository(root))? && project.has(&branch)? {
             // Made anew, it would have nothing of what was merged, and nobody would notice.
             let message = format!("the session's repository {} is gone", repository(root).display());
             return Err(Error::odd(message).help("restore the folder, or cancel the session and start a new one"));
         }
-        let vault = Vault::open(&repository(root), &project)?;
+        let vault = Vault::open(&repository(root), &project, key)?;
         // That it cannot have its branch is better known before the work. It also keeps the objects that are borrowed.
         vault.hand_over(&project, &branch)?;
         let (root, session, refs) = (root.to_owned(), session.clone(), Refs::open(root, &project)?);
@@ -189,7 +189,7 @@ impl Site {
                         self.vault.commit(&tree, &[&onto, commit], &self.who(role), "Merge the session's own work")?
                     }
                 };
-                self.vault.publish(OF_SESSION, &merge, &onto)
+                self.vault.publish(OF_SESSION, &merge, &onto, None)
             }
         }
     }

@@ -10,6 +10,7 @@ use interlock_core::id::Timestamp;
 const EVENT: &[u8] = b"interlock event 1";
 const SNAPSHOT: &[u8] = b"interlock snapshot 1";
 const STORE: &[u8] = b"interlock store 1";
+const REGISTER: &[u8] = b"interlock register 1";
 
 /// A keyed BLAKE3 hash. Compared in constant time.
 pub type Seal = blake3::Hash;
@@ -76,6 +77,13 @@ impl ChainKey {
         field(&mut seal, operator);
         field(&mut seal, spawner);
         seal.finalize()
+    }
+
+    /// The key of what stands for what in the repository of a session. Made of the key, and not the key.
+    pub fn register(&self, session: &str) -> [u8; 32] {
+        let mut seal = self.start(REGISTER);
+        field(&mut seal, session.as_bytes());
+        *seal.finalize().as_bytes()
     }
 
     /// Signs heads of chains, so that others can hold them against the store. Made of the key, and not the key.

@@ -6,4 +6,5 @@ mod git;
 mod output;
 mod people;
 mod scene;
+mod vault;
 mod words;

@@ -11,7 +11,7 @@ use crate::scene::{Scene, finish};
 
 /// Waits for the first word of an agent.
 #[track_caller]
-fn until(what: &str, is_so: impl Fn() -> bool) {
+pub(crate) fn until(what: &str, is_so: impl Fn() -> bool) {
     let start = Instant::now();
     while !is_so() {
         assert!(start.elapsed() < Duration::from_secs(30), "{what}: not within 30 s");

@@ -1,0 +1,110 @@
+//! The repository that an agent finds in its folder, for its own use: `git status`, `git diff` and `git log` work, and a
+//! push leads nowhere. What an agent does to it counts for nothing.
+//!
+//! It has as few files as git takes for a repository, and they are made anew only if somebody has touched them: files are
+//! what costs most of all that is done for an assignment, where many were removed shortly before (ext4 passes over each
+//! of those when it makes a new one).
+
+use std::fs::{self, OpenOptions};
+use std::io::Write as _;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::OFlags;
+
+use crate::git::{Hash, Project, Result, remove};
+
+const FOLDERS: [&str; 3] = ["objects", "objects/info", "refs"];
+const INDEX: &str = "index";
+/// The branch that the agent is on, in the form that needs no folder.
+const BRANCH: &str = "packed-refs";
+
+pub(super) struct Own {
+    folder: PathBuf,
+    /// Those that are the same each time.
+    files: Vec<(&'static str, String)>,
+}
+
+impl Own {
+    /// In this folder. `borrowed`: where objects are that it does not have itself.
+    pub(super) fn of(folder: &Path, project: &Project, borrowed: &Path) -> Self {
+        let borrowed = [&project.repository, borrowed].map(|path| path.join("objects").display().to_string());
+        let mut files = vec![
+            ("HEAD", "ref: refs/heads/work\n".to_owned()),
+            ("config", super::vault::config(project, "bare = false")),
+            ("objects/info/alternates", format!("{}\n", borrowed.join("\n"))),
+        ];
+        files.extend(super::vault::shallow(project).map(|text| ("shallow", text)));
+        Self { folder: folder.join(".git"), files }
+    }
+
+    /// Puts the agent on a commit, with the index of its files.
+    pub(super) fn show(&self, commit: &Hash, index: &Path) -> Result<()> {
+        let branch = format!("# pack-refs with: peeled fully-peeled sorted \n{commit} refs/heads/work\n");
+        let index = fs::read(index)?;
+        if !self.is_as_made() || self.renew(branch.as_bytes(), &index).is_err() {
+            // Whatever an earlier agent did to it, links that lead elsewhere too, is gone.
+            remove(&self.folder)?;
+            self.make()?;
+            fs::write(self.folder.join(BRANCH), branch)?;
+            fs::write(self.folder.join(INDEX), index)?;
+        }
+        Ok(())
+    }
+
+    fn make(&self) -> Result<()> {
+        fs::create_dir(&self.folder)?;
+        for folder in FOLDERS {
+            fs::create_dir(self.folder.join(folder))?;
+        }
+        for (name, text) in &self.files {
+            fs::write(self.folder.join(name), text)?;
+        }
+        Ok(())
+    }
+
+    fn renew(&self, branch: &[u8], index: &[u8]) -> Result<()> {
+        for (name, bytes) in [(BRANCH, branch), (INDEX, index)] {
+            let path = self.folder.join(name);
+            if fs::read(&path)? != bytes {
+                let flags = i32::try_from(OFlags::NOFOLLOW.bits()).unwrap_or(0);
+                OpenOptions::new().write(true).truncate(true).custom_flags(flags).open(&path)?.write_all(bytes)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Is everything there that was made, as it was made, and nothing else?
+    fn is_as_made(&self) -> bool {
+        let same = |(name, text): &(&str, String)| {
+            fs::read(self.folder.join(name)).is_ok_and(|found| found == text.as_bytes())
+        };
+        let is_folder = fs::symlink_metadata(&self.folder).is_ok_and(|found| found.is_dir());
+        is_folder && self.entries() == Some(FOLDERS.len() + self.files.len() + 2) && self.files.iter().all(same)
+    }
+
+    /// How many entries there are, if each is one that was made.
+    fn entries(&self) -> Option<usize> {
+        let mut count = 0;
+        for folder in [""].into_iter().chain(FOLDERS) {
+            for entry in fs::read_dir(self.folder.join(folder)).ok()? {
+                let path = entry.ok()?.path();
+                let name = path.strip_prefix(&self.folder).ok()?.to_str()?;
+                let found = fs::symlink_metadata(&path).ok()?;
+                let is_made =
+                    if found.is_dir() { FOLDERS.contains(&name) } else { self.is_file(name) && is_plain(&found) };
+                count += usize::from(is_made.then_some(true)?);
+            }
+        }
+        Some(count)
+    }
+
+    fn is_file(&self, name: &str) -> bool {
+        name == INDEX || name == BRANCH || self.files.iter().any(|(file, _)| *file == name)
+    }
+}
+
+/// A file that has another name as well may be somebody else's.
+fn is_plain(found: &fs::Metadata) -> bool {
+    found.is_file() && found.nlink() == 1
+}
