@@ -2,11 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
 use crate::git::{Error, Git, Hash, Result};
 
 /// The git that can merge without files.
 const OLDEST: (u32, u32) = (2, 38);
+/// How often a branch is tried that somebody else is at, and how long after.
+const TRIES: u32 = 20;
+const AGAIN: Duration = Duration::from_millis(100);
 
 #[derive(Clone, Debug)]
 pub(crate) struct Project {
@@ -95,7 +100,16 @@ impl Project {
         let words = ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules"];
         let mut arguments: Vec<&std::ffi::OsStr> = words.iter().map(|word| word.as_ref()).collect();
         arguments.extend([from, spec.as_ref()]);
-        let taken = self.git().with("GIT_ALLOW_PROTOCOL", "file").ask(&arguments);
+        let git = self.git().with("GIT_ALLOW_PROTOCOL", "file");
+        let mut taken = git.ask(&arguments);
+        for _ in 0..TRIES {
+            // The git of a run that was killed may be at the same branch for a moment. It is not ended: its lock would stay.
+            if !taken.as_ref().is_err_and(|error| error.message.contains("cannot lock ref")) {
+                break;
+            }
+            thread::sleep(AGAIN);
+            taken = git.ask(&arguments);
+        }
         taken.map(|_| ()).map_err(|error| {
             error.help(format!(
                 "the branch {branch} gets the result: if it was changed, or is checked out, rename it, and run again"
