@@ -1,5 +1,6 @@
 //! One conversation with the client: started, watched, and accounted for.
 
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -78,6 +79,9 @@ impl Turn<'_> {
         let (client, setup) = (self.part.client, &self.part.setup);
         let mut spec = client.start(setup, &job).map_err(|error| self.cannot_start(&error))?;
         spec.limits = self.limits();
+        // An agent that has lost its own repository would come upon one that its folder happens to lie in.
+        let above = self.bench.workspace.folder.parent().unwrap_or(Path::new("/"));
+        spec.environment.insert("GIT_CEILING_DIRECTORIES".into(), above.into());
         spec.environment.insert("INTERLOCK_ROUND".into(), self.crew.round(self.call, self.claimed.attempt).into());
         let transcript = format!("{}.{}.{}", self.call.id, self.claimed.attempt, self.told_times());
         spec.transcript = self.crew.site.transcript(&transcript).ok();
