@@ -63,7 +63,7 @@ impl Project {
 
     pub(crate) fn has(&self, branch: &str) -> Result<bool> {
         let name = format!("refs/heads/{branch}");
-        Ok(self.git().answer(&["show-ref", "--verify", "--quiet", &name])?.0 == Some(0))
+        Ok(self.git().answer(&["show-ref", "--verify", "--quiet", &name])?.status.success())
     }
 
     /// Files that were changed and not committed: agents do not see these changes.

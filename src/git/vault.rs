@@ -11,7 +11,9 @@ use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::git::{Error, Git, Hash, Project, Result, remove};
+use crate::git::conflict::{Both, Conflict};
+use crate::git::program::failed;
+use crate::git::{Error, Git, Hash, Project, Result, path_of, remove};
 
 const BASE: &str = "refs/interlock/base";
 /// Commits that wait for the report of their assignment.
@@ -32,8 +34,8 @@ pub(crate) enum Attempt {
     Contained(Hash),
     /// The tree that it would give, onto this commit.
     Clean { onto: Hash, tree: Hash },
-    /// These files do not go together.
-    Conflict { onto: Hash, files: Vec<String> },
+    /// These do not go together.
+    Conflict { onto: Hash, conflicts: Vec<Conflict> },
 }
 
 #[derive(Clone, Debug)]
@@ -43,7 +45,7 @@ pub(crate) struct Vault {
     trees: Arc<Mutex<BTreeMap<Hash, Hash>>>,
     /// What the files of workspaces are known to be, while nobody is at them.
     files: Arc<Mutex<BTreeMap<PathBuf, Hash>>>,
-    submodules: Arc<Mutex<Option<Arc<Vec<String>>>>>,
+    submodules: Arc<Mutex<Option<Arc<Vec<PathBuf>>>>>,
     /// What its configuration has to be.
     config: String,
 }
@@ -145,14 +147,17 @@ impl Vault {
     }
 
     /// Where the project has submodules. The same for the whole session: nobody can add any.
-    pub(super) fn submodules(&self) -> Result<Arc<Vec<String>>> {
+    pub(super) fn submodules(&self) -> Result<Arc<Vec<PathBuf>>> {
         let mut held = self.submodules.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = &*held {
             return Ok(Arc::clone(known));
         }
-        let said = self.git().ask(&["ls-tree", "-r", "-z", self.base()?.as_str()])?;
-        let links = said.split('\0').filter(|entry| entry.starts_with("160000 "));
-        let paths = links.filter_map(|entry| entry.split_once('\t')).map(|(_, path)| path.to_owned()).collect();
+        let entries = self.git().list(&["ls-tree", "-r", "-z", self.base()?.as_str()])?;
+        let links = entries.iter().filter(|entry| entry.starts_with(b"160000 "));
+        let name = |entry: &Vec<u8>| {
+            entry.iter().position(|byte| *byte == b'\t').and_then(|tab| entry.get(tab + 1..)).map(path_of)
+        };
+        let paths = links.filter_map(name).collect();
         Ok(Arc::clone(held.insert(Arc::new(paths))))
     }
 
@@ -161,8 +166,8 @@ impl Vault {
     }
 
     pub(crate) fn contains(&self, newer: &Hash, older: &Hash) -> Result<bool> {
-        let (code, _) = self.git().answer(&["merge-base", "--is-ancestor", older.as_str(), newer.as_str()])?;
-        match code {
+        let said = self.git().answer(&["merge-base", "--is-ancestor", older.as_str(), newer.as_str()])?;
+        match said.status.code() {
             Some(0) => Ok(true),
             Some(1) => Ok(false),
             _ => Err(Error::odd("git cannot tell whether one commit contains another")),
@@ -192,22 +197,24 @@ impl Vault {
         if nothing_done || (self.merged(group)?.is_some() && self.contains(&onto, commit)?) {
             return Ok(Attempt::Contained(onto));
         }
-        let (tree, files) = self.together(&onto, commit)?;
-        Ok(if files.is_empty() { Attempt::Clean { onto, tree } } else { Attempt::Conflict { onto, files } })
+        let Both { tree, conflicts } = self.together(&onto, commit)?;
+        Ok(match conflicts.is_empty() {
+            true => Attempt::Clean { onto, tree },
+            false => Attempt::Conflict { onto, conflicts },
+        })
     }
 
-    /// The tree of both, with the marks of what does not go together, and the files that have such marks.
-    pub(crate) fn together(&self, ours: &Hash, theirs: &Hash) -> Result<(Hash, Vec<String>)> {
-        let words = ["merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", "--allow-unrelated-histories"];
-        let mut arguments = words.to_vec();
-        arguments.extend([ours.as_str(), theirs.as_str()]);
-        let (code, said) = self.git().answer(&arguments)?;
-        if !matches!(code, Some(0 | 1)) {
-            return Err(Error::odd(format!("git merge-tree failed: {}", said.trim())));
+    /// The tree of both, and what does not go together. Where git can, the files of the tree hold the marks of it.
+    pub(crate) fn together(&self, ours: &Hash, theirs: &Hash) -> Result<Both> {
+        let arguments =
+            ["merge-tree", "--write-tree", "-z", "--allow-unrelated-histories", ours.as_str(), theirs.as_str()];
+        let said = self.git().answer(&arguments)?;
+        match said.status.code() {
+            Some(0) => Both::read(&said.stdout, true),
+            // It counts what git says of the whole, not what it says of files: not every conflict has some.
+            Some(1) => Both::read(&said.stdout, false),
+            _ => Err(failed(&arguments, &said)),
         }
-        let mut parts = said.split('\0').filter(|part| !part.is_empty());
-        let tree = Hash::parse(parts.next().unwrap_or_default())?;
-        Ok((tree, parts.map(str::to_owned).collect()))
     }
 
     /// Makes a merge the state of things, unless something else was merged in between.

@@ -1,17 +1,17 @@
 //! The files of one group, as its agents see them.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use crate::git::vault::skeleton;
-use crate::git::{Git, Hash, Project, Result, Vault};
+use crate::git::{Git, Hash, Project, Result, Vault, path_of};
 
 /// What an agent did to the files.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Changes {
     pub tree: Hash,
-    pub files: Vec<String>,
+    pub files: Vec<PathBuf>,
     /// Links that lead out of the project.
     pub astray: Vec<String>,
     /// Repositories within the project. Git would keep their name, and not what is in them.
@@ -160,23 +160,27 @@ impl Workspace {
             return Ok(changes);
         }
         let arguments = ["diff-tree", "-r", "-z", "--no-renames", known.as_str(), changes.tree.as_str()];
-        let said = self.git().ask(&arguments)?;
-        let mut parts = said.split('\0').filter(|part| !part.is_empty());
-        while let (Some(modes), Some(path)) = (parts.next(), parts.next()) {
-            match modes.split(' ').nth(1) {
-                Some("120000") if leads_out(&self.folder, path) => changes.astray.push(path.to_owned()),
-                Some("160000") => changes.repositories.push(path.to_owned()),
+        let mut parts = self.git().list(&arguments)?.into_iter();
+        while let (Some(modes), Some(name)) = (parts.next(), parts.next()) {
+            let (path, shown) = (path_of(&name), String::from_utf8_lossy(&name).into_owned());
+            match modes.split(|byte| *byte == b' ').nth(1) {
+                Some(b"120000") if leads_out(&self.folder, &path) => changes.astray.push(shown),
+                Some(b"160000") => changes.repositories.push(shown),
                 _ => {}
             }
-            changes.files.push(path.to_owned());
+            changes.files.push(path);
         }
         Ok(changes)
     }
 
     /// Takes the files into the index, but for submodules: git would look into them, and run what is configured there.
     fn add(&self) -> Result<()> {
-        let mut arguments: Vec<String> = ["add", "--all", "--", "."].map(str::to_owned).to_vec();
-        arguments.extend(self.vault.submodules()?.iter().map(|path| format!(":(exclude,literal){path}")));
+        let mut arguments: Vec<OsString> = ["add", "--all", "--", "."].map(OsString::from).to_vec();
+        for path in self.vault.submodules()?.iter() {
+            let mut but = OsString::from(":(exclude,literal)");
+            but.push(path);
+            arguments.push(but);
+        }
         self.git().ask(&arguments).map(|_| ())
     }
 
@@ -221,9 +225,9 @@ fn open_up(folder: &Path) {
 }
 
 /// Does a link lead to somewhere outside of the folder? One that cannot be read is taken to.
-fn leads_out(folder: &Path, path: &str) -> bool {
+fn leads_out(folder: &Path, path: &Path) -> bool {
     let Ok(target) = fs::read_link(folder.join(path)) else { return true };
-    let mut depth = Path::new(path).components().count().saturating_sub(1);
+    let mut depth = path.components().count().saturating_sub(1);
     let mut is_down = false;
     for part in target.components() {
         match part {

@@ -1,6 +1,7 @@
 //! `interlock run`, with scripted agents: real processes, real files, real git.
 
 mod budgets;
+mod conflicts;
 mod example;
 mod keeping;
 mod live;
