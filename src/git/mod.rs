@@ -6,8 +6,11 @@
 //! them into the vault through an index of its own, so whatever an agent does to its `.git` has no effect.
 
 mod conflict;
+mod customs;
+mod large;
 mod program;
 mod project;
+mod untouched;
 mod vault;
 mod workspace;
 

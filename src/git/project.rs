@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use crate::git::customs::Customs;
 use crate::git::{Error, Git, Hash, Result};
 
 /// The git that can merge without files.
@@ -15,6 +16,8 @@ pub(crate) struct Project {
     /// Where its objects and refs are.
     pub(super) repository: PathBuf,
     pub(super) format: String,
+    /// How it stores files.
+    pub(super) customs: Customs,
 }
 
 impl Project {
@@ -33,7 +36,8 @@ impl Project {
         let mut lines = said.lines();
         let mut next = || lines.next().unwrap_or_default().to_owned();
         let (repository, format, root) = (PathBuf::from(next()), next(), PathBuf::from(next()));
-        Ok(Self { root, repository, format })
+        let customs = Customs::of(&root, &repository)?;
+        Ok(Self { root, repository, format, customs })
     }
 
     /// What is checked out now, as it was committed.

@@ -9,9 +9,11 @@ use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::git::conflict::{Both, Conflict};
+use crate::git::large;
 use crate::git::program::failed;
 use crate::git::{Error, Git, Hash, Project, Result, path_of, remove};
 
@@ -19,6 +21,10 @@ const BASE: &str = "refs/interlock/base";
 /// Commits that wait for the report of their assignment.
 const PENDING: &str = "refs/interlock/pending/";
 const INTEGRATION: &str = "refs/heads/integration";
+/// Where `git-crypt` has its keys.
+const KEYS: &str = "git-crypt";
+/// Files of a project that say how others are stored.
+pub(super) const ATTRIBUTES: &str = ".gitattributes";
 
 /// In whose name something is committed.
 #[derive(Clone, Debug)]
@@ -45,21 +51,31 @@ pub(crate) struct Vault {
     trees: Arc<Mutex<BTreeMap<Hash, Hash>>>,
     /// What the files of workspaces are known to be, while nobody is at them.
     files: Arc<Mutex<BTreeMap<PathBuf, Hash>>>,
-    submodules: Arc<Mutex<Option<Arc<Vec<PathBuf>>>>>,
-    /// What its configuration has to be.
-    config: String,
+    outline: Arc<Mutex<Option<Arc<Outline>>>>,
+    /// May files be stored otherwise than they lie there?
+    converts: Arc<AtomicBool>,
+    /// What those of its files have to be that git obeys.
+    told: Arc<Vec<(&'static str, Option<Vec<u8>>)>>,
+}
+
+/// What there is in the project that files alone do not tell.
+#[derive(Debug)]
+struct Outline {
+    submodules: Vec<PathBuf>,
+    /// Files that say how others are stored.
+    attributes: bool,
 }
 
 impl Vault {
     /// The vault of a session, made if it is not there yet: from what the user has checked out.
     pub(crate) fn open(path: &Path, project: &Project) -> Result<Self> {
-        let config = config(project, "bare = true");
         let vault = Self {
             path: path.to_owned(),
             trees: Arc::default(),
             files: Arc::default(),
-            submodules: Arc::default(),
-            config,
+            outline: Arc::default(),
+            converts: Arc::new(AtomicBool::new(project.customs.converts)),
+            told: Arc::new(told(project, "bare = true")),
         };
         unlock(path);
         if vault.find(BASE)?.is_none() {
@@ -68,7 +84,18 @@ impl Vault {
             vault.update(INTEGRATION, &base)?;
             vault.update(BASE, &base)?;
         }
+        vault.lend_keys(project)?;
         Ok(vault)
+    }
+
+    /// Filters that encrypt look for their keys beside the repository that they are called for.
+    fn lend_keys(&self, project: &Project) -> Result<()> {
+        let (keys, own) = (project.repository.join(KEYS), self.path.join(KEYS));
+        remove(&own)?;
+        if keys.is_dir() {
+            std::os::unix::fs::symlink(&keys, &own)?;
+        }
+        Ok(())
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -147,18 +174,34 @@ impl Vault {
     }
 
     /// Where the project has submodules. The same for the whole session: nobody can add any.
-    pub(super) fn submodules(&self) -> Result<Arc<Vec<PathBuf>>> {
-        let mut held = self.submodules.lock().unwrap_or_else(PoisonError::into_inner);
+    pub(super) fn submodules(&self) -> Result<Vec<PathBuf>> {
+        Ok(self.outline()?.submodules.clone())
+    }
+
+    /// May files of this folder be stored otherwise than they lie there?
+    pub(super) fn converts(&self, folder: &Path) -> Result<bool> {
+        let known = self.converts.load(Ordering::Relaxed) || folder.join(ATTRIBUTES).exists();
+        Ok(known || self.outline()?.attributes)
+    }
+
+    /// Somebody has changed how files are stored.
+    pub(super) fn convert(&self) {
+        self.converts.store(true, Ordering::Relaxed);
+    }
+
+    fn outline(&self) -> Result<Arc<Outline>> {
+        let mut held = self.outline.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = &*held {
             return Ok(Arc::clone(known));
         }
-        let entries = self.git().list(&["ls-tree", "-r", "-z", self.base()?.as_str()])?;
-        let links = entries.iter().filter(|entry| entry.starts_with(b"160000 "));
-        let name = |entry: &Vec<u8>| {
-            entry.iter().position(|byte| *byte == b'\t').and_then(|tab| entry.get(tab + 1..)).map(path_of)
-        };
-        let paths = links.filter_map(name).collect();
-        Ok(Arc::clone(held.insert(Arc::new(paths))))
+        let mut outline = Outline { submodules: Vec::new(), attributes: false };
+        for entry in self.git().list(&["ls-tree", "-r", "-z", self.integration()?.as_str()])? {
+            let name = entry.iter().position(|byte| *byte == b'\t').and_then(|tab| entry.get(tab + 1..));
+            let Some(path) = name.map(path_of) else { continue };
+            outline.attributes |= path.ends_with(ATTRIBUTES);
+            outline.submodules.extend(entry.starts_with(b"160000 ").then_some(path));
+        }
+        Ok(Arc::clone(held.insert(Arc::new(outline))))
     }
 
     fn trees(&self) -> MutexGuard<'_, BTreeMap<Hash, Hash>> {
@@ -230,6 +273,8 @@ impl Vault {
     /// The branch of the user's repository that has the result.
     pub(crate) fn hand_over(&self, project: &Project, branch: &str) -> Result<Hash> {
         let result = self.integration()?;
+        // First: a result whose files are not there is none.
+        large::hand_over(&self.path.join("lfs"), &project.customs.large)?;
         project.take(&self.path, &result, branch)?;
         Ok(result)
     }
@@ -295,11 +340,15 @@ impl Vault {
     pub(super) fn settle(&self) {
         // It would name another repository, with other refs and another configuration.
         let _ = remove(&self.path.join("commondir"));
-        let path = self.path.join("config");
-        if self.path.join("HEAD").exists() && fs::read(&path).ok().as_deref() != Some(self.config.as_bytes()) {
-            // If it cannot be written, git says more of why than could be said here.
-            let partial = crate::files::partial(&path);
-            let _ = fs::write(&partial, &self.config).and_then(|()| fs::rename(&partial, &path));
+        if !self.path.join("HEAD").exists() {
+            return;
+        }
+        for (name, text) in &*self.told {
+            let path = self.path.join(name);
+            if fs::read(&path).ok() != *text {
+                // If it cannot be written, git says more of why than could be said here.
+                let _ = put(&path, text.as_deref());
+            }
         }
     }
 
@@ -350,8 +399,27 @@ pub(super) fn skeleton(path: &Path, project: &Project, kind: &str) -> Result<()>
     if shallow.exists() {
         fs::copy(&shallow, path.join("shallow"))?;
     }
-    fs::write(path.join("config"), config(project, kind))?;
+    for (name, text) in told(project, kind) {
+        put(&path.join(name), text.as_deref())?;
+    }
     Ok(())
+}
+
+/// What the files have to be that git obeys: as the user's own repository has them, where they are about files.
+fn told(project: &Project, kind: &str) -> Vec<(&'static str, Option<Vec<u8>>)> {
+    let customs = &project.customs;
+    vec![
+        ("config", Some(config(project, kind).into_bytes())),
+        ("info/attributes", customs.attributes.clone()),
+        ("info/exclude", customs.exclude.clone()),
+    ]
+}
+
+/// There whole, or not at all; or gone.
+fn put(path: &Path, text: Option<&[u8]>) -> std::io::Result<()> {
+    let Some(text) = text else { return remove(path) };
+    let partial = crate::files::partial(path);
+    fs::write(&partial, text).and_then(|()| fs::rename(&partial, path))
 }
 
 fn config(project: &Project, kind: &str) -> String {
@@ -360,7 +428,7 @@ fn config(project: &Project, kind: &str) -> String {
         format => (1, format!("[extensions]\n\tobjectFormat = {format}\n")),
     };
     let core = format!("[core]\n\trepositoryFormatVersion = {version}\n\t{kind}\n\thooksPath = /dev/null\n");
-    format!("{core}[gc]\n\tauto = 0\n{extension}")
+    format!("{core}[gc]\n\tauto = 0\n{extension}{}", project.customs.config)
 }
 
 /// Takes the locks away that a git left that was killed. Only one run has the vault, and nothing of the last one lives.

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use crate::git::vault::skeleton;
-use crate::git::{Git, Hash, Project, Result, Vault, path_of};
+use crate::git::{Git, Hash, Project, Result, Vault};
 
 /// What an agent did to the files.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -29,7 +29,7 @@ impl Changes {
 #[derive(Clone, Debug)]
 pub(crate) struct Workspace {
     pub folder: PathBuf,
-    vault: Vault,
+    pub(super) vault: Vault,
     index: PathBuf,
 }
 
@@ -154,29 +154,36 @@ impl Workspace {
         if let Err(error) = self.add() {
             return refused(error.message);
         }
-        let mut changes = Changes::none(Hash::parse(&self.git().ask(&["write-tree"])?)?);
+        let mut changes = Changes::none(self.write_tree()?);
         self.vault.know(&self.folder, &changes.tree);
         if known == changes.tree {
             return Ok(changes);
         }
-        let arguments = ["diff-tree", "-r", "-z", "--no-renames", known.as_str(), changes.tree.as_str()];
-        let mut parts = self.git().list(&arguments)?.into_iter();
-        while let (Some(modes), Some(name)) = (parts.next(), parts.next()) {
-            let (path, shown) = (path_of(&name), String::from_utf8_lossy(&name).into_owned());
-            match modes.split(|byte| *byte == b' ').nth(1) {
-                Some(b"120000") if leads_out(&self.folder, &path) => changes.astray.push(shown),
-                Some(b"160000") => changes.repositories.push(shown),
+        let mut entries = self.differences(&known, &changes.tree)?;
+        if self.keep_untouched(&mut entries)? {
+            changes.tree = self.write_tree()?;
+            self.vault.know(&self.folder, &changes.tree);
+        }
+        for entry in entries {
+            let shown = entry.path.to_string_lossy().into_owned();
+            match entry.mode.as_str() {
+                "120000" if leads_out(&self.folder, &entry.path) => changes.astray.push(shown),
+                "160000" => changes.repositories.push(shown),
                 _ => {}
             }
-            changes.files.push(path);
+            changes.files.push(entry.path);
         }
         Ok(changes)
+    }
+
+    pub(super) fn write_tree(&self) -> Result<Hash> {
+        Hash::parse(&self.git().ask(&["write-tree"])?)
     }
 
     /// Takes the files into the index, but for submodules: git would look into them, and run what is configured there.
     fn add(&self) -> Result<()> {
         let mut arguments: Vec<OsString> = ["add", "--all", "--", "."].map(OsString::from).to_vec();
-        for path in self.vault.submodules()?.iter() {
+        for path in self.vault.submodules()? {
             let mut but = OsString::from(":(exclude,literal)");
             but.push(path);
             arguments.push(but);
@@ -191,9 +198,13 @@ impl Workspace {
         PathBuf::from(name)
     }
 
-    fn git(&self) -> Git {
+    pub(super) fn git(&self) -> Git {
+        self.git_with(&self.index)
+    }
+
+    pub(super) fn git_with(&self, index: &Path) -> Git {
         self.vault.settle();
-        Git::on(self.vault.path(), &self.folder, &self.index)
+        Git::on(self.vault.path(), &self.folder, index)
     }
 }
 

@@ -8,6 +8,7 @@ mod live;
 mod merging;
 mod people;
 mod repositories;
+mod storing;
 mod team_file;
 mod times;
 mod yard;
