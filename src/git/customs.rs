@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use crate::git::{Git, Result};
 
 /// Those of the user's settings that have to do with files.
-const CORE: &[&str] = &["core.eol", "core.autocrlf", "core.attributesfile", "core.excludesfile", "core.checkroundtripencoding"];
+const CORE: &[&str] =
+    &["core.eol", "core.autocrlf", "core.attributesfile", "core.excludesfile", "core.checkroundtripencoding"];
 /// And those that name a file.
 const PATHS: &[&str] = &["core.attributesfile", "core.excludesfile", "lfs.storage"];
 /// And those that name a program.
@@ -87,7 +88,11 @@ impl Customs {
 
 /// A path of the user's settings means the same wherever git is called.
 fn absolute(from: &Path, path: &str) -> String {
-    if path.is_empty() || path.starts_with(['/', '~', '%']) { path.to_owned() } else { from.join(path).display().to_string() }
+    if path.is_empty() || path.starts_with(['/', '~', '%']) {
+        path.to_owned()
+    } else {
+        from.join(path).display().to_string()
+    }
 }
 
 /// A command that names files of the project means those of the user's checkout: git calls it among the files of an agent,

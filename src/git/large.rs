@@ -39,7 +39,11 @@ fn objects(folder: &Path) -> Vec<(String, PathBuf)> {
             let (Ok(kind), Ok(name)) = (entry.file_type(), entry.file_name().into_string()) else { continue };
             if kind.is_dir() && depth < 2 {
                 folders.push((entry.path(), depth + 1));
-            } else if kind.is_file() && depth == 2 && name.len() == 64 && name.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            } else if kind.is_file()
+                && depth == 2
+                && name.len() == 64
+                && name.bytes().all(|byte| byte.is_ascii_hexdigit())
+            {
                 found.push((name, entry.path()));
             }
         }

@@ -8,8 +8,10 @@
 mod conflict;
 mod customs;
 mod large;
+mod outline;
 mod program;
 mod project;
+mod together;
 mod untouched;
 mod vault;
 mod workspace;
@@ -23,7 +25,8 @@ use std::path::PathBuf;
 pub(crate) use conflict::{Both, Conflict};
 pub(crate) use program::{Git, set_mark};
 pub(crate) use project::Project;
-pub(crate) use vault::{Attempt, Vault, Who};
+pub(crate) use together::Attempt;
+pub(crate) use vault::{Vault, Who};
 pub(crate) use workspace::remove;
 pub(crate) use workspace::{Changes, Workspace};
 

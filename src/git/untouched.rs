@@ -7,15 +7,21 @@ use std::io::{BufRead as _, BufReader};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use crate::git::vault::ATTRIBUTES;
+use crate::git::outline::{ATTRIBUTES, Kept};
 use crate::git::{Hash, Result, Workspace, path_of, remove};
 
 /// A file that is not the same in two trees.
 pub(super) struct Entry {
-    pub(super) path: PathBuf,
-    /// What it was, if it was there, and what it is now.
-    was: (String, String),
+    /// What it was, if it was there.
+    was: Kept,
+    /// What it is now.
     pub(super) mode: String,
+}
+
+impl Entry {
+    pub(super) fn path(&self) -> &Path {
+        &self.was.path
+    }
 }
 
 impl Workspace {
@@ -27,8 +33,8 @@ impl Workspace {
             let about = String::from_utf8_lossy(&about).into_owned();
             let mut words = about.trim_start_matches(':').split(' ').map(str::to_owned);
             let mut next = || words.next().unwrap_or_default();
-            let (was_mode, mode, was) = (next(), next(), next());
-            entries.push(Entry { path: path_of(&name), was: (was_mode, was), mode });
+            let (was, mode, hash) = (next(), next(), next());
+            entries.push(Entry { was: Kept { mode: was, hash, path: path_of(&name) }, mode });
         }
         Ok(entries)
     }
@@ -36,12 +42,12 @@ impl Workspace {
     /// Leaves in the index what it was, of files that are as they were laid out; these are no differences any more. Whether
     /// there were any. Where nothing says how files are stored there are none, and nothing is looked at.
     pub(super) fn keep_untouched(&self, entries: &mut Vec<Entry>) -> Result<bool> {
-        if entries.iter().any(|entry| entry.path.ends_with(ATTRIBUTES)) {
+        if entries.iter().any(|entry| entry.path().ends_with(ATTRIBUTES)) {
             self.vault.convert();
         }
         let is_file = |mode: &str| mode.starts_with("100");
         let (files, mut others): (Vec<Entry>, Vec<Entry>) =
-            std::mem::take(entries).into_iter().partition(|entry| is_file(&entry.was.0) && is_file(&entry.mode));
+            std::mem::take(entries).into_iter().partition(|entry| is_file(&entry.was.mode) && is_file(&entry.mode));
         if files.is_empty() || !self.vault.converts(&self.folder)? {
             entries.extend(files.into_iter().chain(others));
             return Ok(false);
@@ -49,15 +55,19 @@ impl Workspace {
         // A filter that fails says nothing of what is there: it counts as changed.
         let laid_out = Scratch::of(self, &files).ok();
         let is_kept = |entry: &Entry| {
-            laid_out.as_ref().is_some_and(|there| same(&there.folder.join(&entry.path), &self.folder.join(&entry.path)))
+            laid_out
+                .as_ref()
+                .is_some_and(|there| same(&there.folder.join(entry.path()), &self.folder.join(entry.path())))
         };
         let (kept, changed): (Vec<Entry>, Vec<Entry>) = files.into_iter().partition(is_kept);
         if !kept.is_empty() {
-            self.git().tell(&["update-index", "-z", "--index-info"], lines(&kept, |entry| &entry.mode))?;
+            let stored: Vec<Kept> =
+                kept.iter().map(|entry| Kept { mode: entry.mode.clone(), ..entry.was.clone() }).collect();
+            self.git().tell(&["update-index", "-z", "--index-info"], lines(&stored))?;
         }
         let is_any = !kept.is_empty();
-        others.extend(changed.into_iter().chain(kept.into_iter().filter(|entry| entry.was.0 != entry.mode)));
-        others.sort_by(|one, other| one.path.cmp(&other.path));
+        others.extend(changed.into_iter().chain(kept.into_iter().filter(|entry| entry.was.mode != entry.mode)));
+        others.sort_by(|one, other| one.path().cmp(other.path()));
         *entries = others;
         Ok(is_any)
     }
@@ -75,8 +85,9 @@ impl Scratch {
         let place = |what: &str| workspace.vault.path().join(format!("{what}-{name}"));
         let scratch = Self { folder: place("untouched"), index: place("untouched-index") };
         scratch.clear();
+        let stored: Vec<Kept> = entries.iter().map(|entry| entry.was.clone()).collect();
         let git = workspace.git_with(&scratch.index);
-        git.tell(&["update-index", "-z", "--index-info"], lines(entries, |entry| &entry.was.0))?;
+        git.tell(&["update-index", "-z", "--index-info"], lines(&stored))?;
         let prefix = format!("--prefix={}/", scratch.folder.display());
         git.ask(&["checkout-index", "--all", "--quiet", "--force", &prefix])?;
         Ok(scratch)
@@ -93,12 +104,12 @@ impl Drop for Scratch {
     }
 }
 
-/// What `update-index --index-info` reads: each file as it was stored.
-fn lines(entries: &[Entry], mode: impl Fn(&Entry) -> &String) -> Vec<u8> {
+/// What `update-index --index-info` reads.
+pub(super) fn lines(files: &[Kept]) -> Vec<u8> {
     let mut lines = Vec::new();
-    for entry in entries {
-        lines.extend_from_slice(format!("{} {}\t", mode(entry), entry.was.1).as_bytes());
-        lines.extend_from_slice(entry.path.as_os_str().as_bytes());
+    for file in files {
+        lines.extend_from_slice(format!("{} {}\t", file.mode, file.hash).as_bytes());
+        lines.extend_from_slice(file.path.as_os_str().as_bytes());
         lines.push(0);
     }
     lines

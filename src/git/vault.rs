@@ -9,13 +9,11 @@ use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::git::conflict::{Both, Conflict};
 use crate::git::large;
-use crate::git::program::failed;
-use crate::git::{Error, Git, Hash, Project, Result, path_of, remove};
+use crate::git::outline::Outline;
+use crate::git::{Error, Git, Hash, Project, Result, remove};
 
 const BASE: &str = "refs/interlock/base";
 /// Commits that wait for the report of their assignment.
@@ -23,25 +21,12 @@ const PENDING: &str = "refs/interlock/pending/";
 const INTEGRATION: &str = "refs/heads/integration";
 /// Where `git-crypt` has its keys.
 const KEYS: &str = "git-crypt";
-/// Files of a project that say how others are stored.
-pub(super) const ATTRIBUTES: &str = ".gitattributes";
 
 /// In whose name something is committed.
 #[derive(Clone, Debug)]
 pub(crate) struct Who<'a> {
     pub role: &'a str,
     pub session: &'a str,
-}
-
-/// What came of trying a merge.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Attempt {
-    /// It is in already.
-    Contained(Hash),
-    /// The tree that it would give, onto this commit.
-    Clean { onto: Hash, tree: Hash },
-    /// These do not go together.
-    Conflict { onto: Hash, conflicts: Vec<Conflict> },
 }
 
 #[derive(Clone, Debug)]
@@ -51,19 +36,9 @@ pub(crate) struct Vault {
     trees: Arc<Mutex<BTreeMap<Hash, Hash>>>,
     /// What the files of workspaces are known to be, while nobody is at them.
     files: Arc<Mutex<BTreeMap<PathBuf, Hash>>>,
-    outline: Arc<Mutex<Option<Arc<Outline>>>>,
-    /// May files be stored otherwise than they lie there?
-    converts: Arc<AtomicBool>,
+    pub(super) outline: Arc<Outline>,
     /// What those of its files have to be that git obeys.
     told: Arc<Vec<(&'static str, Option<Vec<u8>>)>>,
-}
-
-/// What there is in the project that files alone do not tell.
-#[derive(Debug)]
-struct Outline {
-    submodules: Vec<PathBuf>,
-    /// Files that say how others are stored.
-    attributes: bool,
 }
 
 impl Vault {
@@ -73,8 +48,7 @@ impl Vault {
             path: path.to_owned(),
             trees: Arc::default(),
             files: Arc::default(),
-            outline: Arc::default(),
-            converts: Arc::new(AtomicBool::new(project.customs.converts)),
+            outline: Arc::new(Outline::new(project.customs.converts)),
             told: Arc::new(told(project, "bare = true")),
         };
         unlock(path);
@@ -173,37 +147,6 @@ impl Vault {
         self.files.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Where the project has submodules. The same for the whole session: nobody can add any.
-    pub(super) fn submodules(&self) -> Result<Vec<PathBuf>> {
-        Ok(self.outline()?.submodules.clone())
-    }
-
-    /// May files of this folder be stored otherwise than they lie there?
-    pub(super) fn converts(&self, folder: &Path) -> Result<bool> {
-        let known = self.converts.load(Ordering::Relaxed) || folder.join(ATTRIBUTES).exists();
-        Ok(known || self.outline()?.attributes)
-    }
-
-    /// Somebody has changed how files are stored.
-    pub(super) fn convert(&self) {
-        self.converts.store(true, Ordering::Relaxed);
-    }
-
-    fn outline(&self) -> Result<Arc<Outline>> {
-        let mut held = self.outline.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = &*held {
-            return Ok(Arc::clone(known));
-        }
-        let mut outline = Outline { submodules: Vec::new(), attributes: false };
-        for entry in self.git().list(&["ls-tree", "-r", "-z", self.integration()?.as_str()])? {
-            let name = entry.iter().position(|byte| *byte == b'\t').and_then(|tab| entry.get(tab + 1..));
-            let Some(path) = name.map(path_of) else { continue };
-            outline.attributes |= path.ends_with(ATTRIBUTES);
-            outline.submodules.extend(entry.starts_with(b"160000 ").then_some(path));
-        }
-        Ok(Arc::clone(held.insert(Arc::new(outline))))
-    }
-
     fn trees(&self) -> MutexGuard<'_, BTreeMap<Hash, Hash>> {
         self.trees.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -230,34 +173,6 @@ impl Vault {
         let commit = Hash::parse(&git.tell(&arguments, message)?)?;
         self.trees().insert(commit.clone(), tree.clone());
         Ok(commit)
-    }
-
-    /// Puts what a group has come to together with everything merged, without touching any file.
-    pub(crate) fn try_merge(&self, group: &str, commit: &Hash) -> Result<Attempt> {
-        let onto = self.integration()?;
-        let nothing_done = *commit == onto || *commit == self.group_base(group)?;
-        // A merge may have been made and not reported: only a group that has one is worth the look.
-        if nothing_done || (self.merged(group)?.is_some() && self.contains(&onto, commit)?) {
-            return Ok(Attempt::Contained(onto));
-        }
-        let Both { tree, conflicts } = self.together(&onto, commit)?;
-        Ok(match conflicts.is_empty() {
-            true => Attempt::Clean { onto, tree },
-            false => Attempt::Conflict { onto, conflicts },
-        })
-    }
-
-    /// The tree of both, and what does not go together. Where git can, the files of the tree hold the marks of it.
-    pub(crate) fn together(&self, ours: &Hash, theirs: &Hash) -> Result<Both> {
-        let arguments =
-            ["merge-tree", "--write-tree", "-z", "--allow-unrelated-histories", ours.as_str(), theirs.as_str()];
-        let said = self.git().answer(&arguments)?;
-        match said.status.code() {
-            Some(0) => Both::read(&said.stdout, true),
-            // It counts what git says of the whole, not what it says of files: not every conflict has some.
-            Some(1) => Both::read(&said.stdout, false),
-            _ => Err(failed(&arguments, &said)),
-        }
     }
 
     /// Makes a merge the state of things, unless something else was merged in between.

@@ -165,13 +165,13 @@ impl Workspace {
             self.vault.know(&self.folder, &changes.tree);
         }
         for entry in entries {
-            let shown = entry.path.to_string_lossy().into_owned();
+            let shown = entry.path().to_string_lossy().into_owned();
             match entry.mode.as_str() {
-                "120000" if leads_out(&self.folder, &entry.path) => changes.astray.push(shown),
+                "120000" if leads_out(&self.folder, entry.path()) => changes.astray.push(shown),
                 "160000" => changes.repositories.push(shown),
                 _ => {}
             }
-            changes.files.push(entry.path);
+            changes.files.push(entry.path().to_owned());
         }
         Ok(changes)
     }
@@ -183,7 +183,7 @@ impl Workspace {
     /// Takes the files into the index, but for submodules: git would look into them, and run what is configured there.
     fn add(&self) -> Result<()> {
         let mut arguments: Vec<OsString> = ["add", "--all", "--", "."].map(OsString::from).to_vec();
-        for path in self.vault.submodules()? {
+        for path in self.vault.submodules()?.iter() {
             let mut but = OsString::from(":(exclude,literal)");
             but.push(path);
             arguments.push(but);

@@ -133,7 +133,7 @@ impl Site {
 
     /// Gives the agent both sides of a merge in its files: what it makes of them will stand on both.
     fn lay_out_both(&self, bench: &mut Bench, work: &Hash, onto: Hash) -> Result<()> {
-        let Both { tree, conflicts } = self.vault.together(work, &onto)?;
+        let Both { tree, conflicts } = self.vault.together(work, &onto, &onto)?;
         bench.workspace.lay_out(&tree)?;
         bench.conflicts = Conflicts::of(&bench.workspace.folder, work.clone(), onto.clone(), conflicts);
         bench.parents.push(onto);

@@ -179,3 +179,27 @@ say('READY_FOR_QA')
     let blob = entry.split([' ', '\t']).nth(2).expect("a blob");
     assert_eq!(yard.git(&["cat-file", "blob", blob]), "both");
 }
+
+/// How files are merged is the project's to say, in attributes, and the user's, in the configuration of the repository.
+#[test]
+fn files_are_merged_as_the_attributes_say() {
+    let body = "
+for name in ['CHANGES', 'sub/CHANGES', 'sub/log']:
+    put(name, open(name).read() + 'by ' + GROUP + '\\n')
+say('READY_FOR_QA')
+";
+    let yard = two_groups("union", body, |yard| {
+        yard.write(".gitattributes", "CHANGES merge=union\n");
+        yard.write("sub/.gitattributes", "log merge=own\n");
+        for file in ["CHANGES", "sub/CHANGES", "sub/log"] {
+            yard.write(file, "top\n");
+        }
+        yard.git(&["config", "merge.own.driver", "cat %B >> %A"]);
+    });
+    let (session, merges) = merges(&yard);
+    assert_eq!(merges, ["MERGE_SUCCESS", "MERGE_SUCCESS"]);
+    for file in ["CHANGES", "sub/CHANGES"] {
+        assert_eq!(yard.result(&session, file), "top\nby a\nby b");
+    }
+    assert_eq!(yard.result(&session, "sub/log"), "top\nby a\ntop\nby b");
+}

@@ -8,7 +8,10 @@ use crate::yard::{Yard, script};
 /// The developer's step, in a script in which everybody else does the usual.
 fn yard(test: &str, developer: &str) -> Yard {
     let more = format!("  - {{ role: developer, does: [{developer}], says: {{ status: READY_FOR_QA }} }}");
-    Yard::new(test, &[("scripted.yaml", &script("{ id: one, title: One }", &more)), ("m.md", "# One\n"), ("a.txt", "a\n")])
+    Yard::new(
+        test,
+        &[("scripted.yaml", &script("{ id: one, title: One }", &more)), ("m.md", "# One\n"), ("a.txt", "a\n")],
+    )
 }
 
 #[track_caller]
@@ -37,7 +40,11 @@ fn line_ends_that_were_never_normalised_are_nobodys_change() {
     let changed = yard.git(&["diff", "--name-only", "main", &format!("interlock/{session}")]);
     assert_eq!(changed, "mine.txt\ny.txt");
     assert_eq!(yard.git(&["cat-file", "-s", &format!("interlock/{session}:x.txt")]), "6");
-    assert_eq!(yard.git(&["cat-file", "-s", &format!("interlock/{session}:y.txt")]), "2", "stored as the attribute says");
+    assert_eq!(
+        yard.git(&["cat-file", "-s", &format!("interlock/{session}:y.txt")]),
+        "2",
+        "stored as the attribute says"
+    );
 }
 
 /// The same where what is laid out is not what is stored.
@@ -57,7 +64,8 @@ fn only_the_mode_of_a_file_changed() {
 /// As `git-crypt` is set up: in the configuration of the user's repository, which no clone has.
 #[test]
 fn what_the_users_repository_would_encrypt_is_not_committed_in_plain() {
-    let yard = yard("crypt", "{ run: [sh, -c, \"cat secret1 > saw; echo new secret > secret2; echo x > private.txt\"] }");
+    let yard =
+        yard("crypt", "{ run: [sh, -c, \"cat secret1 > saw; echo new secret > secret2; echo x > private.txt\"] }");
     // Keys lie beside the repository that a filter is called for.
     let key = "test -f $(git rev-parse --git-dir)/git-crypt/key &&";
     for (name, to) in [("clean", "a-z A-Z"), ("smudge", "A-Z a-z")] {
@@ -81,11 +89,15 @@ fn what_the_users_repository_would_encrypt_is_not_committed_in_plain() {
 /// A filter of the user's may lie in the project. What an agent makes of that file is not what runs.
 #[test]
 fn an_agent_does_not_decide_what_a_filter_is() {
-    let yard = yard("own_filter", "{ run: [sh, -c, \"for f in tools/up tools/down; do echo 'touch $HOME/sprung; cat' > $f; done; echo new > new.x\"] }");
+    let yard = yard(
+        "own_filter",
+        "{ run: [sh, -c, \"for f in tools/up tools/down; do echo 'touch $HOME/sprung; cat' > $f; done; echo new > new.x\"] }",
+    );
     yard.write(".gitattributes", "*.x filter=x\n");
     for (name, tool, to) in [("clean", "up", "a-z A-Z"), ("smudge", "down", "A-Z a-z")] {
         yard.write(&format!("tools/{tool}"), &format!("#!/bin/sh\nexec tr {to}\n"));
-        fs::set_permissions(yard.path(&format!("tools/{tool}")), fs::Permissions::from_mode(0o755)).expect("may be run");
+        fs::set_permissions(yard.path(&format!("tools/{tool}")), fs::Permissions::from_mode(0o755))
+            .expect("may be run");
         let shell = if tool == "up" { "" } else { "sh " };
         yard.git(&["config", &format!("filter.x.{name}"), &format!("{shell}tools/{tool}")]);
     }
@@ -121,7 +133,8 @@ echo "no object $h" >&2; exit 2
 fn large_files_that_agents_add_come_with_the_result() {
     // One that is not what its name says, and a link: neither is the user's.
     let false_ones = "o=../../repository.git/lfs/objects/aa/bb; mkdir -p $o; printf x > $o/aabb$(printf '%060d' 0); ln -s /etc/passwd $o/aabb$(printf '%060d' 1)";
-    let yard = yard("lfs", &format!("{{ run: [sh, -c, \"cat old.bin > saw; echo brand new > new.bin; {false_ones}\"] }}"));
+    let yard =
+        yard("lfs", &format!("{{ run: [sh, -c, \"cat old.bin > saw; echo brand new > new.bin; {false_ones}\"] }}"));
     for (name, text) in [("clean", CLEAN), ("smudge", SMUDGE)] {
         let path = yard.path(&format!("../{name}"));
         fs::write(&path, text).expect("a program");
