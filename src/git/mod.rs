@@ -11,6 +11,7 @@ mod large;
 mod outline;
 mod program;
 mod project;
+mod submodules;
 mod together;
 mod untouched;
 mod vault;

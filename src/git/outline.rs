@@ -1,10 +1,12 @@
 //! What there is in the project that the files of a folder do not tell: submodules, and whether anything says how files are
 //! stored or merged.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::git::submodules::Noted;
 use crate::git::{Hash, Result, Vault, path_of};
 
 /// Files of a project that say how others are stored and merged.
@@ -13,9 +15,11 @@ pub(super) const ATTRIBUTES: &str = ".gitattributes";
 #[derive(Debug)]
 pub(super) struct Outline {
     /// Looked for once: nobody can add any.
-    submodules: Mutex<Option<Arc<Vec<PathBuf>>>>,
+    submodules: Mutex<Option<Arc<Vec<Kept>>>>,
     /// May files be stored otherwise than they lie there?
     converts: AtomicBool,
+    /// What lies in submodules, by the folder that they are in.
+    within: Mutex<BTreeMap<PathBuf, Noted>>,
     /// The attributes that are laid out for merges.
     pub(super) laid_out: Mutex<Vec<Kept>>,
 }
@@ -30,13 +34,18 @@ pub(super) struct Kept {
 
 impl Outline {
     pub(super) fn new(converts: bool) -> Self {
-        Self { submodules: Mutex::default(), converts: AtomicBool::new(converts), laid_out: Mutex::default() }
+        let converts = AtomicBool::new(converts);
+        Self { submodules: Mutex::default(), converts, within: Mutex::default(), laid_out: Mutex::default() }
+    }
+
+    pub(super) fn noted(&self) -> MutexGuard<'_, BTreeMap<PathBuf, Noted>> {
+        self.within.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Vault {
-    /// Where the project has submodules.
-    pub(super) fn submodules(&self) -> Result<Arc<Vec<PathBuf>>> {
+    /// Where the project has submodules, and at which commits.
+    pub(super) fn submodules(&self) -> Result<Arc<Vec<Kept>>> {
         let mut held = self.outline.submodules.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = &*held {
             return Ok(Arc::clone(known));
@@ -45,7 +54,7 @@ impl Vault {
         if files.iter().any(|file| file.path.ends_with(ATTRIBUTES)) {
             self.convert();
         }
-        let submodules = files.into_iter().filter(|file| file.mode == "160000").map(|file| file.path);
+        let submodules = files.into_iter().filter(|file| file.mode == "160000");
         Ok(Arc::clone(held.insert(Arc::new(submodules.collect()))))
     }
 

@@ -16,13 +16,16 @@ pub(crate) struct Changes {
     pub astray: Vec<String>,
     /// Repositories within the project. Git would keep their name, and not what is in them.
     pub repositories: Vec<String>,
+    /// Files within submodules, which cannot be taken in. Each is told once.
+    pub strays: Vec<PathBuf>,
     /// Why nothing of it can be taken in.
     pub refused: Option<String>,
 }
 
 impl Changes {
     fn none(tree: Hash) -> Self {
-        Self { tree, files: Vec::new(), astray: Vec::new(), repositories: Vec::new(), refused: None }
+        let (files, strays) = (Vec::new(), Vec::new());
+        Self { tree, files, astray: Vec::new(), repositories: Vec::new(), strays, refused: None }
     }
 }
 
@@ -154,7 +157,7 @@ impl Workspace {
         if let Err(error) = self.add() {
             return refused(error.message);
         }
-        let mut changes = Changes::none(self.write_tree()?);
+        let mut changes = Changes { strays: self.strays()?, ..Changes::none(self.write_tree()?) };
         self.vault.know(&self.folder, &changes.tree);
         if known == changes.tree {
             return Ok(changes);
@@ -183,9 +186,9 @@ impl Workspace {
     /// Takes the files into the index, but for submodules: git would look into them, and run what is configured there.
     fn add(&self) -> Result<()> {
         let mut arguments: Vec<OsString> = ["add", "--all", "--", "."].map(OsString::from).to_vec();
-        for path in self.vault.submodules()?.iter() {
+        for submodule in self.vault.submodules()?.iter() {
             let mut but = OsString::from(":(exclude,literal)");
-            but.push(path);
+            but.push(&submodule.path);
             arguments.push(but);
         }
         self.git().ask(&arguments).map(|_| ())

@@ -306,10 +306,19 @@ impl Bench {
         problems
     }
 
-    /// What the agent has not settled of what did not go together.
+    /// What the agent has not settled of what did not go together, and what it left where it would be lost.
     pub(super) fn unsettled(&self, changes: &Changes, handoff: &Json) -> Vec<String> {
         let folder = &self.workspace.folder;
-        self.conflicts.as_ref().map(|all| all.unsettled(folder, &changes.files, handoff)).unwrap_or_default()
+        let all = self.conflicts.as_ref().map(|all| all.unsettled(folder, &changes.files, handoff));
+        let mut problems = all.unwrap_or_default();
+        if !changes.strays.is_empty() {
+            let strays: Vec<String> = changes.strays.iter().map(|file| file.to_string_lossy().into_owned()).collect();
+            problems.push(format!(
+                "what is written into submodules cannot be taken in, and is lost: put it elsewhere in the project, or do without: {}",
+                listed(&strays)
+            ));
+        }
+        problems
     }
 }
 

@@ -92,19 +92,23 @@ say('READY_FOR_QA')"
 fn a_submodule_that_an_agent_fills_does_not_run_anything() {
     let script = format!(
         "{TRAP}
+import shutil
 work()
-os.makedirs('sub', exist_ok=True)
-sh('git init -q sub && cd sub && echo x > x && git add x && git -c user.name=x -c user.email=x commit -qm x')
-attributes('sub'); set_traps('sub/.git')
-time.sleep(1.1); open('sub/x', 'a').write('changed')
+if TURN == 1:
+    os.makedirs('sub', exist_ok=True)
+    sh('git init -q sub && cd sub && echo x > x && git add x && git -c user.name=x -c user.email=x commit -qm x')
+    attributes('sub'); set_traps('sub/.git')
+    time.sleep(1.1); open('sub/x', 'a').write('changed')
+else: shutil.rmtree('sub')
 say('READY_FOR_QA')"
     );
     let scene = Scene::new("submodule").agent("developer", &script);
     let commit = scene.git(&["rev-parse", "HEAD"]);
     scene.git(&["update-index", "--add", "--cacheinfo", &format!("160000,{commit},sub")]);
     scene.git(&["commit", "--quiet", "--message", "With a submodule"]);
-    scene.completes();
+    let ran = scene.completes();
     assert_eq!(scene.noted("sprung"), "");
+    assert_eq!(ran.text().matches("what is written into submodules cannot be taken in").count(), 1, "{}", ran.text());
     let entry = scene.git(&["ls-tree", &format!("interlock/{}", scene.session()), "sub"]);
     assert!(entry.contains(&commit), "the submodule was moved: {entry}");
 }

@@ -87,3 +87,27 @@ fn nothing_of_the_users_own_leaks_in_or_changes() {
     after.retain(|line| !line.contains("refs/heads/interlock/"));
     assert_eq!(after.join("\n"), refs);
 }
+
+/// What is in a submodule is another repository's. What was there already, and what git ignores there, is nobody's change.
+#[test]
+fn what_is_written_into_a_submodule_goes_back() {
+    let more = "  - { role: developer, does: [{ run: [sh, -c, \"test -f lib/lib.txt && echo x > lib/built.o; test -f lib/extra.txt || echo mine > lib/extra.txt; echo x > mine.txt\"] }], says: { status: READY_FOR_QA } }";
+    let script = crate::yard::script("{ id: one, title: One }", more);
+    let agents = "agents: { s: { client: scripted } }\nroles: { any: s }\nprepare: [[git, -c, protocol.file.allow=always, submodule, --quiet, update, --init]]\ncorrections: 2\n";
+    let yard = Yard::new("submodule", &[("scripted.yaml", &script), ("agents.yaml", agents), ("m.md", "# One\n")]);
+    std::fs::create_dir_all(yard.path("../lib")).expect("a folder");
+    std::fs::write(yard.path("../lib/lib.txt"), "lib\n").expect("a file");
+    std::fs::write(yard.path("../lib/.gitignore"), "*.o\n").expect("a file");
+    git_in(&yard, "../lib", &["init", "-q"]);
+    git_in(&yard, "../lib", &["add", "-A"]);
+    let identity = ["-c", "user.name=T", "-c", "user.email=t@example.invalid"];
+    git_in(&yard, "../lib", &[&identity[..], &["commit", "-q", "-m", "A library"]].concat());
+    let from = yard.path("../lib").canonicalize().expect("a path").display().to_string();
+    yard.git(&["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", &from, "lib"]);
+    yard.git(&["commit", "-q", "-m", "With a submodule"]);
+    let output = yard.ask(&["run", "m.md", "--no-wait"]);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    let back: Vec<&str> = text.lines().filter(|line| line.contains("written into submodules")).collect();
+    assert!(back.len() == 1 && back[0].ends_with("or do without: `lib/extra.txt`"), "{text}");
+}

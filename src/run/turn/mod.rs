@@ -51,6 +51,7 @@ pub(super) fn take(crew: &Crew, call: &Call, control: &Control, news: &Sender<Ne
         // Nobody has changed anything yet: it is the command that is wrong.
         return Err(unprepared(failed));
     }
+    bench.workspace.note_submodules()?;
     let output = crew.site.output(call.id, claimed.attempt);
     handin::clear(&output).map_err(|error| unwritable(&output, &error))?;
     let read_only = *writes == Writes::Nothing;
