@@ -62,7 +62,7 @@ impl Site {
         let vault = Vault::open(&repository(root), &project)?;
         // That it cannot have its branch is better known before the work. It also keeps the objects that are borrowed.
         vault.hand_over(&project, &branch)?;
-        let (root, session, refs) = (root.to_owned(), session.clone(), Refs::open(root, &project)?);
+        let (root, session, refs) = (root.to_owned(), session.clone(), Refs::open(root, &project, branch)?);
         Ok(Self { project, vault, root, session, merging: Mutex::default(), refs })
     }
 
@@ -234,14 +234,31 @@ impl Site {
         let _ = fs::rename(repository(&self.root), &gone).and_then(|()| remove(&gone));
     }
 
-    /// Branches and tags of the user's that are not where they were when the run began.
+    /// What of the user's is not where it was when the run began.
     pub(super) fn moved(&self) -> Vec<String> {
         self.refs.moved(&self.project)
     }
 
+    /// Hands the result over, and says on which branch it is. Where its own cannot have it, because somebody has it checked
+    /// out or has changed it, that one is left as it is, and the result is on another beside it.
+    pub(super) fn hand_over(&self) -> Result<(Hash, String)> {
+        let own = self.branch();
+        let failed = match self.vault.hand_over(&self.project, &own) {
+            Ok(result) => return Ok((result, own)),
+            Err(error) => error,
+        };
+        let others = (2..10).map(|number| format!("{own}-{number}"));
+        let taken = |branch: String| Some((self.vault.hand_over(&self.project, &branch).ok()?, branch));
+        others.into_iter().find_map(taken).ok_or(failed)
+    }
+
     /// A session that was given up before anything was merged leaves no branch, unless everything is to be kept.
-    pub(super) fn give_up(&self, keep: Keep, status: SessionStatus, result: &Hash) -> Option<String> {
-        let branch = self.branch();
+    pub(super) fn give_up(
+        &self,
+        keep: Keep,
+        status: SessionStatus,
+        (result, branch): (&Hash, String),
+    ) -> Option<String> {
         let is_empty = status == SessionStatus::Cancelled && self.vault.base().is_ok_and(|base| base == *result);
         let gone = keep == Keep::Never && is_empty && self.project.drop_branch(&branch, result).is_ok();
         (!gone).then_some(branch)

@@ -111,3 +111,24 @@ fn what_is_written_into_a_submodule_goes_back() {
     let back: Vec<&str> = text.lines().filter(|line| line.contains("written into submodules")).collect();
     assert!(back.len() == 1 && back[0].ends_with("or do without: `lib/extra.txt`"), "{text}");
 }
+
+/// A clone may leave out what it can get from its remote later. Agents need all files, and nobody to ask for them.
+#[test]
+fn a_partial_clone_will_do_if_its_files_are_here() {
+    let yard = Yard::new("partial", &[("big/one", "1\n"), ("small/two", "2\n")]);
+    yard.write("big/one", "another\n");
+    yard.git(&["commit", "-q", "-a", "-m", "more"]);
+    yard.git(&["config", "uploadpack.allowFilter", "true"]);
+    let from = format!("file://{}", yard.project().display());
+    yard.git(&["clone", "-q", "--filter=blob:none", "--sparse", &from, "../part"]);
+    let mut command = yard.command(&["run", "--agents", "scripted"]);
+    let output = command.current_dir(yard.path("../part")).output().expect("the program");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("2 of the files of its commit are not here"), "{said}");
+    assert!(git_in(&yard, "../part", &["branch", "--list", "interlock/*"]).is_empty(), "a session was begun");
+    git_in(&yard, "../part", &["fetch", "-q", "--refetch", "--no-filter"]);
+    rehearse_in(&yard, "../part");
+    // What only the history has may be missing.
+    yard.git(&["clone", "-q", "--filter=blob:none", &from, "../whole"]);
+    rehearse_in(&yard, "../whole");
+}
