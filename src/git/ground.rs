@@ -5,7 +5,8 @@ use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use crate::git::{Error, Result, remove};
+use crate::git::{Error, Project, Result, remove};
+use crate::handin::real_folder;
 
 #[derive(Debug)]
 pub(super) struct Ground {
@@ -13,13 +14,29 @@ pub(super) struct Ground {
     /// The device and number of the folder: another one in its place, or a link, is not it.
     identity: (u64, u64),
     /// Files that git obeys, and what Interlock wrote there; `None`: there is no such file.
-    files: Vec<(&'static str, Option<String>)>,
+    files: Vec<(&'static str, Option<Vec<u8>>)>,
 }
 
 impl Ground {
-    /// The folder as it is now, which has to stay the same one.
-    pub(super) fn of(path: &Path, files: Vec<(&'static str, Option<String>)>) -> Result<Self> {
-        Ok(Self { path: path.to_owned(), identity: identity(path)?, files })
+    /// The folder as it is now, which has to stay the same one, made what it has to be like.
+    pub(super) fn of(path: &Path, project: &Project) -> Result<Self> {
+        let borrowed = format!("{}\n", project.repository.join("objects").display());
+        let mut files = vec![
+            ("HEAD", Some(b"ref: refs/heads/integration\n".to_vec())),
+            ("config", Some(config(project, "bare = true").into_bytes())),
+            ("objects/info/alternates", Some(borrowed.into_bytes())),
+            ("shallow", project.shallow()),
+            // They would name another repository, rules of their own, or what is to be overlooked.
+            ("commondir", None),
+            ("config.worktree", None),
+            ("hooks", None),
+            ("info/grafts", None),
+            ("info/sparse-checkout", None),
+        ];
+        files.extend(project.customs.info());
+        let ground = Self { path: path.to_owned(), identity: identity(path)?, files };
+        ground.settle()?;
+        Ok(ground)
     }
 
     /// Makes sure of it.
@@ -33,7 +50,7 @@ impl Ground {
             let path = self.path.join(name);
             match text {
                 None => remove(&path)?,
-                Some(text) => keep(&path, text)?,
+                Some(text) => keep(&self.path, name, text)?,
             }
         }
         Ok(())
@@ -48,16 +65,32 @@ fn identity(path: &Path) -> Result<(u64, u64)> {
     Ok((found.dev(), found.ino()))
 }
 
-/// A plain file with this text. A link, or a file that has another name as well, would lead to somebody else's.
-fn keep(path: &Path, text: &str) -> Result<()> {
-    let is_plain = fs::symlink_metadata(path).is_ok_and(|found| found.is_file() && found.nlink() == 1);
-    if is_plain && fs::read(path).is_ok_and(|found| found == text.as_bytes()) {
+/// A plain file with this text, in a folder. A link, or a file that has another name as well, would lead to somebody else's.
+fn keep(root: &Path, name: &str, text: &[u8]) -> Result<()> {
+    let path = root.join(name);
+    if let Some((folder, _)) = name.split_once('/') {
+        real_folder(&root.join(folder))?;
+    }
+    let is_plain = fs::symlink_metadata(&path).is_ok_and(|found| found.is_file() && found.nlink() == 1);
+    if is_plain && fs::read(&path).is_ok_and(|found| found == text) {
         return Ok(());
     }
     if !is_plain {
-        remove(path)?;
+        remove(&path)?;
     }
-    let partial = crate::files::partial(path);
+    let partial = crate::files::partial(&path);
     remove(&partial)?;
     Ok(fs::write(&partial, text).and_then(|()| fs::rename(&partial, path))?)
+}
+
+/// The settings of a repository of Interlock's own: those that are about files are the user's.
+pub(super) fn config(project: &Project, kind: &str) -> String {
+    let (version, extension) = match project.format.as_str() {
+        "sha1" => (0, String::new()),
+        format => (1, format!("[extensions]\n\tobjectFormat = {format}\n")),
+    };
+    let core = format!("[core]\n\trepositoryFormatVersion = {version}\n\t{kind}\n\thooksPath = /dev/null\n");
+    // What was merged is asked for by its hash: there are no refs.
+    let asked = "[uploadpack]\n\tallowAnySHA1InWant = true\n";
+    format!("{core}[gc]\n\tauto = 0\n{asked}{extension}{}", project.customs.config)
 }

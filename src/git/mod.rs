@@ -5,24 +5,36 @@
 //! has a [`Workspace`]: plain files with a `.git` of its own for the agent. What counts is the files: Interlock takes
 //! them into the vault through an index of its own, so whatever an agent does to its `.git` has no effect.
 
+mod conflict;
+mod customs;
 mod ground;
+mod large;
+mod outline;
 mod own;
 mod program;
 mod project;
 mod register;
+mod submodules;
+mod together;
+mod untouched;
 mod vault;
 mod workspace;
 
 #[cfg(test)]
 mod tests;
 
+use std::ffi::OsStr;
 use std::fmt;
 use std::io;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::PathBuf;
 
+pub(crate) use conflict::{Both, Conflict};
 pub(crate) use program::{Git, set_mark};
 pub(crate) use project::Project;
 pub(crate) use register::RegisterKey;
-pub(crate) use vault::{Attempt, Vault, Who};
+pub(crate) use together::Attempt;
+pub(crate) use vault::{Vault, Who};
 pub(crate) use workspace::remove;
 pub(crate) use workspace::{Changes, Workspace};
 
@@ -86,3 +98,8 @@ impl From<io::Error> for Error {
 }
 
 pub(crate) type Result<T> = std::result::Result<T, Error>;
+
+/// A name as git prints it: bytes, which need not be text.
+fn path_of(name: &[u8]) -> PathBuf {
+    PathBuf::from(OsStr::from_bytes(name))
+}

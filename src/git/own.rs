@@ -12,17 +12,18 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
 
+use crate::git::ground::config;
 use crate::git::{Hash, Project, Result, remove};
 
-const FOLDERS: [&str; 3] = ["objects", "objects/info", "refs"];
 const INDEX: &str = "index";
 /// The branch that the agent is on, in the form that needs no folder.
 const BRANCH: &str = "packed-refs";
 
 pub(super) struct Own {
     folder: PathBuf,
+    folders: Vec<&'static str>,
     /// Those that are the same each time.
-    files: Vec<(&'static str, String)>,
+    files: Vec<(&'static str, Vec<u8>)>,
 }
 
 impl Own {
@@ -30,12 +31,17 @@ impl Own {
     pub(super) fn of(folder: &Path, project: &Project, borrowed: &Path) -> Self {
         let borrowed = [&project.repository, borrowed].map(|path| path.join("objects").display().to_string());
         let mut files = vec![
-            ("HEAD", "ref: refs/heads/work\n".to_owned()),
-            ("config", super::vault::config(project, "bare = false")),
-            ("objects/info/alternates", format!("{}\n", borrowed.join("\n"))),
+            ("HEAD", b"ref: refs/heads/work\n".to_vec()),
+            ("config", config(project, "bare = false").into_bytes()),
+            ("objects/info/alternates", format!("{}\n", borrowed.join("\n")).into_bytes()),
         ];
-        files.extend(super::vault::shallow(project).map(|text| ("shallow", text)));
-        Self { folder: folder.join(".git"), files }
+        let more = [("shallow", project.shallow())].into_iter().chain(project.customs.info());
+        files.extend(more.filter_map(|(name, text)| Some((name, text?))));
+        let mut folders = vec!["objects", "objects/info", "refs"];
+        if files.iter().any(|(name, _)| name.starts_with("info/")) {
+            folders.push("info");
+        }
+        Self { folder: folder.join(".git"), folders, files }
     }
 
     /// Puts the agent on a commit, with the index of its files.
@@ -54,7 +60,7 @@ impl Own {
 
     fn make(&self) -> Result<()> {
         fs::create_dir(&self.folder)?;
-        for folder in FOLDERS {
+        for folder in &self.folders {
             fs::create_dir(self.folder.join(folder))?;
         }
         for (name, text) in &self.files {
@@ -76,23 +82,21 @@ impl Own {
 
     /// Is everything there that was made, as it was made, and nothing else?
     fn is_as_made(&self) -> bool {
-        let same = |(name, text): &(&str, String)| {
-            fs::read(self.folder.join(name)).is_ok_and(|found| found == text.as_bytes())
-        };
+        let same = |(name, text): &(&str, Vec<u8>)| fs::read(self.folder.join(name)).is_ok_and(|found| found == *text);
         let is_folder = fs::symlink_metadata(&self.folder).is_ok_and(|found| found.is_dir());
-        is_folder && self.entries() == Some(FOLDERS.len() + self.files.len() + 2) && self.files.iter().all(same)
+        is_folder && self.entries() == Some(self.folders.len() + self.files.len() + 2) && self.files.iter().all(same)
     }
 
     /// How many entries there are, if each is one that was made.
     fn entries(&self) -> Option<usize> {
         let mut count = 0;
-        for folder in [""].into_iter().chain(FOLDERS) {
+        for folder in [""].iter().chain(&self.folders) {
             for entry in fs::read_dir(self.folder.join(folder)).ok()? {
                 let path = entry.ok()?.path();
                 let name = path.strip_prefix(&self.folder).ok()?.to_str()?;
                 let found = fs::symlink_metadata(&path).ok()?;
                 let is_made =
-                    if found.is_dir() { FOLDERS.contains(&name) } else { self.is_file(name) && is_plain(&found) };
+                    if found.is_dir() { self.folders.contains(&name) } else { self.is_file(name) && is_plain(&found) };
                 count += usize::from(is_made.then_some(true)?);
             }
         }

@@ -16,7 +16,7 @@ const SETTINGS: &[&str] = &[
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
     "core.quotePath=false",
-    "core.autocrlf=false",
+    "core.safecrlf=false",
     "core.untrackedCache=false",
     "core.trustctime=true",
     "core.checkStat=default",
@@ -89,21 +89,30 @@ impl Git {
     }
 
     /// The same, with something on its standard input.
-    pub(super) fn tell<A: AsRef<OsStr>>(&self, arguments: &[A], input: &str) -> Result<String> {
-        let output = self.output(arguments, input)?;
+    pub(super) fn tell<A: AsRef<OsStr>>(&self, arguments: &[A], input: impl AsRef<[u8]>) -> Result<String> {
+        let output = self.output(arguments, input.as_ref())?;
         if !output.status.success() {
             return Err(failed(arguments, &output));
         }
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     }
 
-    /// Its exit code, and what it prints.
-    pub(super) fn answer<A: AsRef<OsStr>>(&self, arguments: &[A]) -> Result<(Option<i32>, String)> {
-        let output = self.output(arguments, "")?;
-        Ok((output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned()))
+    /// What it prints, in parts that end with a null byte: names of files need not be text.
+    pub(super) fn list<A: AsRef<OsStr>>(&self, arguments: &[A]) -> Result<Vec<Vec<u8>>> {
+        let output = self.answer(arguments)?;
+        if !output.status.success() {
+            return Err(failed(arguments, &output));
+        }
+        let parts = output.stdout.split(|byte| *byte == 0).filter(|part| !part.is_empty());
+        Ok(parts.map(<[u8]>::to_vec).collect())
     }
 
-    fn output<A: AsRef<OsStr>>(&self, arguments: &[A], input: &str) -> Result<Output> {
+    /// All that it says, whatever its exit code is.
+    pub(super) fn answer<A: AsRef<OsStr>>(&self, arguments: &[A]) -> Result<Output> {
+        self.output(arguments, &[])
+    }
+
+    fn output<A: AsRef<OsStr>>(&self, arguments: &[A], input: &[u8]) -> Result<Output> {
         self.ground.iter().try_for_each(|ground| ground.settle())?;
         let mut command = Command::new("git");
         command.current_dir(&self.folder).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -120,7 +129,7 @@ impl Git {
         let mut child = Helper::start(&mut command).map_err(|error| self.not_there(&error))?;
         if let Some(mut stdin) = child.stdin() {
             // Git that ends before it has read everything says why itself.
-            let _ = stdin.write_all(input.as_bytes());
+            let _ = stdin.write_all(input);
         }
         Ok(child.output()?)
     }
@@ -133,7 +142,7 @@ impl Git {
     }
 }
 
-fn failed<A: AsRef<OsStr>>(arguments: &[A], output: &Output) -> Error {
+pub(super) fn failed<A: AsRef<OsStr>>(arguments: &[A], output: &Output) -> Error {
     let words: Vec<_> = arguments.iter().take(2).map(|word| word.as_ref().to_string_lossy()).collect();
     let said = String::from_utf8_lossy(&output.stderr);
     let said = if said.trim().is_empty() { String::from_utf8_lossy(&output.stdout) } else { said };

@@ -1,10 +1,13 @@
 //! The user's repository: read, and given one branch with the result. Its checkout is never touched.
 
 use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
+use crate::git::customs::Customs;
 use crate::git::{Error, Git, Hash, Result};
 
 /// The git that can merge without files.
@@ -13,6 +16,9 @@ const OLDEST: (u32, u32) = (2, 38);
 const TRIES: u32 = 20;
 const AGAIN: Duration = Duration::from_millis(100);
 
+/// Files and folders of a repository that say what git does there, and what is stashed.
+const OBEYED: &[&str] = &["config", "config.worktree", "hooks", "info/attributes", "info/exclude", "logs/refs/stash"];
+
 #[derive(Clone, Debug)]
 pub(crate) struct Project {
     /// The root of the checkout.
@@ -20,6 +26,8 @@ pub(crate) struct Project {
     /// Where its objects and refs are.
     pub(super) repository: PathBuf,
     pub(super) format: String,
+    /// How it stores files.
+    pub(super) customs: Customs,
 }
 
 impl Project {
@@ -38,7 +46,13 @@ impl Project {
         let mut lines = said.lines();
         let mut next = || lines.next().unwrap_or_default().to_owned();
         let (repository, format, root) = (PathBuf::from(next()), next(), PathBuf::from(next()));
-        Ok(Self { root, repository, format })
+        let customs = Customs::of(&root, &repository)?;
+        Ok(Self { root, repository, format, customs })
+    }
+
+    /// A clone that was cut short is known to be one, or its missing history would be taken for damage.
+    pub(super) fn shallow(&self) -> Option<Vec<u8>> {
+        fs::read(self.repository.join("shallow")).ok()
     }
 
     /// What is checked out now, as it was committed.
@@ -46,29 +60,64 @@ impl Project {
         let said = self.git().ask(&["rev-parse", "--verify", "HEAD^{commit}"]).map_err(|_| {
             Error::odd("the repository has no commit yet").help("agents start from a commit: make a first one")
         })?;
-        Hash::parse(&said)
+        let head = Hash::parse(&said)?;
+        if self.customs.partial {
+            self.is_whole(&head)?;
+        }
+        Ok(head)
     }
 
-    /// The branches and tags, but for results of sessions, and where they are.
-    pub(crate) fn refs(&self) -> Result<BTreeMap<String, String>> {
-        let said = self.git().ask(&["for-each-ref", "--format=%(objectname) %(refname)", "refs/heads", "refs/tags"])?;
-        let refs =
-            said.lines().filter_map(|line| line.split_once(' ')).map(|(hash, name)| (name.to_owned(), hash.to_owned()));
-        Ok(refs.filter(|(name, _)| !name.starts_with("refs/heads/interlock/")).collect())
+    /// A partial clone gets what it has not got from its remote. A session's repository has none: all files must be here.
+    fn is_whole(&self, commit: &Hash) -> Result<()> {
+        let tree = format!("{commit}^{{tree}}");
+        let said = self.git().ask(&["rev-list", "--objects", "--no-walk", "--missing=print", &tree])?;
+        let missing = said.lines().filter(|line| line.starts_with('?')).count();
+        if missing == 0 {
+            return Ok(());
+        }
+        let message = format!("this is a partial clone, and {missing} of the files of its commit are not here");
+        Err(Error::odd(message).help("get them with `git fetch --refetch --no-filter`, and run again"))
+    }
+
+    /// What is the user's, and where it is: branches, tags, results of other sessions, the stash, what is checked out, and
+    /// what git obeys here.
+    pub(crate) fn standing(&self, result: &str) -> Result<BTreeMap<String, String>> {
+        let words = ["for-each-ref", "--format=%(objectname) %(refname)", "refs/heads", "refs/tags", "refs/stash"];
+        let said = self.git().ask(&words)?;
+        let refs = said.lines().filter_map(|line| line.split_once(' '));
+        let refs = refs.map(|(hash, name)| (name.to_owned(), hash.to_owned()));
+        let own = format!("refs/heads/{result}");
+        let mut all: BTreeMap<String, String> = refs.filter(|(name, _)| *name != own).collect();
+        let said = self.git().ask(&["rev-parse", "HEAD", "--symbolic-full-name", "HEAD"])?;
+        let head = said.lines().rfind(|line| *line != "HEAD").unwrap_or_default();
+        all.insert("HEAD".to_owned(), head.to_owned());
+        for name in OBEYED {
+            all.extend(digest(&self.repository.join(name)).map(|digest| (format!(".git/{name}"), digest)));
+        }
+        Ok(all)
+    }
+
+    /// Has a branch only grown?
+    pub(crate) fn grew(&self, from: &str, to: &str) -> Result<bool> {
+        Ok(self.git().answer(&["merge-base", "--is-ancestor", from, to])?.status.success())
     }
 
     /// Takes a branch away that nobody has added anything to, and nobody has checked out.
     pub(crate) fn drop_branch(&self, branch: &str, at: &Hash) -> Result<()> {
-        let there = self.git().ask(&["rev-parse", "--verify", &format!("refs/heads/{branch}")])?;
-        if Hash::parse(&there)? != *at {
+        if self.tip(branch).is_none_or(|tip| tip != *at) {
             return Err(Error::odd(format!("the branch {branch} was changed")));
         }
         self.git().ask(&["branch", "--delete", "--force", "--quiet", branch]).map(|_| ())
     }
 
+    fn tip(&self, branch: &str) -> Option<Hash> {
+        let said = self.git().ask(&["rev-parse", "--verify", "--quiet", &format!("refs/heads/{branch}")]);
+        said.and_then(|said| Hash::parse(&said)).ok()
+    }
+
     pub(crate) fn has(&self, branch: &str) -> Result<bool> {
         let name = format!("refs/heads/{branch}");
-        Ok(self.git().answer(&["show-ref", "--verify", "--quiet", &name])?.0 == Some(0))
+        Ok(self.git().answer(&["show-ref", "--verify", "--quiet", &name])?.status.success())
     }
 
     /// Files that were changed and not committed: agents do not see these changes.
@@ -81,7 +130,7 @@ impl Project {
     /// git makes for it lies in a folder of its own, which goes again.
     pub(crate) fn tree_now(&self, scratch: &Path) -> Result<Hash> {
         let objects = scratch.join("objects");
-        std::fs::create_dir_all(&objects)?;
+        fs::create_dir_all(&objects)?;
         let git = self
             .git()
             .with("GIT_INDEX_FILE", scratch.join("index"))
@@ -110,6 +159,10 @@ impl Project {
             thread::sleep(AGAIN);
             taken = git.ask(&arguments);
         }
+        if taken.is_err() && self.tip(branch).is_some_and(|tip| tip == *commit) {
+            // Git says no to a branch that is checked out, even if it is there already.
+            return Ok(());
+        }
         taken.map(|_| ()).map_err(|error| {
             error.help(format!(
                 "the branch {branch} gets the result: if it was changed, or is checked out, rename it, and run again"
@@ -133,4 +186,25 @@ fn new_enough(folder: &Path) -> Result<()> {
         );
     }
     Ok(())
+}
+
+/// What a file has in it, or a folder in its files.
+fn digest(path: &Path) -> Option<String> {
+    let Ok(entries) = fs::read_dir(path) else { return digest_of_file(path) };
+    let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    files.sort();
+    let mut all = blake3::Hasher::new();
+    for file in files {
+        let mode = fs::metadata(&file).map(|about| about.mode()).unwrap_or_default();
+        all.update(format!("{}\0{mode:o}\0{:?}\0", file.display(), digest_of_file(&file)).as_bytes());
+    }
+    Some(all.finalize().to_hex().to_string())
+}
+
+/// Of a plain file: anything else may never end.
+fn digest_of_file(path: &Path) -> Option<String> {
+    if !fs::metadata(path).is_ok_and(|about| about.is_file()) {
+        return None;
+    }
+    fs::read(path).ok().map(|text| blake3::hash(&text).to_hex().to_string())
 }

@@ -13,8 +13,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use interlock_core::id::AssignmentId;
 
 use crate::git::ground::Ground;
+use crate::git::large;
+use crate::git::outline::Outline;
 use crate::git::register::{self, Register, RegisterKey};
-use crate::git::{Error, Git, Hash, Project, Result};
+use crate::git::{Error, Git, Hash, Project, Result, remove};
 
 const BASE: &str = "base";
 /// Commits that wait for the report of their assignment.
@@ -23,23 +25,14 @@ const INTEGRATION: &str = "integration";
 /// What came of the merges that were given to an assignment.
 const MERGES: &str = "merges/";
 const REGISTER: &str = "register";
+/// Where `git-crypt` has its keys.
+const KEYS: &str = "git-crypt";
 
 /// In whose name something is committed.
 #[derive(Clone, Debug)]
 pub(crate) struct Who<'a> {
     pub role: &'a str,
     pub session: &'a str,
-}
-
-/// What came of trying a merge.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Attempt {
-    /// It is in already.
-    Contained(Hash),
-    /// The tree that it would give, onto this commit.
-    Clean { onto: Hash, tree: Hash },
-    /// These files do not go together.
-    Conflict { onto: Hash, files: Vec<String> },
 }
 
 #[derive(Clone, Debug)]
@@ -51,7 +44,7 @@ pub(crate) struct Vault {
     files: Arc<Mutex<BTreeMap<PathBuf, Hash>>>,
     /// The indexes of workspaces as git left them.
     indexes: Arc<Mutex<BTreeMap<PathBuf, blake3::Hash>>>,
-    submodules: Arc<Mutex<Option<Arc<Vec<String>>>>>,
+    pub(super) outline: Arc<Outline>,
     register: Arc<Mutex<Register>>,
     ground: Arc<Ground>,
 }
@@ -61,28 +54,39 @@ impl Vault {
     pub(crate) fn open(path: &Path, project: &Project, key: RegisterKey) -> Result<Self> {
         let names = path.join(REGISTER);
         if !register::exists(&names)? {
-            bare(path, project)?;
+            bare(path)?;
         }
         unlock(path);
         let vault = Self {
-            ground: Arc::new(Ground::of(path, obeyed(project))?),
+            ground: Arc::new(Ground::of(path, project)?),
             register: Arc::new(Mutex::new(Register::open(&names, key)?)),
             path: path.to_owned(),
             trees: Arc::default(),
             files: Arc::default(),
             indexes: Arc::default(),
-            submodules: Arc::default(),
+            outline: Arc::new(Outline::new(project.customs.converts)),
         };
         if vault.find(BASE).is_none() {
             let base = project.head()?;
             vault.register().set(&[(INTEGRATION, Some(&base)), (BASE, Some(&base))])?;
         }
+        vault.lend_keys(project)?;
         Ok(vault)
     }
 
     /// Has there been one?
     pub(crate) fn is_made(path: &Path) -> Result<bool> {
         register::exists(&path.join(REGISTER))
+    }
+
+    /// Filters that encrypt look for their keys beside the repository that they are called for.
+    fn lend_keys(&self, project: &Project) -> Result<()> {
+        let (keys, own) = (project.repository.join(KEYS), self.path.join(KEYS));
+        remove(&own)?;
+        if keys.is_dir() {
+            std::os::unix::fs::symlink(&keys, &own)?;
+        }
+        Ok(())
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -177,25 +181,13 @@ impl Vault {
         self.indexes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Where the project has submodules. The same for the whole session: nobody can add any.
-    pub(super) fn submodules(&self) -> Result<Arc<Vec<String>>> {
-        let mut held = self.submodules.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = &*held {
-            return Ok(Arc::clone(known));
-        }
-        let said = self.git().ask(&["ls-tree", "-r", "-z", self.base()?.as_str()])?;
-        let links = said.split('\0').filter(|entry| entry.starts_with("160000 "));
-        let paths = links.filter_map(|entry| entry.split_once('\t')).map(|(_, path)| path.to_owned()).collect();
-        Ok(Arc::clone(held.insert(Arc::new(paths))))
-    }
-
     fn trees(&self) -> MutexGuard<'_, BTreeMap<Hash, Hash>> {
         self.trees.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn contains(&self, newer: &Hash, older: &Hash) -> Result<bool> {
-        let (code, _) = self.git().answer(&["merge-base", "--is-ancestor", older.as_str(), newer.as_str()])?;
-        match code {
+        let said = self.git().answer(&["merge-base", "--is-ancestor", older.as_str(), newer.as_str()])?;
+        match said.status.code() {
             Some(0) => Ok(true),
             Some(1) => Ok(false),
             _ => Err(Error::odd("git cannot tell whether one commit contains another")),
@@ -215,32 +207,6 @@ impl Vault {
         let commit = Hash::parse(&git.tell(&arguments, message)?)?;
         self.trees().insert(commit.clone(), tree.clone());
         Ok(commit)
-    }
-
-    /// Puts what a group has come to together with everything merged, without touching any file.
-    pub(crate) fn try_merge(&self, group: &str, commit: &Hash) -> Result<Attempt> {
-        let onto = self.integration()?;
-        let nothing_done = *commit == onto || *commit == self.group_base(group)?;
-        // A merge may have been made and not reported: only a group that has one is worth the look.
-        if nothing_done || (self.merged(group)?.is_some() && self.contains(&onto, commit)?) {
-            return Ok(Attempt::Contained(onto));
-        }
-        let (tree, files) = self.together(&onto, commit)?;
-        Ok(if files.is_empty() { Attempt::Clean { onto, tree } } else { Attempt::Conflict { onto, files } })
-    }
-
-    /// The tree of both, with the marks of what does not go together, and the files that have such marks.
-    pub(crate) fn together(&self, ours: &Hash, theirs: &Hash) -> Result<(Hash, Vec<String>)> {
-        let words = ["merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", "--allow-unrelated-histories"];
-        let mut arguments = words.to_vec();
-        arguments.extend([ours.as_str(), theirs.as_str()]);
-        let (code, said) = self.git().answer(&arguments)?;
-        if !matches!(code, Some(0 | 1)) {
-            return Err(Error::odd(format!("git merge-tree failed: {}", said.trim())));
-        }
-        let mut parts = said.split('\0').filter(|part| !part.is_empty());
-        let tree = Hash::parse(parts.next().unwrap_or_default())?;
-        Ok((tree, parts.map(str::to_owned).collect()))
     }
 
     /// Makes a merge the state of things, unless something else was merged in between.
@@ -268,6 +234,8 @@ impl Vault {
     pub(crate) fn hand_over(&self, project: &Project, branch: &str) -> Result<Hash> {
         let result = self.integration()?;
         self.ground.settle()?;
+        // First: a result whose files are not there is none.
+        large::hand_over(&self.path.join("lfs"), &project.customs.large)?;
         project.take(&self.path, &result, branch)?;
         Ok(result)
     }
@@ -340,47 +308,11 @@ fn plain(text: &str) -> String {
 
 /// A repository without files that borrows the objects of another: the least that git takes for one. Written by hand: no
 /// template of the user's with its hooks.
-fn bare(path: &Path, project: &Project) -> Result<()> {
+fn bare(path: &Path) -> Result<()> {
     for folder in ["objects/info", "objects/pack", "refs/heads"] {
         fs::create_dir_all(path.join(folder))?;
     }
-    for (name, text) in obeyed(project) {
-        if let Some(text) = text {
-            fs::write(path.join(name), text)?;
-        }
-    }
     Ok(())
-}
-
-/// The files that git obeys in a vault, and what they have to be.
-fn obeyed(project: &Project) -> Vec<(&'static str, Option<String>)> {
-    let objects = project.repository.join("objects");
-    vec![
-        ("HEAD", Some("ref: refs/heads/integration\n".to_owned())),
-        ("config", Some(config(project, "bare = true"))),
-        ("objects/info/alternates", Some(format!("{}\n", objects.display()))),
-        ("shallow", shallow(project)),
-        // They would name another repository, rules of their own, or what is to be overlooked.
-        ("commondir", None),
-        ("config.worktree", None),
-        ("info", None),
-        ("hooks", None),
-    ]
-}
-
-/// A clone that was cut short is known to be one, or its missing history would be taken for damage.
-pub(super) fn shallow(project: &Project) -> Option<String> {
-    fs::read_to_string(project.repository.join("shallow")).ok()
-}
-
-pub(super) fn config(project: &Project, kind: &str) -> String {
-    let (version, extension) = match project.format.as_str() {
-        "sha1" => (0, String::new()),
-        format => (1, format!("[extensions]\n\tobjectFormat = {format}\n")),
-    };
-    let core = format!("[core]\n\trepositoryFormatVersion = {version}\n\t{kind}\n\thooksPath = /dev/null\n");
-    // What was merged is asked for by its hash: there are no refs.
-    format!("{core}[gc]\n\tauto = 0\n[uploadpack]\n\tallowAnySHA1InWant = true\n{extension}")
 }
 
 /// Takes the locks away that a git left that was killed. Only one run has the vault, and nothing of the last one lives.

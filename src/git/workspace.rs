@@ -1,6 +1,6 @@
 //! The files of one group, as its agents see them.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
@@ -11,25 +11,28 @@ use crate::git::{Git, Hash, Project, Result, Vault};
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Changes {
     pub tree: Hash,
-    pub files: Vec<String>,
+    pub files: Vec<PathBuf>,
     /// Links that lead out of the project.
     pub astray: Vec<String>,
     /// Repositories within the project. Git would keep their name, and not what is in them.
     pub repositories: Vec<String>,
+    /// Files within submodules, which cannot be taken in. Each is told once.
+    pub strays: Vec<PathBuf>,
     /// Why nothing of it can be taken in.
     pub refused: Option<String>,
 }
 
 impl Changes {
     fn none(tree: Hash) -> Self {
-        Self { tree, files: Vec::new(), astray: Vec::new(), repositories: Vec::new(), refused: None }
+        let (files, strays) = (Vec::new(), Vec::new());
+        Self { tree, files, astray: Vec::new(), repositories: Vec::new(), strays, refused: None }
     }
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Workspace {
     pub folder: PathBuf,
-    vault: Vault,
+    pub(super) vault: Vault,
     index: PathBuf,
 }
 
@@ -157,29 +160,41 @@ impl Workspace {
         if let Err(error) = self.add() {
             return refused(error.message);
         }
-        let mut changes = Changes::none(Hash::parse(&self.git().ask(&["write-tree"])?)?);
+        let mut changes = Changes { strays: self.strays()?, ..Changes::none(self.write_tree()?) };
         self.vault.know(&self.folder, &changes.tree);
         if known == changes.tree {
             return Ok(changes);
         }
-        let arguments = ["diff-tree", "-r", "-z", "--no-renames", known.as_str(), changes.tree.as_str()];
-        let said = self.git().ask(&arguments)?;
-        let mut parts = said.split('\0').filter(|part| !part.is_empty());
-        while let (Some(modes), Some(path)) = (parts.next(), parts.next()) {
-            match modes.split(' ').nth(1) {
-                Some("120000") if leads_out(&self.folder, path) => changes.astray.push(path.to_owned()),
-                Some("160000") => changes.repositories.push(path.to_owned()),
+        let mut entries = self.differences(&known, &changes.tree)?;
+        if self.keep_untouched(&mut entries)? {
+            self.vault.note_index(&self.index)?;
+            changes.tree = self.write_tree()?;
+            self.vault.know(&self.folder, &changes.tree);
+        }
+        for entry in entries {
+            let shown = entry.path().to_string_lossy().into_owned();
+            match entry.mode.as_str() {
+                "120000" if leads_out(&self.folder, entry.path()) => changes.astray.push(shown),
+                "160000" => changes.repositories.push(shown),
                 _ => {}
             }
-            changes.files.push(path.to_owned());
+            changes.files.push(entry.path().to_owned());
         }
         Ok(changes)
     }
 
+    pub(super) fn write_tree(&self) -> Result<Hash> {
+        Hash::parse(&self.git().ask(&["write-tree"])?)
+    }
+
     /// Takes the files into the index, but for submodules: git would look into them, and run what is configured there.
     fn add(&self) -> Result<()> {
-        let mut arguments: Vec<String> = ["add", "--all", "--", "."].map(str::to_owned).to_vec();
-        arguments.extend(self.vault.submodules()?.iter().map(|path| format!(":(exclude,literal){path}")));
+        let mut arguments: Vec<OsString> = ["add", "--all", "--", "."].map(OsString::from).to_vec();
+        for submodule in self.vault.submodules()?.iter() {
+            let mut but = OsString::from(":(exclude,literal)");
+            but.push(&submodule.path);
+            arguments.push(but);
+        }
         self.git().ask(&arguments)?;
         self.vault.note_index(&self.index)
     }
@@ -191,8 +206,12 @@ impl Workspace {
         PathBuf::from(name)
     }
 
-    fn git(&self) -> Git {
-        self.vault.grounded(Git::on(self.vault.path(), &self.folder, &self.index))
+    pub(super) fn git(&self) -> Git {
+        self.git_with(&self.index)
+    }
+
+    pub(super) fn git_with(&self, index: &Path) -> Git {
+        self.vault.grounded(Git::on(self.vault.path(), &self.folder, index))
     }
 }
 
@@ -224,9 +243,9 @@ fn open_up(folder: &Path) {
 }
 
 /// Does a link lead to somewhere outside of the folder? One that cannot be read is taken to.
-fn leads_out(folder: &Path, path: &str) -> bool {
+fn leads_out(folder: &Path, path: &Path) -> bool {
     let Ok(target) = fs::read_link(folder.join(path)) else { return true };
-    let mut depth = Path::new(path).components().count().saturating_sub(1);
+    let mut depth = path.components().count().saturating_sub(1);
     let mut is_down = false;
     for part in target.components() {
         match part {

@@ -343,14 +343,13 @@ impl Conductor {
 
     fn finish(mut self, stopped: Option<String>, state: &State) -> Result<Ended, Failure> {
         self.view.close();
-        let branch = self.crew.site.branch();
-        let handed_over = self.crew.site.vault.hand_over(&self.crew.site.project, &branch);
+        let handed_over = self.crew.site.hand_over();
         if let Some(failure) = self.failure {
             // What went wrong first says more.
             return Err(failure);
         }
-        let result = handed_over?;
-        let branch = self.crew.site.give_up(self.crew.team.keep, state.status, &result);
+        let (result, branch) = handed_over?;
+        let branch = self.crew.site.give_up(self.crew.team.keep, state.status, (&result, branch));
         let story = Story::of(&mut self.looking, state, &self.crew, (branch, &result))?;
         let failed = stopped.is_some() || story.has_trouble();
         let report = self.crew.site.report(&story.markdown());

@@ -12,7 +12,7 @@ use serde_json::{Value as Json, json};
 use crate::clock;
 use crate::engine::{Given, Task as Wish};
 use crate::failure::{Exit, Failure};
-use crate::git::{Attempt, Hash};
+use crate::git::{Attempt, Conflict, Hash};
 use crate::process::Control;
 use crate::run::crew::{Call, Crew, Over, settled};
 use crate::run::site::listed;
@@ -51,8 +51,9 @@ pub(super) fn attempt(
             crew.site.vault.note_merge(call.id, &into)?;
             Ok(Tried::In(into))
         }
-        Attempt::Conflict { onto, files } => {
+        Attempt::Conflict { onto, conflicts } => {
             crew.site.vault.bring_onto(group, &onto)?;
+            let files: Vec<String> = conflicts.iter().flat_map(Conflict::names).collect();
             conflict(&words, &files).map(Tried::Out)
         }
         Attempt::Clean { onto, tree } => checked(crew, call, group, (commit, &onto, &tree), control),

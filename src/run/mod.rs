@@ -6,6 +6,7 @@
 
 mod checks;
 mod conduct;
+mod conflicts;
 mod crew;
 mod gate;
 mod merge;

@@ -8,9 +8,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use interlock_core::id::{AssignmentId, Name};
 use interlock_core::state::SessionStatus;
 use interlock_core::workflow::Writes;
+use serde_json::Value as Json;
 
-use crate::git::{Attempt, Changes, Error, Hash, Project, RegisterKey, Result, Vault, Who, Workspace, remove};
+use crate::git::{
+    Attempt, Both, Changes, Conflict, Error, Hash, Project, RegisterKey, Result, Vault, Who, Workspace, remove,
+};
 use crate::handin;
+use crate::run::conflicts::Conflicts;
 use crate::run::crew::Call;
 use crate::run::refs::Refs;
 use crate::sanitise;
@@ -39,8 +43,8 @@ pub(super) struct Bench {
     parents: Vec<Hash>,
     /// The files that it was given.
     begun: Hash,
-    /// Files with the marks of a conflict, for the agent to settle.
-    pub(super) conflicts: Vec<String>,
+    /// What did not go together, for the agent to settle.
+    pub(super) conflicts: Option<Conflicts>,
     name: String,
     role: Name,
 }
@@ -60,7 +64,7 @@ impl Site {
         let vault = Vault::open(&repository(root), &project, key)?;
         // That it cannot have its branch is better known before the work. It also keeps the objects that are borrowed.
         vault.hand_over(&project, &branch)?;
-        let (root, session, refs) = (root.to_owned(), session.clone(), Refs::open(root, &project)?);
+        let (root, session, refs) = (root.to_owned(), session.clone(), Refs::open(root, &project, branch)?);
         Ok(Self { project, vault, root, session, merging: Mutex::default(), refs })
     }
 
@@ -109,7 +113,7 @@ impl Site {
             parents: vec![head.clone()],
             begun: head.clone(),
             head,
-            conflicts: Vec::new(),
+            conflicts: None,
             name,
             role: call.role.clone(),
         };
@@ -131,10 +135,10 @@ impl Site {
 
     /// Gives the agent both sides of a merge in its files: what it makes of them will stand on both.
     fn lay_out_both(&self, bench: &mut Bench, work: &Hash, onto: Hash) -> Result<()> {
-        let (tree, conflicts) = self.vault.together(work, &onto)?;
+        let Both { tree, conflicts } = self.vault.together(work, &onto, &onto)?;
         bench.workspace.lay_out(&tree)?;
+        bench.conflicts = Conflicts::of(&bench.workspace.folder, work.clone(), onto.clone(), conflicts);
         bench.parents.push(onto);
-        bench.conflicts = conflicts;
         bench.begun = tree;
         Ok(())
     }
@@ -162,15 +166,12 @@ impl Site {
         Ok(commit)
     }
 
-    /// Whether work outside of groups goes together with what was merged meanwhile. If not, the agent gets both sides, and
-    /// these files are what it has to settle. To be called while the merges are held.
-    pub(super) fn clashes(&self, bench: &mut Bench, commit: &Hash) -> Result<Vec<String>> {
+    /// Whether work outside of groups does not go together with what was merged meanwhile. If so, the agent gets both sides,
+    /// and has to settle them. To be called while the merges are held.
+    pub(super) fn clashes(&self, bench: &mut Bench, commit: &Hash) -> Result<bool> {
         match self.vault.try_merge(OF_SESSION, commit)? {
-            Attempt::Contained(_) | Attempt::Clean { .. } => Ok(Vec::new()),
-            Attempt::Conflict { onto, files } => {
-                self.lay_out_both(bench, commit, onto)?;
-                Ok(files)
-            }
+            Attempt::Contained(_) | Attempt::Clean { .. } => Ok(false),
+            Attempt::Conflict { onto, .. } => self.lay_out_both(bench, commit, onto).map(|()| true),
         }
     }
 
@@ -178,7 +179,8 @@ impl Site {
     pub(super) fn integrate(&self, role: &Name, commit: &Hash) -> Result<()> {
         match self.vault.try_merge(OF_SESSION, commit)? {
             Attempt::Contained(_) => Ok(()),
-            Attempt::Conflict { files, .. } => {
+            Attempt::Conflict { conflicts, .. } => {
+                let files: Vec<String> = conflicts.iter().flat_map(Conflict::names).collect();
                 let message = format!("the session's own work conflicts with what was merged, in {}", listed(&files));
                 Err(Error::odd(message).help("somebody else has moved the session's repository"))
             }
@@ -234,14 +236,31 @@ impl Site {
         let _ = fs::rename(repository(&self.root), &gone).and_then(|()| remove(&gone));
     }
 
-    /// Branches and tags of the user's that are not where they were when the run began.
+    /// What of the user's is not where it was when the run began.
     pub(super) fn moved(&self) -> Vec<String> {
         self.refs.moved(&self.project)
     }
 
+    /// Hands the result over, and says on which branch it is. Where its own cannot have it, because somebody has it checked
+    /// out or has changed it, that one is left as it is, and the result is on another beside it.
+    pub(super) fn hand_over(&self) -> Result<(Hash, String)> {
+        let own = self.branch();
+        let failed = match self.vault.hand_over(&self.project, &own) {
+            Ok(result) => return Ok((result, own)),
+            Err(error) => error,
+        };
+        let others = (2..10).map(|number| format!("{own}-{number}"));
+        let taken = |branch: String| Some((self.vault.hand_over(&self.project, &branch).ok()?, branch));
+        others.into_iter().find_map(taken).ok_or(failed)
+    }
+
     /// A session that was given up before anything was merged leaves no branch, unless everything is to be kept.
-    pub(super) fn give_up(&self, keep: Keep, status: SessionStatus, result: &Hash) -> Option<String> {
-        let branch = self.branch();
+    pub(super) fn give_up(
+        &self,
+        keep: Keep,
+        status: SessionStatus,
+        (result, branch): (&Hash, String),
+    ) -> Option<String> {
         let is_empty = status == SessionStatus::Cancelled && self.vault.base().is_ok_and(|base| base == *result);
         let gone = keep == Keep::Never && is_empty && self.project.drop_branch(&branch, result).is_ok();
         (!gone).then_some(branch)
@@ -288,7 +307,8 @@ impl Bench {
             let list = listed(&changes.repositories);
             problems.push(format!("repositories within the project cannot be taken in, only their files: {list}"));
         }
-        let outside = outside(&changes.files, writes);
+        let files: Vec<String> = changes.files.iter().map(|file| file.to_string_lossy().into_owned()).collect();
+        let outside = outside(&files, writes);
         if !outside.is_empty() {
             let may = match writes {
                 Writes::Everything => "everything".to_owned(),
@@ -302,17 +322,22 @@ impl Bench {
         if !changes.astray.is_empty() {
             problems.push(format!("links must not lead out of the project: {}", listed(&changes.astray)));
         }
-        let marked: Vec<String> = self.conflicts.iter().filter(|file| self.has_marks(file)).cloned().collect();
-        if !marked.is_empty() {
-            problems.push(format!("the marks of a merge conflict are still in {}", listed(&marked)));
-        }
         problems
     }
 
-    fn has_marks(&self, file: &str) -> bool {
-        let text = fs::read(self.workspace.folder.join(file)).unwrap_or_default();
-        let has = |mark: &[u8]| text.split(|byte| *byte == b'\n').any(|line| line.starts_with(mark));
-        has(b"<<<<<<< ") && has(b">>>>>>> ")
+    /// What the agent has not settled of what did not go together, and what it left where it would be lost.
+    pub(super) fn unsettled(&self, changes: &Changes, handoff: &Json) -> Vec<String> {
+        let folder = &self.workspace.folder;
+        let all = self.conflicts.as_ref().map(|all| all.unsettled(folder, &changes.files, handoff));
+        let mut problems = all.unwrap_or_default();
+        if !changes.strays.is_empty() {
+            let strays: Vec<String> = changes.strays.iter().map(|file| file.to_string_lossy().into_owned()).collect();
+            problems.push(format!(
+                "what is written into submodules cannot be taken in, and is lost: put it elsewhere in the project, or do without: {}",
+                listed(&strays)
+            ));
+        }
+        problems
     }
 }
 

@@ -92,19 +92,23 @@ say('READY_FOR_QA')"
 fn a_submodule_that_an_agent_fills_does_not_run_anything() {
     let script = format!(
         "{TRAP}
+import shutil
 work()
-os.makedirs('sub', exist_ok=True)
-sh('git init -q sub && cd sub && echo x > x && git add x && git -c user.name=x -c user.email=x commit -qm x')
-attributes('sub'); set_traps('sub/.git')
-time.sleep(1.1); open('sub/x', 'a').write('changed')
+if TURN == 1:
+    os.makedirs('sub', exist_ok=True)
+    sh('git init -q sub && cd sub && echo x > x && git add x && git -c user.name=x -c user.email=x commit -qm x')
+    attributes('sub'); set_traps('sub/.git')
+    time.sleep(1.1); open('sub/x', 'a').write('changed')
+else: shutil.rmtree('sub')
 say('READY_FOR_QA')"
     );
     let scene = Scene::new("submodule").agent("developer", &script);
     let commit = scene.git(&["rev-parse", "HEAD"]);
     scene.git(&["update-index", "--add", "--cacheinfo", &format!("160000,{commit},sub")]);
     scene.git(&["commit", "--quiet", "--message", "With a submodule"]);
-    scene.completes();
+    let ran = scene.completes();
     assert_eq!(scene.noted("sprung"), "");
+    assert_eq!(ran.text().matches("what is written into submodules cannot be taken in").count(), 1, "{}", ran.text());
     let entry = scene.git(&["ls-tree", &format!("interlock/{}", scene.session()), "sub"]);
     assert!(entry.contains(&commit), "the submodule was moved: {entry}");
 }
@@ -212,4 +216,40 @@ say('READY_FOR_QA')";
         assert_eq!(said.len(), 1, "{text}");
         assert!(!text.contains("refs/heads/main: "), "{text}");
     }
+}
+
+/// So is whatever else of the user's repository does not come with commits: the stash, what is checked out, what git obeys.
+#[test]
+fn what_else_an_agent_changes_by_its_path_is_told_of() {
+    let script = r"
+work()
+for line in ('stash drop -q stash@{1}', 'symbolic-ref HEAD refs/heads/other', 'config core.pager evil', 'update-ref refs/heads/interlock/older main~1',
+             'update-ref refs/heads/interlock/grown main', 'update-ref refs/heads/interlock/new main'):
+    note('did', sh('git -C %s %s' % (PROJECT, line)))
+open(os.path.join(PROJECT, '.git/hooks/pre-commit'), 'w').write('evil')
+say('READY_FOR_QA')";
+    let scene = Scene::new("standing").agent("developer", script);
+    scene.put("project/more.txt", "more\n");
+    scene.commit();
+    fs::create_dir_all(scene.path("project/.git/hooks")).unwrap();
+    for text in ["one\n", "two\n"] {
+        scene.put("project/README.md", text);
+        scene.git(&["stash"]);
+    }
+    scene.git(&["branch", "other"]);
+    scene.git(&["branch", "interlock/older"]);
+    scene.git(&["branch", "interlock/grown", "main~1"]);
+    let ran = scene.completes();
+    assert_eq!(scene.noted("did"), "");
+    let report = fs::read_to_string(scene.site().join("report.md")).unwrap();
+    for what in [
+        "HEAD: refs/heads/main → refs/heads/other",
+        ".git/config changed",
+        ".git/hooks changed",
+        ".git/logs/refs/stash changed",
+        "refs/heads/interlock/older: ",
+    ] {
+        assert!(ran.text().contains(what) && report.contains(what), "{what} in {}", ran.text());
+    }
+    assert_eq!(ran.text().matches("and not by Interlock").count(), 5, "{}", ran.text());
 }

@@ -121,15 +121,15 @@ fn a_budget_of_tokens_for_each_assignment_of_a_role_is_a_question() {
     assert!(asked[0]["text"].as_str().is_some_and(|text| text.contains("40 of 30 tokens")), "{asked:?}");
 }
 
-/// Four groups at 40 tokens for each developer: the third has used 120, and others than developers go on.
+/// Four groups at 40 cents for each developer: the third has used 1.20, and others than developers go on.
 #[test]
 fn a_budget_of_a_role_is_for_all_its_assignments_together() {
-    let more = "roles: { any: s, developer: { agent: c, budget: { tokens: 100 } } }\nbudget: { role: { tokens: 30 } }";
-    let yard = with_claude("role", FOUR, "TOKENS: \"40\"", more);
+    let more = "roles: { any: s, developer: { agent: c, budget: { cost: 1 } } }\nbudget: { role: { cost: 0.3 } }";
+    let yard = with_claude("role", FOUR, "TOKENS: \"40\", COST: \"0.4\"", more);
     let asked = stops(&yard, &["--parallel", "1"]);
     assert_eq!((asked.len(), halts(&yard)), (1, 1), "{asked:?}");
     let text = asked[0]["text"].as_str().expect("a text");
-    assert!(text.contains("the budget of role developer is used up: 120 of 100 tokens"), "{text}");
+    assert!(text.contains("the budget of role developer is used up: $1.20 of $1.00"), "{text}");
     let completed = |yard: &Yard| {
         let shown = yard.json(&["session", "show", &session(yard)]);
         let groups = shown["groups"].as_array().expect("groups").clone();

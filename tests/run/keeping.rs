@@ -177,3 +177,22 @@ fn a_title_is_one_line_of_the_summary() {
         assert_eq!(text.lines().filter(|line| line.starts_with(word)).count(), 1, "{text}");
     }
 }
+
+/// Git moves no branch that somebody has checked out. The result is on another, and told with everything else.
+#[test]
+fn a_result_whose_branch_is_checked_out_is_on_another() {
+    let checkout = "cd $HOME/project; git checkout -q $(git branch --list 'interlock/*' --format='%(refname:short)')";
+    let more = format!(
+        "  - {{ role: developer, does: [{{ run: [sh, -c, \"echo x > x.txt; {checkout}\"] }}], says: {{ status: READY_FOR_QA }} }}"
+    );
+    let script = script("{ id: one, title: One }", &more);
+    let yard = Yard::new("checked_out", &[("scripted.yaml", &script), ("m.md", "# One\n")]);
+    let output = yard.ask(&["run", "m.md", "--agents", "scripted", "--no-wait"]);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    let own = yard.git(&["symbolic-ref", "--short", "HEAD"]);
+    assert!(text.contains(&format!("{own} is checked out, or was changed")), "{text}");
+    assert!(text.contains(&format!("git merge {own}-2")), "{text}");
+    assert_eq!(yard.git(&["show", &format!("{own}-2:x.txt")]), "x");
+    assert_eq!(yard.git(&["diff", "--name-only", "main", &own]), "", "what is checked out is as it was");
+}

@@ -1,12 +1,14 @@
 //! `interlock run`, with scripted agents: real processes, real files, real git.
 
 mod budgets;
+mod conflicts;
 mod example;
 mod keeping;
 mod live;
 mod merging;
 mod people;
 mod repositories;
+mod storing;
 mod team_file;
 mod times;
 mod yard;

@@ -87,3 +87,48 @@ fn nothing_of_the_users_own_leaks_in_or_changes() {
     after.retain(|line| !line.contains("refs/heads/interlock/"));
     assert_eq!(after.join("\n"), refs);
 }
+
+/// What is in a submodule is another repository's. What was there already, and what git ignores there, is nobody's change.
+#[test]
+fn what_is_written_into_a_submodule_goes_back() {
+    let more = "  - { role: developer, does: [{ run: [sh, -c, \"test -f lib/lib.txt && echo x > lib/built.o; test -f lib/extra.txt || echo mine > lib/extra.txt; echo x > mine.txt\"] }], says: { status: READY_FOR_QA } }";
+    let script = crate::yard::script("{ id: one, title: One }", more);
+    let agents = "agents: { s: { client: scripted } }\nroles: { any: s }\nprepare: [[git, -c, protocol.file.allow=always, submodule, --quiet, update, --init]]\ncorrections: 2\n";
+    let yard = Yard::new("submodule", &[("scripted.yaml", &script), ("agents.yaml", agents), ("m.md", "# One\n")]);
+    std::fs::create_dir_all(yard.path("../lib")).expect("a folder");
+    std::fs::write(yard.path("../lib/lib.txt"), "lib\n").expect("a file");
+    std::fs::write(yard.path("../lib/.gitignore"), "*.o\n").expect("a file");
+    git_in(&yard, "../lib", &["init", "-q"]);
+    git_in(&yard, "../lib", &["add", "-A"]);
+    let identity = ["-c", "user.name=T", "-c", "user.email=t@example.invalid"];
+    git_in(&yard, "../lib", &[&identity[..], &["commit", "-q", "-m", "A library"]].concat());
+    let from = yard.path("../lib").canonicalize().expect("a path").display().to_string();
+    yard.git(&["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", &from, "lib"]);
+    yard.git(&["commit", "-q", "-m", "With a submodule"]);
+    let output = yard.ask(&["run", "m.md", "--no-wait"]);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    let back: Vec<&str> = text.lines().filter(|line| line.contains("written into submodules")).collect();
+    assert!(back.len() == 1 && back[0].ends_with("or do without: `lib/extra.txt`"), "{text}");
+}
+
+/// A clone may leave out what it can get from its remote later. Agents need all files, and nobody to ask for them.
+#[test]
+fn a_partial_clone_will_do_if_its_files_are_here() {
+    let yard = Yard::new("partial", &[("big/one", "1\n"), ("small/two", "2\n")]);
+    yard.write("big/one", "another\n");
+    yard.git(&["commit", "-q", "-a", "-m", "more"]);
+    yard.git(&["config", "uploadpack.allowFilter", "true"]);
+    let from = format!("file://{}", yard.project().display());
+    yard.git(&["clone", "-q", "--filter=blob:none", "--sparse", &from, "../part"]);
+    let mut command = yard.command(&["run", "--agents", "scripted"]);
+    let output = command.current_dir(yard.path("../part")).output().expect("the program");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("2 of the files of its commit are not here"), "{said}");
+    assert!(git_in(&yard, "../part", &["branch", "--list", "interlock/*"]).is_empty(), "a session was begun");
+    git_in(&yard, "../part", &["fetch", "-q", "--refetch", "--no-filter"]);
+    rehearse_in(&yard, "../part");
+    // What only the history has may be missing.
+    yard.git(&["clone", "-q", "--filter=blob:none", &from, "../whole"]);
+    rehearse_in(&yard, "../whole");
+}

@@ -17,6 +17,9 @@ use crate::run::view::clock_of;
 use crate::sanitise;
 use line::{Line, decisions};
 
+/// Of a branch that the result is not on.
+const REFUSED: &str = "is checked out, or was changed by somebody else: it was left as it is";
+
 struct Part {
     id: Name,
     title: Name,
@@ -36,10 +39,12 @@ pub(crate) struct Story {
     by_role: Vec<(Name, Spent)>,
     /// Of the user's repository; none if nothing came of the session.
     branch: Option<String>,
+    /// The branch that it should have been on, if that one could not have it.
+    refused: Option<String>,
     result: Hash,
     files: usize,
     base: Hash,
-    /// Branches and tags of the user's that are not where they were.
+    /// What of the user's is not where it was.
     moved: Vec<String>,
 }
 
@@ -59,6 +64,8 @@ impl Story {
             merged: crew.site.vault.merged(&group.id).ok().flatten(),
         });
         let base = crew.site.vault.base()?;
+        let own = Some(crew.site.branch());
+        let refused = own.filter(|own| branch.as_ref().is_some_and(|branch| branch != own));
         Ok(Self {
             session: crew.session.clone(),
             title: state.session.as_ref().map_or_else(|| Name::new(""), |session| session.title.clone()),
@@ -69,6 +76,7 @@ impl Story {
             spent: crew.purse.spent(&Account::Session),
             by_role: crew.purse.by_role(),
             branch,
+            refused,
             result: result.clone(),
             files: crew.site.vault.changed(&base, result)?.len(),
             base,
@@ -122,6 +130,9 @@ impl Story {
             Some(branch) => {
                 let (result, files) = (self.result.short(), self.files);
                 let _ = writeln!(text, "\n  result   branch {branch} ({result}, {files} files changed)");
+                if let Some(refused) = &self.refused {
+                    let _ = writeln!(text, "  note     {refused} {REFUSED}");
+                }
                 let _ = writeln!(text, "  see      git diff {}...{branch}", self.base.short());
                 let _ = writeln!(text, "  take     git merge {branch}");
             }
@@ -159,8 +170,11 @@ impl Story {
             self.files,
             self.base.short()
         );
+        if let Some(refused) = &self.refused {
+            let _ = write!(text, "`{refused}` {REFUSED}.\n\n");
+        }
         if !self.moved.is_empty() {
-            text.push_str("## Branches and tags of yours that moved while this ran, and not by Interlock\n\n");
+            text.push_str("## What of yours moved while this ran, and not by Interlock\n\n");
             self.moved.iter().for_each(|moved| text.push_str(&format!("- {}\n", code(moved))));
             text.push('\n');
         }

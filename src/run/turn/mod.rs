@@ -25,9 +25,9 @@ use crate::process::{Control, End};
 use crate::run::crew::{Call, Crew, News, Over, is_gone, pause};
 use crate::run::merge::{self, Tried};
 use crate::run::purse::Exceeded;
-use crate::run::site::{Bench, listed};
+use crate::run::site::Bench;
 use crate::team::Part;
-use words::{claims_tests, how, message, of_conflicts, of_ending, of_preparing};
+use words::{claims_tests, clash, how, message, of_conflicts, of_ending, of_preparing};
 
 /// Claims the assignment and plays it.
 pub(super) fn take(crew: &Crew, call: &Call, control: &Control, news: &Sender<News>) -> Result<Over, Failure> {
@@ -51,11 +51,12 @@ pub(super) fn take(crew: &Crew, call: &Call, control: &Control, news: &Sender<Ne
         // Nobody has changed anything yet: it is the command that is wrong.
         return Err(unprepared(failed));
     }
+    bench.workspace.note_submodules()?;
     let output = crew.site.output(call.id, claimed.attempt);
     handin::clear(&output).map_err(|error| unwritable(&output, &error))?;
     let read_only = *writes == Writes::Nothing;
     let ending = of_ending(read_only, part.tool);
-    let before = format!("{}{}", of_conflicts(&bench.conflicts), of_preparing(unready.as_ref()));
+    let before = format!("{}{}", of_conflicts(bench.conflicts.as_ref()), of_preparing(unready.as_ref()));
     let prompt = format!("{}{before}{ending}", claimed.prompt);
     let name = format!("{}.{}", crew.session, call.id);
     let told = Told { text: prompt.clone(), resume: None };
@@ -184,9 +185,8 @@ impl Turn<'_> {
             if let (None, Some(commit)) = (&self.call.group, commit) {
                 // Nothing else is merged until it is in, so that nothing can come in between.
                 _held = Some(self.crew.site.merging());
-                let files = self.crew.site.clashes(&mut self.bench, &commit)?;
-                if !files.is_empty() {
-                    return Ok(Handed::Back(vec![clash(&files)]));
+                if self.crew.site.clashes(&mut self.bench, &commit)? {
+                    return Ok(Handed::Back(clash(self.bench.conflicts.as_ref())));
                 }
                 self.crew.site.vault.intend(&self.call.id.to_string(), &commit)?;
                 own = Some(commit);
@@ -217,6 +217,10 @@ impl Turn<'_> {
             self.bench.restore(&self.crew.site)?;
             let undone = "all that you changed was undone: the files are as they were when you began".to_owned();
             return Ok(Err(Handed::Back(trespasses.into_iter().chain([undone]).collect())));
+        }
+        let unsettled = self.bench.unsettled(&changes, json);
+        if !unsettled.is_empty() {
+            return Ok(Err(Handed::Back(unsettled)));
         }
         let mut commit = None;
         if *self.writes != Writes::Nothing {
@@ -366,12 +370,4 @@ fn unprepared(failed: &checks::Outcome) -> Failure {
 
 fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
     Failure::new(Exit::Unavailable, Code::OutputFailed, format!("{}: {error}", path.display()))
-}
-
-fn clash(files: &[String]) -> String {
-    format!(
-        "what you did conflicts with what others have merged meanwhile, in {}. Your folder now holds both sides: settle every \
-         conflict, keep what both sides wanted, leave no mark, and hand off again",
-        listed(files)
-    )
 }

@@ -6,21 +6,42 @@ use crate::agents::Tool;
 use crate::brief;
 use crate::checks::Outcome;
 use crate::process::End;
+use crate::run::conflicts::{Conflicts, SETTLED};
 use crate::run::crew::Call;
-use crate::sanitise;
 
 /// What an agent that starts among conflicts has to know.
-pub(super) fn of_conflicts(files: &[String]) -> String {
-    if files.is_empty() {
-        return String::new();
-    }
-    let list: Vec<String> =
-        files.iter().map(|file| format!("- `{}`\n", sanitise::line(file).replace('`', "'"))).collect();
+pub(super) fn of_conflicts(conflicts: Option<&Conflicts>) -> String {
+    let Some(conflicts) = conflicts else { return String::new() };
+    let list: Vec<String> = conflicts.told().iter().map(|told| format!("- {told}\n")).collect();
     format!(
-        "\n\n## Conflicts\n\nYour work was brought together with what others have merged meanwhile. These files hold the marks of \
-         conflicts; settle every one, keep what both sides wanted, and leave no mark:\n\n{}",
-        list.concat()
+        "\n\n## Conflicts\n\nYour work was brought together with what others have merged meanwhile. Settle every conflict, and keep \
+         what both sides wanted:\n\n{}\n{}",
+        list.concat(),
+        of_settling(conflicts)
     )
+}
+
+/// How conflicts are settled.
+fn of_settling(conflicts: &Conflicts) -> String {
+    let (yours, theirs) = (&conflicts.yours, &conflicts.theirs);
+    let sides =
+        format!("`git show {theirs}:PATH` shows a file as others have it, `git show {yours}:PATH` as you had it.");
+    if !conflicts.hides() {
+        return format!("Leave no mark. {sides}\n");
+    }
+    format!(
+        "Leave no mark. Where there are no marks, git could not put both sides together, and what lies there may be one side alone. \
+         {sides} Make of it what both sides wanted; if it is right as it lies there, name it in your handoff: \
+         `\"{SETTLED}\": [\"PATH\"]`. What is neither changed nor named goes back to you.\n"
+    )
+}
+
+/// What is wrong with work outside of groups that does not go together with what was merged.
+pub(super) fn clash(conflicts: Option<&Conflicts>) -> Vec<String> {
+    let intro = "what you did conflicts with what others have merged meanwhile. Your folder now holds both sides: settle every \
+                 conflict, keep what both sides wanted, and hand off again";
+    let told = conflicts.map(|conflicts| [conflicts.told(), vec![of_settling(conflicts)]].concat());
+    [vec![intro.to_owned()], told.unwrap_or_default()].concat()
 }
 
 /// What an agent has to know whose folder could not be made ready, by its own doing or that of others.

@@ -1,0 +1,113 @@
+//! What git says of a merge that it cannot make alone.
+
+use std::path::{Path, PathBuf};
+
+use crate::git::{Error, Hash, Result, path_of};
+
+/// Something that does not go together: the files or folders that it is about, and git's own words on it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Conflict {
+    pub(crate) paths: Vec<PathBuf>,
+    pub(crate) words: String,
+}
+
+/// What two commits come to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Both {
+    pub(crate) tree: Hash,
+    /// None if they go together.
+    pub(crate) conflicts: Vec<Conflict>,
+}
+
+impl Both {
+    /// Reads what `merge-tree -z` prints: a tree; the versions of each file in conflict; what is to be said, each with the
+    /// paths that it is about.
+    pub(super) fn read(said: &[u8], clean: bool) -> Result<Self> {
+        let mut parts = said.split(|byte| *byte == 0);
+        let tree = Hash::parse(&String::from_utf8_lossy(parts.next().unwrap_or_default()))?;
+        let mut conflicts = Vec::new();
+        if clean {
+            return Ok(Self { tree, conflicts });
+        }
+        let mut files: Vec<PathBuf> = Vec::new();
+        for entry in parts.by_ref().take_while(|entry| !entry.is_empty()) {
+            let name = entry.iter().position(|byte| *byte == b'\t').and_then(|tab| entry.get(tab + 1..));
+            files.extend(name.map(path_of).filter(|path| files.last() != Some(path)));
+        }
+        while let Some(count) = parts.next().and_then(number) {
+            let paths: Vec<PathBuf> = parts.by_ref().take(count).map(path_of).collect();
+            let (kind, words) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+            if kind.starts_with(b"CONFLICT") {
+                add(&mut conflicts, paths, String::from_utf8_lossy(words).trim_end());
+            }
+        }
+        let untold = files.into_iter().filter(|file| !conflicts.iter().any(|told| told.is_about(file)));
+        let untold: Vec<PathBuf> = untold.collect();
+        conflicts.extend(untold.into_iter().map(|file| Conflict { paths: vec![file], words: String::new() }));
+        if conflicts.is_empty() {
+            return Err(Error::odd("git merge-tree found a conflict, and did not say which"));
+        }
+        Ok(Self { tree, conflicts })
+    }
+}
+
+impl Conflict {
+    pub(crate) fn is_about(&self, path: &Path) -> bool {
+        self.paths.iter().any(|own| path.starts_with(own))
+    }
+
+    /// What it is about, for people.
+    pub(crate) fn names(&self) -> impl Iterator<Item = String> {
+        self.paths.iter().map(|path| path.to_string_lossy().into_owned())
+    }
+}
+
+/// Git may have several things to say of the same paths.
+fn add(conflicts: &mut Vec<Conflict>, paths: Vec<PathBuf>, words: &str) {
+    match conflicts.iter_mut().find(|known| known.paths == paths) {
+        Some(known) => known.words = format!("{}; {words}", known.words),
+        None => conflicts.push(Conflict { paths, words: words.to_owned() }),
+    }
+}
+
+fn number(text: &[u8]) -> Option<usize> {
+    std::str::from_utf8(text).ok()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TREE: &str = "fcd397a3ea444f663789f91723424e78e942fbc3";
+
+    fn read(rest: &str) -> Vec<(Vec<String>, String)> {
+        let both = Both::read(format!("{TREE}\0{rest}").as_bytes(), false).unwrap();
+        both.conflicts.iter().map(|conflict| (conflict.names().collect(), conflict.words.clone())).collect()
+    }
+
+    #[test]
+    fn what_is_said_of_one_file_is_one_conflict() {
+        let stages = format!("100644 {TREE} 1\tpic\0100644 {TREE} 2\tpic\0100644 {TREE} 3\tpic\0");
+        let words = "1\0pic\0CONFLICT (binary)\0warning: no text\n\x001\0pic\0Auto-merging\0Auto-merging pic\n\0\
+                     1\0pic\0CONFLICT (contents)\0CONFLICT (content): in pic\n\0";
+        let expected = vec![(vec!["pic".to_owned()], "warning: no text; CONFLICT (content): in pic".to_owned())];
+        assert_eq!(read(&format!("{stages}\0{words}")), expected);
+    }
+
+    #[test]
+    fn a_conflict_without_files_is_one() {
+        let words = "\x001\0z\0CONFLICT(directory rename unclear split)\0CONFLICT (directory rename split): z\n\0";
+        assert_eq!(read(words), [(vec!["z".to_owned()], "CONFLICT (directory rename split): z".to_owned())]);
+    }
+
+    #[test]
+    fn a_file_that_nothing_is_said_of_is_in_conflict_all_the_same() {
+        let stages = format!("100644 {TREE} 2\ta b\0100644 {TREE} 3\ta b\0\0");
+        assert_eq!(read(&stages), [(vec!["a b".to_owned()], String::new())]);
+    }
+
+    #[test]
+    fn a_conflict_of_nothing_is_no_clean_merge() {
+        assert!(Both::read(format!("{TREE}\0\0").as_bytes(), false).is_err());
+    }
+}

@@ -1,0 +1,77 @@
+//! Folders of submodules. The project has a commit for each, and nothing of what is in it: what an agent writes there cannot be
+//! taken in. It must not go without a word, so what lies there is noted when an agent begins, and looked at when it hands off.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use crate::git::{Git, Result, Workspace, path_of};
+
+/// What a change of a file changes.
+type Sign = (u64, u64, i64, i64);
+
+/// What lay in submodules when an agent began, and what it has been told of since.
+#[derive(Debug, Default)]
+pub(super) struct Noted {
+    before: BTreeMap<PathBuf, Sign>,
+    told: BTreeMap<PathBuf, Option<Sign>>,
+}
+
+impl Workspace {
+    /// Notes what lies in submodules now.
+    pub(crate) fn note_submodules(&self) -> Result<()> {
+        let before = self.within_submodules()?;
+        self.vault.outline.noted().insert(self.folder.clone(), Noted { before, told: BTreeMap::new() });
+        Ok(())
+    }
+
+    /// What lies in submodules and did not when it was noted, or was changed or removed since; each is told once.
+    pub(super) fn strays(&self) -> Result<Vec<PathBuf>> {
+        let now = self.within_submodules()?;
+        let mut all = self.vault.outline.noted();
+        let noted = all.entry(self.folder.clone()).or_default();
+        let paths: BTreeSet<&PathBuf> = noted.before.keys().chain(now.keys()).collect();
+        let changed = paths.into_iter().filter(|path| noted.before.get(*path) != now.get(*path));
+        let changed: BTreeMap<PathBuf, Option<Sign>> =
+            changed.map(|path| (path.clone(), now.get(path).copied())).collect();
+        let strays = changed.iter().filter(|(path, sign)| noted.told.get(*path) != Some(sign));
+        let strays = strays.map(|(path, _)| path.clone()).collect();
+        noted.told = changed;
+        Ok(strays)
+    }
+
+    fn within_submodules(&self) -> Result<BTreeMap<PathBuf, Sign>> {
+        let mut seen = BTreeMap::new();
+        for submodule in self.vault.submodules()?.iter() {
+            self.look_into(&submodule.path, &mut seen)?;
+        }
+        Ok(seen)
+    }
+
+    /// The files in the folder of a submodule, but for what git ignores there: what is built is nobody's work.
+    fn look_into(&self, submodule: &Path, seen: &mut BTreeMap<PathBuf, Sign>) -> Result<()> {
+        let folder = self.folder.join(submodule);
+        let Ok(found) = fs::symlink_metadata(&folder) else { return Ok(()) };
+        if !found.is_dir() {
+            see(seen, submodule.to_owned(), &found);
+            return Ok(());
+        }
+        if fs::read_dir(&folder)?.next().is_none() {
+            return Ok(());
+        }
+        // An index that is not there: nothing of it is known to git, and no repository in it is asked.
+        let git = Git::on(self.vault.path(), &folder, &self.vault.path().join("index-of-nothing"));
+        for name in git.list(&["ls-files", "--others", "--exclude-standard", "-z"])? {
+            let path = path_of(&name);
+            if let Ok(found) = fs::symlink_metadata(folder.join(&path)) {
+                see(seen, submodule.join(path), &found);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn see(seen: &mut BTreeMap<PathBuf, Sign>, path: PathBuf, found: &fs::Metadata) {
+    seen.insert(path, (found.ino(), found.len(), found.ctime(), found.ctime_nsec()));
+}
