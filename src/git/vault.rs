@@ -38,8 +38,11 @@ pub(crate) struct Vault {
     files: Arc<Mutex<BTreeMap<PathBuf, Hash>>>,
     pub(super) outline: Arc<Outline>,
     /// What those of its files have to be that git obeys.
-    told: Arc<Vec<(&'static str, Option<Vec<u8>>)>>,
+    told: Arc<Told>,
 }
+
+/// Names of files, and what is in them, if they are there.
+type Told = Vec<(&'static str, Option<Vec<u8>>)>;
 
 impl Vault {
     /// The vault of a session, made if it is not there yet: from what the user has checked out.
@@ -321,7 +324,7 @@ pub(super) fn skeleton(path: &Path, project: &Project, kind: &str) -> Result<()>
 }
 
 /// What the files have to be that git obeys: as the user's own repository has them, where they are about files.
-fn told(project: &Project, kind: &str) -> Vec<(&'static str, Option<Vec<u8>>)> {
+fn told(project: &Project, kind: &str) -> Told {
     let customs = &project.customs;
     vec![
         ("config", Some(config(project, kind).into_bytes())),
