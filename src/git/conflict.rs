@@ -80,29 +80,30 @@ mod tests {
 
     const TREE: &str = "fcd397a3ea444f663789f91723424e78e942fbc3";
 
+    /// With a bar for each null byte.
     fn read(rest: &str) -> Vec<(Vec<String>, String)> {
-        let both = Both::read(format!("{TREE}\0{rest}").as_bytes(), false).unwrap();
+        let both = Both::read(format!("{TREE}|{rest}").replace('|', "\0").as_bytes(), false).unwrap();
         both.conflicts.iter().map(|conflict| (conflict.names().collect(), conflict.words.clone())).collect()
     }
 
     #[test]
     fn what_is_said_of_one_file_is_one_conflict() {
-        let stages = format!("100644 {TREE} 1\tpic\0100644 {TREE} 2\tpic\0100644 {TREE} 3\tpic\0");
-        let words = "1\0pic\0CONFLICT (binary)\0warning: no text\n\x001\0pic\0Auto-merging\0Auto-merging pic\n\0\
-                     1\0pic\0CONFLICT (contents)\0CONFLICT (content): in pic\n\0";
+        let stages = format!("100644 {TREE} 1\tpic|100644 {TREE} 2\tpic|100644 {TREE} 3\tpic|");
+        let words = "1|pic|CONFLICT (binary)|warning: no text\n|1|pic|Auto-merging|Auto-merging pic\n|\
+                     1|pic|CONFLICT (contents)|CONFLICT (content): in pic\n|";
         let expected = vec![(vec!["pic".to_owned()], "warning: no text; CONFLICT (content): in pic".to_owned())];
-        assert_eq!(read(&format!("{stages}\0{words}")), expected);
+        assert_eq!(read(&format!("{stages}|{words}")), expected);
     }
 
     #[test]
     fn a_conflict_without_files_is_one() {
-        let words = "\x001\0z\0CONFLICT(directory rename unclear split)\0CONFLICT (directory rename split): z\n\0";
+        let words = "|1|z|CONFLICT(directory rename unclear split)|CONFLICT (directory rename split): z\n|";
         assert_eq!(read(words), [(vec!["z".to_owned()], "CONFLICT (directory rename split): z".to_owned())]);
     }
 
     #[test]
     fn a_file_that_nothing_is_said_of_is_in_conflict_all_the_same() {
-        let stages = format!("100644 {TREE} 2\ta b\0100644 {TREE} 3\ta b\0\0");
+        let stages = format!("100644 {TREE} 2\ta b|100644 {TREE} 3\ta b||");
         assert_eq!(read(&stages), [(vec!["a b".to_owned()], String::new())]);
     }
 

@@ -8,9 +8,18 @@ use std::path::{Path, PathBuf};
 
 use crate::git::{Git, Result};
 
-/// Those of the user's settings that have to do with files.
-const CORE: &[&str] =
-    &["core.eol", "core.autocrlf", "core.attributesfile", "core.excludesfile", "core.checkroundtripencoding"];
+/// Those of the user's settings that have to do with files, beside filters and merge drivers. No more than these: addresses
+/// and what goes with them are no agent's business.
+const PLAIN: &[&str] = &[
+    "core.eol",
+    "core.autocrlf",
+    "core.attributesfile",
+    "core.excludesfile",
+    "core.checkroundtripencoding",
+    "lfs.storage",
+    "lfs.fetchinclude",
+    "lfs.fetchexclude",
+];
 /// And those that name a file.
 const PATHS: &[&str] = &["core.attributesfile", "core.excludesfile", "lfs.storage"];
 /// And those that name a program.
@@ -66,9 +75,9 @@ impl Customs {
         let off = value.is_some_and(|value| ["", "0", "no", "off", "false"].contains(&value.to_lowercase().as_str()));
         self.partial |= key == "extensions.partialclone" || (section == "remote" && name == "promisor" && !off);
         let about_files = match section {
-            "filter" | "lfs" => true,
+            "filter" => true,
             "merge" => inner.is_some(),
-            _ => CORE.contains(&key),
+            _ => PLAIN.contains(&key),
         };
         if !about_files {
             return;

@@ -116,7 +116,9 @@ impl Git {
         self.ground.iter().try_for_each(|ground| ground.settle())?;
         let mut command = Command::new("git");
         command.current_dir(&self.folder).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        for (name, _) in env::vars_os().filter(|(name, _)| name.as_encoded_bytes().starts_with(b"GIT_")) {
+        // What a filter of the user's is told is not told to git.
+        let of_git = |name: &[u8]| name.starts_with(b"GIT_") && !name.starts_with(b"GIT_LFS_");
+        for (name, _) in env::vars_os().filter(|(name, _)| of_git(name.as_encoded_bytes())) {
             command.env_remove(name);
         }
         command.env("LC_ALL", "C").env("GIT_TERMINAL_PROMPT", "0").env("GIT_OPTIONAL_LOCKS", "0");

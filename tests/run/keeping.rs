@@ -196,3 +196,21 @@ fn a_result_whose_branch_is_checked_out_is_on_another() {
     assert_eq!(yard.git(&["show", &format!("{own}-2:x.txt")]), "x");
     assert_eq!(yard.git(&["diff", "--name-only", "main", &own]), "", "what is checked out is as it was");
 }
+
+/// Looking at what there is so far is no reason not to go on.
+#[test]
+fn a_session_goes_on_while_its_branch_is_checked_out() {
+    let more = "  - { role: developer, prints: nothing }\n  - { role: senior_software_engineer, prints: nothing }\n  - { role: project_manager, group: one, prints: nothing }";
+    let script = script("{ id: one, title: One }", more);
+    let yard = Yard::new("looked_at", &[("scripted.yaml", &script), ("m.md", "# One\n")]);
+    let run = || {
+        let output = yard.ask(&["run", "m.md", "--agents", "scripted", "--no-wait"]);
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    assert!(run().contains("1 question waits for a person"));
+    let branch = yard.git(&["branch", "--list", "interlock/*", "--format=%(refname:short)"]);
+    yard.git(&["checkout", "-q", &branch]);
+    let said = run();
+    assert!(said.contains("1 question waits for a person"), "{said}");
+    assert_eq!(yard.git(&["branch", "--list", "interlock/*", "--format=%(refname:short)"]), branch);
+}
