@@ -70,10 +70,15 @@ pub(crate) struct Manner<'a> {
     pub(crate) mark: String,
 }
 
+/// A command as people read it.
+pub(crate) fn line(command: &[Name]) -> String {
+    let words: Vec<&str> = command.iter().map(Name::as_str).collect();
+    words.join(" ")
+}
+
 /// Runs one command; `None` if it was stopped.
 pub(crate) fn run(command: &[Name], manner: &Manner<'_>, control: &Control) -> Result<Option<Outcome>, Failure> {
-    let line: Vec<&str> = command.iter().map(Name::as_str).collect();
-    let line = line.join(" ");
+    let line = line(command);
     let mut tail = Tail::default();
     let end = match process::run(&manner.spec(command), control, &mut tail) {
         Ok(End::Stopped) => return Ok(None),

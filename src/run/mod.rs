@@ -9,6 +9,7 @@ mod conduct;
 mod crew;
 mod gate;
 mod merge;
+mod neighbours;
 mod notify;
 mod people;
 mod purse;
