@@ -104,13 +104,13 @@ impl Crew {
     }
 
     /// The commands that a claim that tests pass is held against: in a group, those of the group. Outside of groups those of
-    /// everything merged, and those of the session once no group is at work.
-    pub(super) fn checks_of_claim(&self, call: &Call) -> Result<Vec<Check>, Failure> {
+    /// everything merged, and those of the session once no group is at work, nor `planned` with the claim.
+    pub(super) fn checks_of_claim(&self, call: &Call, planned: bool) -> Result<Vec<Check>, Failure> {
         if call.group.is_some() {
             return Ok(self.checks_of_plan(&call.checks, None));
         }
         let mut checks = self.checks_of_merge(call)?;
-        if call.whole {
+        if call.whole && !planned {
             add(&mut checks, self.checks_of_gates(&self.workflow.requirements().session_gates, &[], None));
         }
         Ok(checks)
@@ -203,8 +203,9 @@ impl Crew {
         Ok(result)
     }
 
-    fn manner<'f>(&self, folder: &'f Path, timeout: Option<Duration>) -> Manner<'f> {
-        Manner { folder, timeout, lock: Some(self.lock.clone()), mark: format!("{}/check", self.mark) }
+    fn manner<'f>(&'f self, folder: &'f Path, timeout: Option<Duration>) -> Manner<'f> {
+        let mark = format!("{}/check", self.mark);
+        Manner { folder, timeout, lock: Some(self.lock.clone()), mark, variables: &self.team.checks.env }
     }
 }
 

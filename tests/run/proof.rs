@@ -155,3 +155,61 @@ fn what_makes_a_workspace_ready_is_nobodys_work() {
     let session = sessions["sessions"][0]["session"].as_str().expect("a session");
     assert_eq!(yard.git(&["diff", "--name-only", "main", &format!("interlock/{session}")]), "one.txt");
 }
+
+/// The session asks for more than its groups: whoever speaks for all of it is held against that, once nobody is at work.
+#[test]
+fn a_false_claim_is_found_outside_of_groups() {
+    let workflow = "workflow: ours\nlanguage: 1\nextends: delivery-team\ngates:\n  all: { run: [test, -f, one.txt], fail: { spawn: project_manager, loop: validation, with: [gate_output] } }\n  \
+                    more: { run: [test, -f, nowhere], fail: { spawn: project_manager, loop: validation, with: [gate_output] } }\n\
+                    completion:\n  session: { gates: [all, more] }\n";
+    let more = "  - { role: project_manager, group: session, attempt: 1, says: { status: PLANNING_COMPLETE, tests_passed: true, groups: [{ id: one, title: One }] } }\n  \
+                - { role: project_manager, group: session, attempt: 2, says: { status: BAZINGA, testsPassed: true } }";
+    let script = script("", more);
+    let yard = Yard::new("outside", &[("scripted.yaml", &script), ("interlock.yaml", workflow), ("m.md", "# One\n")]);
+    yard.ask(&["run", "m.md", "--agents", "scripted", "--no-wait"]);
+    let sessions = yard.json(&["session", "list"]);
+    let statuses = yard.statuses(sessions["sessions"][0]["session"].as_str().expect("a session"));
+    let said: Vec<&str> = statuses.iter().map(String::as_str).collect();
+    assert_eq!(said.first(), Some(&"PLANNING_COMPLETE"), "{said:?}");
+    let claimed = said.iter().position(|status| *status == "false_claim").expect("it is found");
+    assert_eq!(said.get(claimed - 1), Some(&"MERGE_SUCCESS"), "{said:?}");
+}
+
+fn with_checks(test: &str, checks: &str, team: &str) -> Yard {
+    let script = script(&format!("{{ id: one, title: One, checks: {checks} }}"), "");
+    let file = format!("agents: {{ s: {{ client: scripted }} }}\nroles: {{ any: s }}\n{team}\n");
+    Yard::new(test, &[("scripted.yaml", &script), ("agents.yaml", &file), ("m.md", "# One\n")])
+}
+
+#[test]
+fn secrets_of_the_environment_do_not_reach_what_agents_wrote() {
+    let yard =
+        with_checks("secrets", "[[sh, -c, env > $HOME/seen]]", "checks: { env: [DATABASE_URL, MY_*, DEPLOY_KEY] }");
+    let mut command = yard.command(&["run", "m.md", "--no-wait"]);
+    for name in
+        ["GOOGLE_API_KEY", "CARGO_REGISTRY_TOKEN", "NPM_TOKEN", "NODE_AUTH_TOKEN", "MY_TOKEN", "LC_SECRET", "OTHER"]
+    {
+        command.env(name, "secret");
+    }
+    for name in ["GOCACHE", "CARGO_HOME", "DATABASE_URL", "MY_MODE", "DEPLOY_KEY"] {
+        command.env(name, "wanted");
+    }
+    assert!(command.output().expect("it runs").status.success());
+    let seen = fs::read_to_string(yard.path("../seen")).expect("what was seen");
+    assert!(!seen.contains("=secret"), "{seen}");
+    assert_eq!(seen.matches("=wanted").count(), 5, "{seen}");
+}
+
+#[test]
+fn a_team_may_want_no_commands_of_a_plan() {
+    let yard = with_checks("unwanted", "[[touch, here]]", "checks: { plan: false }\ncorrections: 1");
+    let output = yard.ask(&["run", "m.md", "--no-wait"]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("the handoff goes back: `groups[0].checks`: here a plan brings no commands"), "{text}");
+    let sessions = yard.json(&["session", "list"]);
+    let statuses = yard.statuses(sessions["sessions"][0]["session"].as_str().expect("a session"));
+    assert!(
+        statuses.contains(&"bad_handoff".to_owned()) && !statuses.contains(&"PLANNING_COMPLETE".to_owned()),
+        "{statuses:?}"
+    );
+}

@@ -1,5 +1,6 @@
 //! One assignment, from its claim to the decision that its report brings.
 
+mod claim;
 mod converse;
 mod proof;
 mod words;
@@ -214,6 +215,10 @@ impl Turn<'_> {
 
     /// Takes in what the agent left, if it is what its role may leave, and what it says of it is so.
     fn taken_in(&mut self, json: &Json) -> Result<Result<Option<Hash>, Handed>, Failure> {
+        let unwanted = self.unwanted(json);
+        if !unwanted.is_empty() {
+            return Ok(Err(Handed::Back(unwanted)));
+        }
         let changes = self.bench.changes(self.writes)?;
         let trespasses = self.bench.trespasses(&changes, self.writes);
         if !trespasses.is_empty() {

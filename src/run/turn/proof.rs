@@ -1,7 +1,7 @@
 //! What an agent says of its work, held against what Interlock sees for itself.
 
 use interlock_core::workflow::{Task, normalise_status};
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 
 use crate::brief;
 use crate::failure::Failure;
@@ -9,7 +9,7 @@ use crate::git::Hash;
 use crate::run::checks::whose;
 use crate::run::crew::Over;
 use crate::run::merge::{self, Tried};
-use crate::run::turn::words::claims_tests;
+use crate::run::turn::claim::claims_tests;
 use crate::run::turn::{Handed, Turn};
 use crate::sanitise;
 
@@ -39,11 +39,23 @@ impl Turn<'_> {
         if !claims_tests(json) {
             return Ok(None);
         }
-        let checks = self.crew.checks_of_claim(self.call)?;
+        let checks = self.crew.checks_of_claim(self.call, json.get("groups").is_some())?;
         let result = self.crew.check(tree, &checks, &self.bench.workspace, self.control)?;
         Ok(result.filter(|result| !result.passed).map(|result| {
             format!("The handoff claims that tests pass. Interlock ran them on the same files:\n{}", result.output)
         }))
+    }
+
+    /// Commands of a plan, where the team wants none: what they would do is the planner's choice alone.
+    pub(super) fn unwanted(&self, json: &Json) -> Vec<String> {
+        let groups = json.get("groups").and_then(Json::as_array).filter(|_| !self.crew.team.checks.by_plan);
+        let brings = |group: &Json| group.get("checks").is_some_and(|checks| !checks.is_null() && *checks != json!([]));
+        let wanting = groups.into_iter().flatten().enumerate().filter(|(_, group)| brings(group));
+        wanting
+            .map(|(index, _)| {
+                format!("`groups[{index}].checks`: here a plan brings no commands (`checks.plan` of the agents file is false); leave them out")
+            })
+            .collect()
     }
 
     /// Work outside of groups that undoes what groups have shown is not merged. To be called while the merges are held.
