@@ -3,7 +3,7 @@
 use interlock_core::command::{Command, GateFinished};
 use interlock_core::id::{AssignmentId, GateRunId, Name};
 use interlock_core::state::{GatePurpose, State};
-use interlock_core::workflow::Workflow;
+use interlock_core::workflow::{Gate, Workflow};
 
 use crate::engine::Task as Wish;
 use crate::failure::Failure;
@@ -32,6 +32,9 @@ impl Errand {
         workflow: &Workflow,
     ) -> Self {
         let gate = workflow.gates.iter().find(|gate| gate.name == awaited.gate);
+        // Those of the session that have passed before: somebody may have worked outside of groups since.
+        let is_earlier = |gate: &&Gate| awaited.group.is_none() && state.gates_passed.contains(&gate.name);
+        let earlier = workflow.gates.iter().filter(is_earlier);
         let group = awaited.group.as_ref().and_then(|name| state.group(name));
         let plan = group.map_or(&[][..], |group| group.checks.as_slice());
         Self {
@@ -39,7 +42,7 @@ impl Errand {
             gate: awaited.gate.clone(),
             group: awaited.group.clone(),
             is_phase: awaited.purpose == GatePurpose::Phase,
-            checks: gate.map(|gate| of_gate(gate, plan, None)).unwrap_or_default(),
+            checks: gate.into_iter().chain(earlier).flat_map(|gate| of_gate(gate, plan, None)).collect(),
             open: state.open.iter().copied().collect(),
         }
     }

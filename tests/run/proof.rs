@@ -213,3 +213,25 @@ fn a_team_may_want_no_commands_of_a_plan() {
         "{statuses:?}"
     );
 }
+
+/// A gate of the session that has passed is looked at again when another one is awaited.
+#[test]
+fn gates_of_the_session_hold_together_for_its_end() {
+    let body = "
+if TURN == 1: say('PLANNING_COMPLETE', groups=[dict(id='one', title='One')])
+elif TURN == 2: say('BAZINGA')
+elif TURN == 3: os.remove('one.txt'); put('mine\\n'); say('BAZINGA')
+else: open('one.txt', 'w').write('again\\n'); say('BAZINGA')
+";
+    let yard = with_agent("together", "project_manager", body, "");
+    yard.write(
+        "interlock.yaml",
+        "workflow: ours\nlanguage: 1\nextends: delivery-team\nroles:\n  project_manager: { writes: all }\ngates:\n  \
+         all: { run: [test, -f, one.txt], fail: { spawn: project_manager, loop: validation, with: [gate_output] } }\n  \
+         more: { run: [test, -f, same], fail: { spawn: project_manager, loop: validation, with: [gate_output] } }\n\
+         completion:\n  session: { gates: [all, more] }\n",
+    );
+    let ended = yard.run(&["m.md", "--no-wait"]);
+    assert_eq!(ended["status"], "completed");
+    assert_eq!(yard.result(ended["session"].as_str().expect("a session"), "one.txt"), "again");
+}
