@@ -113,7 +113,10 @@ impl Workspace {
 
     /// Makes the files those of the tree that was laid out, if somebody was at them.
     pub(crate) fn put_back(&self, tree: &Hash) -> Result<()> {
-        if matches!(self.unchanged(tree), Ok(Some(_))) { Ok(()) } else { self.lay_out(tree) }
+        let is_so = matches!(self.unchanged(tree), Ok(Some(_)));
+        // The next one may be at them at once.
+        self.vault.forget(&self.folder);
+        if is_so { Ok(()) } else { self.lay_out(tree) }
     }
 
     fn try_lay_out(&self, tree: &Hash) -> Result<()> {

@@ -3,7 +3,7 @@
 use interlock_core::id::Name;
 use interlock_core::state::{End, GatePurpose, Group, Progress, State};
 
-/// Another group that is at work, or done.
+/// Another group, which may be merged before the call is over.
 #[derive(Clone, Debug)]
 pub(super) struct Neighbour {
     pub(super) group: Name,
@@ -12,20 +12,17 @@ pub(super) struct Neighbour {
     pub(super) done: bool,
 }
 
-/// The groups but one's own, as far as their work may be in, or was.
+/// The groups but one's own, and but for those that were given up.
 pub(super) fn neighbours(own: Option<&Name>, state: &State) -> Vec<Neighbour> {
     let others = state.groups.iter().filter(|group| Some(&group.id) != own);
-    let counted = others.filter(|group| match &group.progress {
-        Progress::Pending | Progress::Ended(End::Deferred { .. } | End::Cancelled { .. }) => false,
-        Progress::Working | Progress::Arrived | Progress::AwaitingConfirmation | Progress::Ended(End::Completed) => {
-            true
-        }
-    });
+    let is_dropped =
+        |group: &&Group| matches!(group.progress, Progress::Ended(End::Deferred { .. } | End::Cancelled { .. }));
     let awaits = |group: &Group| {
         let mut runs = state.gate_runs.values();
         runs.any(|run| run.group.as_ref() == Some(&group.id) && run.purpose == GatePurpose::Completion)
     };
-    counted
+    others
+        .filter(|group| !is_dropped(group))
         .map(|group| Neighbour {
             group: group.id.clone(),
             checks: group.checks.clone(),

@@ -235,3 +235,17 @@ else: open('one.txt', 'w').write('again\\n'); say('BAZINGA')
     assert_eq!(ended["status"], "completed");
     assert_eq!(yard.result(ended["session"].as_str().expect("a session"), "one.txt"), "again");
 }
+
+/// Also of an agent that began in a workspace that had just been made ready.
+#[test]
+fn nothing_is_left_of_an_agent_that_handed_nothing_in() {
+    let body = "
+if TURN == 1: put('left\\n')
+elif os.path.exists('same'): say('BLOCKED')
+else: open('one.txt', 'w').write('one\\n'); say('READY_FOR_QA')
+";
+    let yard = with_agent("nothing_left", "developer", body, "prepare: [[\"true\"]]");
+    let ended = yard.run(&["m.md", "--no-wait"]);
+    let statuses = yard.statuses(ended["session"].as_str().expect("a session"));
+    assert_eq!(statuses[1..3], ["no_handoff", "READY_FOR_QA"], "{statuses:?}");
+}
