@@ -1,5 +1,6 @@
 //! Commands that Interlock runs itself: with a time, with few variables, and with the end of what they print kept.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -13,42 +14,102 @@ use crate::team;
 /// What is kept of the output of a command: its end.
 const KEPT: usize = 8 << 10;
 const USUAL_TIME: Duration = Duration::from_secs(15 * 60);
-/// What commands that build and test things expect to find.
+/// What commands that build and test things expect to find. By their names: who begins as these do may be a secret, and what
+/// runs here is what agents have written.
 const VARIABLES: &[&str] = &[
+    // Of any program.
     "HOME",
     "PATH",
     "USER",
     "LOGNAME",
     "SHELL",
     "LANG",
+    "LANGUAGE",
     "LC_*",
     "TZ",
     "TMPDIR",
     "TERM",
-    "XDG_*",
-    "SSL_CERT_*",
-    "CARGO_*",
-    "RUSTUP_*",
-    "GO*",
-    "JAVA_HOME",
-    "NODE_*",
-    "NPM_*",
-    "npm_*",
-    "PYTHON*",
-    "VIRTUAL_ENV",
-    "CC",
-    "CXX",
-    "CFLAGS",
-    "CXXFLAGS",
-    "LD_LIBRARY_PATH",
-    "PKG_CONFIG_*",
+    "XDG_CACHE_HOME",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "XDG_RUNTIME_DIR",
+    "XDG_STATE_HOME",
+    "SSL_CERT_DIR",
+    "SSL_CERT_FILE",
     "http_proxy",
     "https_proxy",
     "no_proxy",
     "HTTP_PROXY",
     "HTTPS_PROXY",
     "NO_PROXY",
+    // Rust.
+    "CARGO_BUILD_JOBS",
+    "CARGO_HOME",
+    "CARGO_INCREMENTAL",
+    "CARGO_NET_OFFLINE",
+    "CARGO_TARGET_DIR",
+    "RUSTFLAGS",
+    "RUSTUP_HOME",
+    "RUSTUP_TOOLCHAIN",
+    // Go.
+    "CGO_ENABLED",
+    "GOARCH",
+    "GOBIN",
+    "GOCACHE",
+    "GOENV",
+    "GOFLAGS",
+    "GOMODCACHE",
+    "GOOS",
+    "GOPATH",
+    "GOPRIVATE",
+    "GOPROXY",
+    "GOROOT",
+    "GOSUMDB",
+    "GOTOOLCHAIN",
+    // Java.
+    "GRADLE_USER_HOME",
+    "JAVA_HOME",
+    "MAVEN_OPTS",
+    // Node.
+    "NODE_ENV",
+    "NODE_EXTRA_CA_CERTS",
+    "NODE_OPTIONS",
+    "NODE_PATH",
+    "NPM_CONFIG_CACHE",
+    "NPM_CONFIG_REGISTRY",
+    "NPM_CONFIG_USERCONFIG",
+    "NVM_DIR",
+    "PNPM_HOME",
+    "npm_config_cache",
+    "npm_config_registry",
+    "npm_config_userconfig",
+    // Python.
+    "CONDA_PREFIX",
+    "PYENV_ROOT",
+    "PYTHONDONTWRITEBYTECODE",
+    "PYTHONHASHSEED",
+    "PYTHONHOME",
+    "PYTHONIOENCODING",
+    "PYTHONPATH",
+    "PYTHONUNBUFFERED",
+    "PYTHONUTF8",
+    "UV_CACHE_DIR",
+    "VIRTUAL_ENV",
+    // C and C++.
+    "CC",
+    "CFLAGS",
+    "CPATH",
+    "CXX",
+    "CXXFLAGS",
+    "LDFLAGS",
+    "LD_LIBRARY_PATH",
+    "LIBRARY_PATH",
+    "PKG_CONFIG_LIBDIR",
+    "PKG_CONFIG_PATH",
+    "PKG_CONFIG_SYSROOT_DIR",
 ];
+/// What is in the name of a variable that holds a secret.
+const SECRET: &[&str] = &["TOKEN", "KEY", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL"];
 
 /// What came of a command.
 #[derive(Clone, Debug)]
@@ -68,12 +129,19 @@ pub(crate) struct Manner<'a> {
     pub(crate) timeout: Option<Duration>,
     pub(crate) lock: Option<PathBuf>,
     pub(crate) mark: String,
+    /// Variables of the environment that the commands get beside the usual ones.
+    pub(crate) variables: &'a [String],
+}
+
+/// A command as people read it.
+pub(crate) fn line(command: &[Name]) -> String {
+    let words: Vec<&str> = command.iter().map(Name::as_str).collect();
+    words.join(" ")
 }
 
 /// Runs one command; `None` if it was stopped.
 pub(crate) fn run(command: &[Name], manner: &Manner<'_>, control: &Control) -> Result<Option<Outcome>, Failure> {
-    let line: Vec<&str> = command.iter().map(Name::as_str).collect();
-    let line = line.join(" ");
+    let line = line(command);
     let mut tail = Tail::default();
     let end = match process::run(&manner.spec(command), control, &mut tail) {
         Ok(End::Stopped) => return Ok(None),
@@ -94,7 +162,10 @@ pub(crate) fn run(command: &[Name], manner: &Manner<'_>, control: &Control) -> R
 impl Manner<'_> {
     fn spec(&self, command: &[Name]) -> Spec {
         let (program, arguments) = command.split_first().map_or(("", &[][..]), |(first, rest)| (first.as_str(), rest));
-        let variables = team::environment(VARIABLES.iter().copied());
+        let mut variables = environment(self.variables);
+        // Files that have lost their repository belong to none that their folder happens to lie in.
+        let above = self.folder.parent().unwrap_or(Path::new("/")).display().to_string();
+        variables.insert("GIT_CEILING_DIRECTORIES".to_owned(), above);
         Spec {
             program: program.into(),
             arguments: arguments.iter().map(|word| word.as_str().into()).collect(),
@@ -112,6 +183,18 @@ impl Manner<'_> {
             mark: self.mark.clone(),
         }
     }
+}
+
+/// What looks like a secret passes only if it is named in full.
+fn environment(named: &[String]) -> BTreeMap<String, String> {
+    let mut variables = team::environment(VARIABLES.iter().copied().chain(named.iter().map(String::as_str)));
+    variables.retain(|name, _| !looks_secret(name) || named.contains(name));
+    variables
+}
+
+fn looks_secret(name: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    SECRET.iter().any(|word| name.contains(word))
 }
 
 fn ending(end: End) -> String {

@@ -71,7 +71,7 @@ fn run_all(
             complain(&text);
         }
         let mark = format!("gate/{}", std::process::id());
-        let manner = Manner { folder: &project.root, timeout, lock: None, mark };
+        let manner = Manner { folder: &project.root, timeout, lock: None, mark, variables: &[] };
         let Some(outcome) = checks::run(command, &manner, &Control::new())? else { break };
         said.push_str(&outcome.output);
         passed = outcome.passed;

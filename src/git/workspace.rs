@@ -58,7 +58,7 @@ impl Workspace {
     }
 
     /// An empty folder in the place of whatever is there.
-    fn begin_anew(&self) -> Result<()> {
+    pub(crate) fn begin_anew(&self) -> Result<()> {
         let above = self.folder.parent().unwrap_or(Path::new(""));
         if !is_folder(above) {
             remove(above)?;
@@ -95,6 +95,14 @@ impl Workspace {
         // Agents leave things that git cannot deal with.
         self.begin_anew()?;
         self.try_lay_out(tree)
+    }
+
+    /// Makes the files those of the tree that was laid out, if somebody was at them.
+    pub(crate) fn put_back(&self, tree: &Hash) -> Result<()> {
+        let is_so = matches!(self.unchanged(tree), Ok(Some(_)));
+        // The next one may be at them at once.
+        self.vault.forget(&self.folder);
+        if is_so { Ok(()) } else { self.lay_out(tree) }
     }
 
     fn try_lay_out(&self, tree: &Hash) -> Result<()> {

@@ -18,6 +18,7 @@ use crate::failure::{Exit, Failure};
 use crate::git;
 use crate::process::Control;
 use crate::run::checks::Checks;
+use crate::run::neighbours::{Neighbour, is_settled, neighbours};
 use crate::run::purse::{Account, Purse};
 use crate::run::site::Site;
 use crate::team::{Part, Team};
@@ -54,6 +55,10 @@ pub(super) struct Call {
     pub(super) open: Vec<AssignmentId>,
     /// The commands that the plan has for the group.
     pub(super) checks: Vec<Vec<Name>>,
+    /// For what is merged: the other groups, whose work may be in already.
+    pub(super) neighbours: Vec<Neighbour>,
+    /// No group is at work.
+    pub(super) whole: bool,
     /// Those that a plan may depend on; only the session itself is planned.
     pub(super) groups: Vec<Name>,
 }
@@ -69,6 +74,11 @@ impl Call {
             task: assignment.task,
             open: state.open.iter().copied().collect(),
             checks: group.map(|group| group.checks.clone()).unwrap_or_default(),
+            neighbours: match (&assignment.group, assignment.task) {
+                (Some(_), Task::Work | Task::Consult) => Vec::new(),
+                (own, _) => neighbours(own.as_ref(), state),
+            },
+            whole: state.groups.iter().all(is_settled),
             groups: match assignment.group {
                 Some(_) => Vec::new(),
                 None => state.groups.iter().map(|group| group.id.clone()).collect(),

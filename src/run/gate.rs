@@ -3,7 +3,7 @@
 use interlock_core::command::{Command, GateFinished};
 use interlock_core::id::{AssignmentId, GateRunId, Name};
 use interlock_core::state::{GatePurpose, State};
-use interlock_core::workflow::Workflow;
+use interlock_core::workflow::{Gate, Workflow};
 
 use crate::engine::Task as Wish;
 use crate::failure::Failure;
@@ -18,8 +18,8 @@ pub(super) struct Errand {
     pub(super) run: GateRunId,
     pub(super) gate: Name,
     pub(super) group: Option<Name>,
-    /// On the work of a group that has not been merged.
-    pub(super) unmerged: bool,
+    /// It is a phase of the group's; else completion asks for it.
+    is_phase: bool,
     checks: Vec<Check>,
     open: Vec<AssignmentId>,
 }
@@ -32,23 +32,33 @@ impl Errand {
         workflow: &Workflow,
     ) -> Self {
         let gate = workflow.gates.iter().find(|gate| gate.name == awaited.gate);
+        // Those of the session that have passed before: somebody may have worked outside of groups since.
+        let is_earlier = |gate: &&Gate| awaited.group.is_none() && state.gates_passed.contains(&gate.name);
+        let earlier = workflow.gates.iter().filter(is_earlier);
         let group = awaited.group.as_ref().and_then(|name| state.group(name));
         let plan = group.map_or(&[][..], |group| group.checks.as_slice());
         Self {
             run,
             gate: awaited.gate.clone(),
             group: awaited.group.clone(),
-            unmerged: awaited.group.is_some() && awaited.purpose == GatePurpose::Phase,
-            checks: gate.map(|gate| of_gate(gate, plan)).unwrap_or_default(),
+            is_phase: awaited.purpose == GatePurpose::Phase,
+            checks: gate.into_iter().chain(earlier).flat_map(|gate| of_gate(gate, plan, None)).collect(),
             open: state.open.iter().copied().collect(),
         }
     }
 }
 
 pub(super) fn take(crew: &Crew, errand: &Errand, control: &Control) -> Result<Over, Failure> {
-    let commit = subject(crew, errand)?;
+    let held = crew.site.merging();
+    let whole = crew.site.vault.integration()?;
+    let commit = subject(crew, errand, &whole)?;
     let tree = crew.site.vault.tree(&commit)?;
-    let Some(result) = crew.check_apart(&tree, &errand.checks, control)? else { return Ok(Over::Stopped) };
+    let Some(result) = crew.check_apart(&commit, &errand.checks, control)? else { return Ok(Over::Stopped) };
+    if let Some(group) = errand.group.as_ref().filter(|_| !result.passed && commit == whole) {
+        // Its author has to see the files that it fails on.
+        crew.site.vault.bring_onto(group, &whole)?;
+    }
+    drop(held);
     let finished = GateFinished {
         run: errand.run,
         passed: result.passed,
@@ -58,15 +68,14 @@ pub(super) fn take(crew: &Crew, errand: &Errand, control: &Control) -> Result<Ov
     settled(crew.order(Wish::Simple(Command::GateFinished(finished))))
 }
 
-/// The commit that the gate is to speak for: what the group was merged as, or has come to, or everything merged.
-fn subject(crew: &Crew, errand: &Errand) -> Result<Hash, Failure> {
-    let vault = &crew.site.vault;
-    Ok(match &errand.group {
-        Some(group) if errand.unmerged => crew.site.head(group, &errand.open)?,
-        Some(group) => match vault.merged(group)? {
-            Some(merged) => merged,
-            None => crew.site.head(group, &errand.open)?,
-        },
-        None => vault.integration()?,
-    })
+/// The commit that the gate is to speak for: everything merged, once the work of the group is in that; what others have merged
+/// since then is part of what the gate has to hold for. Else what the group has come to.
+fn subject(crew: &Crew, errand: &Errand, whole: &Hash) -> Result<Hash, Failure> {
+    let Some(group) = &errand.group else { return Ok(whole.clone()) };
+    let head = crew.site.head(group, &errand.open)?;
+    let is_in = match errand.is_phase {
+        true => crew.site.vault.merged(group)?.is_some() && crew.site.vault.contains(whole, &head)?,
+        false => crew.site.is_in(group, &errand.open, true)?,
+    };
+    Ok(if is_in { whole.clone() } else { head })
 }

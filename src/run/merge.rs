@@ -14,6 +14,7 @@ use crate::engine::{Given, Task as Wish};
 use crate::failure::{Exit, Failure};
 use crate::git::{Attempt, Conflict, Hash};
 use crate::process::Control;
+use crate::run::checks::whose;
 use crate::run::crew::{Call, Crew, Over, settled};
 use crate::run::site::listed;
 
@@ -68,17 +69,19 @@ fn checked(
     (commit, onto, tree): (&Hash, &Hash, &Hash),
     control: &Control,
 ) -> Result<Tried, Failure> {
-    let checks = crew.checks_for(call);
-    if !checks.is_empty() {
-        let Some(result) = crew.check_apart(tree, &checks, control)? else { return Ok(Tried::Stopped) };
-        if !result.passed {
-            crew.site.vault.bring_onto(group, onto)?;
-            let words = crew.workflow.merge_words();
-            return failure(&words, &result.failed.unwrap_or_default(), &result.output).map(Tried::Out);
-        }
-    }
+    // Before it is known whether it will be one: commands may ask git where they are.
     let message = format!("Merge {group}\n\nAssignment: {}\n", call.id);
     let merge = crew.site.vault.commit(tree, &[onto, commit], &crew.site.who(&call.role), &message)?;
+    let checks = crew.checks_of_merge(call)?;
+    if !checks.is_empty() {
+        let Some(result) = crew.check_apart(&merge, &checks, control)? else { return Ok(Tried::Stopped) };
+        if !result.passed {
+            crew.site.vault.bring_onto(group, onto)?;
+            let failed = result.failed.unwrap_or_default();
+            return failure(&crew.workflow.merge_words(), &failed, whose(&checks, &failed), &result.output)
+                .map(Tried::Out);
+        }
+    }
     crew.site.vault.publish(group, &merge, onto, Some(call.id))?;
     Ok(Tried::In(merge))
 }
@@ -114,9 +117,11 @@ fn conflict(words: &MergeWords, files: &[String]) -> Result<Json, Failure> {
     said(words.conflict.as_ref(), &context, json!({ "conflicting_files": files }))
 }
 
-fn failure(words: &MergeWords, command: &str, output: &str) -> Result<Json, Failure> {
-    let context =
-        format!("Interlock has tried the merge: `{command}` fails on the merged files, which are those that you get");
+fn failure(words: &MergeWords, command: &str, whose: Option<&Name>, output: &str) -> Result<Json, Failure> {
+    let of = whose.map(|group| format!(", a check of {group}, which is merged already,")).unwrap_or_default();
+    let context = format!(
+        "Interlock has tried the merge: `{command}`{of} fails on the merged files, which are those that you get"
+    );
     said(words.failure.as_ref(), &context, json!({ "failing_tests": [command], "test_output": output }))
 }
 

@@ -10,6 +10,7 @@ mod conflicts;
 mod crew;
 mod gate;
 mod merge;
+mod neighbours;
 mod notify;
 mod people;
 mod purse;

@@ -85,15 +85,6 @@ impl Site {
         self.outputs().join(self.session.as_str()).join(format!("{id}.{attempt}"))
     }
 
-    /// Was the workspace made ready? Its own name says so, beside it and not in it.
-    pub(super) fn is_ready(&self, workspace: &Workspace) -> bool {
-        workspace.ready().exists()
-    }
-
-    pub(super) fn mark_ready(&self, workspace: &Workspace) -> Result<()> {
-        Ok(fs::write(workspace.ready(), "")?)
-    }
-
     /// Of all output folders, as the engine is told.
     pub(super) fn outputs(&self) -> PathBuf {
         outputs(&self.root)
@@ -175,6 +166,20 @@ impl Site {
         }
     }
 
+    /// What work outside of groups would make of everything merged: onto what, and the tree. To be called while the merges
+    /// are held.
+    pub(super) fn own_merge(&self, commit: &Hash) -> Result<Option<(Hash, Hash)>> {
+        Ok(match self.vault.try_merge(OF_SESSION, commit)? {
+            Attempt::Clean { onto, tree } => Some((onto, tree)),
+            Attempt::Contained(_) | Attempt::Conflict { .. } => None,
+        })
+    }
+
+    /// Gives the agent what was merged meanwhile, if its work does not stand on it.
+    pub(super) fn catch_up(&self, bench: &mut Bench, commit: &Hash, onto: Hash) -> Result<()> {
+        if self.vault.contains(commit, &onto)? { Ok(()) } else { self.lay_out_both(bench, commit, onto) }
+    }
+
     /// Work outside of groups has nobody who would merge it later. To be called while the merges are held.
     pub(super) fn integrate(&self, role: &Name, commit: &Hash) -> Result<()> {
         match self.vault.try_merge(OF_SESSION, commit)? {
@@ -197,10 +202,14 @@ impl Site {
     }
 
     /// Where merges are tried, and what has to hold of the whole is looked at.
-    pub(super) fn merge_bench(&self, tree: &Hash) -> Result<Workspace> {
-        let workspace = Workspace::open(&self.root, OF_MERGES, &self.vault)?;
-        workspace.lay_out(tree)?;
-        Ok(workspace)
+    pub(super) fn merge_bench(&self) -> Result<Workspace> {
+        Workspace::open(&self.root, OF_MERGES, &self.vault)
+    }
+
+    /// Whether the work of a group is part of what was merged. One that has `done` without changing anything is.
+    pub(super) fn is_in(&self, group: &str, open: &[AssignmentId], done: bool) -> Result<bool> {
+        let has_merged = self.vault.merged(group)?.is_some();
+        Ok(has_merged || done && self.head(group, open)? == self.vault.group_base(group)?)
     }
 
     pub(super) fn who<'a>(&'a self, role: &'a Name) -> Who<'a> {
@@ -273,6 +282,11 @@ impl Site {
 }
 
 impl Bench {
+    /// The files that the agent is given.
+    pub(super) fn begun(&self) -> &Hash {
+        &self.begun
+    }
+
     /// Has nobody done anything yet that is in it?
     pub(super) fn is_untouched(&self, site: &Site) -> bool {
         self.begun == self.head && site.vault.base().is_ok_and(|base| base == self.head)

@@ -28,6 +28,8 @@ record! {
         merge: Option<At<Name>>,
         /// Commands that make a fresh workspace ready, such as `[npm, ci]`.
         prepare: Vec<CommandLine>,
+        /// How the commands of plans, gates and `prepare` are run.
+        checks: Option<ChecksDoc>,
         /// Workspaces that are kept at the end: `never`, `failed` (the default) or `always`.
         keep: Option<At<Name>>,
         /// How people hear that something waits for them.
@@ -120,6 +122,15 @@ record! {
         tokens: Option<At<u32>>,
         /// Time that agents work.
         time: Option<Duration>,
+    }
+
+    /// How the commands of plans, gates and `prepare` are run.
+    struct ChecksDoc {
+        /// Names of variables that they get from the environment beside the usual ones; `NAME_*` for all that begin so and
+        /// do not look like a secret.
+        env: Vec<String>,
+        /// Whether a plan may bring commands; if nothing is said, it may.
+        plan: Option<bool>,
     }
 
     /// How people hear that something waits for them.

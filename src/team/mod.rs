@@ -94,6 +94,15 @@ pub(crate) enum Keep {
     Always,
 }
 
+/// How the commands of plans, gates and `prepare` are run.
+#[derive(Clone, Debug)]
+pub(crate) struct Checks {
+    /// Variables that they get beside the usual ones.
+    pub(crate) env: Vec<String>,
+    /// A plan may bring some.
+    pub(crate) by_plan: bool,
+}
+
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Notify {
     pub(crate) desktop: bool,
@@ -125,6 +134,7 @@ pub(crate) struct Team {
     pub(crate) group_budget: Allowance,
     pub(crate) merge_by_agent: bool,
     pub(crate) prepare: Vec<Vec<String>>,
+    pub(crate) checks: Checks,
     pub(crate) keep: Keep,
     pub(crate) notify: Notify,
     pub(crate) defaults: BTreeMap<Name, Fallback>,

@@ -17,7 +17,7 @@ use crate::agents::{self, Client, Setup};
 use crate::play;
 use crate::process::Limits;
 use crate::team::doc::{AgentDoc, AllowanceDoc, PartDoc, TeamDoc};
-use crate::team::{Allowance, Fallback, Keep, Notify, Part, Read, Retry, Team};
+use crate::team::{Allowance, Checks, Fallback, Keep, Notify, Part, Read, Retry, Team};
 
 /// The file of a team, and its text.
 pub(crate) struct Source {
@@ -170,6 +170,7 @@ impl Reader<'_> {
             group_budget,
             merge_by_agent: self.choice(doc.merge.as_ref(), &["interlock", "agent"]) == 1,
             prepare: doc.prepare.iter().map(|line| line.0.clone()).collect(),
+            checks: checks(doc),
             keep: match self.choice(doc.keep.as_ref(), &["failed", "never", "always"]) {
                 1 => Keep::Never,
                 2 => Keep::Always,
@@ -269,6 +270,14 @@ fn limits(doc: &TeamDoc) -> Limits {
         output: limits.output.as_ref().map_or(usual.output, |at| u64::from(at.value) << 20),
         grace: limits.grace.map_or(usual.grace, length),
         ..usual
+    }
+}
+
+fn checks(doc: &TeamDoc) -> Checks {
+    let checks = doc.checks.as_ref();
+    Checks {
+        env: checks.map(|checks| checks.env.clone()).unwrap_or_default(),
+        by_plan: checks.and_then(|checks| checks.plan).unwrap_or(true),
     }
 }
 

@@ -7,6 +7,7 @@ mod keeping;
 mod live;
 mod merging;
 mod people;
+mod proof;
 mod repositories;
 mod storing;
 mod team_file;

@@ -2,7 +2,7 @@
 
 use crate::yard::{Yard, script};
 
-const BY_AGENT: &str = "agents: { s: { client: scripted } }\nroles: { any: s }\nmerge: agent\n";
+pub(crate) const BY_AGENT: &str = "agents: { s: { client: scripted } }\nroles: { any: s }\nmerge: agent\n";
 
 fn gate(line: &str) -> String {
     format!(
@@ -52,7 +52,7 @@ def settle(text):
     put(text)
 "#;
 
-fn with_agent(test: &str, role: &str, body: &str, more: &str) -> Yard {
+pub(crate) fn with_agent(test: &str, role: &str, body: &str, more: &str) -> Yard {
     let script = script("{ id: one, title: One }", "");
     let yard = Yard::new(test, &[("scripted.yaml", &script), ("m.md", "# One\n")]);
     let program = yard.path("../agent.py");

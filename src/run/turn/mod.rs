@@ -1,6 +1,8 @@
 //! One assignment, from its claim to the decision that its report brings.
 
+mod claim;
 mod converse;
+mod proof;
 mod words;
 
 use std::path::{Path, PathBuf};
@@ -12,7 +14,7 @@ use interlock_core::code::Code;
 use interlock_core::command::Loss;
 use interlock_core::handoff;
 use interlock_core::id::{Digest, Name};
-use interlock_core::workflow::{Task, Writes, normalise_status};
+use interlock_core::workflow::{Task, Writes};
 use serde_json::Value as Json;
 
 use crate::agents::{Outcome, Trouble, TroubleKind, Usage};
@@ -23,11 +25,10 @@ use crate::git::Hash;
 use crate::handin;
 use crate::process::{Control, End};
 use crate::run::crew::{Call, Crew, News, Over, is_gone, pause};
-use crate::run::merge::{self, Tried};
 use crate::run::purse::Exceeded;
 use crate::run::site::Bench;
 use crate::team::Part;
-use words::{claims_tests, clash, how, message, of_conflicts, of_ending, of_preparing};
+use words::{clash, how, message, of_conflicts, of_ending, of_preparing};
 
 /// Claims the assignment and plays it.
 pub(super) fn take(crew: &Crew, call: &Call, control: &Control, news: &Sender<News>) -> Result<Over, Failure> {
@@ -46,7 +47,7 @@ pub(super) fn take(crew: &Crew, call: &Call, control: &Control, news: &Sender<Ne
         crew.site.vault.bring_onto(group, &crew.site.vault.integration()?)?;
     }
     let bench = crew.site.bench(call, *writes != Writes::Nothing)?;
-    let unready = crew.make_ready(&bench.workspace, control)?;
+    let unready = crew.make_ready(&bench.workspace, bench.begun(), control)?;
     if let Some(failed) = unready.as_ref().filter(|_| bench.is_untouched(&crew.site)) {
         // Nobody has changed anything yet: it is the command that is wrong.
         return Err(unprepared(failed));
@@ -188,6 +189,9 @@ impl Turn<'_> {
                 if self.crew.site.clashes(&mut self.bench, &commit)? {
                     return Ok(Handed::Back(clash(self.bench.conflicts.as_ref())));
                 }
+                if let Some(handed) = self.undoes(&commit)? {
+                    return Ok(handed);
+                }
                 self.crew.site.vault.intend(&self.call.id.to_string(), &commit)?;
                 own = Some(commit);
             }
@@ -211,6 +215,10 @@ impl Turn<'_> {
 
     /// Takes in what the agent left, if it is what its role may leave, and what it says of it is so.
     fn taken_in(&mut self, json: &Json) -> Result<Result<Option<Hash>, Handed>, Failure> {
+        let unwanted = self.unwanted(json);
+        if !unwanted.is_empty() {
+            return Ok(Err(Handed::Back(unwanted)));
+        }
         let changes = self.bench.changes(self.writes)?;
         let trespasses = self.bench.trespasses(&changes, self.writes);
         if !trespasses.is_empty() {
@@ -238,41 +246,6 @@ impl Turn<'_> {
             Some(over) => Err(Handed::Settled(over)),
             None => Ok(commit),
         })
-    }
-
-    /// An agent that says that it has merged: what it made is merged now, and if that cannot be, this is what is said.
-    fn false_merge(&self, json: &Json, commit: Option<&Hash>) -> Result<Option<Over>, Failure> {
-        let (Task::Merge, Some(group)) = (self.call.task, &self.call.group) else { return Ok(None) };
-        let said = json.get("status").and_then(Json::as_str).map(normalise_status);
-        let success = self.crew.workflow.merge_words().success;
-        if said.is_none() || said != success.map(|word| normalise_status(&word)) {
-            return Ok(None);
-        }
-        let commit = match commit {
-            Some(commit) => commit.clone(),
-            None => self.crew.site.head(group, &self.call.open)?,
-        };
-        match merge::attempt(self.crew, self.call, group, &commit, self.control)? {
-            Tried::In(_) => Ok(None),
-            Tried::Out(said) => merge::report(self.crew, self.call, &said).map(Some),
-            Tried::Stopped => Ok(Some(Over::Stopped)),
-        }
-    }
-
-    /// What the commands that completion will ask for say to a handoff that claims that tests pass; `None` if it is true,
-    /// or nothing is known.
-    fn false_claim(&self, json: &Json, tree: &Hash) -> Result<Option<String>, Failure> {
-        let checks = if self.call.group.is_some() { self.crew.checks_for(self.call) } else { Vec::new() };
-        if checks.is_empty() || !claims_tests(json) {
-            return Ok(None);
-        }
-        let folder = &self.bench.workspace.folder;
-        let result = self.crew.check(tree, &checks, folder, self.control)?;
-        // What the commands left behind is nobody's work.
-        self.bench.workspace.lay_out(tree)?;
-        Ok(result.filter(|result| !result.passed).map(|result| {
-            format!("The handoff claims that tests pass. Interlock ran them on the same files:\n{}", result.output)
-        }))
     }
 
     /// It ended and left nothing: `None` if it is to be asked again.

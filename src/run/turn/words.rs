@@ -72,15 +72,6 @@ pub(super) fn of_ending(read_only: bool, tool: bool) -> String {
     )
 }
 
-/// Does a handoff say that tests pass?
-pub(super) fn claims_tests(json: &Json) -> bool {
-    let says = |object: Option<&Json>| {
-        let fields = ["tests_passed", "tests_passing", "all_tests_passing", "tests_pass"];
-        fields.iter().any(|field| object.and_then(|object| object.get(field)) == Some(&Json::Bool(true)))
-    };
-    says(Some(json)) || says(json.get("verification")) || says(json.get("test_results"))
-}
-
 /// The message of a commit: of whom, on what, and what it said of it.
 pub(super) fn message(call: &Call, json: &Json) -> String {
     let group = call.group.as_deref().unwrap_or("session");

@@ -1,0 +1,37 @@
+//! The other groups: what is merged must not undo what they have shown.
+
+use interlock_core::id::Name;
+use interlock_core::state::{End, GatePurpose, Group, Progress, State};
+
+/// Another group, which may be merged before the call is over.
+#[derive(Clone, Debug)]
+pub(super) struct Neighbour {
+    pub(super) group: Name,
+    pub(super) checks: Vec<Vec<Name>>,
+    /// It is completed, but perhaps for what Interlock runs or a person confirms.
+    pub(super) done: bool,
+}
+
+/// The groups but one's own, and but for those that were given up.
+pub(super) fn neighbours(own: Option<&Name>, state: &State) -> Vec<Neighbour> {
+    let others = state.groups.iter().filter(|group| Some(&group.id) != own);
+    let is_dropped =
+        |group: &&Group| matches!(group.progress, Progress::Ended(End::Deferred { .. } | End::Cancelled { .. }));
+    let awaits = |group: &Group| {
+        let mut runs = state.gate_runs.values();
+        runs.any(|run| run.group.as_ref() == Some(&group.id) && run.purpose == GatePurpose::Completion)
+    };
+    others
+        .filter(|group| !is_dropped(group))
+        .map(|group| Neighbour {
+            group: group.id.clone(),
+            checks: group.checks.clone(),
+            done: is_settled(group) || awaits(group),
+        })
+        .collect()
+}
+
+/// It waits for nobody but other groups, what Interlock runs, or people.
+pub(super) fn is_settled(group: &Group) -> bool {
+    matches!(group.progress, Progress::Arrived | Progress::AwaitingConfirmation | Progress::Ended(_))
+}
