@@ -8,6 +8,7 @@ mod checks;
 mod conduct;
 mod crew;
 mod gate;
+mod line;
 mod merge;
 mod notify;
 mod people;
@@ -15,6 +16,7 @@ mod purse;
 mod refs;
 mod site;
 mod story;
+mod terminal;
 mod turn;
 mod view;
 

@@ -3,12 +3,14 @@
 mod budgets;
 mod example;
 mod keeping;
+mod keys;
 mod live;
 mod merging;
 mod people;
 mod repositories;
 mod team_file;
 mod times;
+mod tty;
 mod yard;
 
 use yard::{Yard, script};
