@@ -106,10 +106,12 @@ impl Conductor {
             if let Some(stopped) = self.step(&live.state) {
                 break stopped;
             }
-            if self.listen() {
-                self.looked = Instant::now();
-                self.looking.follow(&mut live)?;
+            while !self.listen() {
+                self.crew.purse.keep();
+                self.draw(&live.state);
             }
+            self.looked = Instant::now();
+            self.looking.follow(&mut live)?;
         };
         self.looking.follow(&mut live)?;
         self.finish(stopped, &live.state)

@@ -18,6 +18,7 @@ use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
+use crate::process;
 use crate::run::crew::News;
 
 /// How often it is looked whether the terminal has become ours.
@@ -149,6 +150,7 @@ impl Terminal {
         }
         let mut held = self.held();
         held.let_go();
+        process::wake_children();
         let _ = emulate_default_handler(SIGTSTP);
         held.has_resumed = true;
     }

@@ -3,6 +3,7 @@
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use crate::budgets::with_claude;
 use crate::tty::Tty;
 use crate::yard::{Yard, script};
 
@@ -97,4 +98,19 @@ fn groups_on_which_nobody_is_at_work_are_shown_too() {
     assert!(row("g0").contains("● g0") && row("g0").contains("developer") && row("g0").contains("#1"), "{seen}");
     assert!(row("g2").contains("○ g2") && row("g2").contains("waits for a place"), "{seen}");
     assert_eq!(tty.end(), Some(0), "{}", tty.text());
+}
+
+#[test]
+fn what_a_group_has_spent_is_shown_as_far_as_it_is_told() {
+    let roles = "roles: { any: s, developer: c }";
+    let set = "TOKENS: \"12345\", BEATS: \"40\", COST: \"0.25\"";
+    let yard = with_claude("spending", "{ id: one, title: One }", set, roles);
+    let mut tty = watch(&yard, &["m.md"], (100, 30), &[]);
+    let seen = tty.until_so("tokens", |seen| seen.matches("12k tok").count() == 2);
+    assert!(
+        seen.lines().any(|line| line.starts_with("● one ") && line.contains("12k tok  ") && line.contains("at it")),
+        "{seen}"
+    );
+    assert_eq!(tty.end(), Some(0), "{}", tty.text());
+    assert!(tty.stream().contains(" · $0.25 · 12k tok"), "{}", tty.stream());
 }

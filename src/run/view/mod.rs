@@ -263,7 +263,9 @@ pub(super) fn said(who: &str, cause: &Cause) -> String {
 pub(super) fn follows(text: &mut Text, decision: &Decision) {
     let style = if decision.question.is_some() || decision.escalated { ALERT } else { GOOD };
     text.paint(style, decision.action.name());
-    let roles: Vec<&str> = decision.next.iter().map(|next| next.role.as_str()).collect();
+    let same = decision.next.chunk_by(|one, other| one.role == other.role);
+    let roles: Vec<String> =
+        same.flat_map(|same| several(&same.iter().map(|next| &next.role).collect::<Vec<_>>())).collect();
     if !roles.is_empty() {
         let _ = write!(text, " {}", roles.join(", "));
     }
@@ -276,5 +278,13 @@ pub(super) fn follows(text: &mut Text, decision: &Decision) {
     }
     if decision.escalated {
         text.push(" (escalated)");
+    }
+}
+
+/// The same role again and again: each by itself, or how many they are.
+fn several(same: &[&Name]) -> Vec<String> {
+    match same {
+        [role, _, _, _, ..] => vec![format!("{role} ×{}", same.len())],
+        few => few.iter().map(ToString::to_string).collect(),
     }
 }
