@@ -88,6 +88,22 @@ fn words_are_an_answer_where_the_question_takes_them() {
 }
 
 #[test]
+fn a_terminal_without_escapes_takes_answers_too() {
+    let yard = Yard::new("dumb_keys", &[("scripted.yaml", &script(THREE, STUCK)), ("m.md", "# Two\n")]);
+    let program = [env!("CARGO_BIN_EXE_interlock"), "run", "m.md", "--agents", "scripted"];
+    let mut tty = Tty::start(&program, (100, 30), |command| set(command, &yard, &[("TERM", "dumb")]));
+    tty.until_so("two questions", |seen| seen.matches("type 1–4, then Enter; or interlock answer").count() == 2);
+    tty.type_in("drop\n");
+    tty.until("which of q1, q2? Type its name and then the answer");
+    tty.type_in("q2 drop\n");
+    tty.until("ann: drop");
+    tty.type_in("2\n");
+    tty.end();
+    let said = answers(&yard);
+    assert!(said.len() == 2 && said.iter().all(|said| said.contains("drop")), "{said:?}");
+}
+
+#[test]
 fn of_two_questions_the_one_that_is_shown_or_named_is_answered() {
     let yard = Yard::new("two_questions", &[("scripted.yaml", &script(THREE, STUCK)), ("m.md", "# Two\n")]);
     let mut tty = watch(&yard, (120, 30));
@@ -190,4 +206,16 @@ fn however_it_is_ended_the_terminal_is_as_it_was() {
         assert!(!seen.contains("groups done"), "{seen}");
         settings(&mut tty);
     }
+}
+
+/// A terminal that has nothing but the run on it: nobody could make it go on.
+#[test]
+fn without_a_shell_nothing_stops_it() {
+    let yard = asking("no_shell");
+    let mut tty = watch(&yard, (100, 30));
+    tty.until("\n> ");
+    tty.type_in("\u{1a}");
+    thread::sleep(Duration::from_millis(300));
+    tty.type_in("1\n");
+    assert_eq!(tty.end(), Some(0), "{}", tty.text());
 }
