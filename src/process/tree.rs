@@ -141,6 +141,19 @@ pub(super) fn kill_groups(of: &[Entry], own: i32) {
     }
 }
 
+/// Lets the children of this process go on that a terminal has stopped together with it. One that was stopped between its
+/// start and its program would hold up whoever started it, and so could this process never be stopped whole.
+pub(crate) fn wake_children() {
+    let own = i32::try_from(std::process::id()).unwrap_or(0);
+    wake(own, rustix::process::getpgrp().as_raw_nonzero().get());
+}
+
+fn wake(parent: i32, group: i32) {
+    for child in all().iter().filter(|entry| entry.parent == parent && entry.group == group) {
+        let _ = child.send(Signal::CONT);
+    }
+}
+
 /// Kills the children of this process, without a look at anything else. For a process with one thread, that reaps its
 /// children itself: until it does, their pids are theirs.
 pub(super) fn kill_children() -> io::Result<()> {
@@ -179,5 +192,29 @@ mod tests {
         let own = i32::try_from(std::process::id()).unwrap();
         let other = Entry { started: 1, ..Entry::read(own).unwrap() };
         assert_eq!(other.send(Signal::KILL), Err(Errno::SRCH));
+    }
+
+    #[test]
+    fn children_that_a_terminal_has_stopped_go_on() {
+        let mut shell = std::process::Command::new("sh");
+        let mut shell = shell.args(["-c", "sleep 20 & sleep 20 & wait"]).spawn().unwrap();
+        let pid = i32::try_from(shell.id()).unwrap();
+        let children = || below(pid, &BTreeSet::new());
+        let until = |is_so: &dyn Fn(&[Entry]) -> bool| {
+            let met = (0..500).any(|_| {
+                thread::sleep(Duration::from_millis(10));
+                is_so(&children())
+            });
+            assert!(met, "{:?}", children());
+        };
+        until(&|children| children.len() == 2);
+        children().iter().for_each(|child| child.send(Signal::STOP).unwrap());
+        until(&|children| children.iter().all(Entry::is_frozen));
+        wake(pid, 1);
+        assert!(children().iter().all(Entry::is_frozen), "not those of other groups");
+        wake(pid, rustix::process::getpgrp().as_raw_nonzero().get());
+        until(&|children| !children.iter().any(Entry::is_frozen));
+        children().iter().for_each(|child| child.send(Signal::KILL).unwrap());
+        shell.wait().unwrap();
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -17,8 +17,9 @@ use crate::failure::Failure;
 use crate::process::Control;
 use crate::run::crew::{Call, Crew, News, Over, Work};
 use crate::run::people::People;
+use crate::run::purse::Account;
 use crate::run::story::Story;
-use crate::run::view::{Row, View};
+use crate::run::view::{Row, Scene, View};
 use crate::run::{Ended, gate, merge, turn};
 
 /// How often it looks whether others have changed something.
@@ -39,6 +40,8 @@ pub(super) struct Conductor {
     stopping: bool,
     failure: Option<Failure>,
     looked: Instant,
+    /// It has decided something itself since.
+    is_stale: bool,
 }
 
 /// Somebody at work.
@@ -65,7 +68,7 @@ impl Conductor {
         (parallel, wait, paused): (u32, bool, PathBuf),
     ) -> Self {
         let (sender, receiver) = mpsc::channel();
-        let people = People::new(sender.clone(), &view);
+        let people = People::new(&sender, &view);
         let parallel = usize::try_from(parallel).unwrap_or(usize::MAX);
         let (at_work, stopping, failure, looked) = (BTreeMap::new(), false, None, Instant::now());
         Self {
@@ -83,6 +86,7 @@ impl Conductor {
             stopping,
             failure,
             looked,
+            is_stale: false,
         }
     }
 
@@ -92,6 +96,7 @@ impl Conductor {
         let history = self.looking.history(&self.crew.session)?;
         self.crew.hold_against(&history)?;
         self.crew.count_the_cut_short(&history);
+        self.people.remember(&history);
         self.crew.catch_up(&history)?;
         self.looking.follow(&mut live)?;
         self.view.began(&live.state, &self.crew);
@@ -102,10 +107,12 @@ impl Conductor {
             if let Some(stopped) = self.step(&live.state) {
                 break stopped;
             }
-            if self.listen() {
-                self.looked = Instant::now();
-                self.looking.follow(&mut live)?;
+            while !self.listen() {
+                self.crew.purse.keep();
+                self.draw(&live.state);
             }
+            self.looked = Instant::now();
+            self.looking.follow(&mut live)?;
         };
         self.looking.follow(&mut live)?;
         self.finish(stopped, &live.state)
@@ -119,11 +126,10 @@ impl Conductor {
             if !self.pauses() {
                 self.start(state);
             }
-            self.people.attend(state, &self.crew, &mut self.view);
+            self.is_stale = self.people.attend(state, &self.crew, &mut self.view);
         }
-        let rows: Vec<Row> = self.at_work.values().map(|worker| worker.row.clone()).collect();
-        self.view.draw(state, &rows, &self.crew);
-        if !self.at_work.is_empty() {
+        self.draw(state);
+        if !self.at_work.is_empty() || self.is_stale {
             return None;
         }
         if over {
@@ -133,11 +139,22 @@ impl Conductor {
             return Some(Some("the run was stopped".to_owned()));
         }
         let questions = state.open_questions.len();
-        match (questions, self.wait) {
+        match (questions, self.wait || self.people.will_answer_themselves(&self.crew)) {
             (0, _) | (_, true) => None,
             (1, false) => Some(Some("1 question waits for a person".to_owned())),
             (many, false) => Some(Some(format!("{many} questions wait for a person"))),
         }
+    }
+
+    fn draw(&mut self, state: &State) {
+        if !self.view.is_due() {
+            return;
+        }
+        let prompt = self.people.prompt(&self.crew);
+        let (rows, asked) = (self.at_work.values().map(|worker| &worker.row), prompt.as_ref().map(|prompt| prompt.id));
+        let scene = Scene { state, crew: &self.crew, rows: rows.collect(), paused: self.is_paused, prompt };
+        self.view.draw(&scene);
+        self.people.saw(asked);
     }
 
     /// What people should know before anything starts, and nobody else would tell them.
@@ -232,7 +249,10 @@ impl Conductor {
             return;
         }
         let call = Call::new(id, assignment, state);
-        let row = Row::new(assignment.group.clone(), assignment.role.to_string(), assignment.attempt);
+        let mut row = Row::new(assignment.group.clone(), assignment.role.to_string(), assignment.attempt);
+        if assignment.group.is_none() {
+            row = row.on(Account::Assignment(format!("{}.{id}", self.crew.session)));
+        }
         self.go(work, place, row, move |crew, control, news| turn::take(crew, &call, control, news));
     }
 
@@ -267,6 +287,7 @@ impl Conductor {
         let control = Control::new();
         let (crew, news) = (Arc::clone(&self.crew), self.sender.clone());
         self.at_work.insert(work.clone(), Worker { control: control.clone(), place, row });
+        self.view.touch();
         thread::spawn(move || {
             let over = job(&crew, &control, &news);
             // The crew is let go of first: whoever hears that the work is over may want to be the last.
@@ -277,17 +298,18 @@ impl Conductor {
 
     /// Waits for news, and takes in all there is. Whether the session has to be looked at again.
     fn listen(&mut self) -> bool {
-        let first = match self.receiver.recv_timeout(LOOK) {
-            Ok(news) => news,
-            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return true,
-        };
+        if std::mem::take(&mut self.is_stale) {
+            return true;
+        }
+        let look = LOOK.saturating_sub(self.looked.elapsed());
+        let first = self.receiver.recv_timeout(self.view.rest().map_or(look, |rest| rest.min(look)));
         let more: Vec<News> = self.receiver.try_iter().collect();
-        // Agents that talk all the time must not keep it from seeing what others decide.
-        let mut changed = self.looked.elapsed() >= LOOK;
-        for news in [first].into_iter().chain(more) {
+        let mut changed = false;
+        for news in first.into_iter().chain(more) {
             changed |= self.hear(news);
         }
-        changed
+        // Agents that talk all the time must not keep it from seeing what others decide.
+        changed || self.looked.elapsed() >= LOOK
     }
 
     fn hear(&mut self, news: News) -> bool {
@@ -295,6 +317,7 @@ impl Conductor {
             News::Progress(id, progress) => {
                 if let Some(worker) = self.at_work.get_mut(&Work::Turn(id)) {
                     worker.row.progress(&progress);
+                    self.view.touch();
                 }
                 false
             }
@@ -302,8 +325,12 @@ impl Conductor {
                 self.view.note(group.as_ref(), &text);
                 false
             }
-            News::Typed(line) => {
-                self.people.typed(&line, &self.crew, &mut self.view);
+            News::Typed(bytes) => {
+                self.people.typed(&bytes, &self.crew, &mut self.view);
+                true
+            }
+            News::Resumed => {
+                self.view.touch();
                 true
             }
             News::Stop => {
@@ -312,6 +339,7 @@ impl Conductor {
             }
             News::Over(work, over) => {
                 let worker = self.at_work.remove(&work);
+                self.view.touch();
                 match over {
                     Ok(Over::Decided(done)) => self.view.decided(&done, worker.as_ref().map(|worker| &worker.row)),
                     Ok(Over::Gone | Over::Stopped) => {}

@@ -94,8 +94,10 @@ pub(super) enum News {
     Over(Work, Result<Over, Failure>),
     /// For people: something happened to an assignment that no decision tells.
     Note(Option<Name>, String),
-    /// A person typed a line.
-    Typed(String),
+    /// A person typed something.
+    Typed(Vec<u8>),
+    /// The process was stopped, and goes on.
+    Resumed,
     /// A person, or the system, wants the run to stop.
     Stop,
 }

@@ -9,6 +9,7 @@ mod conduct;
 mod conflicts;
 mod crew;
 mod gate;
+mod line;
 mod merge;
 mod neighbours;
 mod notify;
@@ -17,6 +18,7 @@ mod purse;
 mod refs;
 mod site;
 mod story;
+mod terminal;
 mod turn;
 mod view;
 

@@ -1,91 +1,280 @@
 //! People: what waits for them is shown, told by other ways, and taken from the terminal.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{self, BufRead as _, IsTerminal as _};
+use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use std::thread;
-use std::time::Instant;
+use std::time::Duration;
 
 use interlock_core::command::{Answer, Choice, Command};
-use interlock_core::id::{Name, QuestionId};
+use interlock_core::event::{Change, Event};
+use interlock_core::id::{Name, QuestionId, Timestamp};
 use interlock_core::state::{Question, State};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
 
-use crate::engine::Task as Wish;
+use crate::clock;
+use crate::engine::{Error, Task as Wish};
 use crate::run::crew::{Crew, News};
+use crate::run::line::Line;
 use crate::run::notify;
+use crate::run::terminal;
 use crate::run::view::View;
 
+/// A question that is open.
+struct Asked {
+    at: Timestamp,
+    question: Question,
+    /// Words will do for an answer.
+    takes_text: bool,
+}
+
+#[derive(Default)]
 pub(super) struct People {
-    /// Since when each open question is known.
-    asked: BTreeMap<QuestionId, (Instant, Question)>,
+    asked: BTreeMap<QuestionId, Asked>,
+    /// When the questions of earlier runs were asked.
+    before: BTreeMap<QuestionId, Timestamp>,
     /// Those that were to answer themselves.
     tried: BTreeSet<QuestionId>,
+    /// What is being typed, and for which question: the one that was to be seen when it was begun.
+    line: Line,
+    meant: Option<QuestionId>,
+    /// The one that a person wants to see.
+    chosen: Option<QuestionId>,
+    /// The one that is to be seen.
+    shown: Option<QuestionId>,
+    /// Why the last line was no answer.
+    reply: Option<String>,
+}
+
+/// What a person is asked for.
+pub(super) struct Prompt<'a> {
+    pub(super) session: &'a Name,
+    pub(super) id: QuestionId,
+    pub(super) question: &'a Question,
+    pub(super) takes_text: bool,
+    /// The first, the second … of so many that are open, and another one of them.
+    pub(super) place: usize,
+    pub(super) open: usize,
+    pub(super) other: Option<QuestionId>,
+    pub(super) typed: &'a str,
+    pub(super) reply: Option<&'a str>,
+}
+
+impl Prompt<'_> {
+    /// What can be typed.
+    pub(super) fn possible(&self) -> String {
+        possible(&self.question.options, self.takes_text)
+    }
+
+    /// How it is answered from anywhere.
+    pub(super) fn command(&self) -> String {
+        command(self.session, self.id, self.question)
+    }
+}
+
+/// How a question is answered from anywhere.
+pub(super) fn command(session: &Name, id: QuestionId, question: &Question) -> String {
+    let example = if question.options.is_empty() { "--text \"…\"" } else { "--option N" };
+    format!("interlock answer {session}.{id} {example}")
+}
+
+fn possible(options: &[Name], takes_text: bool) -> String {
+    match (options.len(), takes_text) {
+        (0, _) => "type an answer".to_owned(),
+        (1, false) => "type 1".to_owned(),
+        (1, true) => "type 1, or words of your own".to_owned(),
+        (many, false) => format!("type 1–{many}"),
+        (many, true) => format!("type 1–{many}, or words of your own"),
+    }
 }
 
 impl People {
-    pub(super) fn new(news: Sender<News>, view: &View) -> Self {
-        if let Ok(mut signals) = Signals::new([SIGINT, SIGTERM, SIGHUP]) {
-            let news = news.clone();
-            thread::spawn(move || signals.forever().take_while(|_| news.send(News::Stop).is_ok()).for_each(drop));
+    pub(super) fn new(news: &Sender<News>, view: &View) -> Self {
+        let terminal = view.terminal().cloned();
+        terminal::watch(terminal.clone(), news.clone());
+        if let Some(terminal) = terminal.filter(|terminal| terminal.has_keys) {
+            let (news, terminal) = (news.clone(), Arc::clone(&terminal));
+            thread::spawn(move || terminal.listen(&news));
         }
-        if view.is_live() && io::stdin().is_terminal() {
-            thread::spawn(move || {
-                let lines = io::stdin().lock().lines().map_while(Result::ok);
-                lines.take_while(|line| news.send(News::Typed(line.clone())).is_ok()).for_each(drop);
-            });
-        }
-        Self { asked: BTreeMap::new(), tried: BTreeSet::new() }
+        Self::default()
     }
 
-    /// Tells of questions that are new, and answers those that answer themselves.
-    pub(super) fn attend(&mut self, state: &State, crew: &Crew, view: &mut View) {
-        self.asked.retain(|id, _| state.open_questions.contains(id));
-        for id in &state.open_questions {
-            let Some(question) = state.questions.get(id) else { continue };
-            if !self.asked.contains_key(id) {
-                self.asked.insert(*id, (Instant::now(), question.clone()));
-                view.asked(&crew.session, *id, question);
-                notify::send(&crew.team.notify, &crew.session, *id, question);
+    /// When the questions were asked that are open from earlier.
+    pub(super) fn remember(&mut self, history: &[Event]) {
+        for event in history {
+            for change in &event.changes {
+                match change {
+                    Change::Asked { question, .. } => drop(self.before.insert(*question, event.at)),
+                    Change::QuestionClosed { question } => drop(self.before.remove(question)),
+                    _ => {}
+                }
             }
         }
-        let due: Vec<(QuestionId, Name)> = self
-            .asked
-            .iter()
-            .filter_map(|(id, (since, question))| {
-                let fallback = crew.team.defaults.get(&question.name)?;
-                let due = since.elapsed() >= fallback.after && !self.tried.contains(id);
-                due.then(|| (*id, fallback.option.value.clone()))
-            })
-            .collect();
-        for (id, option) in due {
-            let choice = Choice::Option { name: option.clone(), text: None };
+    }
+
+    /// Tells of questions that are new, and answers those that answer themselves. Whether there were any.
+    pub(super) fn attend(&mut self, state: &State, crew: &Crew, view: &mut View) -> bool {
+        self.asked.retain(|id, _| state.open_questions.contains(id));
+        for id in &state.open_questions {
+            let Some(question) = state.questions.get(id).filter(|_| !self.asked.contains_key(id)) else { continue };
+            let at = self.before.remove(id).unwrap_or_else(clock::now);
+            let declared = crew.workflow.questions.iter().find(|declared| declared.name == question.name);
+            let takes_text = declared.is_some_and(|declared| declared.free.is_some());
+            self.asked.insert(*id, Asked { at, question: question.clone(), takes_text });
+            if let Some(prompt) = self.prompt_for(*id, crew) {
+                view.asked(&prompt);
+            }
+            notify::send(&crew.team.notify, &crew.session, *id, question);
+        }
+        let now = clock::now();
+        let is_due = |id: &&QuestionId| self.default_in(**id, crew, now).is_some_and(|left| left.is_zero());
+        let due: Vec<QuestionId> = self.asked.keys().filter(is_due).copied().collect();
+        for id in &due {
             // Once: what is refused now will be refused again.
-            self.tried.insert(id);
-            answer(crew, view, id, choice, "the default of the agents file");
+            self.tried.insert(*id);
+            self.answer_by_default(*id, crew, view);
+        }
+        !due.is_empty()
+    }
+
+    /// Whether a question will answer itself, if nobody else does.
+    pub(super) fn will_answer_themselves(&self, crew: &Crew) -> bool {
+        let now = clock::now();
+        self.asked.keys().any(|id| self.default_in(*id, crew, now).is_some())
+    }
+
+    /// How long until a question answers itself.
+    fn default_in(&self, id: QuestionId, crew: &Crew, now: Timestamp) -> Option<Duration> {
+        let asked = self.asked.get(&id).filter(|_| !self.tried.contains(&id))?;
+        let fallback = crew.team.defaults.get(&asked.question.name)?;
+        let passed = u64::try_from(now.0.saturating_sub(asked.at.0)).unwrap_or(0);
+        Some(fallback.after.saturating_sub(Duration::from_millis(passed)))
+    }
+
+    fn answer_by_default(&mut self, id: QuestionId, crew: &Crew, view: &mut View) {
+        let Some(name) = self.asked.get(&id).map(|asked| asked.question.name.clone()) else { return };
+        let Some(fallback) = crew.team.defaults.get(&name) else { return };
+        if let Err(why) = answer(crew, view, id, fallback.choice(), "the default of the agents file") {
+            let group = self.asked.get(&id).and_then(|asked| asked.question.group.clone());
+            let words = format!("{id}: the default of `{name}` in the agents file, `{}`, was refused", fallback.word());
+            view.note(group.as_ref(), &format!("{words}: {why}"));
         }
     }
 
-    /// A line from the keyboard answers the first open question: the number of an option, its name, or words.
-    pub(super) fn typed(&mut self, line: &str, crew: &Crew, view: &mut View) {
-        let line = line.trim();
-        let Some((id, (_, question))) = self.asked.first_key_value().filter(|_| !line.is_empty()) else { return };
-        let by_number = line.parse::<usize>().ok().and_then(|number| question.options.get(number.checked_sub(1)?));
-        let named = question.options.iter().find(|option| option.eq_ignore_ascii_case(line));
-        let choice = match by_number.or(named) {
-            Some(option) => Choice::Option { name: option.clone(), text: None },
-            None => Choice::Text(Name::new(line)),
+    /// The question that is to be answered here.
+    pub(super) fn prompt<'a>(&'a self, crew: &'a Crew) -> Option<Prompt<'a>> {
+        let wanted = self.meant.or(self.chosen).filter(|id| self.asked.contains_key(id));
+        self.prompt_for(wanted.or_else(|| self.asked.keys().next().copied())?, crew)
+    }
+
+    fn prompt_for<'a>(&'a self, id: QuestionId, crew: &'a Crew) -> Option<Prompt<'a>> {
+        let asked = self.asked.get(&id)?;
+        Some(Prompt {
+            session: &crew.session,
+            id,
+            question: &asked.question,
+            takes_text: asked.takes_text,
+            place: self.asked.range(..=id).count(),
+            open: self.asked.len(),
+            other: self.asked.keys().find(|other| **other != id).copied(),
+            typed: self.line.as_str(),
+            reply: self.reply.as_deref(),
+        })
+    }
+
+    /// It has been drawn.
+    pub(super) fn saw(&mut self, id: Option<QuestionId>) {
+        self.shown = id;
+    }
+
+    /// Keys. What is typed while no question is to be seen is no answer to any.
+    pub(super) fn typed(&mut self, bytes: &[u8], crew: &Crew, view: &mut View) {
+        let is_live = view.terminal().is_some_and(|terminal| terminal.is_live);
+        for byte in bytes {
+            if is_live && self.meant.is_none() {
+                self.line.clear();
+                self.meant = self.shown;
+                if self.meant.is_none() {
+                    continue;
+                }
+            }
+            if let Some(line) = self.line.take(*byte) {
+                let meant = self.meant.take();
+                self.reply = None;
+                if let Err(why) = self.entered(line.trim(), meant, crew, view) {
+                    if is_live {
+                        self.reply = Some(why);
+                    } else {
+                        view.note(None, &why);
+                    }
+                }
+            } else if self.line.as_str().is_empty() {
+                self.meant = None;
+            }
+        }
+        view.touch();
+    }
+
+    /// A line: an answer to the question that was to be seen, or to the one that it names.
+    fn entered(&mut self, line: &str, meant: Option<QuestionId>, crew: &Crew, view: &mut View) -> Result<(), String> {
+        let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        let (id, line) = match QuestionId::parse(word) {
+            Some(id) => (Some(id), rest.trim()),
+            None => (meant.or_else(|| self.only()), line),
         };
-        let person = crate::cli::person(None);
-        answer(crew, view, *id, choice, &person);
+        let open = || self.asked.keys().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+        let asked = match id {
+            Some(id) => self.asked.get(&id).map(|asked| (id, asked)).ok_or_else(|| match self.asked.len() {
+                0 => format!("{id} is not open any more"),
+                _ => format!("{id} is not open any more; these are: {}", open()),
+            })?,
+            None if line.is_empty() || self.asked.is_empty() => return Ok(()),
+            None => return Err(format!("which of {}? Type its name and then the answer", open())),
+        };
+        let (id, asked) = asked;
+        if line.is_empty() {
+            self.chosen = Some(id);
+            return Ok(());
+        }
+        let choice = choice(asked, line)?;
+        answer(crew, view, id, choice, &crate::cli::person(None))?;
+        // Until the next question is to be seen, nothing is an answer to it.
+        self.asked.remove(&id);
+        (self.shown, self.chosen) = (None, None);
+        Ok(())
+    }
+
+    /// The only question, if there is but one.
+    fn only(&self) -> Option<QuestionId> {
+        self.asked.keys().next().copied().filter(|_| self.asked.len() == 1)
     }
 }
 
-fn answer(crew: &Crew, view: &mut View, id: QuestionId, choice: Choice, by: &str) {
-    let command = Command::Answer(Answer { question: id, choice, by: Name::new(by) });
-    match crew.order(Wish::Simple(command)) {
-        Ok(done) => view.decided(&done, None),
-        Err(error) => view.note(None, &error.to_string()),
+/// An option by its name or its number, or words.
+fn choice(asked: &Asked, line: &str) -> Result<Choice, String> {
+    let options = &asked.question.options;
+    let number = line.parse::<usize>().ok();
+    let numbered = number.and_then(|number| options.get(number.checked_sub(1)?));
+    let named = options.iter().find(|option| option.eq_ignore_ascii_case(line));
+    if let Some(option) = named.or(numbered) {
+        return Ok(Choice::Option { name: option.clone(), text: None });
     }
+    let names = options.iter().map(Name::as_str).collect::<Vec<_>>().join(", ");
+    match number {
+        Some(number) if !options.is_empty() => Err(format!("there is no option {number}: {names}")),
+        _ if asked.takes_text => Ok(Choice::Text(Name::new(line))),
+        _ => Err(format!("`{line}` is none of the options: {names}")),
+    }
+}
+
+/// Gives an answer. Why not, if it is refused.
+fn answer(crew: &Crew, view: &mut View, id: QuestionId, choice: Choice, by: &str) -> Result<(), String> {
+    let command = Command::Answer(Answer { question: id, choice, by: Name::new(by) });
+    let done = crew.order(Wish::Simple(command)).map_err(|error| match error {
+        Error::Refused(rejection) if !rejection.allowed.is_empty() => {
+            format!("{}: {}; possible: {}", rejection.code, rejection.message, rejection.allowed.join(", "))
+        }
+        other => other.to_string(),
+    })?;
+    view.decided(&done, None);
+    Ok(())
 }

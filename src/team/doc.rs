@@ -148,7 +148,9 @@ record! {
         /// After how long.
         after: Duration,
         /// The option to take.
-        option: At<Name>,
+        option: Option<At<Name>>,
+        /// Words, where the question takes them.
+        text: Option<At<Name>>,
     }
 }
 

@@ -9,7 +9,7 @@ use interlock_core::suggest;
 use interlock_core::workflow::Workflow;
 
 use crate::agents::Tells;
-use crate::team::{Allowance, Part, Team};
+use crate::team::{Allowance, Part, Reply, Team};
 
 impl Team {
     /// Roles of a workflow that nobody plays.
@@ -41,7 +41,18 @@ impl Team {
                 problems.push(problem.at(fallback.place.clone()));
                 continue;
             };
-            let option = &fallback.option;
+            let option = match &fallback.answer {
+                Reply::Option(option) => option,
+                Reply::Text(text) => {
+                    if question.free.is_none() {
+                        let message = format!("question `{name}` takes no text");
+                        let known: Vec<&str> = question.options.iter().map(|(option, _)| option.as_str()).collect();
+                        let help = format!("give it an `option`: {}", known.join(", "));
+                        problems.push(Problem::new(Code::BadAgent, message).help(help).at(text.place.clone()));
+                    }
+                    continue;
+                }
+            };
             // Where a handoff may bring options of its own, they are known only when it is there.
             if question.free.is_none() && question.options.iter().all(|(known, _)| *known != option.value) {
                 let message = format!("question `{name}` has no option `{}`", option.value);

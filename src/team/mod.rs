@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use interlock_core::command::Choice;
 use interlock_core::id::Name;
 use interlock_core::problem::{Place, Problem};
 use interlock_core::workflow::record::At;
@@ -114,9 +115,31 @@ pub(crate) struct Notify {
 #[derive(Clone, Debug)]
 pub(crate) struct Fallback {
     pub(crate) after: Duration,
-    pub(crate) option: At<Name>,
+    answer: Reply,
     /// Where the file names the question.
     place: Place,
+}
+
+#[derive(Clone, Debug)]
+enum Reply {
+    Option(At<Name>),
+    Text(At<Name>),
+}
+
+impl Fallback {
+    pub(crate) fn choice(&self) -> Choice {
+        match &self.answer {
+            Reply::Option(name) => Choice::Option { name: name.value.clone(), text: None },
+            Reply::Text(text) => Choice::Text(text.value.clone()),
+        }
+    }
+
+    /// As the file has it.
+    pub(crate) fn word(&self) -> &Name {
+        match &self.answer {
+            Reply::Option(word) | Reply::Text(word) => &word.value,
+        }
+    }
 }
 
 pub(crate) struct Team {

@@ -17,7 +17,7 @@ use crate::agents::{self, Client, Setup};
 use crate::play;
 use crate::process::Limits;
 use crate::team::doc::{AgentDoc, AllowanceDoc, PartDoc, TeamDoc};
-use crate::team::{Allowance, Checks, Fallback, Keep, Notify, Part, Read, Retry, Team};
+use crate::team::{Allowance, Checks, Fallback, Keep, Notify, Part, Read, Reply, Retry, Team};
 
 /// The file of a team, and its text.
 pub(crate) struct Source {
@@ -177,16 +177,26 @@ impl Reader<'_> {
                 _ => Keep::Failed,
             },
             notify: notify(doc, self.source),
-            defaults: doc
-                .defaults
-                .iter()
-                .map(|(name, place, default)| {
-                    let (after, option) = (length(default.after), default.option.clone());
-                    (name.clone(), Fallback { after, option, place: place.clone() })
-                })
-                .collect(),
+            defaults: self.defaults(doc),
             folder: doc.folder.as_ref().map(|folder| self.source.folder.join(folder)),
         }
+    }
+
+    fn defaults(&mut self, doc: &TeamDoc) -> BTreeMap<Name, Fallback> {
+        let mut defaults = BTreeMap::new();
+        for (name, place, default) in doc.defaults.iter() {
+            let answer = match (&default.option, &default.text) {
+                (Some(option), None) => Reply::Option(option.clone()),
+                (None, Some(text)) if !text.value.trim().is_empty() => Reply::Text(text.clone()),
+                _ => {
+                    let message = format!("the default of `{name}` takes either an `option` or a `text`");
+                    self.problems.push(Problem::new(Code::BadAgent, message).at(place.clone()));
+                    continue;
+                }
+            };
+            defaults.insert(name.clone(), Fallback { after: length(default.after), answer, place: place.clone() });
+        }
+        defaults
     }
 
     fn part(&mut self, part: &PartDoc) -> Option<Part> {

@@ -4,6 +4,7 @@ mod budgets;
 mod conflicts;
 mod example;
 mod keeping;
+mod keys;
 mod live;
 mod merging;
 mod people;
@@ -12,6 +13,7 @@ mod repositories;
 mod storing;
 mod team_file;
 mod times;
+mod tty;
 mod yard;
 
 use yard::{Yard, script};

@@ -41,6 +41,12 @@ fn a_run_that_does_not_wait_says_what_waits() {
     assert_eq!(output.status.code(), Some(3));
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(said.contains("E0609") && said.contains("1 question waits for a person"), "{said}");
+    let text = String::from_utf8_lossy(&output.stdout);
+    let end = text.split("\n\n").skip(1).collect::<String>();
+    let session = yard.json(&["session", "list"])["sessions"][0]["session"].as_str().expect("a session").to_owned();
+    assert!(end.contains("waits    q1  Which?") && end.contains("1  red"), "{end}");
+    assert!(end.contains(&format!("interlock answer {session}.q1 --option N")), "{end}");
+    assert!(end.contains("nothing is merged yet") && !text.contains("git merge"), "{end}");
 }
 
 #[test]
@@ -70,6 +76,85 @@ fn a_question_with_a_default_answers_itself_and_people_are_told() {
         message["options"].as_array().is_some_and(|options| options.iter().any(|option| option == "drop")),
         "{message}"
     );
+}
+
+/// Nobody brings anything about on `one`, and the question what to do has the default.
+fn with_default(test: &str, default: &str) -> Yard {
+    let agents = format!("agents: {{ s: {{ client: scripted }} }}\nroles: {{ any: s }}\ndefaults: {{ {default} }}\n");
+    let more = "  - { role: developer, group: one, prints: nothing }\n  - { role: senior_software_engineer, group: one, prints: nothing }\n  - { role: project_manager, group: one, prints: nothing }";
+    let script = script("{ id: one, title: One }, { id: two, title: Two }", more);
+    Yard::new(test, &[("scripted.yaml", &script), ("agents.yaml", &agents), ("m.md", "# Ask\n")])
+}
+
+#[test]
+fn a_run_that_does_not_wait_for_people_waits_for_a_default() {
+    let yard = with_default("no_wait_default", "stuck: { after: 2s, option: drop }");
+    let output = yard.ask(&["run", "m.md", "--no-wait"]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(text.contains("the default of the agents file: drop"), "{text}");
+}
+
+#[test]
+fn a_default_counts_from_when_the_question_was_asked() {
+    let yard = with_default("since_asked", "");
+    assert_eq!(yard.ask(&["run", "m.md", "--no-wait"]).status.code(), Some(3));
+    std::thread::sleep(Duration::from_secs(3));
+    // Counted from the start of the run, it would take three seconds more.
+    let agents = fs::read_to_string(yard.path("agents.yaml")).expect("a file");
+    yard.write("agents.yaml", &agents.replace("defaults: {  }", "defaults: { stuck: { after: 3s, option: drop } }"));
+    let began = std::time::Instant::now();
+    let run = yard.start(&["m.md"]);
+    yard.until("it is answered", || {
+        let list = yard.json(&["question", "list"]);
+        list["questions"].as_array().is_some_and(Vec::is_empty).then_some(())
+    });
+    assert!(began.elapsed() < Duration::from_millis(2900), "{:?}", began.elapsed());
+    assert!(run.wait_with_output().expect("it ends").status.success());
+}
+
+#[test]
+fn a_default_that_is_refused_is_told_of_once() {
+    // A question of the manager's that brings options of its own: which, the file cannot know.
+    let agents = "agents: { s: { client: scripted } }\nroles: { any: s }\ndefaults: { clarify: { after: 10ms, option: green } }\n";
+    let yard = Yard::new(
+        "refused_default",
+        &[("scripted.yaml", &script("{ id: one, title: One }", ASKS)), ("agents.yaml", agents), ("m.md", "# Ask\n")],
+    );
+    let output = yard.ask(&["run", "m.md", "--no-wait"]);
+    assert_eq!(output.status.code(), Some(3), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8_lossy(&output.stdout);
+    let said = "q1: the default of `clarify` in the agents file, `green`, was refused: ";
+    assert_eq!(text.matches(said).count(), 1, "{text}");
+    assert!(text.contains("`green` is not an option of this question; possible: red, blue"), "{text}");
+}
+
+#[test]
+fn words_are_a_default_where_the_question_takes_them() {
+    let agents = "agents: { s: { client: scripted } }\nroles: { any: s }\ndefaults: { clarify: { after: 10ms, text: \"as you like\" } }\n";
+    let yard = Yard::new(
+        "default_text",
+        &[("scripted.yaml", &script("{ id: one, title: One }", ASKS)), ("agents.yaml", agents), ("m.md", "# Ask\n")],
+    );
+    let output = yard.ask(&["run", "m.md", "--no-wait"]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(text.contains("the default of the agents file: as you like"), "{text}");
+    let wrong = |default: &str| {
+        yard.write(
+            "agents.yaml",
+            &format!("agents: {{ s: {{ client: scripted }} }}\nroles: {{ any: s }}\ndefaults: {{ {default} }}\n"),
+        );
+        let output = yard.ask(&["run", "m.md"]);
+        assert_eq!(output.status.code(), Some(4));
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    let said = wrong("stuck: { after: 1s, text: whatever }");
+    assert!(said.contains("E0603") && said.contains("question `stuck` takes no text"), "{said}");
+    for default in ["stuck: { after: 1s }", "stuck: { after: 1s, option: drop, text: drop }"] {
+        let said = wrong(default);
+        assert!(said.contains("E0603") && said.contains("takes either an `option` or a `text`"), "{said}");
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! What a run came to: what was done, each decision and why, and what it cost.
 
 mod line;
+mod open;
 
 use std::fmt::Write as _;
 
@@ -16,6 +17,7 @@ use crate::run::purse::{Account, Spent};
 use crate::run::view::clock_of;
 use crate::sanitise;
 use line::{Line, decisions};
+use open::Open;
 
 /// Of a branch that the result is not on.
 const REFUSED: &str = "is checked out, or was changed by somebody else: it was left as it is";
@@ -33,6 +35,8 @@ pub(crate) struct Story {
     title: Name,
     status: &'static str,
     groups: Vec<Part>,
+    /// What waits for a person.
+    questions: Vec<Open>,
     lines: Vec<Line>,
     refusals: usize,
     spent: Spent,
@@ -71,6 +75,7 @@ impl Story {
             title: state.session.as_ref().map_or_else(|| Name::new(""), |session| session.title.clone()),
             status: state.status.name(),
             groups: groups.collect(),
+            questions: Open::all(state),
             lines,
             refusals,
             spent: crew.purse.spent(&Account::Session),
@@ -100,12 +105,13 @@ impl Story {
                 })
             })
             .collect();
+        let questions: Vec<Json> = self.questions.iter().map(|open| open.json(&self.session)).collect();
         let decisions: Vec<Json> = self.lines.iter().map(Line::json).collect();
         let roles: serde_json::Map<String, Json> =
             self.by_role.iter().map(|(role, spent)| (role.to_string(), spent_json(spent))).collect();
         json!({
             "session": self.session, "title": self.title, "status": self.status, "groups": groups,
-            "decisions": decisions, "refusals": self.refusals, "spent": spent_json(&self.spent), "spent_by_role": roles,
+            "questions": questions, "decisions": decisions, "refusals": self.refusals, "spent": spent_json(&self.spent), "spent_by_role": roles,
             "branch": self.branch, "commit": self.result.as_str(), "base": self.base.as_str(), "files_changed": self.files,
             "moved": self.moved,
         })
@@ -126,8 +132,12 @@ impl Story {
             let _ = writeln!(text, " {:<22} {}{merged}  {title}", group.status.name(), cost(&group.spent));
         }
         let _ = writeln!(text, "  {} decisions, {} refusals, {}", self.lines.len(), self.refusals, cost(&self.spent));
+        if !self.questions.is_empty() {
+            text.push("\n");
+            self.questions.iter().for_each(|open| open.text(&self.session, &mut text));
+        }
         match &self.branch {
-            Some(branch) => {
+            Some(branch) if self.result != self.base => {
                 let (result, files) = (self.result.short(), self.files);
                 let _ = writeln!(text, "\n  result   branch {branch} ({result}, {files} files changed)");
                 if let Some(refused) = &self.refused {
@@ -136,6 +146,7 @@ impl Story {
                 let _ = writeln!(text, "  see      git diff {}...{branch}", self.base.short());
                 let _ = writeln!(text, "  take     git merge {branch}");
             }
+            Some(branch) => text.push(&format!("\n  result   branch {branch}: nothing is merged yet\n")),
             None => text.push("\n  result   none: nothing was merged\n"),
         }
         for moved in &self.moved {
@@ -176,6 +187,11 @@ impl Story {
         if !self.moved.is_empty() {
             text.push_str("## What of yours moved while this ran, and not by Interlock\n\n");
             self.moved.iter().for_each(|moved| text.push_str(&format!("- {}\n", code(moved))));
+            text.push('\n');
+        }
+        if !self.questions.is_empty() {
+            text.push_str("## Open questions\n\n");
+            self.questions.iter().for_each(|open| text.push_str(&open.markdown(&self.session, plain)));
             text.push('\n');
         }
         text.push_str("## Decisions\n\n");
