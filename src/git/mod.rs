@@ -5,6 +5,7 @@
 //! has a [`Workspace`]: plain files with a `.git` of its own for the agent. What counts is the files: Interlock takes
 //! them into the vault through an index of its own, so whatever an agent does to its `.git` has no effect.
 
+mod message;
 mod program;
 mod project;
 mod vault;
@@ -13,6 +14,7 @@ mod workspace;
 use std::fmt;
 use std::io;
 
+pub(crate) use message::Message;
 pub(crate) use program::{Git, set_mark};
 pub(crate) use project::Project;
 pub(crate) use vault::{Attempt, Vault, Who};

@@ -12,7 +12,7 @@ use serde_json::{Value as Json, json};
 use crate::clock;
 use crate::engine::{Given, Task as Wish};
 use crate::failure::{Exit, Failure};
-use crate::git::{Attempt, Hash};
+use crate::git::{Attempt, Hash, Message};
 use crate::process::Control;
 use crate::run::crew::{Call, Crew, Over, settled};
 use crate::run::site::listed;
@@ -73,7 +73,7 @@ fn checked(
             return failure(&words, &result.failed.unwrap_or_default(), &result.output).map(Tried::Out);
         }
     }
-    let message = format!("Merge {group}\n\nAssignment: {}\n", call.id);
+    let message = Message::new(&format!("Merge {group}")).of(call.id);
     let merge = crew.site.vault.commit(tree, &[onto, commit], &crew.site.who(&call.role), &message)?;
     crew.site.vault.publish(group, &merge, onto)?;
     Ok(Tried::In(merge))

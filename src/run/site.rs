@@ -9,7 +9,7 @@ use interlock_core::id::{AssignmentId, Name};
 use interlock_core::state::SessionStatus;
 use interlock_core::workflow::Writes;
 
-use crate::git::{Attempt, Changes, Error, Hash, Project, Result, Vault, Who, Workspace, remove};
+use crate::git::{Attempt, Changes, Error, Hash, Message, Project, Result, Vault, Who, Workspace, remove};
 use crate::handin;
 use crate::run::crew::Call;
 use crate::run::refs::Refs;
@@ -150,7 +150,7 @@ impl Site {
     }
 
     /// Takes in what the agent left, before its report is given in.
-    pub(super) fn take_in(&self, bench: &Bench, id: AssignmentId, changes: &Changes, message: &str) -> Result<Hash> {
+    pub(super) fn take_in(&self, bench: &Bench, id: AssignmentId, changes: &Changes, message: &Message) -> Result<Hash> {
         let unchanged = bench.parents.len() == 1 && self.vault.tree(&bench.head)? == changes.tree;
         let commit = if unchanged {
             bench.head.clone()
@@ -186,7 +186,8 @@ impl Site {
                 let merge = match self.vault.contains(commit, &onto)? {
                     true => commit.clone(),
                     false => {
-                        self.vault.commit(&tree, &[&onto, commit], &self.who(role), "Merge the session's own work")?
+                        let message = Message::new("Merge the session's own work");
+                        self.vault.commit(&tree, &[&onto, commit], &self.who(role), &message)?
                     }
                 };
                 self.vault.publish(OF_SESSION, &merge, &onto)

@@ -5,6 +5,7 @@ use serde_json::Value as Json;
 use crate::agents::Tool;
 use crate::brief;
 use crate::checks::Outcome;
+use crate::git::Message;
 use crate::process::End;
 use crate::run::crew::Call;
 use crate::sanitise;
@@ -61,13 +62,13 @@ pub(super) fn claims_tests(json: &Json) -> bool {
 }
 
 /// The message of a commit: of whom, on what, and what it said of it.
-pub(super) fn message(call: &Call, json: &Json) -> String {
+pub(super) fn message(call: &Call, json: &Json) -> Message {
     let group = call.group.as_deref().unwrap_or("session");
     let status = json.get("status").and_then(Json::as_str).unwrap_or_default();
     let summary = json.get("summary").and_then(Json::as_str).unwrap_or_default();
     let context = json.pointer("/handoff/context").and_then(Json::as_str).unwrap_or_default();
-    let body: String = if summary.is_empty() { context } else { summary }.chars().take(2000).collect();
-    format!("{group}: {} reports {status}\n\n{body}\n\nAssignment: {}\n", call.role, call.id)
+    let words = if summary.trim().is_empty() { context } else { summary };
+    Message::new(&format!("{group}: {} reports {status}", call.role)).quoting(words).of(call.id)
 }
 
 pub(super) fn how(end: End) -> String {
