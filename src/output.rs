@@ -108,6 +108,11 @@ pub(crate) fn wrap(paragraph: &str, width: usize) -> Vec<String> {
     lines
 }
 
+/// `1 file`, `2 files`
+pub(crate) fn counted(count: u64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
 fn written(result: io::Result<()>) -> Result<(), Failure> {
     match result {
         Ok(()) => Ok(()),

@@ -60,6 +60,8 @@ pub struct Claimed {
     pub attempt: u32,
     pub token: Secret,
     pub prompt: String,
+    /// All of what did not fit into the prompt: files of the output directory, which whoever claims lays out there.
+    pub whole: Vec<(String, String)>,
     pub deadline: Option<interlock_core::id::Timestamp>,
 }
 

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use interlock_core::event::{Cause, Event};
-use interlock_core::id::{AssignmentId, Name, Timestamp};
+use interlock_core::id::{AssignmentId, DecisionId, Name, Timestamp};
+use interlock_core::watch::Via;
 use interlock_core::workflow::{Role, Workflow};
 use serde_json::Value as Json;
 
-use crate::brief::Brief;
+use crate::brief::{Brief, Prompt, Said};
 use crate::engine::load::{broken, unsealed};
 use crate::engine::{Result, Work};
 use crate::store::{EventRow, chain};
@@ -22,7 +23,7 @@ pub(super) struct Origin {
 
 impl Work<'_> {
     /// The prompt for an open assignment; `None` if there is no such thing, which the decision then says.
-    pub(super) fn prompt(&mut self, session: &Name, id: AssignmentId, workflow: &Workflow) -> Result<Option<String>> {
+    pub(super) fn prompt(&mut self, session: &Name, id: AssignmentId, workflow: &Workflow) -> Result<Option<Prompt>> {
         let live = self.held(session)?;
         let key = live.key;
         let Some(assignment) = live.state.assignments.get(&id).filter(|assignment| assignment.closed.is_none()) else {
@@ -44,7 +45,9 @@ impl Work<'_> {
             self.recall_question(session, *question)?;
         }
         let mission = self.mission(session, key)?;
+        let said = self.said(session, key, assignment.group.as_ref())?;
         let output_directory = output_directory(self.output, session, id, assignment.attempt);
+        let in_a_run = self.via == Some(&Via::Run);
         let state = &self.held(session)?.state;
         let brief = Brief {
             state,
@@ -55,9 +58,11 @@ impl Work<'_> {
             lost: lost.as_deref().map(|lost| &lost.event),
             handoff: origin.as_deref().and_then(|origin| origin.handoff.as_ref()),
             mission: mission.as_deref(),
+            said: &said,
             output_directory: &output_directory,
+            in_a_run,
         };
-        Ok(Some(brief.text()))
+        Ok(Some(brief.prompt()))
     }
 
     /// The event that gave the assignment, and what was handed over in it: as it was then, or not at all. A plan gives
@@ -75,6 +80,32 @@ impl Work<'_> {
         let origin = Arc::new(Origin { place, event, handoff });
         self.memory.origin = Some(origin.clone());
         Ok(Some(origin))
+    }
+
+    /// What agents wrote of a group in their reports.
+    fn said(&mut self, session: &Name, key: i64, group: Option<&Name>) -> Result<Said> {
+        let state = &self.held(session)?.state;
+        let Some(group) = group.and_then(|group| state.group(group)).cloned() else { return Ok(Said::default()) };
+        let plan = group.words.plan;
+        Said::of(&group, |decision| self.report_of(session, key, decision, decision == plan))
+    }
+
+    /// What was given in for a decision. A plan is that of many groups, and kept for the next of them.
+    fn report_of(&mut self, session: &str, key: i64, id: DecisionId, keep: bool) -> Result<Option<Arc<Json>>> {
+        let place = (self.memory.version, key, id);
+        if let Some((_, known)) = self.memory.plan.as_ref().filter(|(known, _)| *known == place) {
+            return Ok(known.clone());
+        }
+        let Some(row) = self.tx.event_of_decision(key, id.0)? else { return Ok(None) };
+        let event = unsealed(session, &row, self.key)?;
+        // The text beside the start of a session is its mission, whatever it looks like.
+        let reported = matches!(event.cause, Cause::Reported { .. } | Cause::Merged { .. });
+        let given = if reported { self.given(session, &row)? } else { None };
+        let report = given.and_then(|body| serde_json::from_str(&body).ok()).map(Arc::new);
+        if keep {
+            self.memory.plan = Some((place, report.clone()));
+        }
+        Ok(report)
     }
 
     /// The text that the session was started with.

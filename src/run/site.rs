@@ -260,6 +260,19 @@ impl Bench {
         self.begun == self.head && site.vault.base().is_ok_and(|base| base == self.head)
     }
 
+    /// What its work is to be held against: where the group began, or what it was last brought together with.
+    pub(super) fn base(&self, site: &Site) -> Result<Hash> {
+        if self.name == OF_SESSION {
+            return site.vault.base();
+        }
+        if let Some(onto) = site.vault.onto(&self.name)?
+            && (self.parents.contains(&onto) || site.vault.contains(&self.head, &onto)?)
+        {
+            return Ok(onto);
+        }
+        site.vault.group_base(&self.name)
+    }
+
     /// What the agent did to the files.
     pub(super) fn changes(&self, writes: &Writes) -> Result<Changes> {
         let unchanged = match writes {

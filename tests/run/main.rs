@@ -8,6 +8,7 @@ mod merging;
 mod people;
 mod repositories;
 mod team_file;
+mod telling;
 mod times;
 mod yard;
 

@@ -5,6 +5,7 @@ mod words;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::Sender;
 use std::time::Duration;
 
@@ -27,7 +28,8 @@ use crate::run::merge::{self, Tried};
 use crate::run::purse::Exceeded;
 use crate::run::site::{Bench, listed};
 use crate::team::Part;
-use words::{claims_tests, how, message, of_conflicts, of_ending, of_preparing};
+use converse::time_for;
+use words::{LONG_MISSION, claims_tests, how, message, of_conflicts, of_ending, of_folder, of_preparing};
 
 /// Claims the assignment and plays it.
 pub(super) fn take(crew: &Crew, call: &Call, control: &Control, news: &Sender<News>) -> Result<Over, Failure> {
@@ -52,11 +54,17 @@ pub(super) fn take(crew: &Crew, call: &Call, control: &Control, news: &Sender<Ne
         return Err(unprepared(failed));
     }
     let output = crew.site.output(call.id, claimed.attempt);
-    handin::clear(&output).map_err(|error| unwritable(&output, &error))?;
-    let read_only = *writes == Writes::Nothing;
-    let ending = of_ending(read_only, part.tool);
-    let before = format!("{}{}", of_conflicts(&bench.conflicts), of_preparing(unready.as_ref()));
-    let prompt = format!("{}{before}{ending}", claimed.prompt);
+    make(&output, &claimed).map_err(|error| unwritable(&output, &error))?;
+    if claimed.whole.iter().any(|(file, _)| file.ends_with("/mission.md")) && !crew.told.swap(true, Ordering::Relaxed) {
+        let _ = news.send(News::Note(None, LONG_MISSION.to_owned()));
+    }
+    let sections = [
+        of_conflicts(&bench.conflicts),
+        of_preparing(unready.as_ref()),
+        of_folder(call, &bench.base(&crew.site)?, time_for(crew, part, &call.role)),
+        of_ending(part.tool),
+    ];
+    let prompt = format!("{}{}", claimed.prompt, sections.concat());
     let name = format!("{}.{}", crew.session, call.id);
     let told = Told { text: prompt.clone(), resume: None };
     let turn = Turn {
@@ -79,6 +87,12 @@ pub(super) fn take(crew: &Crew, call: &Call, control: &Control, news: &Sender<Ne
         overspent: None,
     };
     turn.play()
+}
+
+/// The output folder of an attempt: empty, but for what did not fit into the prompt.
+fn make(output: &Path, claimed: &Claimed) -> std::io::Result<()> {
+    handin::clear(output)?;
+    handin::lay_out(output, &claimed.whole)
 }
 
 /// What the agent is told next.
@@ -337,7 +351,7 @@ impl Turn<'_> {
         // One that cannot go on with a conversation has to be told everything.
         let text = if resume.is_some() { text } else { format!("{}\n\n{text}", self.prompt) };
         self.told = Told { text, resume };
-        let _ = handin::clear(&self.output);
+        let _ = make(&self.output, &self.claimed);
     }
 
     fn lose(&self, loss: Loss, note: impl Into<String>) -> Result<Over, Failure> {
