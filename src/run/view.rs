@@ -125,7 +125,10 @@ impl View {
     pub(super) fn asked(&mut self, session: &Name, id: QuestionId, question: &Question) {
         let mut text = Text::default();
         self.stamp(&mut text, question.group.as_ref());
-        text.paint(ALERT, format!("? {}", sanitise::line(&question.text)));
+        for (index, line) in question.text.lines().enumerate() {
+            text.push(if index == 0 { "" } else { "\n                          " });
+            text.paint(ALERT, format!("{} {}", if index == 0 { "?" } else { " " }, sanitise::line(line)));
+        }
         for (index, option) in question.options.iter().enumerate() {
             let _ = write!(text, "\n                            {}  {}", index + 1, sanitise::line(option));
         }

@@ -6,6 +6,7 @@ mod keeping;
 mod live;
 mod merging;
 mod people;
+mod questions;
 mod repositories;
 mod team_file;
 mod telling;
