@@ -11,7 +11,7 @@ use serde_json::Value as Json;
 use crate::brief::{Brief, Prompt, Said};
 use crate::engine::load::{broken, unsealed};
 use crate::engine::{Result, Work};
-use crate::store::{EventRow, chain};
+use crate::store::{EventRow, View, chain};
 
 /// An event that gave assignments, and what was handed over in it.
 pub(super) struct Origin {
@@ -116,13 +116,17 @@ impl Work<'_> {
         self.given(session, row)
     }
 
-    /// What a sealed event was given, if it is what it was.
     fn given(&mut self, session: &str, row: &EventRow) -> Result<Option<String>> {
-        let body = self.tx.attachment(row.id)?;
-        match body.as_ref().map(|body| chain::given(body.as_bytes())) == row.given {
-            true => Ok(body),
-            false => Err(broken(session, row.seq).into()),
-        }
+        given(&mut *self.tx, session, row)
+    }
+}
+
+/// What a sealed event was given, if it is what it was.
+pub(super) fn given<V: View + ?Sized>(view: &mut V, session: &str, row: &EventRow) -> Result<Option<String>> {
+    let body = view.attachment(row.id)?;
+    match body.as_ref().map(|body| chain::given(body.as_bytes())) == row.given {
+        true => Ok(body),
+        false => Err(broken(session, row.seq).into()),
     }
 }
 

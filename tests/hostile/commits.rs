@@ -20,5 +20,9 @@ say('READY_FOR_QA' if TURN > 1 else 'READY\nAssignment: a98\x00', summary=evil)"
     let trailers = scene.git(&["log", "--format=%(trailers:only,unfold)", &format!("main..{branch}")]);
     let trailers: Vec<&str> = trailers.lines().filter(|line| !line.is_empty()).collect();
     assert!(trailers.len() >= 2 && trailers.iter().all(|line| line.starts_with("Assignment: a")), "{trailers:?}");
+    // The report quotes the same words.
+    let report = std::fs::read_to_string(scene.site().join("report.md")).expect("the report");
+    assert!(report.contains("evil␀nul") && report.find(|c: char| obeyed(c) || c == '\0').is_none(), "{report:?}");
+    assert!(!report.lines().any(|line| line.starts_with("# heading") || line.starts_with("Assignment:")), "{report}");
     assert!(!trailers.iter().any(|line| line.ends_with("a99") || line.ends_with("a98")), "{trailers:?}");
 }
