@@ -210,12 +210,7 @@ pub struct Prompt {
 }
 
 /// The prompt in so many characters, or in the fewest that can be. What is cut is to lie in this folder.
-pub(super) fn fit(
-    mut pieces: Vec<Piece>,
-    folder: &str,
-    budget: usize,
-    render: impl Fn(&[Piece]) -> String,
-) -> Prompt {
+pub(super) fn fit(mut pieces: Vec<Piece>, folder: &str, budget: usize, render: impl Fn(&[Piece]) -> String) -> Prompt {
     let names = names(&pieces);
     for (piece, name) in pieces.iter_mut().zip(&names) {
         piece.file = format!("{}/{name}", folder.trim_end_matches('/'));

@@ -111,7 +111,8 @@ impl Brief<'_> {
 
     /// Exactly what it may change: whatever else is changed is held against it where somebody looks.
     fn may_change(&self) -> String {
-        let whose = if self.assignment.group.is_some() { "the files of your group" } else { "the files of the project" };
+        let whose =
+            if self.assignment.group.is_some() { "the files of your group" } else { "the files of the project" };
         let undone = |what: &str| match self.in_a_run {
             true => format!(" {what} you change is undone, and your handoff goes back."),
             false => String::new(),
@@ -119,7 +120,8 @@ impl Brief<'_> {
         match self.role().map(|role| &role.writes) {
             Some(Writes::Everything) => format!("You may change {whose}."),
             Some(Writes::Only(patterns)) => {
-                let patterns: Vec<String> = patterns.iter().map(|pattern| format!("`{}`", data::code(pattern))).collect();
+                let patterns: Vec<String> =
+                    patterns.iter().map(|pattern| format!("`{}`", data::code(pattern))).collect();
                 format!("You may change only files whose paths fit {}.{}", patterns.join(", "), undone("Whatever else"))
             }
             Some(Writes::Nothing) | None => {

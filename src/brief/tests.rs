@@ -205,8 +205,18 @@ fn what_does_not_fit_is_cut_by_priority_and_says_so() {
     assert!(whole.chars().count() > 100_000 && !whole.contains("left out"));
     assert!(cut.chars().count() <= BUDGET && cut.chars().count() > BUDGET * 9 / 10, "{}", cut.chars().count());
     // The output gives way before the mission, and both keep their floors before the message loses anything.
-    assert!(cut.contains("of 8,499 characters left out: context; all of it is in `.interlock/output/s1/a3.1/whole/context.md`]"), "{cut}");
-    assert!(cut.contains("of 99,999 characters left out: mission; all of it is in `.interlock/output/s1/a3.1/whole/mission.md`]"), "{cut}");
+    assert!(
+        cut.contains(
+            "of 8,499 characters left out: context; all of it is in `.interlock/output/s1/a3.1/whole/context.md`]"
+        ),
+        "{cut}"
+    );
+    assert!(
+        cut.contains(
+            "of 99,999 characters left out: mission; all of it is in `.interlock/output/s1/a3.1/whole/mission.md`]"
+        ),
+        "{cut}"
+    );
     assert!(cut.contains(&"m".repeat(1_500)) && !cut.contains("left out: message"));
     let short = play.prompt_within("tech_lead", Some(&mission), 9_000);
     assert!(
@@ -243,15 +253,18 @@ fn the_end_of_a_gates_output_is_what_stays() {
     play.gate(false, &format!("{}the last word", "passed\n".repeat(10_000)));
     let prompt = play.prompt("developer", None);
     assert!(prompt.chars().count() <= BUDGET && prompt.contains("the last word\n```"), "{prompt}");
-    assert!(prompt.contains("of 70,013 characters left out: gate output; all of it is in ") && prompt.contains("]\nData from"), "{prompt}");
+    assert!(
+        prompt.contains("of 70,013 characters left out: gate output; all of it is in ")
+            && prompt.contains("]\nData from"),
+        "{prompt}"
+    );
 }
 
 /// What the planner and the reviewers wrote reaches everybody who works on the group, and not only the first.
 #[test]
 fn the_plan_and_the_words_to_findings_reach_everybody_on_the_group() {
     let mut play = Play::start("delivery-team");
-    let group =
-        json!({ "id": "login", "title": "Login", "description": "Lock after five.", "acceptance": ["A test shows it"] });
+    let group = json!({ "id": "login", "title": "Login", "description": "Lock after five.", "acceptance": ["A test shows it"] });
     let other = json!({ "id": "sms", "title": "Sms", "description": "Of the other group.", "depends_on": ["login"] });
     play.report("project_manager", json!({ "status": "PLANNING_COMPLETE", "groups": [group, other] }));
     let tells_plan = |play: &Play, whose: &str| {
@@ -273,7 +286,10 @@ fn the_plan_and_the_words_to_findings_reach_everybody_on_the_group() {
     play.report("tech_lead", json!({ "status": "CHANGES_REQUESTED", "issues": [finding.clone(), long] }));
     let back = tells_plan(&play, "developer");
     assert!(back.contains("Token is logged (by tech_lead)\n  | debug.log has it\n  | ## in line 3\n"), "{back}");
-    assert!(back.contains(" …\n  no response yet") && back.contains("characters left out: open findings; all of it"), "{back}");
+    assert!(
+        back.contains(" …\n  no response yet") && back.contains("characters left out: open findings; all of it"),
+        "{back}"
+    );
     let files = play.prompts("developer", None, BUDGET).0.whole;
     assert!(files.len() == 1 && files[0].1.contains(&"x".repeat(4_000)), "{files:?}");
     // Raised again as it is, with other words: the last ones count.
@@ -298,7 +314,10 @@ fn a_role_is_told_what_it_does_and_exactly_what_it_may_change() {
     assert!(developer.contains("\nYou may change the files of your group.\n"), "{developer}");
     play.report("developer", json!({ "status": "READY_FOR_QA" }));
     let qa = play.prompts("qa_expert", None, BUDGET).1.text;
-    assert!(qa.contains("\nYou may change no file of the project: you look, judge and report. What you change is undone"), "{qa}");
+    assert!(
+        qa.contains("\nYou may change no file of the project: you look, judge and report. What you change is undone"),
+        "{qa}"
+    );
     let mut feature = Play::start("feature");
     let skills = json!(["persisting-agent-outputs", "writing-plans"]);
     let group = json!({ "id": "login", "title": "Login form", "domain": "frontend" });

@@ -6,13 +6,12 @@ use std::sync::Arc;
 use interlock_core::code::Code;
 use interlock_core::command::Command;
 use interlock_core::event::{Change, Event};
-use interlock_core::id::{AssignmentId, DecisionId, Digest, Name, QuestionId};
+use interlock_core::id::{AssignmentId, Digest, Name, QuestionId};
 use interlock_core::rejection::Rejection;
 use interlock_core::state::{Assignment, State};
 use interlock_core::workflow::{Workflow, load_pinned};
-use serde_json::Value as Json;
 
-use crate::engine::prompt::Origin;
+use crate::engine::prompt::{Origin, Planned};
 use crate::engine::{Result, Work};
 use crate::store::chain::{BEGINNING, ChainKey, Seal, Sealed};
 use crate::store::{EventRow, Fault, SessionHead, Snapshot, Stored, View};
@@ -100,8 +99,8 @@ pub(super) struct Memory {
     workflows: BTreeMap<String, Arc<Workflow>>,
     /// Where the last claim came from.
     pub(super) origin: Option<Arc<Origin>>,
-    /// The plan that was last looked into, by the version of the store, its session and its decision.
-    pub(super) plan: Option<((i64, i64, DecisionId), Option<Arc<Json>>)>,
+    /// The plan that was last looked into.
+    pub(super) plan: Option<Planned>,
 }
 
 impl Memory {

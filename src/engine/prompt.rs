@@ -21,6 +21,13 @@ pub(super) struct Origin {
     handoff: Option<Arc<Json>>,
 }
 
+/// A plan that many groups came from.
+pub(super) struct Planned {
+    /// The version of the store that it was read in, its session and its decision.
+    place: (i64, i64, DecisionId),
+    report: Option<Arc<Json>>,
+}
+
 impl Work<'_> {
     /// The prompt for an open assignment; `None` if there is no such thing, which the decision then says.
     pub(super) fn prompt(&mut self, session: &Name, id: AssignmentId, workflow: &Workflow) -> Result<Option<Prompt>> {
@@ -93,8 +100,8 @@ impl Work<'_> {
     /// What was given in for a decision. A plan is that of many groups, and kept for the next of them.
     fn report_of(&mut self, session: &str, key: i64, id: DecisionId, keep: bool) -> Result<Option<Arc<Json>>> {
         let place = (self.memory.version, key, id);
-        if let Some((_, known)) = self.memory.plan.as_ref().filter(|(known, _)| *known == place) {
-            return Ok(known.clone());
+        if let Some(known) = self.memory.plan.as_ref().filter(|known| known.place == place) {
+            return Ok(known.report.clone());
         }
         let Some(row) = self.tx.event_of_decision(key, id.0)? else { return Ok(None) };
         let event = unsealed(session, &row, self.key)?;
@@ -103,7 +110,7 @@ impl Work<'_> {
         let given = if reported { self.given(session, &row)? } else { None };
         let report = given.and_then(|body| serde_json::from_str(&body).ok()).map(Arc::new);
         if keep {
-            self.memory.plan = Some((place, report.clone()));
+            self.memory.plan = Some(Planned { place, report: report.clone() });
         }
         Ok(report)
     }

@@ -14,8 +14,8 @@ use interlock_core::state::State;
 use interlock_core::watch::Via;
 use interlock_core::workflow::Workflow;
 
-use crate::clock;
 use crate::brief::Prompt;
+use crate::clock;
 use crate::engine::order::Given;
 use crate::engine::record::With;
 use crate::engine::{Claimed, Done, Order, Result, Work, prompt};

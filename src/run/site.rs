@@ -150,7 +150,13 @@ impl Site {
     }
 
     /// Takes in what the agent left, before its report is given in.
-    pub(super) fn take_in(&self, bench: &Bench, id: AssignmentId, changes: &Changes, message: &Message) -> Result<Hash> {
+    pub(super) fn take_in(
+        &self,
+        bench: &Bench,
+        id: AssignmentId,
+        changes: &Changes,
+        message: &Message,
+    ) -> Result<Hash> {
         let unchanged = bench.parents.len() == 1 && self.vault.tree(&bench.head)? == changes.tree;
         let commit = if unchanged {
             bench.head.clone()

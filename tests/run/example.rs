@@ -77,10 +77,16 @@ fn assert_tells_why(report: &str) {
     for (group, told) in [
         ("discounts", "- **qa\\_expert**: FAIL: rounded in the shop's favour, not the customer's\n"),
         ("discounts", "- **failing tests**: discounted(999, 10) is 900, not 899\n"),
-        ("receipt", "| R1: Amounts are divided as floats | high, blocking | `shop/receipt.py:5` | tech\\_lead | fixed |"),
+        (
+            "receipt",
+            "| R1: Amounts are divided as floats | high, blocking | `shop/receipt.py:5` | tech\\_lead | fixed |",
+        ),
         ("receipt", "| rejected, and the rejection accepted: The mission asks for plain text; columns would break"),
         ("exchange", "- **blocked**: developer (external\\_dependency): There is no access to the bank's rates.\n"),
-        ("exchange", "- **deferred**: by project\\_manager: The bank opens its rates to us on the first of next month.\n"),
+        (
+            "exchange",
+            "- **deferred**: by project\\_manager: The bank opens its rates to us on the first of next month.\n",
+        ),
     ] {
         assert!(section(group).contains(told), "{told}: {}", section(group));
     }
@@ -99,12 +105,13 @@ fn assert_tells_why(report: &str) {
 fn steady(report: &str) -> String {
     let session = report.split('`').nth(1).expect("the session");
     let ours = |line: &&str| {
-        let of_two = ["discounts", "receipt"].iter().any(|group| {
-            line.starts_with(&format!("| {group} |")) || line.contains(&format!(" | {group} | "))
-        });
+        let of_two = ["discounts", "receipt"]
+            .iter()
+            .any(|group| line.starts_with(&format!("| {group} |")) || line.contains(&format!(" | {group} | ")));
         !of_two && !line.contains("turn") && !line.starts_with("| decision |")
     };
-    let sections = report.split("\n## ").filter(|part| !part.starts_with("discounts: ") && !part.starts_with("receipt: "));
+    let sections =
+        report.split("\n## ").filter(|part| !part.starts_with("discounts: ") && !part.starts_with("receipt: "));
     let text = sections.collect::<Vec<_>>().join("\n## ");
     let lines = text.lines().filter(ours).map(|line| match line.strip_prefix(&format!("| {session}.d")) {
         // The number depends on how the groups come to run.

@@ -54,7 +54,10 @@ fn several_questions_at_once_keep_their_options() {
 
 #[test]
 fn one_question_says_what_waits_for_it() {
-    let yard = asks("one_question", r#"[{ text: "Which db?", options: [pg, sqlite], impact: "The whole schema", category: storage }]"#);
+    let yard = asks(
+        "one_question",
+        r#"[{ text: "Which db?", options: [pg, sqlite], impact: "The whole schema", category: storage }]"#,
+    );
     let (run, list, help, id) = shown(&yard);
     for text in [&run, &list, &help] {
         let lines = lines(text);

@@ -154,7 +154,9 @@ impl Tales {
             Change::GroupEnded { group, end: End::Deferred { why, by, .. } } => {
                 self.tell(Some(group), "deferred", format!("by {by}: {why}"));
             }
-            Change::GroupEnded { group, end: End::Cancelled { by } } => self.tell(Some(group), "cancelled", format!("by {by}")),
+            Change::GroupEnded { group, end: End::Cancelled { by } } => {
+                self.tell(Some(group), "cancelled", format!("by {by}"));
+            }
             Change::DeferralNamed { group, by } => self.tell(Some(group), "acknowledged", format!("by {by}")),
             Change::Noted { group, note } => self.tell(Some(group), "note", note.to_string()),
             _ => {}
@@ -168,7 +170,8 @@ fn defers(change: &Change) -> bool {
 
 impl Tale {
     pub(super) fn json(&self, findings: &[Finding]) -> Json {
-        let turns: Vec<Json> = self.turns.iter().map(|turn| json!({ "what": turn.what, "words": turn.words })).collect();
+        let turns: Vec<Json> =
+            self.turns.iter().map(|turn| json!({ "what": turn.what, "words": turn.words })).collect();
         let findings: Vec<Json> = findings
             .iter()
             .map(|found| {
@@ -197,7 +200,8 @@ impl Tale {
         for found in findings {
             let severity = json!(found.severity).as_str().unwrap_or_default().to_lowercase();
             let severity = if found.blocking { format!("{severity}, blocking") } else { severity };
-            let (what, place, by) = (plain(&format!("{}: {}", found.id, found.title)), code(&found.location), &found.raised_by);
+            let (what, place, by) =
+                (plain(&format!("{}: {}", found.id, found.title)), code(&found.location), &found.raised_by);
             text.push_str(&format!("| {what} | {severity} | {place} | {} | {} |\n", plain(by), plain(&outcome(found))));
         }
         text

@@ -38,7 +38,8 @@ pub(super) fn of_preparing(failed: Option<&Outcome>) -> String {
 }
 
 /// What people are told, once, of a mission that no prompt can hold.
-pub(super) const LONG_MISSION: &str = "the mission is longer than a prompt: agents are told its beginning, and get all of it as a file";
+pub(super) const LONG_MISSION: &str =
+    "the mission is longer than a prompt: agents are told its beginning, and get all of it as a file";
 
 /// Where it works, what to compare it with, and how long.
 pub(super) fn of_folder(call: &Call, base: &Hash, time: Option<Duration>) -> String {
