@@ -7,6 +7,7 @@ use interlock_core::workflow::{Loop, Measure, Task};
 
 use crate::brief::piece::{Piece, Section};
 use crate::brief::{Brief, data};
+use crate::output::counted;
 
 /// What is shown of the words to one finding, so that it cannot hide the others.
 const DESCRIPTION: usize = 1_500;
@@ -93,7 +94,7 @@ impl Brief<'_> {
             line.push_str(&format!(", {} of {limit} in a row without progress", counter.no_progress));
         }
         if let (Some(measure), Some(last)) = (item.measure, counter.measure) {
-            line.push_str(&format!("; {last} {} at the last passage", measured(measure)));
+            line.push_str(&format!("; {} at the last passage", counted(u64::from(last), measured(measure))));
         }
         line.push_str(next_step(item, counter));
         Some(line)
@@ -193,8 +194,8 @@ impl Brief<'_> {
 
 fn measured(measure: Measure) -> &'static str {
     match measure {
-        Measure::BlockingFindings => "blocking findings",
-        Measure::FailingTests => "failing tests",
+        Measure::BlockingFindings => "blocking finding",
+        Measure::FailingTests => "failing test",
     }
 }
 
