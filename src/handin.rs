@@ -1,12 +1,16 @@
 //! What an agent hands in, found and read without trusting where it lies; and what is sent back when it cannot be taken.
 
-use std::fs::{self, File};
-use std::io::{self, Read as _};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
-use crate::git::remove;
+use interlock_core::code::Code;
 use interlock_core::rejection::Rejection;
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat, openat2};
+
+use crate::brief;
+use crate::failure::{Exit, Failure};
+use crate::git::remove;
 
 /// What is read of a handoff.
 const LARGEST: u64 = 64 << 20;
@@ -21,6 +25,23 @@ pub(crate) fn clear(folder: &Path) -> io::Result<()> {
     }
     remove(folder)?;
     fs::create_dir_all(folder)
+}
+
+/// Lays out what did not fit into a prompt, in the output folder. Whatever has the name of a file goes, a link too.
+pub(crate) fn lay_out(folder: &Path, files: &[(String, String)]) -> io::Result<()> {
+    for (name, text) in files {
+        let path = folder.join(name);
+        real_folder(path.parent().unwrap_or(folder))?;
+        remove(&path)?;
+        OpenOptions::new().write(true).create_new(true).open(&path)?.write_all(text.as_bytes())?;
+    }
+    Ok(())
+}
+
+/// Makes the output folder of an assignment that somebody else starts the agent for, with what did not fit into its prompt.
+pub(crate) fn make(folder: &Path, files: &[(String, String)]) -> Result<(), Failure> {
+    let made = fs::create_dir_all(folder).and_then(|()| lay_out(folder, files));
+    made.map_err(|error| Failure::new(Exit::Unavailable, Code::OutputFailed, format!("{}: {error}", folder.display())))
 }
 
 /// Makes a folder; what is in its place goes, a link too.
@@ -94,10 +115,8 @@ pub(crate) fn problems(rejection: &Rejection) -> Vec<String> {
 
 /// What the agent is told when its handoff was not taken.
 pub(crate) fn sent_back(problems: &[String], folder: &Path) -> String {
-    let mut text = String::from("Your handoff was not accepted. The assignment is still yours.\n\n");
-    for problem in problems {
-        text.push_str(&format!("- {problem}\n"));
-    }
+    let mut text = String::from("Your handoff was not accepted. The assignment is still yours. What is wrong:\n\n");
+    text.push_str(&brief::listed(problems));
     let file = folder.join(FILE);
     text.push_str(&format!(
         "\nMend every one of these, write the whole handoff to {} again, and end. Report what is so.\n",

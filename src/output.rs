@@ -108,6 +108,16 @@ pub(crate) fn wrap(paragraph: &str, width: usize) -> Vec<String> {
     lines
 }
 
+/// Text of several lines, each made harmless; all but the first stand in by this much.
+pub(crate) fn indented(text: &str, by: &str) -> String {
+    text.lines().map(sanitise::line).collect::<Vec<_>>().join(&format!("\n{by}"))
+}
+
+/// `1 file`, `2 files`
+pub(crate) fn counted(count: u64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
 fn written(result: io::Result<()>) -> Result<(), Failure> {
     match result {
         Ok(()) => Ok(()),

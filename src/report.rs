@@ -9,7 +9,7 @@ use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use interlock_core::problem::{Place, Problem, Severity};
 
 use crate::failure::Sources;
-use crate::output::{GUTTER, HEADING, Text, columns};
+use crate::output::{GUTTER, HEADING, Text, columns, indented};
 use crate::sanitise;
 
 /// A longer line is cut: agents write megabytes without a line break.
@@ -88,7 +88,8 @@ fn one(text: &mut Text, problem: &Problem, (notes, general): Beside<'_>, lines: 
         text.paint(GUTTER, "=");
         text.push(" ");
         text.paint(HEADING, name);
-        text.push(&format!(": {}\n", sanitise::line(note)));
+        let below = " ".repeat(indent + name.chars().count() + 5);
+        text.push(&format!(": {}\n", indented(note, &below)));
     }
 }
 

@@ -18,6 +18,9 @@ pub(crate) fn text(workflow: &Workflow, role: &Role) -> String {
     if let Some(about) = &workflow.about {
         let _ = writeln!(text, "{about}\n");
     }
+    if let Some(about) = &role.about {
+        let _ = writeln!(text, "{}\n", about.trim());
+    }
     let classes: Vec<&str> = role.classes.iter().map(Name::as_str).collect();
     if !classes.is_empty() {
         let _ = writeln!(text, "- In this workflow `{name}` is: {}.", classes.join(", "));

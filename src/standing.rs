@@ -8,7 +8,7 @@ use interlock_core::workflow::{GateRun, Measure, Workflow};
 use serde_json::{Map, Value as Json, json};
 
 use crate::engine::Live;
-use crate::output::{HEADING, NAME, Text};
+use crate::output::{HEADING, NAME, Text, indented};
 use crate::store::rows::holder;
 
 /// What the file of the workflow says today, if there is one.
@@ -247,7 +247,7 @@ pub(crate) fn next(live: &Live) -> Text {
         text.push("  ");
         text.paint(NAME, format!("{}.{id}", live.id));
         let options: Vec<&str> = asked.options.iter().map(Name::as_str).collect();
-        let _ = writeln!(text, "  a person is asked: {} [{}]", asked.text, options.join(" | "));
+        let _ = writeln!(text, "  a person is asked: {} [{}]", indented(&asked.text, "    "), options.join(" | "));
     }
     for (id, run) in &state.gate_runs {
         text.push("  ");

@@ -179,7 +179,8 @@ impl Brief<'_> {
         let passages = self.lane().counters.iter().filter(|counter| of_findings(&counter.counted));
         let iteration = passages.map(|counter| counter.iteration).max().unwrap_or(0).saturating_add(1);
         let issue = json!({ "id": "<id>", "title": "<what is wrong>", "location": "<file:line>",
-            "severity": "<CRITICAL, HIGH, MEDIUM or LOW>", "blocking": true });
+            "severity": "<CRITICAL, HIGH, MEDIUM or LOW>", "blocking": true,
+            "description": "<why it is wrong, and how to mend it>" });
         let tracking = json!({ "iteration": iteration, "rejections_accepted": [], "rejections_overruled": [] });
         json!({ "issues": [issue], "iteration_tracking": tracking })
     }
@@ -198,6 +199,7 @@ fn planned(workflow: &Workflow) -> Json {
     let mut group = Map::new();
     group.insert("id".to_owned(), json!("<id>"));
     group.insert("title".to_owned(), json!("<title>"));
+    group.insert("description".to_owned(), json!("<what is to be done, and how one sees that it is>"));
     for guard in workflow.guards.iter().filter(|guard| guard.source == GuardSource::Flag) {
         let values: Vec<&str> = guard.values.iter().map(Name::as_str).collect();
         group.insert(guard.name.to_string(), json!(format!("<{}>", values.join(", "))));

@@ -41,7 +41,6 @@ impl Brief<'_> {
             Some(_) | None => {}
         }
         self.fields(pieces);
-        self.plan(pieces);
     }
 
     fn answer(
@@ -117,17 +116,6 @@ impl Brief<'_> {
             }
             _ => false,
         }
-    }
-
-    /// What the plan says of the group beyond its title, if this is the report that planned it.
-    fn plan(&self, pieces: &mut Vec<Piece>) {
-        let Some(group) = &self.assignment.group else { return };
-        let planned = self.report().and_then(|json| json.get("groups")).and_then(Json::as_array);
-        let own = |entry: &&Json| entry.get("id").and_then(Json::as_str).map(str::trim) == Some(group.as_str());
-        let Some(entry) = planned.and_then(|groups| groups.iter().find(own)) else { return };
-        let who = self.reporter().map_or("the plan", |role| role.as_str());
-        let heading = format!("The plan of {who} for group `{group}`");
-        pieces.push(Piece::data(Section::Context, heading, who, data::value(entry)));
     }
 }
 

@@ -1,5 +1,7 @@
 //! The pieces of a prompt that can be cut, and what gives way to what.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use crate::brief::data;
@@ -9,6 +11,8 @@ use crate::brief::data;
 pub enum Section {
     Titles,
     Mission,
+    /// What the plan says of the group.
+    Plan,
     Warnings,
     Verdict,
     Answer,
@@ -32,6 +36,7 @@ impl Section {
         match self {
             Section::Titles => "titles",
             Section::Mission => "mission",
+            Section::Plan => "plan",
             Section::Warnings => "warnings",
             Section::Verdict => "verdict",
             Section::Answer => "answer",
@@ -77,6 +82,7 @@ pub const PRIORITIES: &[Priority] = &[
     priority(Section::Groups, 1_500, Keep::Beginning),
     priority(Section::Context, 1_000, Keep::Beginning),
     priority(Section::Mission, 3_000, Keep::Beginning),
+    priority(Section::Plan, 3_000, Keep::Beginning),
     priority(Section::GateOutput, 2_000, Keep::End),
     priority(Section::FailingTests, 1_500, Keep::Beginning),
     priority(Section::Message, 2_000, Keep::Beginning),
@@ -89,8 +95,8 @@ pub const PRIORITIES: &[Priority] = &[
     priority(Section::Titles, 1_000, Keep::Beginning),
 ];
 
-/// Cutting is not worth its while below this: the line that says so needs room too.
-const NOTE: usize = 80;
+/// Cutting is not worth its while below this: the line that says so needs room too, beside the name of a file.
+const NOTE: usize = 100;
 
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Piece {
@@ -106,8 +112,12 @@ pub(super) struct Piece {
     /// What was cut, before and after what is left.
     pub(super) cut_before: Option<String>,
     pub(super) cut_after: Option<String>,
+    /// All of it, before anything was cut.
     #[serde(skip)]
-    whole: usize,
+    whole: String,
+    /// Where all of it lies, if something was cut.
+    #[serde(skip)]
+    file: String,
 }
 
 impl Piece {
@@ -118,9 +128,14 @@ impl Piece {
 
     /// Said by Interlock, in its own words and names of the workflow.
     pub(super) fn own(section: Section, heading: String, text: String) -> Self {
-        let whole = text.chars().count();
-        let (fence, lead) = (data::fence(&text), Vec::new());
-        Self { section, heading, lead, said_by: None, text, fence, cut_before: None, cut_after: None, whole }
+        let (fence, lead, whole, file) = (data::fence(&text), Vec::new(), text.clone(), String::new());
+        Self { section, heading, lead, said_by: None, text, fence, cut_before: None, cut_after: None, whole, file }
+    }
+
+    /// What is shown is an extract of this.
+    pub(super) fn out_of(mut self, whole: String) -> Self {
+        self.whole = whole;
+        self
     }
 
     pub(super) fn lead(mut self, line: impl Into<String>) -> Self {
@@ -131,12 +146,13 @@ impl Piece {
     /// Cuts so many characters, and not below the floor. Says whether anything was cut.
     fn shorten(&mut self, by: usize, floor: usize, keep: Keep) -> bool {
         let now = self.text.chars().count();
-        let least = if floor == 0 { 0 } else { floor.saturating_add(NOTE) };
+        let note = NOTE.saturating_add(self.file.len());
+        let least = if floor == 0 { 0 } else { floor.saturating_add(note) };
         if now <= least {
             return false;
         }
-        let mut kept = now.saturating_sub(by).saturating_sub(NOTE).max(floor);
-        if kept < NOTE {
+        let mut kept = now.saturating_sub(by).saturating_sub(note).max(floor);
+        if kept < note {
             kept = 0;
         }
         self.text = match keep {
@@ -144,14 +160,27 @@ impl Piece {
             Keep::End => ending(&self.text, kept),
         };
         self.fence = data::fence(&self.text);
-        let left_out = self.whole.saturating_sub(self.text.chars().count());
-        let (left_out, whole) = (data::thousands(left_out), data::thousands(self.whole));
-        let note = Some(format!("[{left_out} of {whole} characters left out: {}]", self.section.name()));
+        self.say_what_is_left_out(keep);
+        true
+    }
+
+    /// Nothing is left out in silence, nor out of reach.
+    fn say_what_is_left_out(&mut self, keep: Keep) {
+        let (whole, shown) = (self.whole.chars().count(), self.text.chars().count());
+        if whole <= shown {
+            return;
+        }
+        let (left_out, whole) = (data::thousands(whole.saturating_sub(shown)), data::thousands(whole));
+        let (name, file) = (self.section.name(), &self.file);
+        let note = Some(format!("[{left_out} of {whole} characters left out: {name}; all of it is in `{file}`]"));
         match keep {
             Keep::Beginning => self.cut_after = note,
             Keep::End => self.cut_before = note,
         }
-        true
+    }
+
+    fn is_cut(&self) -> bool {
+        self.cut_before.is_some() || self.cut_after.is_some()
     }
 }
 
@@ -172,9 +201,28 @@ fn ending(text: &str, characters: usize) -> String {
     tail.get(line..).unwrap_or_default().to_owned()
 }
 
-/// The prompt in so many characters, or in the fewest that can be.
-pub(super) fn fit(mut pieces: Vec<Piece>, budget: usize, render: impl Fn(&[Piece]) -> String) -> String {
-    let mut text = render(&pieces);
+/// A prompt, and what did not fit into it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Prompt {
+    pub text: String,
+    /// All of what was cut: for each a file of the output directory, and its text.
+    pub whole: Vec<(String, String)>,
+}
+
+/// The prompt in so many characters, or in the fewest that can be. What is cut is to lie in this folder.
+pub(super) fn fit(mut pieces: Vec<Piece>, folder: &str, budget: usize, render: impl Fn(&[Piece]) -> String) -> Prompt {
+    let names = names(&pieces);
+    for (piece, name) in pieces.iter_mut().zip(&names) {
+        piece.file = format!("{}/{name}", folder.trim_end_matches('/'));
+        piece.say_what_is_left_out(Keep::Beginning);
+    }
+    let text = cut(&mut pieces, budget, render);
+    let is_cut = pieces.into_iter().zip(names).filter(|(piece, _)| piece.is_cut());
+    Prompt { text, whole: is_cut.map(|(piece, name)| (name, format!("{}\n", piece.whole))).collect() }
+}
+
+fn cut(pieces: &mut [Piece], budget: usize, render: impl Fn(&[Piece]) -> String) -> String {
+    let mut text = render(pieces);
     for to_floor in [true, false] {
         for priority in PRIORITIES {
             for index in (0..pieces.len()).rev() {
@@ -185,10 +233,21 @@ pub(super) fn fit(mut pieces: Vec<Piece>, budget: usize, render: impl Fn(&[Piece
                 let floor = if to_floor { priority.floor } else { 0 };
                 let piece = pieces.get_mut(index).filter(|piece| piece.section == priority.section);
                 if piece.is_some_and(|piece| piece.shorten(over, floor, priority.keep)) {
-                    text = render(&pieces);
+                    text = render(pieces);
                 }
             }
         }
     }
     text
+}
+
+/// A file for each piece: in a folder of their own, where none of them is taken for a handoff.
+fn names(pieces: &[Piece]) -> Vec<String> {
+    let mut counts: BTreeMap<Section, usize> = BTreeMap::new();
+    let name = |piece: &Piece| {
+        let count = counts.entry(piece.section).and_modify(|count| *count = count.saturating_add(1)).or_insert(1);
+        let number = if *count == 1 { String::new() } else { format!("-{count}") };
+        format!("whole/{}{number}.md", piece.section.name().replace(' ', "-"))
+    };
+    pieces.iter().map(name).collect()
 }

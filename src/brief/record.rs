@@ -7,6 +7,10 @@ use interlock_core::workflow::{Loop, Measure, Task};
 
 use crate::brief::piece::{Piece, Section};
 use crate::brief::{Brief, data};
+use crate::output::counted;
+
+/// What is shown of the words to one finding, so that it cannot hide the others.
+const DESCRIPTION: usize = 1_500;
 
 impl Brief<'_> {
     pub(super) fn titles(&self, pieces: &mut Vec<Piece>) {
@@ -32,6 +36,19 @@ impl Brief<'_> {
         let lead =
             "It says what the whole session is for. How you work and what you return is said by the rules below.";
         pieces.push(Piece::data(Section::Mission, heading, "whoever started the session", mission).lead(lead));
+    }
+
+    /// What the plan says of the group beyond what it is called: for everybody who works on it.
+    pub(super) fn plan(&self, pieces: &mut Vec<Piece>) {
+        let (Some(group), Some(entry)) = (self.group(), self.said.plan()) else { return };
+        let named = |key: &str| ["id", "title", "depends_on", "checks"].contains(&key) || group.flags.contains_key(key);
+        if entry.as_object().is_none_or(|entry| entry.keys().all(|key| named(key))) {
+            return;
+        }
+        let who = self.said.planner().and_then(|who| self.workflow.role_named(who));
+        let who = who.map_or("the plan", |ix| self.workflow.role(ix).name.as_str());
+        let heading = format!("The plan of {who} for group `{}`", group.id);
+        pieces.push(Piece::data(Section::Plan, heading, who, data::value(entry)));
     }
 
     /// Warnings without a code are Interlock's own; those with one quote the report.
@@ -77,7 +94,7 @@ impl Brief<'_> {
             line.push_str(&format!(", {} of {limit} in a row without progress", counter.no_progress));
         }
         if let (Some(measure), Some(last)) = (item.measure, counter.measure) {
-            line.push_str(&format!("; {last} {} at the last passage", measured(measure)));
+            line.push_str(&format!("; {} at the last passage", counted(u64::from(last), measured(measure))));
         }
         line.push_str(next_step(item, counter));
         Some(line)
@@ -85,15 +102,20 @@ impl Brief<'_> {
 
     pub(super) fn findings(&self, pieces: &mut Vec<Piece>) {
         let Some(group) = self.group() else { return };
-        let with = |status: FindingStatus| group.findings.iter().filter(move |finding| finding.status == status);
-        let open: Vec<String> = with(FindingStatus::Open).map(open_finding).collect();
-        if !open.is_empty() {
+        let open = || group.findings.iter().enumerate().filter(|(_, finding)| finding.status == FindingStatus::Open);
+        if open().next().is_some() {
+            let listed = |most: usize| {
+                let lines = open().map(|(index, finding)| open_finding(finding, self.said.of_finding(index), most));
+                lines.collect::<Vec<_>>().join("\n")
+            };
             let heading = "Open findings, raised by reviewers, with the author's responses".to_owned();
-            let mut piece = Piece::data(Section::OpenFindings, heading, "reviewers and authors", open.join("\n"));
+            let piece = Piece::data(Section::OpenFindings, heading, "reviewers and authors", listed(DESCRIPTION));
+            let mut piece = piece.out_of(listed(usize::MAX));
             piece.lead = self.about_findings(group);
             pieces.push(piece);
         }
-        let settled: Vec<String> = with(FindingStatus::Accepted)
+        let accepted = group.findings.iter().filter(|finding| finding.status == FindingStatus::Accepted);
+        let settled: Vec<String> = accepted
             .map(|f| format!("- {} {}: {}", data::line(&f.id), data::line(&f.location), data::line(&f.title)))
             .collect();
         if !settled.is_empty() {
@@ -116,7 +138,7 @@ impl Brief<'_> {
     }
 
     pub(super) fn is_author(&self) -> bool {
-        self.workflow.role_named(&self.assignment.role).is_some_and(|ix| self.workflow.role(ix).author)
+        self.role().is_some_and(|role| role.author)
     }
 
     /// An author at work while findings are open.
@@ -172,8 +194,8 @@ impl Brief<'_> {
 
 fn measured(measure: Measure) -> &'static str {
     match measure {
-        Measure::BlockingFindings => "blocking findings",
-        Measure::FailingTests => "failing tests",
+        Measure::BlockingFindings => "blocking finding",
+        Measure::FailingTests => "failing test",
     }
 }
 
@@ -188,7 +210,8 @@ fn next_step(item: &Loop, counter: &Counter) -> &'static str {
     }
 }
 
-fn open_finding(finding: &Finding) -> String {
+/// A finding, with so many characters of what its reviewer wrote of it.
+fn open_finding(finding: &Finding, words: Option<&str>, most: usize) -> String {
     let grade = match finding.severity {
         Grade::Critical => "CRITICAL",
         Grade::High => "HIGH",
@@ -198,6 +221,13 @@ fn open_finding(finding: &Finding) -> String {
     let blocking = if finding.blocking { "blocking" } else { "not blocking" };
     let (id, place, title) = (data::line(&finding.id), data::line(&finding.location), data::line(&finding.title));
     let mut line = format!("- {id} [{grade}, {blocking}] {place}: {title} (by {})", finding.raised_by);
+    if let Some(words) = words.map(data::text) {
+        let shown: String = words.chars().take(most).collect();
+        let more = if shown.len() < words.len() { " …" } else { "" };
+        for said in format!("{}{more}", shown.trim()).lines() {
+            line.push_str(&format!("\n  | {said}"));
+        }
+    }
     line.push_str(&finding.response.as_ref().map_or_else(|| "\n  no response yet".to_owned(), response));
     line
 }

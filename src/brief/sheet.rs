@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use interlock_core::event::Cause;
 use interlock_core::handoff::mandatory_skills;
-use interlock_core::workflow::Task;
+use interlock_core::workflow::{Task, Writes};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, UndefinedBehavior, context};
@@ -39,6 +39,10 @@ pub(super) struct Sheet {
     task: &'static str,
     output_directory: String,
     todo: Vec<String>,
+    /// What the role does, in the workflow's words.
+    about: Option<String>,
+    may_change: String,
+    in_a_run: bool,
     led_here: Vec<String>,
     skills: Vec<String>,
     skills_refuse: bool,
@@ -67,6 +71,9 @@ impl Sheet {
             },
             output_directory: data::line(brief.output_directory),
             todo: brief.todo(),
+            about: brief.role().and_then(|role| role.about.as_deref()).map(data::text),
+            may_change: brief.may_change(),
+            in_a_run: brief.in_a_run,
             led_here: brief.led_here(),
             skills: skills.into_iter().map(ToString::to_string).collect(),
             skills_refuse: workflow.handoff.refuse_missing_skills,
@@ -99,6 +106,27 @@ impl Brief<'_> {
                 ),
                 "Change nothing else on the way. A conflict or a failing test is reported, not talked away.".to_owned(),
             ],
+        }
+    }
+
+    /// Exactly what it may change: whatever else is changed is held against it where somebody looks.
+    fn may_change(&self) -> String {
+        let whose =
+            if self.assignment.group.is_some() { "the files of your group" } else { "the files of the project" };
+        let undone = |what: &str| match self.in_a_run {
+            true => format!(" {what} you change is undone, and your handoff goes back."),
+            false => String::new(),
+        };
+        match self.role().map(|role| &role.writes) {
+            Some(Writes::Everything) => format!("You may change {whose}."),
+            Some(Writes::Only(patterns)) => {
+                let patterns: Vec<String> =
+                    patterns.iter().map(|pattern| format!("`{}`", data::code(pattern))).collect();
+                format!("You may change only files whose paths fit {}.{}", patterns.join(", "), undone("Whatever else"))
+            }
+            Some(Writes::Nothing) | None => {
+                format!("You may change no file of the project: you look, judge and report.{}", undone("What"))
+            }
         }
     }
 

@@ -167,6 +167,7 @@ fn every_section_has_its_priority() {
     let all = [
         Section::Titles,
         Section::Mission,
+        Section::Plan,
         Section::Warnings,
         Section::Verdict,
         Section::Answer,
@@ -204,16 +205,26 @@ fn what_does_not_fit_is_cut_by_priority_and_says_so() {
     assert!(whole.chars().count() > 100_000 && !whole.contains("left out"));
     assert!(cut.chars().count() <= BUDGET && cut.chars().count() > BUDGET * 9 / 10, "{}", cut.chars().count());
     // The output gives way before the mission, and both keep their floors before the message loses anything.
-    assert!(cut.contains("of 8,499 characters left out: context]"), "{cut}");
-    assert!(cut.contains("of 99,999 characters left out: mission]"), "{cut}");
+    assert!(
+        cut.contains(
+            "of 8,499 characters left out: context; all of it is in `.interlock/output/s1/a3.1/whole/context.md`]"
+        ),
+        "{cut}"
+    );
+    assert!(
+        cut.contains(
+            "of 99,999 characters left out: mission; all of it is in `.interlock/output/s1/a3.1/whole/mission.md`]"
+        ),
+        "{cut}"
+    );
     assert!(cut.contains(&"m".repeat(1_500)) && !cut.contains("left out: message"));
     let short = play.prompt_within("tech_lead", Some(&mission), 9_000);
     assert!(
-        short.chars().count() <= 9_000 && short.contains("[8,499 of 8,499 characters left out: context]"),
+        short.chars().count() <= 9_000 && short.contains("[8,499 of 8,499 characters left out: context; "),
         "{short}"
     );
     let least = play.prompt_within("tech_lead", Some(&mission), 0);
-    assert!(least.contains("[1,500 of 1,500 characters left out: message]"), "{least}");
+    assert!(least.contains("[1,500 of 1,500 characters left out: message; "), "{least}");
     for kept in [
         "# Assignment s1.a3: you are tech_lead",
         "\nOUTPUT_DIRECTORY: .interlock/output/s1/a3.1\n",
@@ -221,6 +232,12 @@ fn what_does_not_fit_is_cut_by_priority_and_says_so() {
     ] {
         assert!(least.contains(kept), "{least}");
     }
+    // All of what was cut lies in the files that are named, and nothing else does.
+    let files = play.prompts("tech_lead", Some(&mission), BUDGET).0.whole;
+    let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["whole/mission.md", "whole/context.md"]);
+    assert_eq!((files[0].1.trim_end(), files[1].1.trim_end()), (mission.trim_end(), output.as_str()));
+    assert!(play.prompts("tech_lead", Some(MISSION), usize::MAX).0.whole.is_empty());
     let rules = whole.find("## What to return").expect("the rules of return");
     assert!(least.ends_with(&whole[rules..]), "the rules of return are whole");
 }
@@ -236,5 +253,87 @@ fn the_end_of_a_gates_output_is_what_stays() {
     play.gate(false, &format!("{}the last word", "passed\n".repeat(10_000)));
     let prompt = play.prompt("developer", None);
     assert!(prompt.chars().count() <= BUDGET && prompt.contains("the last word\n```"), "{prompt}");
-    assert!(prompt.contains("of 70,013 characters left out: gate output]\nData from"), "{prompt}");
+    assert!(
+        prompt.contains("of 70,013 characters left out: gate output; all of it is in ")
+            && prompt.contains("]\nData from"),
+        "{prompt}"
+    );
+}
+
+/// What the planner and the reviewers wrote reaches everybody who works on the group, and not only the first.
+#[test]
+fn the_plan_and_the_words_to_findings_reach_everybody_on_the_group() {
+    let mut play = Play::start("delivery-team");
+    let group = json!({ "id": "login", "title": "Login", "description": "Lock after five.", "acceptance": ["A test shows it"] });
+    let other = json!({ "id": "sms", "title": "Sms", "description": "Of the other group.", "depends_on": ["login"] });
+    play.report("project_manager", json!({ "status": "PLANNING_COMPLETE", "groups": [group, other] }));
+    let tells_plan = |play: &Play, whose: &str| {
+        let prompt = play.prompt(whose, None);
+        assert!(prompt.contains("## The plan of project_manager for group `login`"), "{whose}: {prompt}");
+        assert!(prompt.contains("Lock after five.") && prompt.contains("A test shows it"), "{whose}: {prompt}");
+        assert!(!prompt.contains("Of the other group."), "{whose}: {prompt}");
+        prompt
+    };
+    tells_plan(&play, "developer");
+    play.report("developer", json!({ "status": "READY_FOR_QA" }));
+    tells_plan(&play, "qa_expert");
+    play.report("qa_expert", json!({ "status": "PASS", "test_progression": { "still_failing": [] } }));
+    tells_plan(&play, "tech_lead");
+    let mut finding = issue("R1", "Token is logged", "HIGH", true);
+    finding["description"] = json!("debug.log has it\n## in line 3");
+    let mut long = issue("R2", "No lock", "HIGH", true);
+    long["description"] = json!("x".repeat(4_000));
+    play.report("tech_lead", json!({ "status": "CHANGES_REQUESTED", "issues": [finding.clone(), long] }));
+    let back = tells_plan(&play, "developer");
+    assert!(back.contains("Token is logged (by tech_lead)\n  | debug.log has it\n  | ## in line 3\n"), "{back}");
+    assert!(
+        back.contains(" …\n  no response yet") && back.contains("characters left out: open findings; all of it"),
+        "{back}"
+    );
+    let files = play.prompts("developer", None, BUDGET).0.whole;
+    assert!(files.len() == 1 && files[0].1.contains(&"x".repeat(4_000)), "{files:?}");
+    // Raised again as it is, with other words: the last ones count.
+    play.report("developer", json!({ "status": "READY_FOR_REVIEW" }));
+    finding["description"] = json!("trace.log as well");
+    play.report("tech_lead", json!({ "status": "CHANGES_REQUESTED", "issues": [finding] }));
+    play.lose("developer", None);
+    let again = tells_plan(&play, "developer");
+    assert!(again.contains("| trace.log as well\n") && !again.contains("debug.log"), "{again}");
+    // A review that only rules on rejections leaves the words where they were.
+    play.report("developer", json!({ "status": "READY_FOR_REVIEW" }));
+    let tracking = json!({ "iteration": 3, "rejections_overruled": ["R1"] });
+    play.report("tech_lead", json!({ "status": "CHANGES_REQUESTED", "iteration_tracking": tracking }));
+    assert!(tells_plan(&play, "developer").contains("| debug.log has it\n"), "the words that it was raised with");
+}
+
+#[test]
+fn a_role_is_told_what_it_does_and_exactly_what_it_may_change() {
+    let mut play = Play::groups(&["login"]);
+    let developer = play.prompts("developer", None, BUDGET).1.text;
+    assert!(developer.contains("You build what the plan says for your group and no more"), "{developer}");
+    assert!(developer.contains("\nYou may change the files of your group.\n"), "{developer}");
+    play.report("developer", json!({ "status": "READY_FOR_QA" }));
+    let qa = play.prompts("qa_expert", None, BUDGET).1.text;
+    assert!(
+        qa.contains("\nYou may change no file of the project: you look, judge and report. What you change is undone"),
+        "{qa}"
+    );
+    let mut feature = Play::start("feature");
+    let skills = json!(["persisting-agent-outputs", "writing-plans"]);
+    let group = json!({ "id": "login", "title": "Login form", "domain": "frontend" });
+    feature.report("planner", json!({ "status": "complete", "skills_invoked": skills, "groups": [group] }));
+    assert!(feature.prompt("frontend-lead", None).contains("You design the frontend part of the work"));
+}
+
+/// In a run the handoff is given in for the agent: nothing in its prompt says otherwise.
+#[test]
+fn the_prompt_of_a_run_speaks_of_no_command() {
+    let play = Play::groups(&["login"]);
+    let (own, of_run) = play.prompts("developer", None, BUDGET);
+    assert!(own.text.contains("## How to give it in") && own.text.contains("interlock report"));
+    for absent in ["How to give it in", "interlock report", "INTERLOCK_TOKEN", "no message"] {
+        assert!(!of_run.text.contains(absent), "{absent}: {}", of_run.text);
+    }
+    let handed = of_run.text.find("## What to return").expect("the rules of return");
+    assert!(own.text.contains(of_run.text[handed..].trim_end()), "{}", of_run.text);
 }

@@ -10,7 +10,8 @@ use crate::cli::{Ending, examples};
 use crate::decision;
 use crate::engine::{Engine, Order, QuestionRef, Task};
 use crate::failure::{Exit, Failure};
-use crate::output::Output;
+use crate::output::{Output, indented};
+use crate::sanitise;
 
 /// Answer a question (takes the operator key)
 ///
@@ -48,14 +49,28 @@ impl Answer {
             (None, Some(text)) => Choice::Text(text),
             (None, None) => {
                 let message = "an answer takes --option, --text or both";
-                return Err(Failure::new(Exit::Usage, Code::BadArgument, message)
-                    .help("`interlock question list` shows the options"));
+                return Err(Failure::new(Exit::Usage, Code::BadArgument, message).help(self.asked(&mut engine)?));
             }
         };
         let QuestionRef { session, id } = &self.question;
         let answer = command::Answer { question: *id, choice, by: person(self.by.as_deref()) };
         let order = Order { session: session.clone(), task: Task::Simple(Command::Answer(answer)) };
         decision::tell(output, &engine.execute(&order)?)
+    }
+
+    /// What is asked, for somebody who does not say what they answer.
+    fn asked(&self, engine: &mut Engine) -> Result<String, Failure> {
+        let mut view = engine.store().view()?;
+        let asked = match view.session(&self.question.session)? {
+            Some(session) => view.question(session.key, self.question.id)?.filter(|asked| asked.open),
+            None => None,
+        };
+        let Some(asked) = asked else { return Ok("`interlock question list` shows what is asked".to_owned()) };
+        let mut help = indented(&asked.text, "");
+        for (number, option) in asked.options.iter().enumerate() {
+            help.push_str(&format!("\n  {}. {}", number + 1, sanitise::line(option)));
+        }
+        Ok(help)
     }
 
     /// An option by its number, unless one is called that.

@@ -1,7 +1,5 @@
 //! `interlock claim`
 
-use std::fs;
-
 use clap::Args;
 use interlock_core::code::Code;
 use serde_json::json;
@@ -11,6 +9,7 @@ use crate::cli::{Ending, examples};
 use crate::clock::rfc3339;
 use crate::engine::{AssignmentRef, Order, Task};
 use crate::failure::{Exit, Failure};
+use crate::handin;
 use crate::output::{HEADING, Output, Text};
 
 /// Take an assignment for an agent: its token and its prompt (takes the spawner key)
@@ -35,9 +34,7 @@ impl Claim {
             return Err(Failure::new(Exit::Bug, Code::Bug, "a claim came back without its token"));
         };
         let directory = engine.output_directory(session, *id, claimed.attempt);
-        fs::create_dir_all(&directory).map_err(|error| {
-            Failure::new(Exit::Unavailable, Code::OutputFailed, format!("{}: {error}", directory.display()))
-        })?;
+        handin::make(&directory, &claimed.whole)?;
         let deadline = claimed.deadline.map(rfc3339);
         if output.json {
             output.document(&json!({

@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::cli::place::Place;
 use crate::cli::{Ending, examples};
 use crate::failure::Exit;
-use crate::output::{NAME, Output, Text};
+use crate::output::{NAME, Output, Text, indented};
 use crate::store::Store as _;
 
 /// See what only a person can settle
@@ -72,7 +72,7 @@ impl List {
         for asked in &questions {
             text.paint(NAME, format!("{}.{}", asked.session, asked.id));
             let group = asked.group.as_ref().map_or(String::new(), |group| format!(" ({group})"));
-            let _ = writeln!(text, "{group}  {}", asked.text);
+            let _ = writeln!(text, "{group}  {}", indented(&asked.text, "  "));
             for (number, option) in asked.options.iter().enumerate() {
                 let _ = writeln!(text, "  {}. {}", number + 1, Name::as_str(option));
             }

@@ -11,7 +11,7 @@ use interlock_core::rejection::Rejection;
 use interlock_core::state::{Assignment, State};
 use interlock_core::workflow::{Workflow, load_pinned};
 
-use crate::engine::prompt::Origin;
+use crate::engine::prompt::{Origin, Planned};
 use crate::engine::{Result, Work};
 use crate::store::chain::{BEGINNING, ChainKey, Seal, Sealed};
 use crate::store::{EventRow, Fault, SessionHead, Snapshot, Stored, View};
@@ -99,6 +99,8 @@ pub(super) struct Memory {
     workflows: BTreeMap<String, Arc<Workflow>>,
     /// Where the last claim came from.
     pub(super) origin: Option<Arc<Origin>>,
+    /// The plan that was last looked into.
+    pub(super) plan: Option<Planned>,
 }
 
 impl Memory {
@@ -106,6 +108,7 @@ impl Memory {
     pub(super) fn let_go(&mut self) {
         self.sessions.clear();
         self.origin = None;
+        self.plan = None;
     }
 
     pub(super) fn learn(&mut self, workflow: &Arc<Workflow>) {

@@ -20,11 +20,12 @@ use std::sync::Arc;
 
 use interlock_core::command::{self, Command, Inputs};
 use interlock_core::decide::{self, Outcome};
-use interlock_core::event::Event;
+use interlock_core::event::{Cause, Event};
 use interlock_core::id::{AssignmentId, Digest, Name};
 use interlock_core::rejection::Rejection;
 use interlock_core::watch::Via;
 use interlock_core::workflow::Workflow;
+use serde_json::Value as Json;
 
 use crate::clock;
 use crate::keys::{Keyring, Kind, Secret};
@@ -60,6 +61,8 @@ pub struct Claimed {
     pub attempt: u32,
     pub token: Secret,
     pub prompt: String,
+    /// All of what did not fit into the prompt: files of the output directory, which whoever claims lays out there.
+    pub whole: Vec<(String, String)>,
     pub deadline: Option<interlock_core::id::Timestamp>,
 }
 
@@ -224,6 +227,24 @@ impl Engine {
                 return Ok(events);
             }
             events.extend(more);
+        }
+    }
+
+    /// Tells every event of a session in its order, with what was reported in it, each seal checked.
+    pub fn recount(&mut self, session: &str, each: &mut dyn FnMut(&Event, Option<&Json>)) -> Result<()> {
+        let key = self.look(session)?.0.key;
+        let mut view = self.store.view()?;
+        let mut seq = 0;
+        loop {
+            let rows = view.events(key, seq, load::BATCH)?;
+            let Some(last) = rows.last() else { return Ok(()) };
+            seq = last.seq;
+            for row in &rows {
+                let event = load::unsealed(session, row, &self.key)?;
+                let reports = matches!(event.cause, Cause::Reported { .. } | Cause::Merged { .. });
+                let body = if reports { prompt::given(&mut *view, session, row)? } else { None };
+                each(&event, body.and_then(|body| serde_json::from_str(&body).ok()).as_ref());
+            }
         }
     }
 

@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use interlock_core::event::{Cause, Event};
-use interlock_core::id::{AssignmentId, Name, Timestamp};
+use interlock_core::id::{AssignmentId, DecisionId, Name, Timestamp};
+use interlock_core::watch::Via;
 use interlock_core::workflow::{Role, Workflow};
 use serde_json::Value as Json;
 
-use crate::brief::Brief;
+use crate::brief::{Brief, Prompt, Said};
 use crate::engine::load::{broken, unsealed};
 use crate::engine::{Result, Work};
-use crate::store::{EventRow, chain};
+use crate::store::{EventRow, View, chain};
 
 /// An event that gave assignments, and what was handed over in it.
 pub(super) struct Origin {
@@ -20,9 +21,16 @@ pub(super) struct Origin {
     handoff: Option<Arc<Json>>,
 }
 
+/// A plan that many groups came from.
+pub(super) struct Planned {
+    /// The version of the store that it was read in, its session and its decision.
+    place: (i64, i64, DecisionId),
+    report: Option<Arc<Json>>,
+}
+
 impl Work<'_> {
     /// The prompt for an open assignment; `None` if there is no such thing, which the decision then says.
-    pub(super) fn prompt(&mut self, session: &Name, id: AssignmentId, workflow: &Workflow) -> Result<Option<String>> {
+    pub(super) fn prompt(&mut self, session: &Name, id: AssignmentId, workflow: &Workflow) -> Result<Option<Prompt>> {
         let live = self.held(session)?;
         let key = live.key;
         let Some(assignment) = live.state.assignments.get(&id).filter(|assignment| assignment.closed.is_none()) else {
@@ -44,7 +52,9 @@ impl Work<'_> {
             self.recall_question(session, *question)?;
         }
         let mission = self.mission(session, key)?;
+        let said = self.said(session, key, assignment.group.as_ref())?;
         let output_directory = output_directory(self.output, session, id, assignment.attempt);
+        let in_a_run = self.via == Some(&Via::Run);
         let state = &self.held(session)?.state;
         let brief = Brief {
             state,
@@ -55,9 +65,11 @@ impl Work<'_> {
             lost: lost.as_deref().map(|lost| &lost.event),
             handoff: origin.as_deref().and_then(|origin| origin.handoff.as_ref()),
             mission: mission.as_deref(),
+            said: &said,
             output_directory: &output_directory,
+            in_a_run,
         };
-        Ok(Some(brief.text()))
+        Ok(Some(brief.prompt()))
     }
 
     /// The event that gave the assignment, and what was handed over in it: as it was then, or not at all. A plan gives
@@ -77,6 +89,32 @@ impl Work<'_> {
         Ok(Some(origin))
     }
 
+    /// What agents wrote of a group in their reports.
+    fn said(&mut self, session: &Name, key: i64, group: Option<&Name>) -> Result<Said> {
+        let state = &self.held(session)?.state;
+        let Some(group) = group.and_then(|group| state.group(group)).cloned() else { return Ok(Said::default()) };
+        let plan = group.words.plan;
+        Said::of(&group, |decision| self.report_of(session, key, decision, decision == plan))
+    }
+
+    /// What was given in for a decision. A plan is that of many groups, and kept for the next of them.
+    fn report_of(&mut self, session: &str, key: i64, id: DecisionId, keep: bool) -> Result<Option<Arc<Json>>> {
+        let place = (self.memory.version, key, id);
+        if let Some(known) = self.memory.plan.as_ref().filter(|known| known.place == place) {
+            return Ok(known.report.clone());
+        }
+        let Some(row) = self.tx.event_of_decision(key, id.0)? else { return Ok(None) };
+        let event = unsealed(session, &row, self.key)?;
+        // The text beside the start of a session is its mission, whatever it looks like.
+        let reported = matches!(event.cause, Cause::Reported { .. } | Cause::Merged { .. });
+        let given = if reported { self.given(session, &row)? } else { None };
+        let report = given.and_then(|body| serde_json::from_str(&body).ok()).map(Arc::new);
+        if keep {
+            self.memory.plan = Some(Planned { place, report: report.clone() });
+        }
+        Ok(report)
+    }
+
     /// The text that the session was started with.
     fn mission(&mut self, session: &str, key: i64) -> Result<Option<String>> {
         let first = self.tx.events(key, 0, 1)?;
@@ -85,13 +123,17 @@ impl Work<'_> {
         self.given(session, row)
     }
 
-    /// What a sealed event was given, if it is what it was.
     fn given(&mut self, session: &str, row: &EventRow) -> Result<Option<String>> {
-        let body = self.tx.attachment(row.id)?;
-        match body.as_ref().map(|body| chain::given(body.as_bytes())) == row.given {
-            true => Ok(body),
-            false => Err(broken(session, row.seq).into()),
-        }
+        given(&mut *self.tx, session, row)
+    }
+}
+
+/// What a sealed event was given, if it is what it was.
+pub(super) fn given<V: View + ?Sized>(view: &mut V, session: &str, row: &EventRow) -> Result<Option<String>> {
+    let body = view.attachment(row.id)?;
+    match body.as_ref().map(|body| chain::given(body.as_bytes())) == row.given {
+        true => Ok(body),
+        false => Err(broken(session, row.seq).into()),
     }
 }
 

@@ -14,6 +14,7 @@ use interlock_core::state::State;
 use interlock_core::watch::Via;
 use interlock_core::workflow::Workflow;
 
+use crate::brief::Prompt;
 use crate::clock;
 use crate::engine::order::Given;
 use crate::engine::record::With;
@@ -72,15 +73,21 @@ impl Work<'_> {
         let command = Command::Claim(Claim {
             assignment,
             token: token.digest(),
-            prompt: text.as_ref().map(|text| Digest::of(text.as_bytes())),
+            prompt: text.as_ref().map(|prompt| Digest::of(prompt.text.as_bytes())),
             // A run keeps the time itself, and does not count what it waits for a service.
             lease_until: deadline.filter(|_| self.via != Some(&Via::Run)),
             via: self.via.cloned(),
         });
         let given = self.held(&order.session)?.state.assignments.get(&assignment);
         let given = given.map(|given| (given.role.clone(), given.attempt));
-        let claimed =
-            text.zip(given).map(|(prompt, (role, attempt))| Claimed { role, attempt, token, prompt, deadline });
+        let claimed = text.zip(given).map(|(Prompt { text: prompt, whole }, (role, attempt))| Claimed {
+            role,
+            attempt,
+            token,
+            prompt,
+            whole,
+            deadline,
+        });
         self.run(order, &workflow, &command, With { mission: None, claimed })
     }
 

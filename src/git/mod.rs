@@ -9,6 +9,7 @@ mod conflict;
 mod customs;
 mod ground;
 mod large;
+mod message;
 mod outline;
 mod own;
 mod program;
@@ -30,6 +31,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 
 pub(crate) use conflict::{Both, Conflict};
+pub(crate) use message::Message;
 pub(crate) use program::{Git, set_mark};
 pub(crate) use project::Project;
 pub(crate) use register::RegisterKey;

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 
-use super::{Attempt, Git, Hash, Project, RegisterKey, Vault, Who, Workspace};
+use super::{Attempt, Git, Hash, Message, Project, RegisterKey, Vault, Who, Workspace};
 
 struct Yard {
     root: PathBuf,
@@ -39,7 +39,7 @@ impl Yard {
         let base = self.vault.integration().expect("a commit");
         fs::write(workspace.folder.join("same"), text).expect("a file");
         let tree = workspace.changes(&base).expect("changes").tree;
-        self.vault.commit(&tree, &[&base], &Who { role: "r", session: "s" }, "Work").expect("a commit")
+        self.vault.commit(&tree, &[&base], &Who { role: "r", session: "s" }, &Message::new("Work")).expect("a commit")
     }
 }
 

@@ -16,7 +16,7 @@ use crate::git::ground::Ground;
 use crate::git::large;
 use crate::git::outline::Outline;
 use crate::git::register::{self, Register, RegisterKey};
-use crate::git::{Error, Git, Hash, Project, Result, remove};
+use crate::git::{Error, Git, Hash, Message, Project, Result, remove};
 
 const BASE: &str = "base";
 /// Commits that wait for the report of their assignment.
@@ -194,7 +194,7 @@ impl Vault {
         }
     }
 
-    pub(crate) fn commit(&self, tree: &Hash, parents: &[&Hash], who: &Who<'_>, message: &str) -> Result<Hash> {
+    pub(crate) fn commit(&self, tree: &Hash, parents: &[&Hash], who: &Who<'_>, message: &Message) -> Result<Hash> {
         let mut arguments = vec!["commit-tree", tree.as_str()];
         for parent in parents {
             arguments.extend(["-p", parent.as_str()]);
@@ -204,7 +204,7 @@ impl Vault {
         let git = git.with("GIT_AUTHOR_NAME", plain(who.role)).with("GIT_AUTHOR_EMAIL", &email);
         let git =
             git.with("GIT_COMMITTER_NAME", "Interlock").with("GIT_COMMITTER_EMAIL", "interlock@interlock.invalid");
-        let commit = Hash::parse(&git.tell(&arguments, message)?)?;
+        let commit = Hash::parse(&git.tell(&arguments, &message.to_string())?)?;
         self.trees().insert(commit.clone(), tree.clone());
         Ok(commit)
     }

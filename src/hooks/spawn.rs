@@ -1,13 +1,12 @@
 //! A sub-agent is about to start: it is an assignment that is open, or it does not start.
 
-use std::fs;
-
 use interlock_core::code::Code;
 use interlock_core::id::{AssignmentId, Name};
 use interlock_core::state::Assignment;
 
 use crate::engine::{Error, Order, Task};
 use crate::failure::{Exit, Failure};
+use crate::handin;
 use crate::hooks::happening::{Agent, Spawn, Verdict};
 use crate::hooks::judge::{Finding, Judge};
 use crate::hooks::memory::Held;
@@ -114,9 +113,7 @@ impl Judge {
             return Err(Failure::new(Exit::Bug, Code::Bug, "a claim came back without its token"));
         };
         let folder = self.engine.output_directory(&chosen.session, chosen.id, claimed.attempt);
-        fs::create_dir_all(&folder).map_err(|error| {
-            Failure::new(Exit::Unavailable, Code::OutputFailed, format!("{}: {error}", folder.display()))
-        })?;
+        handin::make(&folder, &claimed.whole)?;
         let prompt = format!("{}{IN_A_CLIENT}{}", without_command(&claimed.prompt).trim_end(), added(&spawn.said));
         // Where calls have no name, what the agent is told names its assignment.
         let id = format!("{}.{}", chosen.session, chosen.id);

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -33,6 +34,8 @@ pub(super) struct Crew {
     pub(super) purse: Purse,
     pub(super) checks: Checks,
     pub(super) cut_short: Mutex<CutShort>,
+    /// People know that the mission is longer than a prompt.
+    pub(super) told: AtomicBool,
     pub(super) desk: Caller,
     /// Held by the keepers of agents; the next run waits for it.
     pub(super) lock: PathBuf,

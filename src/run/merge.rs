@@ -12,7 +12,7 @@ use serde_json::{Value as Json, json};
 use crate::clock;
 use crate::engine::{Given, Task as Wish};
 use crate::failure::{Exit, Failure};
-use crate::git::{Attempt, Conflict, Hash};
+use crate::git::{Attempt, Conflict, Hash, Message};
 use crate::process::Control;
 use crate::run::checks::whose;
 use crate::run::crew::{Call, Crew, Over, settled};
@@ -70,7 +70,7 @@ fn checked(
     control: &Control,
 ) -> Result<Tried, Failure> {
     // Before it is known whether it will be one: commands may ask git where they are.
-    let message = format!("Merge {group}\n\nAssignment: {}\n", call.id);
+    let message = Message::new(&format!("Merge {group}")).of(call.id);
     let merge = crew.site.vault.commit(tree, &[onto, commit], &crew.site.who(&call.role), &message)?;
     let checks = crew.checks_of_merge(call)?;
     if !checks.is_empty() {

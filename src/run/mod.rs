@@ -100,6 +100,7 @@ impl Run {
             purse: Purse::open(&self.root.join("spent.jsonl")),
             checks: checks::Checks::default(),
             cut_short: std::sync::Mutex::default(),
+            told: std::sync::atomic::AtomicBool::default(),
             session: self.session,
             sources: sources(&mut looking, &self.workflow)?,
             workflow: self.workflow,

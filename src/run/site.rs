@@ -11,7 +11,7 @@ use interlock_core::workflow::Writes;
 use serde_json::Value as Json;
 
 use crate::git::{
-    Attempt, Both, Changes, Conflict, Error, Hash, Project, RegisterKey, Result, Vault, Who, Workspace, remove,
+    Attempt, Both, Changes, Conflict, Error, Hash, Message, Project, RegisterKey, Result, Vault, Who, Workspace, remove,
 };
 use crate::handin;
 use crate::run::conflicts::Conflicts;
@@ -145,7 +145,13 @@ impl Site {
     }
 
     /// Takes in what the agent left, before its report is given in.
-    pub(super) fn take_in(&self, bench: &Bench, id: AssignmentId, changes: &Changes, message: &str) -> Result<Hash> {
+    pub(super) fn take_in(
+        &self,
+        bench: &Bench,
+        id: AssignmentId,
+        changes: &Changes,
+        message: &Message,
+    ) -> Result<Hash> {
         let unchanged = bench.parents.len() == 1 && self.vault.tree(&bench.head)? == changes.tree;
         let commit = if unchanged {
             bench.head.clone()
@@ -193,7 +199,8 @@ impl Site {
                 let merge = match self.vault.contains(commit, &onto)? {
                     true => commit.clone(),
                     false => {
-                        self.vault.commit(&tree, &[&onto, commit], &self.who(role), "Merge the session's own work")?
+                        let message = Message::new("Merge the session's own work");
+                        self.vault.commit(&tree, &[&onto, commit], &self.who(role), &message)?
                     }
                 };
                 self.vault.publish(OF_SESSION, &merge, &onto, None)
@@ -290,6 +297,19 @@ impl Bench {
     /// Has nobody done anything yet that is in it?
     pub(super) fn is_untouched(&self, site: &Site) -> bool {
         self.begun == self.head && site.vault.base().is_ok_and(|base| base == self.head)
+    }
+
+    /// What its work is to be held against: where the group began, or what it was last brought together with.
+    pub(super) fn base(&self, site: &Site) -> Result<Hash> {
+        if self.name == OF_SESSION {
+            return site.vault.base();
+        }
+        if let Some(onto) = site.vault.onto(&self.name)?
+            && (self.parents.contains(&onto) || site.vault.contains(&self.head, &onto)?)
+        {
+            return Ok(onto);
+        }
+        site.vault.group_base(&self.name)
     }
 
     /// What the agent did to the files.

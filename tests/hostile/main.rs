@@ -1,5 +1,6 @@
 //! Agents that mean harm, or are broken as if they did: real processes, and the real program that drives them.
 
+mod commits;
 mod ends;
 mod files;
 mod git;

@@ -7,6 +7,7 @@ use crate::decide::facts::ASKER;
 use crate::decide::situation::Situation;
 use crate::decision::Action;
 use crate::event::Change;
+use crate::handoff::Asked;
 use crate::id::Name;
 use crate::rejection::Rejection;
 use crate::state::{GatePurpose, Stopped};
@@ -71,8 +72,7 @@ impl Draft<'_> {
             path => {
                 let Some(handoff) = situation.handoff else { return String::new() };
                 if path == "handoff.context" && !handoff.questions.is_empty() {
-                    let asked: Vec<&str> = handoff.questions.iter().map(|asked| asked.text.as_str()).collect();
-                    return asked.join("\n");
+                    return asked_of_people(&handoff.questions);
                 }
                 match handoff.field(path) {
                     Some(serde_json::Value::String(text)) => text.clone(),
@@ -120,6 +120,29 @@ impl Draft<'_> {
             (None, None) => self.end_session(),
         }
     }
+}
+
+/// Questions as people read them: each with what goes with it on lines of its own. The options of the only one can be taken
+/// by their names; those of several are answered in words, and stand here.
+fn asked_of_people(questions: &[Asked]) -> String {
+    let mut lines = Vec::new();
+    for (index, asked) in questions.iter().enumerate() {
+        let several = questions.len() > 1;
+        let indent = if several { "   " } else { "" };
+        for (row, line) in asked.text.trim().lines().enumerate() {
+            lines.push(match (several, row) {
+                (true, 0) => format!("{}. {line}", index.saturating_add(1)),
+                _ => format!("{indent}{line}"),
+            });
+        }
+        if several && !asked.options.is_empty() {
+            let options: Vec<&str> = asked.options.iter().map(Name::as_str).collect();
+            lines.push(format!("{indent}options: {}", options.join(" | ")));
+        }
+        let more = [("category", &asked.category), ("impact", &asked.impact)];
+        lines.extend(more.iter().filter_map(|(name, said)| Some(format!("{indent}{name}: {}", said.as_ref()?.trim()))));
+    }
+    lines.join("\n")
 }
 
 /// Declared options that can hold here; free answers add what the handoff offered.

@@ -47,7 +47,8 @@ impl State {
         match change {
             Change::GroupPlanned { group } => {
                 self.gates_passed.clear();
-                let group = Group::planned(group);
+                let mut group = Group::planned(group);
+                group.words.plan = decision;
                 self.roster.add(self.groups.len(), &group);
                 self.groups.push(group);
             }
@@ -105,7 +106,9 @@ impl State {
                 group.gates_passed.clear();
                 group.confirmed = false;
             }),
-            Change::Reviewed { group, by, findings } => self.on_group(group, |group| group.reviewed(by, findings)),
+            Change::Reviewed { group, by, findings } => {
+                self.on_group(group, |group| group.reviewed(by, findings, decision));
+            }
             Change::Responded { group, responses } => self.on_group(group, |group| group.responded(responses)),
             Change::TestsFailing { group, tests } => {
                 self.on_group(group, |group| group.failing_tests.clone_from(tests));
@@ -384,12 +387,20 @@ impl Lane {
 }
 
 impl Group {
-    fn reviewed(&mut self, by: &Name, findings: &[(u32, Finding)]) {
+    fn reviewed(&mut self, by: &Name, findings: &[(u32, Finding)], decision: DecisionId) {
         self.reviewers.insert(by.clone());
+        self.words.reviews.insert(by.clone(), decision);
         for (index, finding) in findings {
-            match self.findings.get_mut(usize::try_from(*index).unwrap_or(usize::MAX)) {
+            let mut index = usize::try_from(*index).unwrap_or(usize::MAX);
+            match self.findings.get_mut(index) {
                 Some(old) => *old = finding.clone(),
-                None => self.findings.push(finding.clone()),
+                None => {
+                    index = self.findings.len();
+                    self.findings.push(finding.clone());
+                }
+            }
+            if finding.status == FindingStatus::Open {
+                self.words.raise(index, decision);
             }
         }
     }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use crate::handoff::{Grade, Issue, PlannedGroup, Response};
-use crate::id::Name;
+use crate::id::{DecisionId, Name};
 use crate::state::lane::Lane;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -149,6 +149,39 @@ pub struct Group {
     pub merging: bool,
     /// For the manager.
     pub notes: Vec<Name>,
+    /// Where the words lie that are not kept here.
+    #[serde(default)]
+    pub words: Words,
+}
+
+/// The decisions whose reports have what agents wrote of a group. The words themselves lie beside the events, so that the
+/// state does not grow with them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Words {
+    /// Of the plan.
+    pub plan: DecisionId,
+    /// For each finding, of the report that raised it as it stands.
+    pub raised: Vec<DecisionId>,
+    /// For each reviewer, of its last review.
+    pub reviews: BTreeMap<Name, DecisionId>,
+}
+
+impl Words {
+    /// The decisions whose reports may have the words to a finding: the last review first, which may say it anew.
+    pub fn of_finding(&self, index: usize, raised_by: &str) -> impl Iterator<Item = DecisionId> {
+        let last = self.reviews.get(raised_by).copied();
+        let raised = self.raised.get(index).copied();
+        last.into_iter().chain(raised).filter(|decision| *decision != DecisionId::default())
+    }
+
+    pub(super) fn raise(&mut self, index: usize, decision: DecisionId) {
+        if self.raised.len() <= index {
+            self.raised.resize(index.saturating_add(1), DecisionId::default());
+        }
+        if let Some(raised) = self.raised.get_mut(index) {
+            *raised = decision;
+        }
+    }
 }
 
 impl Group {
@@ -170,6 +203,7 @@ impl Group {
             failing_tests: Vec::new(),
             merging: false,
             notes: Vec::new(),
+            words: Words::default(),
         }
     }
 

@@ -17,7 +17,7 @@ use crate::id::{AssignmentId, DecisionId, Digest, GateRunId, Name, QuestionId, T
 use crate::watch::{Via, Watch};
 use crate::workflow::Task;
 
-pub use group::{End, Finding, FindingStatus, Group, GroupStatus, Progress};
+pub use group::{End, Finding, FindingStatus, Group, GroupStatus, Progress, Words};
 pub use lane::{Block, Counter, Holder, Lane, Part, Seat};
 pub(crate) use roster::{Class, Roster, Where};
 

@@ -82,6 +82,8 @@ record! {
 
     /// A role.
     struct RoleDoc {
+        /// What the role does, for whoever plays it: a few sentences in its prompt. `{domain}` is filled in.
+        about: Option<String>,
         /// Classes of the role; `author` is known to the language.
         is: Vec<At<Name>>,
         /// The next rung when work with this role is stuck; a person if absent.

@@ -105,6 +105,8 @@ pub struct MergeWords {
 #[derive(Clone, Debug)]
 pub struct Role {
     pub name: Name,
+    /// What it does, told to whoever plays it.
+    pub about: Option<String>,
     pub author: bool,
     pub classes: Vec<Name>,
     pub domain: Option<DomainIx>,

@@ -12,7 +12,7 @@ use interlock_core::state::{Assignment, State};
 use interlock_core::workflow::{Workflow, load_shipped};
 use serde_json::{Value as Json, json};
 
-use crate::brief::{BUDGET, Brief};
+use crate::brief::{BUDGET, Brief, Prompt, Said};
 
 pub(super) struct Play {
     workflow: Workflow,
@@ -112,6 +112,11 @@ impl Play {
 
     /// The prompt, which is the same every time, and whose skeleton is a valid handoff once it is filled in.
     pub(super) fn prompt_within(&self, whose: &str, mission: Option<&str>, budget: usize) -> String {
+        self.prompts(whose, mission, budget).0.text
+    }
+
+    /// The prompt of who gives it in itself, and that of a run.
+    pub(super) fn prompts(&self, whose: &str, mission: Option<&str>, budget: usize) -> (Prompt, Prompt) {
         let (id, assignment) = self.assignment(whose);
         let (mut origin, mut lost) = (self.origin(id), None);
         while let Cause::Lost { assignment, .. } = origin.cause {
@@ -127,12 +132,27 @@ impl Play {
             lost,
             handoff: origin.handoff.as_ref(),
             mission,
+            said: &self.said(&assignment),
+            in_a_run: false,
             output_directory: &format!(".interlock/output/s1/{id}.{}", assignment.attempt),
         };
-        let prompt = brief.text_within(budget);
-        assert_eq!(prompt, brief.text_within(budget));
-        self.skeleton_is_valid(&assignment, &prompt);
-        prompt
+        let prompt = brief.prompt_within(budget);
+        assert_eq!(prompt, brief.prompt_within(budget));
+        self.skeleton_is_valid(&assignment, &prompt.text);
+        let of_run = Brief { in_a_run: true, ..brief }.prompt_within(budget);
+        self.skeleton_is_valid(&assignment, &of_run.text);
+        (prompt, of_run)
+    }
+
+    fn said(&self, assignment: &Assignment) -> Said {
+        let Some(group) = assignment.group.as_ref().and_then(|group| self.state.group(group)) else {
+            return Said::default();
+        };
+        let report = |id| {
+            let decided = |event: &&Event| event.decision.as_ref().is_some_and(|decision| decision.id == id);
+            Ok::<_, ()>(self.log.iter().find(decided).and_then(|event| event.handoff.clone()))
+        };
+        Said::of(group, report).expect("the log")
     }
 
     fn origin(&self, id: AssignmentId) -> &Event {

@@ -60,6 +60,7 @@ fn document(workflow: &Workflow, loaded: &Loaded, file: &str, source: &str) -> J
     let roles = workflow.roles.iter().map(|role| {
         json!({
             "name": role.name,
+            "about": role.about,
             "is": role.classes,
             "escalates_to": above(workflow, role),
             "at_most": role.at_most,

@@ -7,6 +7,7 @@ use interlock_core::event::{Cause, Change, Event};
 use interlock_core::id::{AssignmentId, GateRunId, Name, QuestionId};
 use serde_json::{Value as Json, json};
 
+use crate::run::story::words::reason;
 use crate::run::view::said;
 
 /// One decision.
@@ -20,6 +21,8 @@ pub(super) struct Line {
     pub(super) because: Vec<Name>,
     /// Why the validator rejected.
     pub(super) reasons: Vec<Name>,
+    /// What whoever caused it said, in short.
+    pub(super) said: Option<String>,
 }
 
 impl Line {
@@ -27,7 +30,14 @@ impl Line {
         json!({
             "decision": self.decision, "who": self.who, "group": self.group, "what": self.what,
             "follows": self.follows, "rule": self.rule, "because": self.because, "reasons": self.reasons,
+            "said": self.said,
         })
+    }
+
+    /// Why, in words: as the workflow and Interlock have it, else as whoever caused it said.
+    pub(super) fn why(&self) -> String {
+        let given: Vec<&str> = self.because.iter().chain(&self.reasons).map(Name::as_str).collect();
+        if given.is_empty() { self.said.clone().unwrap_or_default() } else { given.join("; ") }
     }
 }
 
@@ -76,15 +86,23 @@ impl Known {
     }
 }
 
-/// Every decision, and how many commands were refused.
-pub(super) fn decisions(history: &[Event], session: &Name) -> (Vec<Line>, usize) {
-    let (mut lines, mut known) = (Vec::new(), Known::default());
-    for event in history {
-        event.changes.iter().for_each(|change| known.learn(change));
-        let Some(decision) = &event.decision else { continue };
-        let (who, group) = known.whose(&event.cause);
+/// The decisions, as the log is told.
+#[derive(Default)]
+pub(super) struct Lines {
+    pub(super) all: Vec<Line>,
+    /// How many commands were refused.
+    pub(super) refusals: usize,
+    known: Known,
+}
+
+impl Lines {
+    pub(super) fn hear(&mut self, event: &Event, report: Option<&Json>, session: &Name) {
+        self.refusals += usize::from(matches!(event.cause, Cause::Refused(_)));
+        event.changes.iter().for_each(|change| self.known.learn(change));
+        let Some(decision) = &event.decision else { return };
+        let (who, group) = self.known.whose(&event.cause);
         let judgement = decision.judgement.as_ref();
-        lines.push(Line {
+        self.all.push(Line {
             decision: format!("{session}.{}", decision.id),
             who,
             group,
@@ -93,10 +111,9 @@ pub(super) fn decisions(history: &[Event], session: &Name) -> (Vec<Line>, usize)
             rule: decision.rule.clone(),
             because: decision.because.clone(),
             reasons: judgement.iter().flat_map(|judged| &judged.reasons).map(|reason| reason.text.clone()).collect(),
+            said: reason(&event.cause, decision, report),
         });
     }
-    let refusals = history.iter().filter(|event| matches!(event.cause, Cause::Refused(_))).count();
-    (lines, refusals)
 }
 
 fn follows(decision: &Decision) -> String {

@@ -1,23 +1,28 @@
 //! What a run came to: what was done, each decision and why, and what it cost.
 
 mod line;
+mod mark;
 mod open;
+mod tale;
+mod words;
 
 use std::fmt::Write as _;
 
 use interlock_core::id::Name;
-use interlock_core::state::{GroupStatus, State};
+use interlock_core::state::{Finding, GroupStatus, State};
 use serde_json::{Value as Json, json};
 
 use crate::engine::Engine;
 use crate::git::Hash;
-use crate::output::{HEADING, NAME, Text};
+use crate::output::{HEADING, NAME, Text, counted};
 use crate::run::crew::Crew;
 use crate::run::purse::{Account, Spent};
 use crate::run::view::clock_of;
 use crate::sanitise;
-use line::{Line, decisions};
+use line::{Line, Lines};
+use mark::{code, plain};
 use open::Open;
+use tale::{Tale, Tales};
 
 /// Of a branch that the result is not on.
 const REFUSED: &str = "is checked out, or was changed by somebody else: it was left as it is";
@@ -28,6 +33,8 @@ struct Part {
     status: GroupStatus,
     spent: Spent,
     merged: Option<Hash>,
+    findings: Vec<Finding>,
+    tale: Tale,
 }
 
 pub(crate) struct Story {
@@ -37,10 +44,13 @@ pub(crate) struct Story {
     groups: Vec<Part>,
     /// What waits for a person.
     questions: Vec<Open>,
+    /// Of what belongs to no group.
+    tale: Tale,
     lines: Vec<Line>,
     refusals: usize,
     spent: Spent,
-    by_role: Vec<(Name, Spent)>,
+    /// What each role has used, and the client that plays it.
+    by_role: Vec<(Name, Spent, Option<&'static str>)>,
     /// Of the user's repository; none if nothing came of the session.
     branch: Option<String>,
     /// The branch that it should have been on, if that one could not have it.
@@ -59,14 +69,22 @@ impl Story {
         crew: &Crew,
         (branch, result): (Option<String>, &Hash),
     ) -> Result<Self, crate::failure::Failure> {
-        let (lines, refusals) = decisions(&engine.history(&crew.session)?, &crew.session);
+        let (mut lines, mut tales) = (Lines::default(), Tales::default());
+        engine.recount(&crew.session, &mut |event, report| {
+            lines.hear(event, report, &crew.session);
+            tales.hear(event, report, &crew.workflow);
+        })?;
         let groups = state.groups.iter().map(|group| Part {
             id: group.id.clone(),
             title: group.title.clone(),
             status: group.status(),
             spent: crew.purse.spent(&Account::Group(group.id.clone())),
             merged: crew.site.vault.merged(&group.id).ok().flatten(),
+            findings: group.findings.clone(),
+            tale: tales.take(Some(&group.id)),
         });
+        let client = |role: &Name| crew.team.part(role).map(|part| part.client.name());
+        let by_role = crew.purse.by_role().into_iter().map(|(role, spent)| (role.clone(), spent, client(&role)));
         let base = crew.site.vault.base()?;
         let own = Some(crew.site.branch());
         let refused = own.filter(|own| branch.as_ref().is_some_and(|branch| branch != own));
@@ -76,10 +94,11 @@ impl Story {
             status: state.status.name(),
             groups: groups.collect(),
             questions: Open::all(state),
-            lines,
-            refusals,
+            tale: tales.take(None),
+            lines: lines.all,
+            refusals: lines.refusals,
             spent: crew.purse.spent(&Account::Session),
-            by_role: crew.purse.by_role(),
+            by_role: by_role.collect(),
             branch,
             refused,
             result: result.clone(),
@@ -102,18 +121,19 @@ impl Story {
                 json!({
                     "id": group.id, "title": group.title, "status": group.status.name(),
                     "merged": group.merged.as_ref().map(Hash::as_str), "spent": spent_json(&group.spent),
+                    "story": group.tale.json(&group.findings),
                 })
             })
             .collect();
         let questions: Vec<Json> = self.questions.iter().map(|open| open.json(&self.session)).collect();
         let decisions: Vec<Json> = self.lines.iter().map(Line::json).collect();
         let roles: serde_json::Map<String, Json> =
-            self.by_role.iter().map(|(role, spent)| (role.to_string(), spent_json(spent))).collect();
+            self.by_role.iter().map(|(role, spent, _)| (role.to_string(), spent_json(spent))).collect();
         json!({
             "session": self.session, "title": self.title, "status": self.status, "groups": groups,
             "questions": questions, "decisions": decisions, "refusals": self.refusals, "spent": spent_json(&self.spent), "spent_by_role": roles,
             "branch": self.branch, "commit": self.result.as_str(), "base": self.base.as_str(), "files_changed": self.files,
-            "moved": self.moved,
+            "moved": self.moved, "story": self.tale.json(&[]),
         })
     }
 
@@ -129,17 +149,19 @@ impl Story {
             let merged =
                 group.merged.as_ref().map_or(String::new(), |commit| format!("  merged as {}", commit.short()));
             let title = sanitise::line(&group.title);
-            let _ = writeln!(text, " {:<22} {}{merged}  {title}", group.status.name(), cost(&group.spent));
+            let _ = writeln!(text, " {:<22} {}{merged}  {title}", group.status.name(), used(&group.spent));
         }
-        let _ = writeln!(text, "  {} decisions, {} refusals, {}", self.lines.len(), self.refusals, cost(&self.spent));
+        let (decisions, refusals) =
+            (counted(self.lines.len() as u64, "decision"), counted(self.refusals as u64, "refusal"));
+        let _ = writeln!(text, "  {decisions}, {refusals}, {}", cost(&self.spent));
         if !self.questions.is_empty() {
             text.push("\n");
             self.questions.iter().for_each(|open| open.text(&self.session, &mut text));
         }
         match &self.branch {
             Some(branch) if self.result != self.base => {
-                let (result, files) = (self.result.short(), self.files);
-                let _ = writeln!(text, "\n  result   branch {branch} ({result}, {files} files changed)");
+                let (result, files) = (self.result.short(), counted(self.files as u64, "file"));
+                let _ = writeln!(text, "\n  result   branch {branch} ({result}, {files} changed)");
                 if let Some(refused) = &self.refused {
                     let _ = writeln!(text, "  note     {refused} {REFUSED}");
                 }
@@ -165,20 +187,20 @@ impl Story {
             let (id, title) = (plain(&group.id), plain(&group.title));
             let _ = writeln!(text, "| {id} | {} | {merged} | {} | {title} |", group.status.name(), cost(&group.spent));
         }
-        text.push_str("\n## Roles\n\n| role | spent |\n|---|---|\n");
-        for (role, spent) in &self.by_role {
-            let _ = writeln!(text, "| {} | {} |", plain(role), cost(spent));
+        text.push_str("\n## Roles\n\n| role | client | spent |\n|---|---|---|\n");
+        for (role, spent, client) in &self.by_role {
+            let _ = writeln!(text, "| {} | {} | {} |", plain(role), client.unwrap_or("–"), cost(spent));
         }
         let _ = write!(
             text,
-            "\nAltogether {}. {} ({}), {} files against {}.\n\n",
+            "\nAltogether {}. {} ({}), {} against {}.\n\n",
             cost(&self.spent),
             match &self.branch {
                 Some(branch) => format!("The result is on branch `{branch}`"),
                 None => "Nothing was merged, so there is no branch".to_owned(),
             },
             self.result.short(),
-            self.files,
+            counted(self.files as u64, "file"),
             self.base.short()
         );
         if let Some(refused) = &self.refused {
@@ -194,26 +216,43 @@ impl Story {
             self.questions.iter().for_each(|open| text.push_str(&open.markdown(&self.session, plain)));
             text.push('\n');
         }
+        if !self.tale.is_empty() {
+            let _ = write!(text, "## The session itself\n\n{}\n", self.tale.markdown(&[]));
+        }
+        for group in &self.groups {
+            let (id, title, status) = (plain(&group.id), plain(&group.title), group.status.name());
+            let _ = write!(text, "## {id}: {title}\n\n**{status}**\n\n{}\n", group.tale.markdown(&group.findings));
+        }
+        self.decisions(&mut text);
+        text
+    }
+
+    fn decisions(&self, text: &mut String) {
         text.push_str("## Decisions\n\n");
         text.push_str("| decision | who | group | what happened | what followed | rule | because |\n");
         text.push_str("|---|---|---|---|---|---|---|\n");
         for line in &self.lines {
-            let because: Vec<String> = line.because.iter().chain(&line.reasons).map(|because| plain(because)).collect();
             let or_none = |text: Option<&str>| text.map_or_else(|| "–".to_owned(), plain);
             let (who, group) = (or_none(line.who.as_deref()), or_none(line.group.as_deref()));
             let (what, follows, rule) = (plain(&line.what), plain(&line.follows), code(&line.rule));
-            let because = because.join("; ");
-            let _ = writeln!(text, "| {} | {who} | {group} | {what} | {follows} | {rule} | {because} |", line.decision);
+            let why = plain(&line.why());
+            let _ = writeln!(text, "| {} | {who} | {group} | {what} | {follows} | {rule} | {why} |", line.decision);
         }
-        text
     }
 }
 
+/// The same, where what no client told is said to be untold: it is not nothing.
 fn cost(spent: &Spent) -> String {
-    let mut text = format!("{} turns, {}", spent.turns, clock_of(spent.time));
+    let told = spent.turns == 0 || spent.usage.cost.is_some();
+    format!("{}{}", used(spent), if told { "" } else { ", cost not told" })
+}
+
+/// What was used up, as far as it was told.
+fn used(spent: &Spent) -> String {
+    let mut text = format!("{}, {}", counted(u64::from(spent.turns), "turn"), clock_of(spent.time));
     let tokens = spent.usage.input_tokens.saturating_add(spent.usage.output_tokens);
     if tokens > 0 {
-        text.push_str(&format!(", {tokens} tokens"));
+        text.push_str(&format!(", {}", counted(tokens, "token")));
     }
     if let Some(cost) = spent.usage.cost {
         text.push_str(&format!(", ${cost:.2}"));
@@ -226,20 +265,4 @@ fn spent_json(spent: &Spent) -> Json {
         "turns": spent.turns, "seconds": spent.time.as_secs_f64(), "input_tokens": spent.usage.input_tokens,
         "output_tokens": spent.usage.output_tokens, "cost_usd": spent.usage.cost,
     })
-}
-
-/// For a cell of a table: one line, nothing that Markdown obeys.
-fn plain(text: &str) -> String {
-    let text = sanitise::line(text);
-    text.chars()
-        .flat_map(|character| match character {
-            '|' | '<' | '>' | '`' | '*' | '_' | '[' | ']' => vec!['\\', character],
-            other => vec![other],
-        })
-        .collect()
-}
-
-/// The same as code, in which nothing but a backtick means anything, and in a table a bar.
-fn code(text: &str) -> String {
-    format!("`{}`", sanitise::line(text).replace('`', "'").replace('|', "\\|"))
 }

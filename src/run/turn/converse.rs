@@ -13,10 +13,10 @@ use crate::agents::{Conversation, Job, Outcome, Progress, Tell, Tool, Usage};
 use crate::contract::Contract;
 use crate::failure::Failure;
 use crate::process::{self, End, Limits, Listener, Stream, Talk};
-use crate::run::crew::{Call, News, Over};
+use crate::run::crew::{Call, Crew, News, Over};
 use crate::run::purse::{Account, Exceeded, Purse};
 use crate::run::turn::Turn;
-use crate::team::Allowance;
+use crate::team::{Allowance, Part};
 
 /// Between two words to people of what an agent is at.
 const TELL: Duration = Duration::from_millis(50);
@@ -169,13 +169,9 @@ impl Turn<'_> {
         self.budgets().iter().find_map(|(whose, allowance)| self.crew.purse.exceeded(whose, allowance))
     }
 
-    /// How long it may still work on this attempt, waiting not counted: as the workflow, its part and the team say.
+    /// How long it may still work on this attempt, waiting not counted.
     pub(super) fn time_left(&self) -> Option<Duration> {
-        let crew = self.crew;
-        let role = crew.workflow.role_named(&self.call.role).and_then(|ix| crew.workflow.role(ix).deadline);
-        let role = role.map(|deadline| Duration::from_millis(deadline.milliseconds()));
-        let least = [role, self.part.deadline, crew.team.limits.time].into_iter().flatten().min();
-        least.map(|least| least.saturating_sub(self.worked))
+        time_for(self.crew, self.part, &self.call.role).map(|time| time.saturating_sub(self.worked))
     }
 
     /// What the client is held to. One that says nothing is also ended when a budget of time is used up.
@@ -187,6 +183,13 @@ impl Turn<'_> {
         let left = left.map(|left| left.saturating_add(Duration::from_millis(5)));
         Limits { time: [self.time_left(), left].into_iter().flatten().min(), ..self.crew.team.limits }
     }
+}
+
+/// How long a role may work on one attempt: as the workflow, its part and the team say.
+pub(super) fn time_for(crew: &Crew, part: &Part, role: &str) -> Option<Duration> {
+    let role = crew.workflow.role_named(role).and_then(|ix| crew.workflow.role(ix).deadline);
+    let role = role.map(|deadline| Duration::from_millis(deadline.milliseconds()));
+    [role, part.deadline, crew.team.limits.time].into_iter().flatten().min()
 }
 
 /// What was used up since, where a client counts from the beginning.

@@ -7,6 +7,7 @@ mod words;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::Sender;
 use std::time::Duration;
 
@@ -28,7 +29,8 @@ use crate::run::crew::{Call, Crew, News, Over, is_gone, pause};
 use crate::run::purse::Exceeded;
 use crate::run::site::Bench;
 use crate::team::Part;
-use words::{clash, how, message, of_conflicts, of_ending, of_preparing};
+use converse::time_for;
+use words::{LONG_MISSION, clash, how, message, of_conflicts, of_ending, of_folder, of_preparing};
 
 /// Claims the assignment and plays it.
 pub(super) fn take(crew: &Crew, call: &Call, control: &Control, news: &Sender<News>) -> Result<Over, Failure> {
@@ -54,11 +56,17 @@ pub(super) fn take(crew: &Crew, call: &Call, control: &Control, news: &Sender<Ne
     }
     bench.workspace.note_submodules()?;
     let output = crew.site.output(call.id, claimed.attempt);
-    handin::clear(&output).map_err(|error| unwritable(&output, &error))?;
-    let read_only = *writes == Writes::Nothing;
-    let ending = of_ending(read_only, part.tool);
-    let before = format!("{}{}", of_conflicts(bench.conflicts.as_ref()), of_preparing(unready.as_ref()));
-    let prompt = format!("{}{before}{ending}", claimed.prompt);
+    make(&output, &claimed).map_err(|error| unwritable(&output, &error))?;
+    if claimed.whole.iter().any(|(file, _)| file.ends_with("/mission.md")) && !crew.told.swap(true, Ordering::Relaxed) {
+        let _ = news.send(News::Note(None, LONG_MISSION.to_owned()));
+    }
+    let sections = [
+        of_conflicts(bench.conflicts.as_ref()),
+        of_preparing(unready.as_ref()),
+        of_folder(call, &bench.base(&crew.site)?, time_for(crew, part, &call.role)),
+        of_ending(part.tool),
+    ];
+    let prompt = format!("{}{}", claimed.prompt, sections.concat());
     let name = format!("{}.{}", crew.session, call.id);
     let told = Told { text: prompt.clone(), resume: None };
     let turn = Turn {
@@ -81,6 +89,12 @@ pub(super) fn take(crew: &Crew, call: &Call, control: &Control, news: &Sender<Ne
         overspent: None,
     };
     turn.play()
+}
+
+/// The output folder of an attempt: empty, but for what did not fit into the prompt.
+fn make(output: &Path, claimed: &Claimed) -> std::io::Result<()> {
+    handin::clear(output)?;
+    handin::lay_out(output, &claimed.whole)
 }
 
 /// What the agent is told next.
@@ -314,7 +328,7 @@ impl Turn<'_> {
         // One that cannot go on with a conversation has to be told everything.
         let text = if resume.is_some() { text } else { format!("{}\n\n{text}", self.prompt) };
         self.told = Told { text, resume };
-        let _ = handin::clear(&self.output);
+        let _ = make(&self.output, &self.claimed);
     }
 
     fn lose(&self, loss: Loss, note: impl Into<String>) -> Result<Over, Failure> {

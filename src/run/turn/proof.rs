@@ -5,7 +5,7 @@ use serde_json::{Value as Json, json};
 
 use crate::brief;
 use crate::failure::Failure;
-use crate::git::Hash;
+use crate::git::{Hash, Message};
 use crate::run::checks::whose;
 use crate::run::crew::Over;
 use crate::run::merge::{self, Tried};
@@ -67,7 +67,7 @@ impl Turn<'_> {
             return Ok(None);
         }
         let who = site.who(&self.call.role);
-        let merge = site.vault.commit(&tree, &[&onto, commit], &who, "The session's own work")?;
+        let merge = site.vault.commit(&tree, &[&onto, commit], &who, &Message::new("The session's own work"))?;
         let Some(result) = self.crew.check_apart(&merge, &checks, self.control)? else {
             return Ok(Some(Handed::Settled(Over::Stopped)));
         };

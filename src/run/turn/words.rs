@@ -1,10 +1,14 @@
 //! What an agent is told in this run beside its assignment, and what is read from its handoff.
 
+use std::time::Duration;
+
 use serde_json::Value as Json;
 
 use crate::agents::Tool;
 use crate::brief;
 use crate::checks::Outcome;
+use crate::git::{Hash, Message};
+use crate::output::counted;
 use crate::process::End;
 use crate::run::conflicts::{Conflicts, SETTLED};
 use crate::run::crew::Call;
@@ -54,9 +58,37 @@ pub(super) fn of_preparing(failed: Option<&Outcome>) -> String {
     )
 }
 
+/// What people are told, once, of a mission that no prompt can hold.
+pub(super) const LONG_MISSION: &str =
+    "the mission is longer than a prompt: agents are told its beginning, and get all of it as a file";
+
+/// Where it works, what to compare it with, and how long.
+pub(super) fn of_folder(call: &Call, base: &Hash, time: Option<Duration>) -> String {
+    let what = call.group.as_ref().map_or("the session", |_| "this group");
+    let time = match time {
+        Some(time) => {
+            format!(" You have {} for this attempt, corrections and all; after that you are ended.", spelt(time))
+        }
+        None => String::new(),
+    };
+    format!(
+        "\n\n## Your folder\n\nYour working folder is a private copy of the project: a git repository of its own, on branch \
+         `work`, without a remote. What counts is the files as you leave them. There is no need to commit, and a push leads \
+         nowhere. `git diff {base}` shows all that was done for {what} so far, and what you change yourself.{time}\n"
+    )
+}
+
+/// `1 hour 30 minutes`
+fn spelt(time: Duration) -> String {
+    let seconds = time.as_secs();
+    let units = [(seconds / 3600, "hour"), (seconds / 60 % 60, "minute"), (seconds % 60, "second")];
+    let told = units.iter().filter(|(count, _)| *count > 0).take(2).map(|(count, unit)| counted(*count, unit));
+    let told: Vec<String> = told.collect();
+    if told.is_empty() { "less than a second".to_owned() } else { told.join(" ") }
+}
+
 /// How it ends here: not every client may write where the handoff belongs.
-pub(super) fn of_ending(read_only: bool, tool: bool) -> String {
-    let held = if read_only { "You may change no file of the project: what you change is undone. " } else { "" };
+pub(super) fn of_ending(tool: bool) -> String {
     let tool = if tool {
         format!(
             "Give the handoff to the tool `{}` of `{}`, if you have it: it says at once what is wrong, and stands for the file. ",
@@ -67,19 +99,19 @@ pub(super) fn of_ending(read_only: bool, tool: bool) -> String {
         String::new()
     };
     format!(
-        "\n\n## In this run\n\n{held}{tool}Write the handoff and end; it is given in for you. Where you cannot write the file, \
+        "\n\n## How it ends\n\n{tool}Write the handoff and end; it is given in for you. Where you cannot write the file, \
          let your last message be the JSON object and nothing else.\n"
     )
 }
 
 /// The message of a commit: of whom, on what, and what it said of it.
-pub(super) fn message(call: &Call, json: &Json) -> String {
+pub(super) fn message(call: &Call, json: &Json) -> Message {
     let group = call.group.as_deref().unwrap_or("session");
     let status = json.get("status").and_then(Json::as_str).unwrap_or_default();
     let summary = json.get("summary").and_then(Json::as_str).unwrap_or_default();
     let context = json.pointer("/handoff/context").and_then(Json::as_str).unwrap_or_default();
-    let body: String = if summary.is_empty() { context } else { summary }.chars().take(2000).collect();
-    format!("{group}: {} reports {status}\n\n{body}\n\nAssignment: {}\n", call.role, call.id)
+    let words = if summary.trim().is_empty() { context } else { summary };
+    Message::new(&format!("{group}: {} reports {status}", call.role)).quoting(words).of(call.id)
 }
 
 pub(super) fn how(end: End) -> String {

@@ -1,7 +1,5 @@
 //! Claiming an assignment.
 
-use std::fs;
-
 use interlock_core::code::Code;
 use serde_json::json;
 
@@ -9,6 +7,7 @@ use crate::cli::Place;
 use crate::clock::rfc3339;
 use crate::engine::{AssignmentRef, Order, Task};
 use crate::failure::{Exit, Failure};
+use crate::handin;
 use crate::server::mcp::arguments::{Claim, bad_id};
 use crate::server::mcp::told::{Outcome, Told};
 
@@ -22,9 +21,7 @@ pub(super) fn claim(claim: &Claim, place: &Place) -> Outcome {
         return Err(Failure::new(Exit::Bug, Code::Bug, "a claim came back without its token"));
     };
     let directory = engine.output_directory(session, *id, claimed.attempt);
-    fs::create_dir_all(&directory).map_err(|error| {
-        Failure::new(Exit::Unavailable, Code::OutputFailed, format!("{}: {error}", directory.display()))
-    })?;
+    handin::make(&directory, &claimed.whole)?;
     let facts = json!({
         "assignment": reference.to_string(),
         "role": claimed.role,

@@ -75,8 +75,10 @@ impl Lowering<'_> {
             }
             Some(_) | None => None,
         };
+        let filled = |about: &String| template.map_or(about.clone(), |domain| about.replace("{domain}", domain));
         Role {
             name: name.clone(),
+            about: doc.about.as_ref().map(filled).filter(|about| !about.trim().is_empty()),
             author: doc.is.iter().any(|class| class.value == "author"),
             classes: doc.is.iter().map(|class| class.value.clone()).collect(),
             domain: self.role_domain(name, place, doc),

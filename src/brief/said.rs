@@ -1,0 +1,66 @@
+//! What agents wrote of a group: it lies beside the events of their reports, and is looked up for whoever has to know.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use interlock_core::id::DecisionId;
+use interlock_core::state::{Finding, FindingStatus, Group};
+use serde_json::Value as Json;
+
+/// A report, as it was given in.
+type Report = Option<Arc<Json>>;
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Said {
+    /// The plan that brought the group.
+    plan: Report,
+    group: String,
+    /// What the reviewer wrote of each open finding, by its place.
+    findings: BTreeMap<usize, String>,
+}
+
+impl Said {
+    /// Asks for the reports that have words to the group.
+    pub fn of<E>(group: &Group, mut report: impl FnMut(DecisionId) -> Result<Report, E>) -> Result<Self, E> {
+        let mut known: BTreeMap<DecisionId, Report> = BTreeMap::new();
+        let mut of = |decision: DecisionId| match known.get(&decision) {
+            Some(report) => Ok(report.clone()),
+            None => report(decision).map(|found| known.entry(decision).or_insert(found).clone()),
+        };
+        let mut said = Self { plan: of(group.words.plan)?, group: group.id.to_string(), findings: BTreeMap::new() };
+        for (index, finding) in group.findings.iter().enumerate() {
+            if finding.status != FindingStatus::Open {
+                continue;
+            }
+            for decision in group.words.of_finding(index, &finding.raised_by) {
+                if let Some(words) = of(decision)?.and_then(|report| description(&report, finding)) {
+                    said.findings.insert(index, words);
+                    break;
+                }
+            }
+        }
+        Ok(said)
+    }
+
+    /// The entry of the plan for the group.
+    pub(super) fn plan(&self) -> Option<&Json> {
+        let own = |entry: &&Json| entry.get("id").and_then(Json::as_str).map(str::trim) == Some(self.group.as_str());
+        self.plan.as_ref()?.get("groups")?.as_array()?.iter().find(own)
+    }
+
+    /// Who planned.
+    pub(super) fn planner(&self) -> Option<&str> {
+        self.plan.as_ref()?.get("agent")?.as_str()
+    }
+
+    pub(super) fn of_finding(&self, index: usize) -> Option<&str> {
+        self.findings.get(&index).map(String::as_str)
+    }
+}
+
+fn description(report: &Json, finding: &Finding) -> Option<String> {
+    let word = |issue: &Json, key: &str| issue.get(key).and_then(Json::as_str).unwrap_or_default().to_owned();
+    let same = |issue: &&Json| finding.same_as(&word(issue, "location"), &word(issue, "title"));
+    let issue = report.get("issues")?.as_array()?.iter().find(same)?;
+    Some(word(issue, "description")).filter(|words| !words.trim().is_empty())
+}

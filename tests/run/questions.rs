@@ -1,0 +1,69 @@
+//! Questions as people read them: every part with its options, its category and its impact, on lines of their own.
+
+use crate::yard::{Yard, script};
+
+/// A manager that asks this before it plans.
+fn asks(test: &str, questions: &str) -> Yard {
+    let more = format!(
+        "  - {{ role: project_manager, group: session, attempt: 1, says: {{ status: NEEDS_CLARIFICATION, questions: {questions} }} }}\n  \
+         - {{ role: project_manager, group: session, attempt: 2, says: {{ status: PLANNING_COMPLETE, groups: [{{ id: one, title: One }}] }} }}"
+    );
+    Yard::new(test, &[("scripted.yaml", &script("{ id: one, title: One }", &more)), ("m.md", "# Ask\n")])
+}
+
+fn shown(yard: &Yard) -> (String, String, String, String) {
+    let run = yard.ask(&["run", "m.md", "--agents", "scripted", "--no-wait"]);
+    assert_eq!(run.status.code(), Some(3));
+    let text = String::from_utf8_lossy(&run.stdout).into_owned();
+    let list = yard.json(&["question", "list"]);
+    let id = list["questions"][0]["question"].as_str().expect("a question").to_owned();
+    let listed = String::from_utf8_lossy(&yard.ask(&["question", "list"]).stdout).into_owned();
+    let help = String::from_utf8_lossy(&yard.ask(&["answer", &id]).stderr).into_owned();
+    (text, listed, help, id)
+}
+
+/// The lines without what stands before them.
+fn lines(text: &str) -> Vec<&str> {
+    text.lines().map(str::trim).collect()
+}
+
+#[test]
+fn several_questions_at_once_keep_their_options() {
+    let yard = asks(
+        "several_questions",
+        r#"[{ text: "Which db?\nThere are two\e[2J.", options: [pg, sqlite] }, { text: "Which port?", options: [web, tls], impact: "Firewalls", category: network }]"#,
+    );
+    let (run, list, help, id) = shown(&yard);
+    let parts = [
+        "There are two␛[2J.",
+        "options: pg | sqlite",
+        "2. Which port?",
+        "options: web | tls",
+        "category: network",
+        "impact: Firewalls",
+    ];
+    for (text, first) in [(&run, "? 1. Which db?"), (&list, "1. Which db?"), (&help, "1. Which db?")] {
+        let lines = lines(text);
+        let at = lines.iter().position(|line| line.ends_with(first)).unwrap_or_else(|| panic!("{first}: {text}"));
+        assert_eq!(lines[at + 1..at + 7], parts, "{text}");
+        assert!(!text.contains('␊') && !text.contains('\u{1b}'), "{text}");
+    }
+    yard.json(&["answer", &id, "--text", "1: pg\n2: tls"]);
+    assert_eq!(yard.run(&["--agents", "scripted"])["status"], "completed");
+}
+
+#[test]
+fn one_question_says_what_waits_for_it() {
+    let yard = asks(
+        "one_question",
+        r#"[{ text: "Which db?", options: [pg, sqlite], impact: "The whole schema", category: storage }]"#,
+    );
+    let (run, list, help, id) = shown(&yard);
+    for text in [&run, &list, &help] {
+        let lines = lines(text);
+        let at = lines.iter().position(|line| line.ends_with("Which db?")).unwrap_or_else(|| panic!("{text}"));
+        assert_eq!(lines[at + 1..at + 3], ["category: storage", "impact: The whole schema"], "{text}");
+        assert!(lines[at + 3].starts_with('1') && lines[at + 3].ends_with("pg"), "{text}");
+    }
+    yard.json(&["answer", &id, "--option", "2"]);
+}
