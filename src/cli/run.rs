@@ -83,7 +83,7 @@ impl Run {
         let team = team(self.agents.as_deref(), &project)?;
         let repository = Project::of(&project).map_err(|error| not_a_repository(&error))?;
         repository.head().map_err(|error| not_a_repository(&error))?;
-        can_start(&team)?;
+        let doubts = can_start(&team)?;
         let (session, workflow) = self.session(place, &team)?;
         let root = root(place, &team, &session)?;
         let place = &place.via(Via::Run);
@@ -95,13 +95,13 @@ impl Run {
             session,
             workflow,
             team,
+            doubts,
             project: repository,
             wait: !self.no_wait,
             output,
             root,
         };
-        let ended = run.drive()?;
-        tell(output, &ended, ended.report.as_deref())
+        tell(output, run.drive()?)
     }
 
     /// A project that has no store yet gets one.
@@ -218,15 +218,17 @@ pub(super) fn nobody_plays(roles: &[Name]) -> String {
     format!("nobody plays {}", roles.join(", "))
 }
 
-/// Nothing starts before everybody could.
-fn can_start(team: &Team) -> Result<(), Failure> {
-    let everybody = team.everybody();
-    let problems: Vec<String> = everybody
-        .iter()
-        .filter_map(|(name, part)| Some(format!("agent `{name}`: {}", team::examine::agent(part).err()?.message)))
-        .collect();
+/// Nothing starts before everybody could. What may not be right all the same.
+fn can_start(team: &Team) -> Result<Vec<String>, Failure> {
+    let (mut problems, mut doubts) = (Vec::new(), Vec::new());
+    for (name, part) in team.everybody() {
+        match team::examine::agent(part) {
+            Ok(found) => doubts.extend(found.doubts.into_iter().map(|doubt| format!("agent `{name}`: {doubt}"))),
+            Err(problem) => problems.push(format!("agent `{name}`: {}", problem.message)),
+        }
+    }
     if problems.is_empty() {
-        return Ok(());
+        return Ok(doubts);
     }
     Err(Failure::new(Exit::Unavailable, Code::ProgramMissing, problems.join("; ")).help("`interlock doctor` says more"))
 }
@@ -283,22 +285,25 @@ pub(super) fn not_a_repository(error: &crate::git::Error) -> Failure {
     Failure::new(Exit::Unavailable, Code::NotARepository, error.message.clone()).maybe_help(error.help.clone())
 }
 
-fn tell(output: Output, ended: &run::Ended, report: Option<&Path>) -> Ending {
+fn tell(output: Output, ended: run::Ended) -> Ending {
     let exit = if ended.status == SessionStatus::Completed { Exit::Done } else { Exit::Refused };
     if output.json {
-        let mut document = ended.story.json();
+        let mut document = ended.document.clone();
         document["stopped"] = serde_json::json!(ended.stopped);
-        document["report"] = serde_json::json!(report.map(|path| path.display().to_string()));
+        document["report"] = serde_json::json!(ended.report.as_ref().map(|path| path.display().to_string()));
         output.document(&document)?;
+        ended.was_told();
         return Ok(exit);
     }
-    let mut text: Text = ended.story.text();
-    if let Some(report) = report {
+    output.text(&ended.text)?;
+    if let Some(report) = &ended.report {
+        let mut text = Text::default();
         text.push(&format!("  report   {}\n", report.display()));
+        output.text(&text)?;
     }
-    output.text(&text)?;
-    match &ended.stopped {
-        Some(why) => Err(Failure::new(exit, Code::RunStopped, why.clone()).help("interlock run goes on where it was")),
+    ended.was_told();
+    match ended.stopped {
+        Some(why) => Err(Failure::new(exit, Code::RunStopped, why).help("interlock run goes on where it was")),
         None => Ok(exit),
     }
 }

@@ -14,7 +14,7 @@ use signal_hook::iterator::Signals;
 
 use crate::engine::Task as Wish;
 use crate::run::crew::{Crew, News};
-use crate::run::notify;
+use crate::run::notify::Teller;
 use crate::run::view::View;
 
 pub(super) struct People {
@@ -22,10 +22,11 @@ pub(super) struct People {
     asked: BTreeMap<QuestionId, (Instant, Question)>,
     /// Those that were to answer themselves.
     tried: BTreeSet<QuestionId>,
+    teller: Teller,
 }
 
 impl People {
-    pub(super) fn new(news: Sender<News>, view: &View) -> Self {
+    pub(super) fn new(news: Sender<News>, view: &View, teller: Teller) -> Self {
         if let Ok(mut signals) = Signals::new([SIGINT, SIGTERM, SIGHUP]) {
             let news = news.clone();
             thread::spawn(move || signals.forever().take_while(|_| news.send(News::Stop).is_ok()).for_each(drop));
@@ -36,7 +37,7 @@ impl People {
                 lines.take_while(|line| news.send(News::Typed(line.clone())).is_ok()).for_each(drop);
             });
         }
-        Self { asked: BTreeMap::new(), tried: BTreeSet::new() }
+        Self { asked: BTreeMap::new(), tried: BTreeSet::new(), teller }
     }
 
     /// Tells of questions that are new, and answers those that answer themselves.
@@ -47,7 +48,7 @@ impl People {
             if !self.asked.contains_key(id) {
                 self.asked.insert(*id, (Instant::now(), question.clone()));
                 view.asked(&crew.session, *id, question);
-                notify::send(&crew.team.notify, &crew.session, *id, question);
+                self.teller.tell(*id, question);
             }
         }
         let due: Vec<(QuestionId, Name)> = self
@@ -65,6 +66,11 @@ impl People {
             self.tried.insert(id);
             answer(crew, view, id, choice, "the default of the agents file");
         }
+    }
+
+    /// Before the end: messages that are on their way arrive, or it is said that they do not.
+    pub(super) fn settle(&mut self) {
+        self.teller.settle();
     }
 
     /// A line from the keyboard answers the first open question: the number of an option, its name, or words.

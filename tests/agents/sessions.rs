@@ -298,6 +298,18 @@ fn codex_hands_off_with_its_tool() {
     hands_off_with_its_tool(Client::Codex);
 }
 
+/// It takes only schemas of one kind, and those of handoffs are of another: nothing is taken away for it.
+#[test]
+fn codex_keeps_its_tool_where_it_cannot_be_held_to_a_schema() {
+    let Some(scene) = Scene::with_clients(script::with_tool()) else { return };
+    let agent = format!("client: codex, program: {:?}, model: scripted, structured: true", program(Client::Codex));
+    let team = scene.team(&scene.agent(Client::Codex, &agent));
+    let run = scene.interlock(&["run", "mission.md", "--no-wait", "--agents", &team]);
+    assert_eq!(run.exit, Some(0), "{run:#?}");
+    assert!(run.stdout.contains("codex does not take the schema of these handoffs"), "{run:#?}");
+    assert_eq!(scene.models.turns().last().expect("somebody asked").tool_results.len(), 2);
+}
+
 #[test]
 fn gemini_cli_as_an_acp_agent_hands_off_with_its_tool() {
     hands_off_with_its_tool(Client::Gemini);

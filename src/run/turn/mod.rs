@@ -26,8 +26,13 @@ use crate::run::crew::{Call, Crew, News, Over, is_gone, pause};
 use crate::run::merge::{self, Tried};
 use crate::run::purse::Exceeded;
 use crate::run::site::{Bench, listed};
-use crate::team::Part;
+use crate::team::{Part, Team};
+
+pub(super) use converse::asked_by;
 use words::{claims_tests, how, message, of_conflicts, of_ending, of_preparing};
+
+/// How often it looks whether the session is still paused.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// Claims the assignment and plays it.
 pub(super) fn take(crew: &Crew, call: &Call, control: &Control, news: &Sender<News>) -> Result<Over, Failure> {
@@ -54,7 +59,10 @@ pub(super) fn take(crew: &Crew, call: &Call, control: &Control, news: &Sender<Ne
     let output = crew.site.output(call.id, claimed.attempt);
     handin::clear(&output).map_err(|error| unwritable(&output, &error))?;
     let read_only = *writes == Writes::Nothing;
-    let ending = of_ending(read_only, part.tool);
+    let schema = Team::schema(part, &crew.workflow);
+    // What is held to a schema hands off with its last word.
+    let tool = part.tool && schema.is_none();
+    let ending = of_ending(read_only, tool);
     let before = format!("{}{}", of_conflicts(&bench.conflicts), of_preparing(unready.as_ref()));
     let prompt = format!("{}{before}{ending}", claimed.prompt);
     let name = format!("{}.{}", crew.session, call.id);
@@ -71,6 +79,8 @@ pub(super) fn take(crew: &Crew, call: &Call, control: &Control, news: &Sender<Ne
         output,
         prompt,
         name,
+        schema,
+        tool,
         told,
         sent_back: 0,
         waited: 0,
@@ -101,6 +111,10 @@ struct Turn<'a> {
     prompt: String,
     /// `SESSION.a3`
     name: String,
+    /// What the client holds its model to.
+    schema: Option<Json>,
+    /// Whether it is given the tool that hands off.
+    tool: bool,
     told: Told,
     /// How often a handoff was sent back.
     sent_back: u32,
@@ -129,6 +143,9 @@ impl Turn<'_> {
             }
             if self.time_left().is_some_and(|left| left.is_zero()) {
                 return self.lose(Loss::NoHandoff, how(End::TimedOut));
+            }
+            if !self.may_start() {
+                return self.crew.let_go(self.call);
             }
             let (end, outcome) = self.converse()?;
             if self.control.is_stopped() {
@@ -319,6 +336,17 @@ impl Turn<'_> {
         }
         self.told.resume = conversation.filter(|_| self.part.client.resumes()).or_else(|| self.told.resume.take());
         Ok(None)
+    }
+
+    /// Nothing new starts while the session is paused, and neither does another word with the same agent. A run that waits for
+    /// nobody does not wait for that.
+    fn may_start(&self) -> bool {
+        while self.crew.paused.exists() {
+            if !self.crew.waits || !pause(LOOK, self.control) {
+                return false;
+            }
+        }
+        true
     }
 
     /// The conversation is gone: in a new one, everything is told again.
