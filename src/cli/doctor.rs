@@ -7,7 +7,7 @@ use clap::Args;
 use serde_json::json;
 
 use crate::agents::find_program;
-use crate::cli::place::{Place, keyring, workspaces};
+use crate::cli::place::{Place, keyring};
 use crate::cli::run::{self, TEAM_FILE};
 use crate::cli::{Ending, examples};
 use crate::failure::Failure;
@@ -35,7 +35,7 @@ pub(crate) struct Doctor {
 
 impl Doctor {
     pub(crate) fn run(&self, output: Output, place: &Place) -> Ending {
-        let mut findings = vec![project(place), store(place), keys(place), folder()];
+        let mut findings = vec![project(place), store(place), keys(place)];
         findings.extend(self.team(place));
         findings::tell(&findings, json!({}), output)
     }
@@ -47,7 +47,8 @@ impl Doctor {
         match run::team(self.agents.as_deref(), &folder) {
             Err(failure) => vec![Finding { what, found: Err(of(&failure)) }],
             Ok(team) => {
-                let mut findings = vec![Finding { what, found: Ok("can be read".to_owned()) }];
+                let mut findings =
+                    vec![Finding { what, found: Ok("can be read".to_owned()) }, workspaces(&team, &folder)];
                 findings.extend(agents(&team));
                 findings.extend(fit(&team, place));
                 findings.extend(programs(&team, &folder));
@@ -92,8 +93,9 @@ fn keys(place: &Place) -> Finding {
     Finding { what: "keys".to_owned(), found: held().map_err(|failure| of(&failure)) }
 }
 
-fn folder() -> Finding {
-    let found = workspaces().and_then(|path| {
+fn workspaces(team: &Team, folder: &Path) -> Finding {
+    let project = Project::of(folder).map_or_else(|_| folder.to_owned(), |project| project.root);
+    let found = run::apart(team, &project).and_then(|path| {
         std::fs::create_dir_all(&path).map_err(|error| crate::files::unwritable(&path, &error))?;
         Ok(path.display().to_string())
     });

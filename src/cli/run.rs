@@ -1,7 +1,7 @@
 //! `interlock run`
 
 use std::env;
-use std::fs;
+use std::fs::{self, File, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -9,6 +9,7 @@ use clap::Args;
 use interlock_core::code::Code;
 use interlock_core::event::Cause;
 use interlock_core::id::{Digest, Name};
+use interlock_core::problem::Problem;
 use interlock_core::state::SessionStatus;
 use interlock_core::watch::Via;
 use interlock_core::workflow::Workflow;
@@ -81,8 +82,8 @@ impl Run {
         self.set_up(place)?;
         let project = place.project()?;
         let team = team(self.agents.as_deref(), &project)?;
-        let repository = Project::of(&project).map_err(|error| not_a_repository(&error))?;
-        repository.head().map_err(|error| not_a_repository(&error))?;
+        let repository = repository(&project)?;
+        apart(&team, &repository.root)?;
         let doubts = can_start(&team)?;
         let (session, workflow) = self.session(place, &team)?;
         let root = root(place, &team, &session)?;
@@ -112,6 +113,7 @@ impl Run {
             Ok(file) if fs::metadata(&file).is_ok_and(|about| about.len() == 0) => file,
             _ => return Ok(()),
         };
+        repository(&env::current_dir().unwrap_or_default())?;
         // The checkout is the user's: the folder of the store keeps itself out of the repository.
         let ignore = file.with_file_name(".gitignore");
         let folder = ignore.parent().unwrap_or(Path::new(""));
@@ -122,6 +124,8 @@ impl Run {
 
     /// The session to drive: as named, the one of this mission, the one that has not ended, or a new one.
     fn session(&self, place: &Place, team: &Team) -> Result<(Name, Arc<Workflow>), Failure> {
+        // Two that look for the same session at once would both begin one.
+        let _alone = alone(place)?;
         let mut engine = place.engine()?;
         if let Some(named) = &self.session {
             let (live, workflow) = engine.look(named)?;
@@ -191,6 +195,14 @@ impl Run {
     }
 }
 
+/// Held while a session is looked for, and begun if there is none. The system lets go of it when the process ends.
+fn alone(place: &Place) -> Result<File, Failure> {
+    let path = place.folder()?.join("starting.lock");
+    let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
+    let held = file.and_then(|file| file.lock().map(|()| file));
+    held.map_err(|error| files::unwritable(&path, &error).into())
+}
+
 /// The workflow of a new session. Without any file of its own, a project has the usual one.
 pub(super) fn workflow(named: Option<&str>, place: &Place) -> Result<String, Failure> {
     match workflow_name(named, place) {
@@ -233,12 +245,44 @@ fn can_start(team: &Team) -> Result<Vec<String>, Failure> {
     Err(Failure::new(Exit::Unavailable, Code::ProgramMissing, problems.join("; ")).help("`interlock doctor` says more"))
 }
 
+/// Where the folders of all sessions are.
+fn above(team: &Team) -> Result<PathBuf, Failure> {
+    match &team.folder {
+        Some(folder) => Ok(folder.value.clone()),
+        None => workspaces(),
+    }
+}
+
+/// Workspaces lie outside of the project: git and other tools in them would find what is above them.
+pub(super) fn apart(team: &Team, project: &Path) -> Result<PathBuf, Failure> {
+    let above = above(team)?;
+    if !real(&above).starts_with(real(project)) {
+        return Ok(above);
+    }
+    let message = format!("workspaces cannot be made in the project itself: {}", above.display());
+    let help = "name a folder outside of it with `folder` in the agents file";
+    match &team.folder {
+        None => Err(Failure::new(Exit::Invalid, Code::BadAgent, message).help(help)),
+        Some(folder) => {
+            let problem = Problem::new(Code::BadAgent, message).help(help).at(folder.place.clone());
+            Err(Failure::invalid(vec![problem], [team.source.clone()].into_iter().collect()))
+        }
+    }
+}
+
+/// Where a path leads, as far as it is there.
+fn real(path: &Path) -> PathBuf {
+    let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let there = whole.ancestors().find_map(|folder| Some((folder, fs::canonicalize(folder).ok()?)));
+    match there {
+        Some((folder, real)) => whole.strip_prefix(folder).map_or_else(|_| real.clone(), |rest| real.join(rest)),
+        None => whole,
+    }
+}
+
 /// The folder of a session's workspaces.
 fn root(place: &Place, team: &Team, session: &Name) -> Result<PathBuf, Failure> {
-    let above = match &team.folder {
-        Some(folder) => folder.clone(),
-        None => workspaces()?,
-    };
+    let above = above(team)?;
     let mut store = place.store()?;
     let identity = crate::store::Store::view(&mut store)?.identity()?;
     let root = above.join(identity.id.as_str()).join(session.as_str());
@@ -279,6 +323,12 @@ fn source(named: Option<&str>, project: &Path) -> Result<Source, Failure> {
 fn title(mission: &str) -> String {
     let line = mission.lines().map(|line| line.trim_start_matches('#').trim()).find(|line| !line.is_empty());
     line.unwrap_or("Mission").chars().take(120).collect()
+}
+
+/// A repository with something to start from.
+fn repository(folder: &Path) -> Result<Project, Failure> {
+    let found = Project::of(folder).and_then(|project| project.head().map(|_| project));
+    found.map_err(|error| not_a_repository(&error))
 }
 
 pub(super) fn not_a_repository(error: &crate::git::Error) -> Failure {

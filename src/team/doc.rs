@@ -34,8 +34,8 @@ record! {
         notify: Option<NotifyDoc>,
         /// Questions that answer themselves when nobody does.
         defaults: Table<DefaultDoc>,
-        /// Where workspaces are made.
-        folder: Option<String>,
+        /// Where workspaces are made: outside of the project.
+        folder: Option<At<Name>>,
     }
 
     /// A client, set up in some way.

@@ -129,7 +129,7 @@ pub(crate) struct Team {
     pub(crate) keep: Keep,
     pub(crate) notify: Notify,
     pub(crate) defaults: BTreeMap<Name, Fallback>,
-    pub(crate) folder: Option<PathBuf>,
+    pub(crate) folder: Option<At<PathBuf>>,
 }
 
 impl Team {

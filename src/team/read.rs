@@ -189,7 +189,10 @@ impl Reader<'_> {
                     (name.clone(), Fallback { after, option, place: place.clone() })
                 })
                 .collect(),
-            folder: doc.folder.as_ref().map(|folder| self.source.folder.join(folder)),
+            folder: doc.folder.as_ref().map(|folder| At {
+                value: self.source.folder.join(folder.value.as_str()),
+                place: folder.place.clone(),
+            }),
         }
     }
 

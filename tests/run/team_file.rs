@@ -138,6 +138,32 @@ fn what_does_not_fit_is_refused_before_a_session_is_made() {
 }
 
 #[test]
+fn workspaces_in_the_project_itself_are_refused() {
+    let yard = Yard::new("inside", &[("m.md", "# M\n")]);
+    let refused = |folder: &str| {
+        let file = format!("agents: {{ a: {{ client: scripted }} }}\nroles: {{ any: a }}\nfolder: {folder}\n");
+        yard.write("agents.yaml", &file);
+        let output = yard.ask(&["run", "m.md"]);
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.code() == Some(4) && text.contains("E0603"), "{text}");
+        assert!(text.contains("agents.yaml:3:9") && text.contains("cannot be made in the project"), "{text}");
+        let output = yard.ask(&["doctor"]);
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(output.status.code() == Some(5) && text.contains("agents.yaml:3:9: E0603"), "{text}");
+    };
+    refused("work/agents");
+    std::os::unix::fs::symlink(yard.project(), yard.path("../link")).expect("a link");
+    refused("../link/agents");
+    yard.write("agents.yaml", "agents: { a: { client: scripted } }\nroles: { any: a }\nfolder: ../project-agents\n");
+    assert_eq!(yard.run(&["m.md"])["status"], "completed");
+    // Also where nobody has named it, as with a repository of the whole home.
+    yard.write("agents.yaml", "agents: { a: { client: scripted } }\nroles: { any: a }\n");
+    let output = yard.command(&["run", "m.md"]).env("XDG_STATE_HOME", yard.path("state")).output().expect("it runs");
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.code() == Some(4) && text.contains("`folder` in the agents file"), "{text}");
+}
+
+#[test]
 fn a_program_beside_the_agents_file_is_found_from_anywhere() {
     use std::os::unix::fs::PermissionsExt as _;
     let file = "agents: { s: { client: scripted }, a: { client: command, command: [./agent.sh] } }\nroles: { any: s, developer: a }\n";
@@ -180,6 +206,12 @@ fn a_folder_without_git_is_refused_with_help() {
     assert!(text.contains("E0605") && text.contains("git init"), "{text}");
     std::process::Command::new("git").args(["init", "-q"]).current_dir(&folder).status().expect("git");
     let text = run(&folder);
-    std::fs::remove_dir_all(&folder).expect("it is ours");
     assert!(text.contains("E0605") && text.contains("no commit yet"), "{text}");
+    assert!(!folder.join(".interlock").exists(), "no store is made where nothing can be run");
+    std::fs::remove_dir_all(&folder).expect("it is ours");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    std::process::Command::new("git").args(["init", "-q", "--bare"]).current_dir(&folder).status().expect("git");
+    let text = run(&folder);
+    assert!(text.contains("E0605") && text.contains("is a bare repository") && !text.contains("git init"), "{text}");
+    std::fs::remove_dir_all(&folder).expect("it is ours");
 }
