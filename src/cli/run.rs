@@ -16,6 +16,7 @@ use interlock_core::workflow::Workflow;
 
 use crate::agents;
 use crate::cli::init;
+use crate::cli::leave;
 use crate::cli::pause;
 use crate::cli::place::{Place, workspaces};
 use crate::cli::session::start::{Beginning, LARGEST_MISSION, workflow_name};
@@ -79,21 +80,57 @@ pub(crate) struct Run {
 
 impl Run {
     pub(crate) fn run(&self, output: Output, place: &Place) -> Ending {
+        let (session, ended) = self.drive(output, place)?;
+        let is_over = ended.is_over();
+        let told = tell(output, ended);
+        if is_over && told.is_ok() {
+            leave::forget(place, &session);
+        }
+        told
+    }
+
+    /// Of a session that has ended, and has to be left as told.
+    pub(super) fn to_the_end_of(session: &Name, agents: Option<String>) -> Self {
+        Self {
+            mission: None,
+            agents,
+            parallel: None,
+            session: Some(session.to_string()),
+            workflow: None,
+            set: Vec::new(),
+            no_wait: true,
+        }
+    }
+
+    /// Without a word to people: whoever calls has told them.
+    pub(super) fn quietly(&self, place: &Place) -> Result<run::Ended, Failure> {
+        let (session, ended) = self.drive(Output { json: true }, place)?;
+        ended.was_told();
+        leave::forget(place, &session);
+        Ok(ended)
+    }
+
+    fn drive(&self, output: Output, place: &Place) -> Result<(Name, run::Ended), Failure> {
         self.set_up(place)?;
         let project = place.project()?;
         let team = team(self.agents.as_deref(), &project)?;
         let repository = repository(&project)?;
         apart(&team, &repository.root)?;
-        let doubts = can_start(&team)?;
+        // What is left to do of a session that has ended takes no agent.
+        let is_over = self.is_over(place, &team)?;
+        let doubts = if is_over { Vec::new() } else { can_start(&team)? };
         let (session, workflow) = self.session(place, &team)?;
         let root = root(place, &team, &session)?;
+        if !is_over {
+            leave::remember(place, &session, self.agents.as_deref())?;
+        }
         let place = &place.via(Via::Run);
         let engine = || place.engine_with(run::outputs(&root));
         let run = run::Run {
             engines: (engine()?, engine()?),
             parallel: self.parallel.unwrap_or(team.parallel),
             paused: pause::mark(place, &session)?,
-            session,
+            session: session.clone(),
             workflow,
             team,
             doubts,
@@ -102,7 +139,26 @@ impl Run {
             output,
             root,
         };
-        tell(output, run.drive()?)
+        Ok((session, run.drive()?))
+    }
+
+    /// Whether the session to drive has ended already.
+    fn is_over(&self, place: &Place, team: &Team) -> Result<bool, Failure> {
+        let mut engine = place.engine()?;
+        let session = match &self.session {
+            Some(named) => Some(Name::new(named)),
+            None => {
+                let mission = self.mission()?;
+                self.unfinished(&mut engine, mission.as_deref(), |id| root(place, team, id))?
+            }
+        };
+        let Some(session) = session else { return Ok(false) };
+        let (live, _) = engine.look(&session)?;
+        Ok(matches!(live.state.status, SessionStatus::Completed | SessionStatus::Cancelled))
+    }
+
+    fn mission(&self) -> Result<Option<String>, Failure> {
+        self.mission.as_ref().map(|path| input::text(path, LARGEST_MISSION)).transpose()
     }
 
     /// A project that has no store yet gets one.
@@ -132,10 +188,7 @@ impl Run {
             fits(team, &workflow)?;
             return Ok((live.id, workflow));
         }
-        let mission = match &self.mission {
-            Some(path) => Some(input::text(path, LARGEST_MISSION)?),
-            None => None,
-        };
+        let mission = self.mission()?;
         if let Some(found) = self.unfinished(&mut engine, mission.as_deref(), |id| root(place, team, id))? {
             let (live, workflow) = engine.look(&found)?;
             fits(team, &workflow)?;

@@ -63,6 +63,11 @@ impl Ended {
         fs::rename(&partial, &self.note)
     }
 
+    /// Whether the session has ended, and not only the run.
+    pub(crate) fn is_over(&self) -> bool {
+        matches!(self.status, SessionStatus::Completed | SessionStatus::Cancelled)
+    }
+
     /// People know it: nothing is left to do.
     pub(crate) fn was_told(&self) {
         // What cannot be removed is told again, and that is all.

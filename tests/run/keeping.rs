@@ -72,6 +72,42 @@ fn a_session_that_is_given_up_at_once_leaves_no_branch() {
     assert_eq!(yard.git(&["branch", "--list", "interlock/*"]), "");
 }
 
+/// Cancelled when nobody runs it any more: nobody would clear away what it has left.
+#[test]
+fn a_session_that_is_cancelled_after_its_run_was_stopped_is_left_as_told() {
+    let more = "  - { role: developer, does: [{ wait: 60s }], says: { status: READY_FOR_QA } }";
+    let script = script("{ id: one, title: One }", more);
+    for (keep, stopped_by) in [("never", "-INT"), ("never", "-KILL"), ("always", "-INT")] {
+        // A team that is named, and lies elsewhere.
+        let yard = Yard::new("cancelled_later", &[("scripted.yaml", &script), ("m.md", "# One\n")]);
+        yard.ask(&["init"]);
+        yard.write("../team/scripted.yaml", &script);
+        yard.write("../team/a.yaml", &agents(&format!("keep: {keep}\nlimits: {{ grace: 200ms }}")));
+        let run = yard.start(&["m.md", "--agents", "../team/a.yaml"]);
+        let session = yard.until("the developer is at work", || {
+            let list: Json = serde_json::from_slice(&yard.ask(&["session", "list", "--json"]).stdout).ok()?;
+            let session = list["sessions"][0]["session"].as_str()?.to_owned();
+            let next = yard.json(&["session", "next", &session]);
+            let first = &next["assignments"][0];
+            (first["role"] == "developer" && first["claimed"] == true).then_some(session)
+        });
+        let pid = run.id().to_string();
+        let stopped = std::process::Command::new("kill").args([stopped_by, &pid]).status().expect("kill");
+        assert!(stopped.success());
+        run.wait_with_output().expect("it ends");
+        let cancelled = yard.json(&["cancel", &session]);
+        assert_eq!(cancelled["rule"], "cancel", "{cancelled}");
+        let state = yard.path("../.local/state/interlock");
+        let store = fs::read_dir(state).expect("a store").flatten().next().expect("of this project").path();
+        let is_there = |name: &str| store.join(&session).join(name).exists();
+        let branches = yard.git(&["branch", "--list", "interlock/*"]);
+        let kept = keep == "always";
+        assert_eq!((is_there("work"), is_there("repository.git"), !branches.is_empty()), (kept, kept, kept), "{keep}");
+        assert!(is_there("report.md") && !is_there("ended.json"));
+        assert!(!yard.path(".interlock/runs").join(&session).exists());
+    }
+}
+
 #[test]
 fn every_workspace_is_made_ready_once() {
     let more = "  - { role: developer, does: [{ run: [test, -f, made.ready], expect: pass }, { write: \"{group}.txt\", text: x }], says: { status: READY_FOR_QA } }";
