@@ -109,6 +109,11 @@ impl Failure {
         &self.message
     }
 
+    /// What is wrong with the input, each thing by itself.
+    pub(crate) fn problems(&self) -> impl Iterator<Item = &Problem> {
+        self.more.problems.iter().filter(|problem| problem.is_error())
+    }
+
     pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
         self.more.help = Some(help.into());
         self

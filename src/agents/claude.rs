@@ -13,7 +13,7 @@ use serde_json::{Value as Json, json};
 use super::start::{ARGUMENT, Ours, check_flags, check_no_command, resumed, spec, variables};
 use super::story::Story;
 use super::{
-    Client, Conversation, Job, Outcome, Setup, Tell, Tells, Tool, Trouble, TroubleKind, Usage, event, trouble,
+    Client, Conversation, Job, Outcome, Probe, Setup, Tell, Tells, Tool, Trouble, TroubleKind, Usage, event, trouble,
 };
 use crate::clock;
 use crate::process::{End, Listener, Spec, Stdin, Stream, Talk};
@@ -112,8 +112,8 @@ impl Client for Claude {
         } else {
             add(&["--allowedTools", &format!("{allowed},{WRITING}")]);
         }
-        if let Some(schema) = job.schema.map(plain).filter(|schema| schema.len() <= ARGUMENT) {
-            add(&["--json-schema", &schema]);
+        if let Some(schema) = job.schema.filter(|schema| self.takes_schema(schema)) {
+            add(&["--json-schema", &plain(schema)]);
         }
         arguments.extend(["--add-dir".into(), job.output.into()]);
         spec(self.program(setup), arguments, setup, job, Stdin::Text(job.prompt.to_owned()))
@@ -131,6 +131,19 @@ impl Client for Claude {
 
     fn help(&self) -> Option<&'static [&'static str]> {
         Some(&["--help"])
+    }
+
+    fn probe(&self) -> Option<Probe> {
+        // Without a prompt it says that there is none.
+        Some(Probe { before: &["-p"], after: &[], refusal: "unknown option" })
+    }
+
+    fn takes_schemas(&self) -> bool {
+        true
+    }
+
+    fn takes_schema(&self, schema: &Json) -> bool {
+        plain(schema).len() <= ARGUMENT
     }
 
     fn takes_tools(&self) -> bool {

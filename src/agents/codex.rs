@@ -10,7 +10,7 @@ use serde_json::Value as Json;
 
 use super::start::{Ours, check_flags, check_no_command, is_flag, put, resumed, spec, variables};
 use super::story::Story;
-use super::{Client, Conversation, Job, Outcome, Setup, Tell, Tells, Tool, Usage, event, trouble};
+use super::{Client, Conversation, Job, Outcome, Probe, Setup, Tell, Tells, Tool, Usage, event, trouble};
 use crate::process::{End, Listener, Spec, Stdin, Stream, Talk};
 
 pub(super) struct Codex;
@@ -86,6 +86,19 @@ impl Client for Codex {
 
     fn help(&self) -> Option<&'static [&'static str]> {
         Some(&["exec", "--help"])
+    }
+
+    fn probe(&self) -> Option<Probe> {
+        // It looks at all of its arguments before it helps.
+        Some(Probe { before: &["exec"], after: &["--help"], refusal: "unexpected argument" })
+    }
+
+    fn takes_schemas(&self) -> bool {
+        true
+    }
+
+    fn takes_schema(&self, schema: &Json) -> bool {
+        is_strict(schema)
     }
 
     fn takes_tools(&self) -> bool {

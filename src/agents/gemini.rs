@@ -10,7 +10,7 @@ use serde_json::Value as Json;
 
 use super::start::{Ours, check_flags, check_no_command, put, resumed, spec, variables};
 use super::story::Story;
-use super::{Client, Conversation, Job, Outcome, Setup, Tell, Tells, Trouble, Usage, event, trouble};
+use super::{Client, Conversation, Job, Outcome, Probe, Setup, Tell, Tells, Trouble, Usage, event, trouble};
 use crate::process::{End, Listener, Spec, Stdin, Stream, Talk};
 
 pub(super) struct Gemini;
@@ -89,6 +89,11 @@ impl Client for Gemini {
 
     fn help(&self) -> Option<&'static [&'static str]> {
         Some(&["--help"])
+    }
+
+    fn probe(&self) -> Option<Probe> {
+        // Two prompts of different kinds are refused after all else was looked at.
+        Some(Probe { before: &[], after: &["-p", "x", "-i", "x"], refusal: "Unknown argument" })
     }
 
     fn tells(&self) -> Tells {

@@ -41,7 +41,7 @@ pub(crate) struct Job<'a> {
     pub read_only: bool,
     /// The conversation to go on with, as [`Outcome::conversation`] named it.
     pub resume: Option<&'a str>,
-    /// A JSON Schema of the handoff, for clients that can hold their model to one.
+    /// A JSON Schema of the handoff, for a client that takes it ([`Client::takes_schema`]).
     pub schema: Option<&'a Json>,
     /// The server of MCP with the tool that it may hand off with, for clients that start one.
     pub tool: Option<&'a Tool>,
@@ -106,6 +106,21 @@ pub(crate) trait Client: Send + Sync {
         None
     }
 
+    /// How it is asked whether it has a flag that its help does not speak of.
+    fn probe(&self) -> Option<Probe> {
+        None
+    }
+
+    /// Can it hold its model to a schema at all?
+    fn takes_schemas(&self) -> bool {
+        false
+    }
+
+    /// Would it hold its model to this schema? Else it is started without.
+    fn takes_schema(&self, _: &Json) -> bool {
+        false
+    }
+
     /// Does it start a server of MCP for its model?
     fn takes_tools(&self) -> bool {
         false
@@ -123,6 +138,15 @@ pub(crate) trait Client: Send + Sync {
     fn counts_whole_conversations(&self) -> bool {
         false
     }
+}
+
+/// A flag between these arguments starts nothing, and if the program does not have it, it says so with these words.
+/// Clients have flags that their help keeps to itself.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Probe {
+    pub before: &'static [&'static str],
+    pub after: &'static [&'static str],
+    pub refusal: &'static str,
 }
 
 /// What a client tells of what it uses: a budget of anything else is never reached.

@@ -7,7 +7,7 @@ use clap::Args;
 use serde_json::json;
 
 use crate::agents::find_program;
-use crate::cli::place::{Place, keyring, workspaces};
+use crate::cli::place::{Place, keyring};
 use crate::cli::run::{self, TEAM_FILE};
 use crate::cli::{Ending, examples};
 use crate::failure::Failure;
@@ -35,7 +35,7 @@ pub(crate) struct Doctor {
 
 impl Doctor {
     pub(crate) fn run(&self, output: Output, place: &Place) -> Ending {
-        let mut findings = vec![project(place), store(place), keys(place), folder()];
+        let mut findings = vec![project(place), store(place), keys(place)];
         findings.extend(self.team(place));
         findings::tell(&findings, json!({}), output)
     }
@@ -47,7 +47,8 @@ impl Doctor {
         match run::team(self.agents.as_deref(), &folder) {
             Err(failure) => vec![Finding { what, found: Err(of(&failure)) }],
             Ok(team) => {
-                let mut findings = vec![Finding { what, found: Ok("can be read".to_owned()) }];
+                let mut findings =
+                    vec![Finding { what, found: Ok("can be read".to_owned()) }, workspaces(&team, &folder)];
                 findings.extend(agents(&team));
                 findings.extend(fit(&team, place));
                 findings.extend(programs(&team, &folder));
@@ -64,6 +65,7 @@ fn project(place: &Place) -> Finding {
         let head = project.head()?;
         let waiting = match project.uncommitted()? {
             0 => String::new(),
+            1 => "; 1 file is not committed, and agents will not see that".to_owned(),
             files => format!("; {files} files are not committed, and agents will not see that"),
         };
         Ok(format!("{} at {}{waiting}", project.root.display(), head.short()))
@@ -91,8 +93,9 @@ fn keys(place: &Place) -> Finding {
     Finding { what: "keys".to_owned(), found: held().map_err(|failure| of(&failure)) }
 }
 
-fn folder() -> Finding {
-    let found = workspaces().and_then(|path| {
+fn workspaces(team: &Team, folder: &Path) -> Finding {
+    let project = Project::of(folder).map_or_else(|_| folder.to_owned(), |project| project.root);
+    let found = run::apart(team, &project).and_then(|path| {
         std::fs::create_dir_all(&path).map_err(|error| crate::files::unwritable(&path, &error))?;
         Ok(path.display().to_string())
     });
@@ -120,28 +123,26 @@ fn fit(team: &Team, place: &Place) -> Vec<Finding> {
     if !team.defaults.is_empty() {
         findings.push(finding("defaults", &told(&team.wrong_defaults(&workflow)), "have their questions".to_owned()));
     }
+    // No reason not to start, and worth knowing.
+    let loose = team.unstructured(&workflow).into_iter();
+    findings.extend(loose.map(|words| Finding { what: "structured".to_owned(), found: Ok(words) }));
     findings
 }
 
 /// What a run starts beside agents, and what it cannot count.
 fn programs(team: &Team, folder: &Path) -> Vec<Finding> {
     let path = env::var("PATH").unwrap_or_default();
-    let missing = |program: &str, from: &Path| {
-        let program = if program.contains('/') { from.join(program).display().to_string() } else { program.to_owned() };
+    let missing = |program: &String| {
+        let program = if program.contains('/') { folder.join(program).display().to_string() } else { program.clone() };
         find_program(&program, Some(&path)).is_none().then(|| format!("the program `{program}` is not there"))
     };
-    let mut findings = Vec::new();
-    let notify = &team.notify;
-    let command = notify.command.iter().filter_map(|line| line.first().map(String::as_str));
-    let desktop = notify.desktop.then_some("notify-send").into_iter();
-    let curl = notify.webhook_env.is_some().then_some("curl").into_iter();
-    let mut wrong: Vec<String> =
-        command.chain(desktop).chain(curl).filter_map(|program| missing(program, folder)).collect();
-    let unset = notify.webhook_env.iter().filter(|name| env::var_os(name.as_str()).is_none());
-    wrong.extend(unset.map(|name| format!("the variable `{name}` is not set: no webhook is told")));
-    findings.push(finding("notify", &wrong, "people can be told".to_owned()));
+    let told = match team.notify.is_any() {
+        true => "people can be told",
+        false => "nothing is set: questions are asked in the terminal of the run alone",
+    };
+    let mut findings = vec![finding("notify", &team.notify.wrong(), told.to_owned())];
     let prepare = team.prepare.iter().filter_map(|line| line.first());
-    let wrong: Vec<String> = prepare.filter_map(|program| missing(program, folder)).collect();
+    let wrong: Vec<String> = prepare.filter_map(missing).collect();
     findings.push(finding("prepare", &wrong, format!("{} commands", team.prepare.len())));
     let untold: Vec<String> = team.untold().into_iter().collect();
     // No reason not to start, and worth knowing.
@@ -150,11 +151,18 @@ fn programs(team: &Team, folder: &Path) -> Vec<Finding> {
 }
 
 fn told(problems: &[interlock_core::problem::Problem]) -> Vec<String> {
-    let one = |problem: &interlock_core::problem::Problem| {
-        let help = problem.help.as_ref().map_or(String::new(), |help| format!("; {help}"));
-        format!("{}: {}{help}", problem.code, problem.message)
-    };
-    problems.iter().map(one).collect()
+    problems.iter().map(line_with_help).collect()
+}
+
+fn line_with_help(problem: &interlock_core::problem::Problem) -> String {
+    let help = problem.help.as_ref().map_or(String::new(), |help| format!("; {help}"));
+    format!("{}{help}", line(problem))
+}
+
+/// A problem of a file in one line, with its place.
+fn line(problem: &interlock_core::problem::Problem) -> String {
+    let at = problem.at.as_ref().map_or(String::new(), |at| format!("{}:{}:{}: ", at.file, at.line, at.column));
+    format!("{at}{}: {}", problem.code, problem.message)
 }
 
 fn finding(what: &str, wrong: &[String], sound: String) -> Finding {
@@ -167,27 +175,28 @@ fn finding(what: &str, wrong: &[String], sound: String) -> Finding {
 
 /// Is the program there, and does it know its flags?
 fn program(part: &Part) -> Result<String, Problem> {
-    let (path, version) =
+    let examine::Found { place, version, doubts } =
         examine::agent(part).map_err(|problem| Problem { message: problem.message, help: problem.help })?;
-    Ok(version.map_or_else(|| path.clone(), |version| format!("{path} ({version})")))
+    let found = version.map_or_else(|| place.clone(), |version| format!("{place} ({version})"));
+    // No reason not to start, and worth knowing.
+    Ok([found].into_iter().chain(doubts).collect::<Vec<_>>().join("; "))
 }
 
 fn of(failure: &Failure) -> Problem {
     let json = failure.json();
     let field =
         |name: &str| json.pointer(&format!("/error/{name}")).and_then(|value| value.as_str()).map(str::to_owned);
-    let line = |code: &str, message: &str| format!("{code}: {message}");
     // Of a file, everything that is wrong with it.
-    let problems = json.pointer("/error/problems").and_then(|list| list.as_array()).map_or(&[][..], Vec::as_slice);
-    let all: Vec<String> = problems
-        .iter()
-        .map(|problem| {
-            line(problem["code"].as_str().unwrap_or_default(), problem["message"].as_str().unwrap_or_default())
-        })
-        .collect();
-    let message = match all.as_slice() {
-        [_, _, ..] => all.join("\n"),
-        _ => line(&field("code").unwrap_or_default(), &field("message").unwrap_or_default()),
-    };
-    Problem { message, help: field("help") }
+    let problems: Vec<&interlock_core::problem::Problem> = failure.problems().collect();
+    match problems.as_slice() {
+        [] => {
+            let (code, message) = (field("code").unwrap_or_default(), field("message").unwrap_or_default());
+            Problem { message: format!("{code}: {message}"), help: field("help") }
+        }
+        [only] => Problem { message: line(only), help: field("help") },
+        all => {
+            let lines: Vec<String> = all.iter().map(|problem| line_with_help(problem)).collect();
+            Problem { message: lines.join("\n"), help: None }
+        }
+    }
 }

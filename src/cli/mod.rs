@@ -14,6 +14,7 @@ pub(crate) mod handoff;
 mod hook;
 mod import;
 mod init;
+mod leave;
 pub(crate) mod log;
 mod mcp;
 mod pause;

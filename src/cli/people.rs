@@ -4,11 +4,12 @@ use clap::Args;
 use interlock_core::command::{self, Command};
 use interlock_core::id::Name;
 
+use crate::cli::leave;
 use crate::cli::place::{Place, person};
 use crate::cli::{Ending, examples};
 use crate::decision;
 use crate::engine::{Order, Task};
-use crate::output::Output;
+use crate::output::{Output, Text, complain};
 
 /// Defer a group that waits for something outside (takes the operator key)
 ///
@@ -102,7 +103,15 @@ impl Override {
 impl Cancel {
     pub(crate) fn run(&self, output: Output, place: &Place) -> Ending {
         let by = person(self.by.as_deref());
-        carry_out(output, place, &self.session, Command::Cancel(command::Cancel { by }))
+        let exit = carry_out(output, place, &self.session, Command::Cancel(command::Cancel { by }))?;
+        if let Some(Err(failure)) = leave::clear(place, &Name::new(&self.session)) {
+            // It is cancelled all the same.
+            let mut text = Text::default();
+            let again = format!("interlock run --session {}", self.session);
+            text.push(&format!("its workspaces are still there: {}; `{again}` clears them away\n", failure.message()));
+            complain(&text);
+        }
+        Ok(exit)
     }
 }
 

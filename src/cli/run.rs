@@ -1,7 +1,7 @@
 //! `interlock run`
 
 use std::env;
-use std::fs;
+use std::fs::{self, File, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -9,12 +9,14 @@ use clap::Args;
 use interlock_core::code::Code;
 use interlock_core::event::Cause;
 use interlock_core::id::{Digest, Name};
+use interlock_core::problem::Problem;
 use interlock_core::state::SessionStatus;
 use interlock_core::watch::Via;
 use interlock_core::workflow::Workflow;
 
 use crate::agents;
 use crate::cli::init;
+use crate::cli::leave;
 use crate::cli::pause;
 use crate::cli::place::{Place, workspaces};
 use crate::cli::session::start::{Beginning, LARGEST_MISSION, workflow_name};
@@ -78,30 +80,85 @@ pub(crate) struct Run {
 
 impl Run {
     pub(crate) fn run(&self, output: Output, place: &Place) -> Ending {
+        let (session, ended) = self.drive(output, place)?;
+        let is_over = ended.is_over();
+        let told = tell(output, ended);
+        if is_over && told.is_ok() {
+            leave::forget(place, &session);
+        }
+        told
+    }
+
+    /// Of a session that has ended, and has to be left as told.
+    pub(super) fn to_the_end_of(session: &Name, agents: Option<String>) -> Self {
+        Self {
+            mission: None,
+            agents,
+            parallel: None,
+            session: Some(session.to_string()),
+            workflow: None,
+            set: Vec::new(),
+            no_wait: true,
+        }
+    }
+
+    /// Without a word to people: whoever calls has told them.
+    pub(super) fn quietly(&self, place: &Place) -> Result<run::Ended, Failure> {
+        let (session, ended) = self.drive(Output { json: true }, place)?;
+        ended.was_told();
+        leave::forget(place, &session);
+        Ok(ended)
+    }
+
+    fn drive(&self, output: Output, place: &Place) -> Result<(Name, run::Ended), Failure> {
         self.set_up(place)?;
         let project = place.project()?;
         let team = team(self.agents.as_deref(), &project)?;
-        let repository = Project::of(&project).map_err(|error| not_a_repository(&error))?;
-        repository.head().map_err(|error| not_a_repository(&error))?;
-        can_start(&team)?;
+        let repository = repository(&project)?;
+        apart(&team, &repository.root)?;
+        // What is left to do of a session that has ended takes no agent.
+        let is_over = self.is_over(place, &team)?;
+        let doubts = if is_over { Vec::new() } else { can_start(&team)? };
         let (session, workflow) = self.session(place, &team)?;
         let root = root(place, &team, &session)?;
+        if !is_over {
+            leave::remember(place, &session, self.agents.as_deref())?;
+        }
         let place = &place.via(Via::Run);
         let engine = || place.engine_with(run::outputs(&root));
         let run = run::Run {
             engines: (engine()?, engine()?),
             parallel: self.parallel.unwrap_or(team.parallel),
             paused: pause::mark(place, &session)?,
-            session,
+            session: session.clone(),
             workflow,
             team,
+            doubts,
             project: repository,
             wait: !self.no_wait,
             output,
             root,
         };
-        let ended = run.drive()?;
-        tell(output, &ended, ended.report.as_deref())
+        Ok((session, run.drive()?))
+    }
+
+    /// Whether the session to drive has ended already.
+    fn is_over(&self, place: &Place, team: &Team) -> Result<bool, Failure> {
+        let mut engine = place.engine()?;
+        let session = match &self.session {
+            Some(named) => Some(Name::new(named)),
+            None => {
+                let mission = self.mission()?;
+                self.unfinished(&mut engine, mission.as_deref(), |id| root(place, team, id))?
+            }
+        };
+        let Some(session) = session else { return Ok(false) };
+        let (live, _) = engine.look(&session)?;
+        Ok(matches!(live.state.status, SessionStatus::Completed | SessionStatus::Cancelled))
+    }
+
+    fn mission(&self) -> Result<Option<String>, Failure> {
+        self.mission.as_ref().map(|path| input::text(path, LARGEST_MISSION)).transpose()
     }
 
     /// A project that has no store yet gets one.
@@ -112,6 +169,7 @@ impl Run {
             Ok(file) if fs::metadata(&file).is_ok_and(|about| about.len() == 0) => file,
             _ => return Ok(()),
         };
+        repository(&env::current_dir().unwrap_or_default())?;
         // The checkout is the user's: the folder of the store keeps itself out of the repository.
         let ignore = file.with_file_name(".gitignore");
         let folder = ignore.parent().unwrap_or(Path::new(""));
@@ -122,16 +180,15 @@ impl Run {
 
     /// The session to drive: as named, the one of this mission, the one that has not ended, or a new one.
     fn session(&self, place: &Place, team: &Team) -> Result<(Name, Arc<Workflow>), Failure> {
+        // Two that look for the same session at once would both begin one.
+        let _alone = alone(place)?;
         let mut engine = place.engine()?;
         if let Some(named) = &self.session {
             let (live, workflow) = engine.look(named)?;
             fits(team, &workflow)?;
             return Ok((live.id, workflow));
         }
-        let mission = match &self.mission {
-            Some(path) => Some(input::text(path, LARGEST_MISSION)?),
-            None => None,
-        };
+        let mission = self.mission()?;
         if let Some(found) = self.unfinished(&mut engine, mission.as_deref(), |id| root(place, team, id))? {
             let (live, workflow) = engine.look(&found)?;
             fits(team, &workflow)?;
@@ -191,6 +248,14 @@ impl Run {
     }
 }
 
+/// Held while a session is looked for, and begun if there is none. The system lets go of it when the process ends.
+fn alone(place: &Place) -> Result<File, Failure> {
+    let path = place.folder()?.join("starting.lock");
+    let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
+    let held = file.and_then(|file| file.lock().map(|()| file));
+    held.map_err(|error| files::unwritable(&path, &error).into())
+}
+
 /// The workflow of a new session. Without any file of its own, a project has the usual one.
 pub(super) fn workflow(named: Option<&str>, place: &Place) -> Result<String, Failure> {
     match workflow_name(named, place) {
@@ -218,25 +283,59 @@ pub(super) fn nobody_plays(roles: &[Name]) -> String {
     format!("nobody plays {}", roles.join(", "))
 }
 
-/// Nothing starts before everybody could.
-fn can_start(team: &Team) -> Result<(), Failure> {
-    let everybody = team.everybody();
-    let problems: Vec<String> = everybody
-        .iter()
-        .filter_map(|(name, part)| Some(format!("agent `{name}`: {}", team::examine::agent(part).err()?.message)))
-        .collect();
+/// Nothing starts before everybody could. What may not be right all the same.
+fn can_start(team: &Team) -> Result<Vec<String>, Failure> {
+    let (mut problems, mut doubts) = (Vec::new(), Vec::new());
+    for (name, part) in team.everybody() {
+        match team::examine::agent(part) {
+            Ok(found) => doubts.extend(found.doubts.into_iter().map(|doubt| format!("agent `{name}`: {doubt}"))),
+            Err(problem) => problems.push(format!("agent `{name}`: {}", problem.message)),
+        }
+    }
     if problems.is_empty() {
-        return Ok(());
+        return Ok(doubts);
     }
     Err(Failure::new(Exit::Unavailable, Code::ProgramMissing, problems.join("; ")).help("`interlock doctor` says more"))
 }
 
+/// Where the folders of all sessions are.
+fn above(team: &Team) -> Result<PathBuf, Failure> {
+    match &team.folder {
+        Some(folder) => Ok(folder.value.clone()),
+        None => workspaces(),
+    }
+}
+
+/// Workspaces lie outside of the project: git and other tools in them would find what is above them.
+pub(super) fn apart(team: &Team, project: &Path) -> Result<PathBuf, Failure> {
+    let above = above(team)?;
+    if !real(&above).starts_with(real(project)) {
+        return Ok(above);
+    }
+    let message = format!("workspaces cannot be made in the project itself: {}", above.display());
+    let help = "name a folder outside of it with `folder` in the agents file";
+    match &team.folder {
+        None => Err(Failure::new(Exit::Invalid, Code::BadAgent, message).help(help)),
+        Some(folder) => {
+            let problem = Problem::new(Code::BadAgent, message).help(help).at(folder.place.clone());
+            Err(Failure::invalid(vec![problem], [team.source.clone()].into_iter().collect()))
+        }
+    }
+}
+
+/// Where a path leads, as far as it is there.
+fn real(path: &Path) -> PathBuf {
+    let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let there = whole.ancestors().find_map(|folder| Some((folder, fs::canonicalize(folder).ok()?)));
+    match there {
+        Some((folder, real)) => whole.strip_prefix(folder).map_or_else(|_| real.clone(), |rest| real.join(rest)),
+        None => whole,
+    }
+}
+
 /// The folder of a session's workspaces.
 fn root(place: &Place, team: &Team, session: &Name) -> Result<PathBuf, Failure> {
-    let above = match &team.folder {
-        Some(folder) => folder.clone(),
-        None => workspaces()?,
-    };
+    let above = above(team)?;
     let mut store = place.store()?;
     let identity = crate::store::Store::view(&mut store)?.identity()?;
     let root = above.join(identity.id.as_str()).join(session.as_str());
@@ -279,26 +378,35 @@ fn title(mission: &str) -> String {
     line.unwrap_or("Mission").chars().take(120).collect()
 }
 
+/// A repository with something to start from.
+fn repository(folder: &Path) -> Result<Project, Failure> {
+    let found = Project::of(folder).and_then(|project| project.head().map(|_| project));
+    found.map_err(|error| not_a_repository(&error))
+}
+
 pub(super) fn not_a_repository(error: &crate::git::Error) -> Failure {
     Failure::new(Exit::Unavailable, Code::NotARepository, error.message.clone()).maybe_help(error.help.clone())
 }
 
-fn tell(output: Output, ended: &run::Ended, report: Option<&Path>) -> Ending {
+fn tell(output: Output, ended: run::Ended) -> Ending {
     let exit = if ended.status == SessionStatus::Completed { Exit::Done } else { Exit::Refused };
     if output.json {
-        let mut document = ended.story.json();
+        let mut document = ended.document.clone();
         document["stopped"] = serde_json::json!(ended.stopped);
-        document["report"] = serde_json::json!(report.map(|path| path.display().to_string()));
+        document["report"] = serde_json::json!(ended.report.as_ref().map(|path| path.display().to_string()));
         output.document(&document)?;
+        ended.was_told();
         return Ok(exit);
     }
-    let mut text: Text = ended.story.text();
-    if let Some(report) = report {
+    output.text(&ended.text)?;
+    if let Some(report) = &ended.report {
+        let mut text = Text::default();
         text.push(&format!("  report   {}\n", report.display()));
+        output.text(&text)?;
     }
-    output.text(&text)?;
-    match &ended.stopped {
-        Some(why) => Err(Failure::new(exit, Code::RunStopped, why.clone()).help("interlock run goes on where it was")),
+    ended.was_told();
+    match ended.stopped {
+        Some(why) => Err(Failure::new(exit, Code::RunStopped, why).help("interlock run goes on where it was")),
         None => Ok(exit),
     }
 }

@@ -38,6 +38,10 @@ impl Project {
         let arguments =
             ["rev-parse", "--path-format=absolute", "--git-common-dir", "--show-object-format", "--show-toplevel"];
         let said = git.ask(&arguments).map_err(|error| {
+            if git.ask(&["rev-parse", "--is-bare-repository"]).is_ok_and(|said| said.trim() == "true") {
+                let message = format!("{} is a bare repository, without files to work on", folder.display());
+                return Error::odd(message).help("run it in a checkout: `git clone` makes one, or `git worktree add`");
+            }
             let message = format!("{} is not in a git repository", folder.display());
             let cause = error.message;
             Error::odd(format!("{message} ({cause})"))

@@ -1,7 +1,6 @@
 //! The conductor: what may start is started, what ended is told, until the session has ended or a person is needed.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
@@ -16,6 +15,7 @@ use crate::engine::Engine;
 use crate::failure::Failure;
 use crate::process::Control;
 use crate::run::crew::{Call, Crew, News, Over, Work};
+use crate::run::notify::Teller;
 use crate::run::people::People;
 use crate::run::purse::Account;
 use crate::run::story::Story;
@@ -31,8 +31,6 @@ pub(super) struct Conductor {
     view: View,
     people: People,
     parallel: usize,
-    wait: bool,
-    paused: PathBuf,
     is_paused: bool,
     sender: Sender<News>,
     receiver: Receiver<News>,
@@ -61,14 +59,10 @@ enum Place {
 }
 
 impl Conductor {
-    pub(super) fn new(
-        crew: Arc<Crew>,
-        looking: Engine,
-        view: View,
-        (parallel, wait, paused): (u32, bool, PathBuf),
-    ) -> Self {
+    pub(super) fn new(crew: Arc<Crew>, looking: Engine, view: View, parallel: u32) -> Self {
         let (sender, receiver) = mpsc::channel();
-        let people = People::new(&sender, &view);
+        let teller = Teller::new(&crew.team.notify, &crew.session, crew.site.root(), sender.clone());
+        let people = People::new(&sender, &view, teller);
         let parallel = usize::try_from(parallel).unwrap_or(usize::MAX);
         let (at_work, stopping, failure, looked) = (BTreeMap::new(), false, None, Instant::now());
         Self {
@@ -77,8 +71,6 @@ impl Conductor {
             view,
             people,
             parallel,
-            wait,
-            paused,
             is_paused: false,
             sender,
             receiver,
@@ -90,17 +82,18 @@ impl Conductor {
         }
     }
 
-    pub(super) fn conduct(mut self) -> Result<Ended, Failure> {
+    pub(super) fn conduct(mut self, doubts: Vec<String>) -> Result<Ended, Failure> {
         let (mut live, _) = self.looking.look(&self.crew.session)?;
         self.crew.settle_the_gone(&live.state)?;
         let history = self.looking.history(&self.crew.session)?;
         self.crew.hold_against(&history)?;
         self.crew.count_the_cut_short(&history);
         self.people.remember(&history);
+        self.crew.purse.recall(|assignment| turn::asked_by(&history, assignment));
         self.crew.catch_up(&history)?;
         self.looking.follow(&mut live)?;
         self.view.began(&live.state, &self.crew);
-        self.warn();
+        self.warn(doubts);
         let stopped = loop {
             self.hear_answers(&live.state)?;
             self.crew.purse.keep();
@@ -121,7 +114,7 @@ impl Conductor {
     /// Starts what may start. `Some`: the run is over, and why, if the session is not.
     fn step(&mut self, state: &State) -> Option<Option<String>> {
         self.recall(state);
-        let over = matches!(state.status, SessionStatus::Completed | SessionStatus::Cancelled);
+        let over = is_over(state);
         if !over && !self.stopping && self.failure.is_none() {
             if !self.pauses() {
                 self.start(state);
@@ -138,11 +131,14 @@ impl Conductor {
         if self.stopping || self.failure.is_some() {
             return Some(Some("the run was stopped".to_owned()));
         }
-        let questions = state.open_questions.len();
-        match (questions, self.wait || self.people.will_answer_themselves(&self.crew)) {
-            (0, _) | (_, true) => None,
-            (1, false) => Some(Some("1 question waits for a person".to_owned())),
-            (many, false) => Some(Some(format!("{many} questions wait for a person"))),
+        if self.crew.waits || self.people.will_answer_themselves(&self.crew) {
+            return None;
+        }
+        match state.open_questions.len() {
+            0 if self.is_paused => Some(Some("the session is paused, until `interlock resume`".to_owned())),
+            0 => None,
+            1 => Some(Some("1 question waits for a person".to_owned())),
+            many => Some(Some(format!("{many} questions wait for a person"))),
         }
     }
 
@@ -158,9 +154,11 @@ impl Conductor {
     }
 
     /// What people should know before anything starts, and nobody else would tell them.
-    fn warn(&mut self) {
+    fn warn(&mut self, doubts: Vec<String>) {
         let strangers = self.crew.team.strangers(&self.crew.workflow).into_iter().map(|problem| problem.message);
-        let mut words: Vec<String> = strangers.chain(self.crew.team.untold()).collect();
+        let mut words: Vec<String> = strangers.chain(self.crew.team.untold()).chain(doubts).collect();
+        words.extend(self.crew.team.unstructured(&self.crew.workflow));
+        words.extend(self.crew.team.notify.wrong().into_iter().map(|wrong| format!("notify: {wrong}")));
         if let Some(files) = self.crew.site.project.uncommitted().ok().filter(|files| *files > 0) {
             let s = if files == 1 { "" } else { "s" };
             words.push(format!("{files} uncommitted change{s} that agents do not see"));
@@ -184,7 +182,7 @@ impl Conductor {
 
     /// Somebody wants that nothing new starts; what is at work goes on.
     fn pauses(&mut self) -> bool {
-        let paused = self.paused.exists();
+        let paused = self.crew.paused.exists();
         if paused != self.is_paused {
             let word = if paused { "paused: nothing new starts until `interlock resume`" } else { "goes on" };
             self.view.note(None, word);
@@ -370,6 +368,12 @@ impl Conductor {
     }
 
     fn finish(mut self, stopped: Option<String>, state: &State) -> Result<Ended, Failure> {
+        self.people.settle();
+        for news in self.receiver.try_iter() {
+            if let News::Note(group, text) = news {
+                self.view.note(group.as_ref(), &text);
+            }
+        }
         self.view.close();
         let handed_over = self.crew.site.hand_over();
         if let Some(failure) = self.failure {
@@ -381,9 +385,18 @@ impl Conductor {
         let story = Story::of(&mut self.looking, state, &self.crew, (branch, &result))?;
         let failed = stopped.is_some() || story.has_trouble();
         let report = self.crew.site.report(&story.markdown());
+        let ended = Ended::new(self.crew.site.root(), state.status, stopped, &story, report);
+        if is_over(state) {
+            // Without the note, a run that is killed from here on is not told; what it was for is done all the same.
+            let _ = ended.note();
+        }
         self.crew.site.clean_up(self.crew.team.keep, failed, state.status);
-        Ok(Ended { status: state.status, stopped, story, report })
+        Ok(ended)
     }
+}
+
+fn is_over(state: &State) -> bool {
+    matches!(state.status, SessionStatus::Completed | SessionStatus::Cancelled)
 }
 
 /// Whether the answer to a question gave out again what it was asked about.

@@ -39,6 +39,10 @@ pub(super) struct Crew {
     pub(super) desk: Caller,
     /// Held by the keepers of agents; the next run waits for it.
     pub(super) lock: PathBuf,
+    /// A file that is there while nothing new may start.
+    pub(super) paused: PathBuf,
+    /// Whether the run waits for people.
+    pub(super) waits: bool,
     /// Like no other run's, for what it starts.
     pub(super) mark: String,
 }

@@ -8,6 +8,7 @@ mod checks;
 mod conduct;
 mod conflicts;
 mod crew;
+mod ending;
 mod gate;
 mod line;
 mod merge;
@@ -30,7 +31,6 @@ use std::time::{Duration, Instant};
 
 use interlock_core::code::Code;
 use interlock_core::id::Name;
-use interlock_core::state::SessionStatus;
 use interlock_core::workflow::Workflow;
 
 use crate::clock;
@@ -46,6 +46,8 @@ use purse::Purse;
 use site::Site;
 use view::View;
 
+pub(crate) use ending::{Ended, is_handed_over};
+
 /// How long the agents of a run that was killed may take to end.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -54,6 +56,8 @@ pub(crate) struct Run {
     pub(crate) session: Name,
     pub(crate) workflow: Arc<Workflow>,
     pub(crate) team: Team,
+    /// What people should know of it.
+    pub(crate) doubts: Vec<String>,
     /// To decide with, and to look with.
     pub(crate) engines: (Engine, Engine),
     pub(crate) project: Project,
@@ -65,16 +69,6 @@ pub(crate) struct Run {
     /// Wait for people; else the run ends when only they can go on.
     pub(crate) wait: bool,
     pub(crate) output: Output,
-}
-
-/// How a run ended.
-pub(crate) struct Ended {
-    pub(crate) status: SessionStatus,
-    /// Why it stopped before the end of the session.
-    pub(crate) stopped: Option<String>,
-    pub(crate) story: story::Story,
-    /// Where it can be read.
-    pub(crate) report: Option<PathBuf>,
 }
 
 impl Run {
@@ -89,7 +83,9 @@ impl Run {
         let mark = format!("{family}{}", clock::suffix(12));
         git::set_mark(format!("{mark}/git"));
         let (deciding, mut looking) = self.engines;
-        refuse_the_ended(&mut looking, &self.session, &self.root)?;
+        if let Some(ended) = ending::catch_up(&mut looking, &self.session, &self.root)? {
+            return Ok(ended);
+        }
         let desk = Desk::open(deciding)?;
         let Some(caller) = desk.caller() else {
             return Err(Failure::new(Exit::Bug, Code::Bug, "the desk is closed before anybody came"));
@@ -107,10 +103,13 @@ impl Run {
             team: self.team,
             desk: caller,
             lock: self.root.join("agents.lock"),
+            paused: self.paused,
+            waits: self.wait,
             mark,
         });
         let view = View::new(self.output, &crew.session);
-        let ended = Conductor::new(Arc::clone(&crew), looking, view, (self.parallel, self.wait, self.paused)).conduct();
+        let conductor = Conductor::new(Arc::clone(&crew), looking, view, self.parallel);
+        let ended = conductor.conduct(self.doubts);
         drop(crew);
         desk.close();
         drop(held);
@@ -122,22 +121,6 @@ impl Run {
 fn sources(looking: &mut Engine, workflow: &Workflow) -> Result<Vec<(String, String)>, Failure> {
     let pinned = looking.store().view()?.workflow(workflow.hash)?;
     Ok(pinned.map(|pinned| pinned.sources).unwrap_or_default())
-}
-
-/// Whether a session that has ended needs no run any more: its result is handed over, and what nobody needs is gone.
-pub(crate) fn is_handed_over(root: &Path) -> bool {
-    !site::repository(root).exists() || site::kept(root).exists()
-}
-
-/// From nothing, the repository of a session that has ended would be one without its work.
-fn refuse_the_ended(looking: &mut Engine, session: &Name, root: &Path) -> Result<(), Failure> {
-    let (live, _) = looking.look(session)?;
-    let ended = matches!(live.state.status, SessionStatus::Completed | SessionStatus::Cancelled);
-    if ended && !site::repository(root).exists() {
-        let message = format!("session {session} has ended; its result is the branch interlock/{session}");
-        return Err(Failure::new(Exit::Refused, Code::SessionEnded, message));
-    }
-    Ok(())
 }
 
 /// Where agents see their output folders, for the prompts.

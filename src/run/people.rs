@@ -15,7 +15,7 @@ use crate::clock;
 use crate::engine::{Error, Task as Wish};
 use crate::run::crew::{Crew, News};
 use crate::run::line::Line;
-use crate::run::notify;
+use crate::run::notify::Teller;
 use crate::run::terminal;
 use crate::run::view::View;
 
@@ -27,7 +27,6 @@ struct Asked {
     takes_text: bool,
 }
 
-#[derive(Default)]
 pub(super) struct People {
     asked: BTreeMap<QuestionId, Asked>,
     /// When the questions of earlier runs were asked.
@@ -43,6 +42,7 @@ pub(super) struct People {
     shown: Option<QuestionId>,
     /// Why the last line was no answer.
     reply: Option<String>,
+    teller: Teller,
 }
 
 /// What a person is asked for.
@@ -88,14 +88,24 @@ fn possible(options: &[Name], takes_text: bool) -> String {
 }
 
 impl People {
-    pub(super) fn new(news: &Sender<News>, view: &View) -> Self {
+    pub(super) fn new(news: &Sender<News>, view: &View, teller: Teller) -> Self {
         let terminal = view.terminal().cloned();
         terminal::watch(terminal.clone(), news.clone());
         if let Some(terminal) = terminal.filter(|terminal| terminal.has_keys) {
             let (news, terminal) = (news.clone(), Arc::clone(&terminal));
             thread::spawn(move || terminal.listen(&news));
         }
-        Self::default()
+        Self {
+            asked: BTreeMap::new(),
+            before: BTreeMap::new(),
+            tried: BTreeSet::new(),
+            line: Line::default(),
+            meant: None,
+            chosen: None,
+            shown: None,
+            reply: None,
+            teller,
+        }
     }
 
     /// When the questions were asked that are open from earlier.
@@ -123,7 +133,7 @@ impl People {
             if let Some(prompt) = self.prompt_for(*id, crew) {
                 view.asked(&prompt);
             }
-            notify::send(&crew.team.notify, &crew.session, *id, question);
+            self.teller.tell(*id, question);
         }
         let now = clock::now();
         let is_due = |id: &&QuestionId| self.default_in(**id, crew, now).is_some_and(|left| left.is_zero());
@@ -158,6 +168,11 @@ impl People {
             let words = format!("{id}: the default of `{name}` in the agents file, `{}`, was refused", fallback.word());
             view.note(group.as_ref(), &format!("{words}: {why}"));
         }
+    }
+
+    /// Before the end: messages that are on their way arrive, or it is said that they do not.
+    pub(super) fn settle(&mut self) {
+        self.teller.settle();
     }
 
     /// The question that is to be answered here.

@@ -68,6 +68,11 @@ impl Site {
         Ok(Self { project, vault, root, session, merging: Mutex::default(), refs })
     }
 
+    /// The session's own folder.
+    pub(super) fn root(&self) -> &Path {
+        &self.root
+    }
+
     /// Held while something is merged: what it is merged with must not change in between.
     pub(super) fn merging(&self) -> MutexGuard<'_, ()> {
         self.merging.lock().unwrap_or_else(PoisonError::into_inner)
@@ -244,12 +249,7 @@ impl Site {
             let _ = fs::write(kept(&self.root), "");
             return;
         }
-        // What cannot be removed is in nobody's way. The repository goes last, and at once: as long as it is there, a run
-        // that was killed in between is not over.
-        let gone = self.root.join("repository.gone");
-        remove_at_once(&self.root.join("work"));
-        let _ = [outputs(&self.root), self.root.join("work"), gone.clone()].map(|folder| remove(&folder));
-        let _ = fs::rename(repository(&self.root), &gone).and_then(|()| remove(&gone));
+        take_away(&self.root);
     }
 
     /// What of the user's is not where it was when the run began.
@@ -392,6 +392,15 @@ pub(super) fn kept(root: &Path) -> PathBuf {
 /// Where agents of a session leave their handoffs.
 pub(super) fn outputs(root: &Path) -> PathBuf {
     root.join("output")
+}
+
+/// Takes away what a session needs no more. What cannot be removed is in nobody's way. The repository goes last, and at
+/// once: as long as it is there, a run that was killed in between is not over.
+pub(super) fn take_away(root: &Path) {
+    let gone = root.join("repository.gone");
+    remove_at_once(&root.join("work"));
+    let _ = [outputs(root), root.join("work"), gone.clone()].map(|folder| remove(&folder));
+    let _ = fs::rename(repository(root), &gone).and_then(|()| remove(&gone));
 }
 
 /// Removes what is in a folder, several at a time: it is the files of as many checkouts as there were groups.

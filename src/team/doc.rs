@@ -36,8 +36,8 @@ record! {
         notify: Option<NotifyDoc>,
         /// Questions that answer themselves when nobody does.
         defaults: Table<DefaultDoc>,
-        /// Where workspaces are made.
-        folder: Option<String>,
+        /// Where workspaces are made: outside of the project.
+        folder: Option<At<Name>>,
     }
 
     /// A client, set up in some way.
@@ -54,8 +54,9 @@ record! {
         env: Vec<String>,
         /// Variables with values of their own. Secrets belong in the environment.
         set: Table<String>,
-        /// The client holds its model to the schema of a handoff, where it can: the handoff is then what it says last.
-        structured: bool,
+        /// For `claude` and `codex`: the client holds its model to the schema of a handoff, where it takes that schema. The
+        /// handoff is then what it says last.
+        structured: Option<At<bool>>,
         /// It may hand off with a `tool` of MCP, where the client can be given one (the default), or only by `file` and word.
         handoff: Option<At<Name>>,
         /// For `command` and `acp`: the whole command line.

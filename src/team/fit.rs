@@ -1,15 +1,22 @@
 //! Whether a team fits a workflow, and what it says that can never come to pass.
 
 use std::collections::BTreeSet;
+use std::env;
 
 use interlock_core::code::Code;
+use interlock_core::handoff;
 use interlock_core::id::Name;
 use interlock_core::problem::Problem;
 use interlock_core::suggest;
 use interlock_core::workflow::Workflow;
+use serde_json::Value as Json;
 
-use crate::agents::Tells;
-use crate::team::{Allowance, Part, Reply, Team};
+use crate::agents::{Tells, find_program};
+use crate::team::{Allowance, Notify, Part, Reply, Team};
+
+/// The programs that tell people.
+pub(crate) const DESKTOP: &str = "notify-send";
+pub(crate) const WEBHOOK: &str = "curl";
 
 impl Team {
     /// Roles of a workflow that nobody plays.
@@ -64,12 +71,52 @@ impl Team {
         problems
     }
 
+    /// The schema that whoever plays a part is held to, if its client takes it.
+    pub(crate) fn schema(part: &Part, workflow: &Workflow) -> Option<Json> {
+        let schema = part.structured.then(|| handoff::schema(Some(workflow)))?;
+        part.client.takes_schema(&schema).then_some(schema)
+    }
+
+    /// Agents that cannot be held to the schema of this workflow's handoffs.
+    pub(crate) fn unstructured(&self, workflow: &Workflow) -> Vec<String> {
+        let loose = |part: &&Part| part.structured && Self::schema(part, workflow).is_none();
+        let all = self.everybody().into_iter().filter(|(_, part)| loose(part));
+        all.map(|(name, part)| {
+            let client = part.client.name();
+            format!(
+                "agent `{name}`: {client} does not take the schema of these handoffs, so `structured` has no effect"
+            )
+        })
+        .collect()
+    }
+
     /// Budgets that an agent may never reach, because it does not tell what they are in.
     pub(crate) fn untold(&self) -> BTreeSet<String> {
         let everybody = self.parts.values().chain(self.any.as_ref());
         everybody
             .filter_map(|part| untold(part, [&self.session_budget, &self.group_budget, &part.budget, &part.each]))
             .collect()
+    }
+}
+
+impl Notify {
+    /// Ways of telling people that cannot work here.
+    pub(crate) fn wrong(&self) -> Vec<String> {
+        let path = env::var("PATH").unwrap_or_default();
+        let command = self.command.iter().filter_map(|line| line.first().map(String::as_str));
+        let desktop = self.desktop.then_some(DESKTOP).into_iter();
+        let webhook = self.webhook_env.is_some().then_some(WEBHOOK).into_iter();
+        let missing = |program: &&str| find_program(program, Some(&path)).is_none();
+        let programs = command.chain(desktop).chain(webhook).filter(missing);
+        let mut wrong: Vec<String> = programs.map(|program| format!("the program `{program}` is not there")).collect();
+        let unset =
+            self.webhook_env.iter().filter(|name| env::var_os(name.as_str()).is_none_or(|value| value.is_empty()));
+        wrong.extend(unset.map(|name| format!("the variable `{name}` is not set: no webhook is told")));
+        wrong
+    }
+
+    pub(crate) fn is_any(&self) -> bool {
+        self.desktop || self.command.is_some() || self.webhook_env.is_some()
     }
 }
 

@@ -16,6 +16,7 @@ use interlock_core::workflow::record::At;
 
 use crate::agents::{Client, Setup, Usage};
 
+pub(crate) use fit::{DESKTOP, WEBHOOK};
 pub(crate) use read::{Source, environment, open};
 
 /// Who plays a role.
@@ -24,9 +25,9 @@ pub(crate) struct Part {
     pub(crate) agent: Name,
     pub(crate) client: &'static dyn Client,
     pub(crate) setup: Setup,
-    /// The client is given the schema of a handoff.
+    /// The client is given the schema of a handoff, if it takes it.
     pub(crate) structured: bool,
-    /// The client starts a server with the tool that hands off.
+    /// The client starts a server with the tool that hands off. What is held to a schema hands off with its last word.
     pub(crate) tool: bool,
     pub(crate) deadline: Option<Duration>,
     /// For all assignments of the role together, and for each of them.
@@ -161,7 +162,7 @@ pub(crate) struct Team {
     pub(crate) keep: Keep,
     pub(crate) notify: Notify,
     pub(crate) defaults: BTreeMap<Name, Fallback>,
-    pub(crate) folder: Option<PathBuf>,
+    pub(crate) folder: Option<At<PathBuf>>,
 }
 
 impl Team {

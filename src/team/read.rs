@@ -85,10 +85,15 @@ impl Reader<'_> {
             for problem in client.check(&setup) {
                 self.report(Code::BadAgent, place, format!("agent `{name}`: {problem}"));
             }
-            let structured = agent.structured;
+            let structured = agent.structured.as_ref().is_some_and(|at| at.value);
+            if let Some(at) = agent.structured.as_ref().filter(|at| at.value && !client.takes_schemas()) {
+                let message =
+                    format!("agent `{name}`: the client `{}` cannot hold its model to a schema", agent.client.value);
+                let problem = Problem::new(Code::BadAgent, message).help("leave `structured` out");
+                self.problems.push(problem.at(at.place.clone()));
+            }
             let by_file = self.choice(agent.handoff.as_ref(), &["tool", "file"]) == 1;
-            // What is held to a schema hands off with its last word.
-            let tool = client.takes_tools() && !structured && !by_file;
+            let tool = client.takes_tools() && !by_file;
             self.agents.insert(name.clone(), Agent { client, setup, structured, tool });
         }
     }
@@ -178,7 +183,10 @@ impl Reader<'_> {
             },
             notify: notify(doc, self.source),
             defaults: self.defaults(doc),
-            folder: doc.folder.as_ref().map(|folder| self.source.folder.join(folder)),
+            folder: doc.folder.as_ref().map(|folder| At {
+                value: self.source.folder.join(folder.value.as_str()),
+                place: folder.place.clone(),
+            }),
         }
     }
 

@@ -32,19 +32,29 @@ fn finds_every_client_and_its_version() {
     }
 }
 
+/// Also those that a client keeps out of its help: it is asked itself, and starts nothing by that.
 #[test]
 fn names_flags_that_a_client_does_not_have() {
     let Some(scene) = Scene::with_clients(silent()) else { return };
-    let program = client::programs().join("codex");
-    let team = |flag: &str| {
-        let agent = format!("client: codex, program: {:?}, flags: [{flag}]", program.display());
-        scene.team(&scene.agent(Client::Codex, &agent))
-    };
-    let run = scene.interlock(&["--json", "doctor", "--agents", &team("--skip-everything")]);
-    assert_eq!(run.exit, Some(5), "{run:#?}");
-    assert!(finding(&run.json(), "agent it")["problem"].as_str().is_some_and(|it| it.contains("`--skip-everything`")));
-    let run = scene.interlock(&["--json", "doctor", "--agents", &team("--oss")]);
-    assert_eq!(run.exit, Some(0), "{run:#?}");
+    for (client, name, hidden) in [
+        (Client::Claude, "claude", "--max-turns, \"5\", --append-system-prompt-file, x, --permission-prompt-tool=y"),
+        (Client::Codex, "codex", "--oss"),
+        (Client::Gemini, "gemini", "--fake-responses, x"),
+    ] {
+        let program = client::programs().join(name);
+        let team = |flag: &str| {
+            let agent = format!("client: {name}, program: {:?}, flags: [{flag}]", program.display());
+            scene.team(&scene.agent(client, &agent))
+        };
+        let run = scene.interlock(&["--json", "doctor", "--agents", &team("--skip-everything, -Z")]);
+        assert_eq!(run.exit, Some(5), "{run:#?}");
+        let found = run.json();
+        let problem = finding(&found, "agent it")["problem"].as_str().unwrap_or_default();
+        assert!(problem.ends_with("has no `--skip-everything`, `-Z`"), "{problem}");
+        let run = scene.interlock(&["--json", "doctor", "--agents", &team(hidden)]);
+        assert_eq!(run.exit, Some(0), "{name}: {run:#?}");
+    }
+    assert!(scene.models.turns().is_empty(), "a model was asked");
 }
 
 #[test]

@@ -109,6 +109,25 @@ fn hostile_files_cannot_steer_the_terminal() {
 }
 
 #[test]
+fn patterns_that_can_fit_no_file_are_refused_with_their_places() {
+    let text = "\
+workflow: mine
+language: 1
+extends: delivery-team
+roles:
+  qa_expert:
+    writes: ['!tests/golden/**', tests/, ./tests/**, '[a', 'tests/**']
+";
+    let folder = Folder::new("check_patterns").with("mine.yaml", text);
+    let run = folder.interlock(&["check", "mine.yaml", "--json"]);
+    assert_eq!(run.exit, 4);
+    let problems = run.json()["error"]["problems"].as_array().unwrap().clone();
+    let places: Vec<_> = problems.iter().map(|problem| problem["at"]["column"].as_u64().unwrap()).collect();
+    assert_eq!(places, [14, 34, 42, 54], "{problems:?}");
+    insta::assert_snapshot!(folder.interlock(&["check", "mine.yaml"]));
+}
+
+#[test]
 fn what_an_orchestrator_may_be_is_checked_with_its_place() {
     let text = "\
 workflow: mine

@@ -108,10 +108,25 @@ fn torment(scene: &Scene, dice: &mut Dice) -> u32 {
     0
 }
 
-/// Everything was done by then, and only the process was left to end.
+/// What is in the folder of a session that has ended well, and nothing else.
+const LEFT: [&str; 5] = ["agents.lock", "report.md", "run.lock", "spent.jsonl", "transcripts"];
+
+fn in_site(scene: &Scene) -> Vec<String> {
+    let entries = scene.find_site().and_then(|site| fs::read_dir(site).ok()).into_iter().flatten().flatten();
+    let mut names: Vec<String> = entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    names.sort_unstable();
+    names
+}
+
+/// Everything was done and told by then, and only the process was left to end.
 fn has_ended(scene: &Scene) -> bool {
-    let site = scene.find_site();
-    site.is_some_and(|site| site.join("report.md").exists() && !site.join("repository.git").exists())
+    in_site(scene) == LEFT
+}
+
+fn sessions(scene: &Scene) -> usize {
+    let ran = scene.ask(&["session", "list", "--json"]);
+    let list: Json = serde_json::from_slice(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {}", ran.text()));
+    list["sessions"].as_array().unwrap().len()
 }
 
 fn is_over(run: &mut Child, moment: Duration) -> bool {
@@ -147,10 +162,8 @@ fn assert_sound(scene: &Scene, (expected, counters): &(String, Vec<String>)) {
     assert_eq!(scene.left(), Vec::<String>::new());
     assert_eq!(scene.ask(&["audit", "verify"]).exit, 0);
     assert_eq!(tree(scene), *expected, "{:?}", scene.result());
-    for folder in ["work", "output", "repository.git"] {
-        assert!(!scene.site().join(folder).exists(), "{folder} is left");
-    }
-    assert!(scene.site().join("report.md").exists());
+    assert_eq!(in_site(scene), LEFT);
+    assert_eq!(sessions(scene), 1, "the mission was begun again");
     assert_told_once(&scene.log());
     assert_eq!(counted(&scene.log()), *counters, "what died with a run counts in no loop");
     assert_new_attempts(scene);
@@ -216,6 +229,61 @@ fn assert_told_once(log: &[Json]) {
     assert!(settled.values().all(|times| *times == 1), "{settled:?}");
     let numbers: Vec<u64> = log.iter().filter_map(|event| event["seq"].as_u64()).collect();
     assert_eq!(numbers, (1..=log.len() as u64).collect::<Vec<_>>());
+}
+
+/// Fills the session's repository, so that it takes its time to go.
+const HOARDER: &str = r"
+hoard = os.path.abspath('../../repository.git/hoard')
+os.makedirs(hoard, exist_ok=True)
+for number in range(20000): open(os.path.join(hoard, str(number)), 'w').close()
+work()
+say('READY_FOR_QA')";
+
+/// The end of a run is more than its last decision: what is taken away when it is killed there, the next one takes away,
+/// and says what the killed one would have said.
+#[test]
+fn a_run_that_is_killed_while_it_clears_away_is_brought_to_its_end_by_the_next() {
+    for (test, file, by_session) in [
+        ("killed-noted", "ended.json", false),
+        ("killed-clearing", "repository.gone", false),
+        ("killed-clearing-session", "repository.gone", true),
+    ] {
+        let scene = Scene::new(test).agent("developer", HOARDER);
+        let mut run = scene.start();
+        while !scene.find_site().is_some_and(|site| site.join(file).exists()) {
+            assert!(run.try_wait().unwrap().is_none(), "{test}: it has ended: {:?}", in_site(&scene));
+        }
+        run.kill().unwrap();
+        run.wait().unwrap();
+        assert_ne!(in_site(&scene), LEFT, "{test}: killed too late");
+        let session = scene.session();
+        let agents = scene.path("agents.yaml").display().to_string();
+        let ran = match by_session {
+            true => scene.ask(&["run", "--session", &session, "--agents", &agents]),
+            false => finish(scene.start()),
+        };
+        assert_eq!(ran.exit, 0, "{test}: {}", ran.text());
+        let text = ran.text();
+        assert!(text.contains("The mission: completed") && text.contains("report.md"), "{test}: {text}");
+        assert!(text.contains(&format!("git merge interlock/{session}")), "{test}: {text}");
+        assert_eq!((in_site(&scene), sessions(&scene)), (LEFT.map(str::to_owned).to_vec(), 1), "{test}");
+        assert_eq!(scene.said().iter().filter(|said| said.starts_with("developer READY")).count(), 1, "{test}");
+        // What is told is over: the same mission is then another session.
+        assert_eq!(scene.ask(&["run", "--session", &session, "--agents", &agents]).exit, 3, "{test}");
+    }
+}
+
+/// What nobody could read is told again.
+#[test]
+fn an_end_that_was_not_told_is_told_by_the_next_run() {
+    let scene = Scene::new("killed-untold");
+    let mut run = scene.start();
+    drop(run.stdout.take());
+    run.wait().unwrap();
+    assert_eq!(in_site(&scene), ["agents.lock", "ended.json", "report.md", "run.lock", "spent.jsonl", "transcripts"]);
+    let ran = scene.completes();
+    assert!(ran.text().contains("The mission: completed"), "{}", ran.text());
+    assert_eq!((in_site(&scene), sessions(&scene)), (LEFT.map(str::to_owned).to_vec(), 1));
 }
 
 /// A git that kills whoever called it: before its work or after it, by the lines of a list, each once.

@@ -97,6 +97,26 @@ fn a_question_is_no_grant_and_nothing_starts_until_it_is_answered() {
     assert!((cost - 1.8).abs() < 1e-9, "{ended}");
 }
 
+/// As a run leaves it that is killed right after the decision that asks.
+#[test]
+fn a_question_that_a_killed_run_could_not_note_is_asked_once_and_its_answer_grants() {
+    let roles = "roles: { any: s, developer: c }\nbudget: { session: { cost: 1 } }";
+    let yard = with_claude("asked_once", FOUR, "COST: \"0.6\"", roles);
+    assert_eq!(stops(&yard, &["--parallel", "1"]).len(), 1);
+    let file = spent_file(&yard).expect("what was spent");
+    let text = fs::read_to_string(&file).expect("lines");
+    let kept: String =
+        text.lines().filter(|line| !line.contains("\"question\"")).flat_map(|line| [line, "\n"]).collect();
+    assert_ne!(kept, text);
+    fs::write(&file, kept).expect("it is written");
+    let asked = stops(&yard, &["--parallel", "1"]);
+    assert_eq!((asked.len(), halts(&yard)), (1, 1), "{asked:?}");
+    yard.json(&["answer", asked[0]["question"].as_str().expect("an id"), "--option", "retry"]);
+    let next = stops(&yard, &["--parallel", "1"]);
+    let text = next[0]["text"].as_str().expect("a text");
+    assert!(text.contains("$2.40 of $2.00"), "it was granted once more: {text}");
+}
+
 #[test]
 fn what_agents_at_work_have_used_counts_for_all_of_them() {
     let roles = "roles: { any: s, developer: c }\nbudget: { session: { tokens: 100 } }";

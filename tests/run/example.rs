@@ -24,6 +24,16 @@ fn the_quick_start_goes_every_way_that_it_promises() {
     std::fs::create_dir_all(&place).expect("a folder");
     let mut command = Command::new("sh");
     command.arg(script).env("INTERLOCK", env!("CARGO_BIN_EXE_interlock")).env("TMPDIR", &place);
+    // A user who signs, without a key, and whose hooks refuse.
+    let home = place.join("home");
+    std::fs::create_dir_all(home.join("hooks")).expect("a folder");
+    let settings =
+        format!("[commit]\ngpgsign = true\n[gpg]\nprogram = false\n[core]\nhooksPath = {}/hooks\n", home.display());
+    std::fs::write(home.join(".gitconfig"), settings).expect("settings");
+    let hook = home.join("hooks/pre-commit");
+    std::fs::write(&hook, "#!/bin/sh\nexit 1\n").expect("a hook");
+    std::fs::set_permissions(&hook, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("it may run");
+    command.env("HOME", &home).env_remove("XDG_CONFIG_HOME").env_remove("XDG_STATE_HOME");
     let output = command.output().expect("sh");
     let text = String::from_utf8(output.stdout).expect("UTF-8");
     assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
@@ -32,13 +42,18 @@ fn the_quick_start_goes_every_way_that_it_promises() {
         assert!(text.contains(promised), "{promised}: {text}");
     }
     assert!(text.contains("exchange         deferred_external"), "{text}");
-    let session: Vec<&str> = text.lines().filter(|line| line.contains("session ")).collect();
+    let session: Vec<&str> = text.lines().filter(|line| line.contains("session  ")).collect();
     assert_eq!(session.len(), 3, "{session:?}");
     let report = text.lines().find_map(|line| line.trim().strip_prefix("report ")).expect("a report").trim();
     let report = std::fs::read_to_string(report).expect("it is there");
     assert_tells(&report);
     assert_tells_why(&report);
     insta::assert_snapshot!("report", steady(&report));
+    let (_, next) = text.split_once("To look around:").expect("what to type next");
+    let looked = Command::new("sh").args(["-euc", next]).env("HOME", &home).output().expect("sh");
+    let seen = String::from_utf8_lossy(&looked.stdout);
+    assert!(looked.status.success(), "{seen}{}", String::from_utf8_lossy(&looked.stderr));
+    assert!(seen.contains("completed") && seen.contains("The log is what it was"), "{seen}");
     // Either group may be the second to merge, and meet the conflict.
     insta::assert_snapshot!(
         by_group(&text)

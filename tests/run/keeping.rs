@@ -72,6 +72,42 @@ fn a_session_that_is_given_up_at_once_leaves_no_branch() {
     assert_eq!(yard.git(&["branch", "--list", "interlock/*"]), "");
 }
 
+/// Cancelled when nobody runs it any more: nobody would clear away what it has left.
+#[test]
+fn a_session_that_is_cancelled_after_its_run_was_stopped_is_left_as_told() {
+    let more = "  - { role: developer, does: [{ wait: 60s }], says: { status: READY_FOR_QA } }";
+    let script = script("{ id: one, title: One }", more);
+    for (keep, stopped_by) in [("never", "-INT"), ("never", "-KILL"), ("always", "-INT")] {
+        // A team that is named, and lies elsewhere.
+        let yard = Yard::new("cancelled_later", &[("scripted.yaml", &script), ("m.md", "# One\n")]);
+        yard.ask(&["init"]);
+        yard.write("../team/scripted.yaml", &script);
+        yard.write("../team/a.yaml", &agents(&format!("keep: {keep}\nlimits: {{ grace: 200ms }}")));
+        let run = yard.start(&["m.md", "--agents", "../team/a.yaml"]);
+        let session = yard.until("the developer is at work", || {
+            let list: Json = serde_json::from_slice(&yard.ask(&["session", "list", "--json"]).stdout).ok()?;
+            let session = list["sessions"][0]["session"].as_str()?.to_owned();
+            let next = yard.json(&["session", "next", &session]);
+            let first = &next["assignments"][0];
+            (first["role"] == "developer" && first["claimed"] == true).then_some(session)
+        });
+        let pid = run.id().to_string();
+        let stopped = std::process::Command::new("kill").args([stopped_by, &pid]).status().expect("kill");
+        assert!(stopped.success());
+        run.wait_with_output().expect("it ends");
+        let cancelled = yard.json(&["cancel", &session]);
+        assert_eq!(cancelled["rule"], "cancel", "{cancelled}");
+        let state = yard.path("../.local/state/interlock");
+        let store = fs::read_dir(state).expect("a store").flatten().next().expect("of this project").path();
+        let is_there = |name: &str| store.join(&session).join(name).exists();
+        let branches = yard.git(&["branch", "--list", "interlock/*"]);
+        let kept = keep == "always";
+        assert_eq!((is_there("work"), is_there("repository.git"), !branches.is_empty()), (kept, kept, kept), "{keep}");
+        assert!(is_there("report.md") && !is_there("ended.json"));
+        assert!(!yard.path(".interlock/runs").join(&session).exists());
+    }
+}
+
 #[test]
 fn every_workspace_is_made_ready_once() {
     let more = "  - { role: developer, does: [{ run: [test, -f, made.ready], expect: pass }, { write: \"{group}.txt\", text: x }], says: { status: READY_FOR_QA } }";
@@ -114,7 +150,7 @@ fn an_author_who_breaks_what_makes_workspaces_ready_hears_of_it() {
 
 #[test]
 fn the_desktop_is_told_of_a_question() {
-    let more = "  - { role: project_manager, group: session, attempt: 1, says: { status: NEEDS_CLARIFICATION, questions: [{ text: \"Which?\" }], handoff: { next_agent: null, context: \"Which colour?\" } } }";
+    let more = "  - { role: project_manager, group: session, attempt: 1, says: { status: NEEDS_CLARIFICATION, questions: [{ text: \"Which <b>&\\e[31m?\" }], handoff: { next_agent: null, context: \"Which colour?\" } } }";
     let script = script("{ id: one, title: One }", more);
     let file = agents("notify: { desktop: true }");
     let yard = Yard::new("desktop", &[("scripted.yaml", &script), ("agents.yaml", &file), ("m.md", "# Ask\n")]);
@@ -132,7 +168,51 @@ fn the_desktop_is_told_of_a_question() {
     assert_eq!(output.status.code(), Some(3));
     let told = yard.until("it is told", || fs::read_to_string(&told).ok());
     let lines: Vec<&str> = told.lines().collect();
-    assert!(lines[0] == "--" && lines[1].starts_with("Interlock: ask-") && lines[2] == "Which?", "{told}");
+    assert!(
+        lines[0] == "--" && lines[1].starts_with("Interlock: ask-") && lines[2] == "Which &lt;b&gt;&amp;␛[31m?",
+        "{told}"
+    );
+}
+
+const ASKS: &str = "  - { role: project_manager, group: session, attempt: 1, says: { status: NEEDS_CLARIFICATION, questions: [{ text: \"Which?\" }], handoff: { next_agent: null, context: \"Which colour?\" } } }";
+
+#[test]
+fn people_are_told_of_a_question_once_however_often_the_run_starts() {
+    let script = script("{ id: one, title: One }", ASKS);
+    let file = agents("notify: { command: [sh, -c, \"sleep 0.3; echo x >> $HOME/told\"] }");
+    let yard = Yard::new("told_once", &[("scripted.yaml", &script), ("agents.yaml", &file), ("m.md", "# Ask\n")]);
+    for _ in 0..3 {
+        assert_eq!(yard.ask(&["run", "m.md", "--no-wait"]).status.code(), Some(3));
+        assert_eq!(fs::read_to_string(yard.path("../told")).expect("told").lines().count(), 1);
+    }
+}
+
+#[test]
+fn a_message_that_does_not_arrive_is_told_and_sent_again_by_the_next_run() {
+    let script = script("{ id: one, title: One }", ASKS);
+    let more = "notify: { command: [sh, -c, \"echo x >> $HOME/tried; exit 7\"], webhook_env: NO_SUCH_VARIABLE, desktop: true }";
+    let file = agents(more);
+    let yard = Yard::new("not_told", &[("scripted.yaml", &script), ("agents.yaml", &file), ("m.md", "# Ask\n")]);
+    let bin = yard.path("../bin");
+    fs::create_dir_all(&bin).expect("a folder");
+    for program in ["git", "sh"] {
+        std::os::unix::fs::symlink(format!("/usr/bin/{program}"), bin.join(program)).expect("a link");
+    }
+    for times in 1..=2 {
+        let output = yard.command(&["run", "m.md", "--no-wait"]).env("PATH", &bin).output().expect("it runs");
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert_eq!(output.status.code(), Some(3), "{text}");
+        for told in [
+            "notify: the program `notify-send` is not there",
+            "notify: the program `curl` is not there",
+            "notify: the variable `NO_SUCH_VARIABLE` is not set: no webhook is told",
+            "notify: the command was not told of q1: `sh` failed (exit status: 7)",
+            "notify: the desktop was not told of q1: `notify-send`: ",
+        ] {
+            assert_eq!(text.matches(told).count(), 1, "{told}: {text}");
+        }
+        assert_eq!(fs::read_to_string(yard.path("../tried")).expect("tried").lines().count(), times);
+    }
 }
 
 /// An option that only the handoff could have brought, and did not.

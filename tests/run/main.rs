@@ -116,6 +116,21 @@ fn a_role_is_held_to_what_it_may_write() {
     assert!(files.contains("tests/y") && !files.contains("src/x"), "{files}");
 }
 
+#[test]
+fn a_mission_that_is_started_twice_at_once_is_one_session() {
+    let more =
+        "  - { role: developer, does: [{ wait: 1s }, { write: one.txt, text: x }], says: { status: READY_FOR_QA } }";
+    let script = script("{ id: one, title: One }", more);
+    let yard = Yard::new("twice_at_once", &[("scripted.yaml", &script), ("m.md", "# One\n")]);
+    let runs: Vec<_> = (0..4).map(|_| yard.start(&["m.md", "--agents", "scripted"])).collect();
+    let ended: Vec<_> = runs.into_iter().map(|run| run.wait_with_output().expect("it ends")).collect();
+    let count = |code: i32| ended.iter().filter(|output| output.status.code() == Some(code)).count();
+    let said = |output: &std::process::Output| String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!((count(0), count(3)), (1, 3), "{:?}", ended.iter().map(said).collect::<Vec<_>>());
+    assert!(ended.iter().filter(|output| output.status.code() == Some(3)).all(|output| said(output).contains("E0606")));
+    assert_eq!(yard.json(&["session", "list"])["sessions"].as_array().map(Vec::len), Some(1));
+}
+
 /// That one which has not ended goes on is shown in `people`.
 #[test]
 fn a_mission_that_has_ended_begins_anew() {

@@ -215,6 +215,73 @@ fn nothing_starts_in_a_paused_session() {
     assert!(run.wait_with_output().expect("it ends").status.success());
 }
 
+/// A client that is told to come back later, as often as `refusals` says.
+fn refused(test: &str, refusals: u32) -> Yard {
+    let agent = format!(
+        "echo x >> \"$HOME/turns\"\ncat > /dev/null\ntest $(wc -l < \"$HOME/turns\") -gt {refusals} || exit 75\n\
+         echo x > one.txt\necho '{{\"agent\":\"developer\",\"output_type\":\"r\",\"timestamp\":\"2026-01-01T00:00:00Z\",\
+         \"feature_directory\":\".\",\"skills_invoked\":[],\"status\":\"READY_FOR_QA\",\"handoff\":{{\"next_agent\":null,\
+         \"context\":\"done\"}}}}' > \"$INTERLOCK_OUTPUT/handoff.json\"\n"
+    );
+    let agents = "agents: { s: { client: scripted }, c: { client: command, command: [sh, ./agent.sh] } }\n\
+                  roles: { any: s, developer: c }\nretry: { first: 700ms, longest: 700ms }\n";
+    let script = script("{ id: one, title: One }", "");
+    let files = [("scripted.yaml", script.as_str()), ("agent.sh", &agent), ("agents.yaml", agents), ("m.md", "# M\n")];
+    let yard = Yard::new(test, &files);
+    let path = yard.path("agent.sh").display().to_string();
+    yard.write("agents.yaml", &agents.replace("./agent.sh", &format!("{path:?}")));
+    yard.ask(&["init"]);
+    yard
+}
+
+fn turns(yard: &Yard) -> usize {
+    fs::read_to_string(yard.path("../turns")).unwrap_or_default().lines().count()
+}
+
+/// Waits until the client was refused once, and pauses then. The session.
+fn pause_after_the_first(yard: &Yard) -> String {
+    yard.until("the client is refused", || (turns(yard) == 1).then_some(()));
+    let list = yard.json(&["session", "list"]);
+    let session = list["sessions"][0]["session"].as_str().expect("a session").to_owned();
+    yard.json(&["pause", &session]);
+    session
+}
+
+#[test]
+fn a_pause_also_holds_what_is_tried_again() {
+    let yard = refused("paused_retry", 2);
+    let mut run = yard.start(&["m.md"]);
+    let session = pause_after_the_first(&yard);
+    std::thread::sleep(Duration::from_millis(2500));
+    assert!(run.try_wait().expect("a process").is_none(), "it waits");
+    assert_eq!(turns(&yard), 1, "nothing starts while it is paused");
+    yard.json(&["resume", &session]);
+    let output = run.wait_with_output().expect("it ends");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(turns(&yard), 3);
+    let log = yard.json(&["log", &session]).to_string();
+    assert!(!log.contains("lease_expired"), "it is the same attempt: {log}");
+}
+
+#[test]
+fn a_run_that_waits_for_nobody_does_not_wait_for_the_end_of_a_pause() {
+    let yard = refused("paused_no_wait", 1);
+    let ends = |run: std::process::Child| {
+        let output = run.wait_with_output().expect("it ends");
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.code() == Some(3) && text.contains("E0609") && text.contains("is paused"), "{text}");
+    };
+    let run = yard.start(&["m.md", "--no-wait"]);
+    let session = pause_after_the_first(&yard);
+    ends(run);
+    // Also where nothing is at work from the beginning.
+    ends(yard.start(&["m.md", "--no-wait"]));
+    assert_eq!(turns(&yard), 1);
+    yard.json(&["resume", &session]);
+    assert_eq!(yard.run(&["m.md", "--no-wait"])["status"], "completed");
+    assert_eq!(turns(&yard), 2);
+}
+
 /// The address is in the environment, and a local server is told.
 #[test]
 fn a_webhook_is_told_of_a_question() {

@@ -1,6 +1,6 @@
 //! `agents.yaml` and `interlock doctor`: what is wrong is known before anything starts.
 
-use crate::yard::Yard;
+use crate::yard::{Yard, script};
 
 #[test]
 fn every_problem_of_an_agents_file_is_told_at_once() {
@@ -22,6 +22,77 @@ fn the_doctor_says_what_is_missing() {
     assert!(text.contains("missing agent a") && text.contains("the program `no-such-codex` is not there"), "{text}");
     yard.write("agents.yaml", "agents: { a: { client: scripted } }\nroles: { any: a }\n");
     assert_eq!(yard.ask(&["doctor"]).status.code(), Some(0));
+}
+
+#[test]
+fn the_doctor_says_where_in_the_file() {
+    let file = "agents:\n  a: { client: scripted }\n  g: { client: gemini, structured: true }\nroles: { any: a }\nparallel: 0\n\
+                budget: { session: { tokens: 0 } }\n";
+    let yard = Yard::new("doctor_places", &[("agents.yaml", file)]);
+    let text = String::from_utf8_lossy(&yard.ask(&["doctor"]).stdout).into_owned();
+    let path = yard.path("agents.yaml").display().to_string();
+    for found in [
+        "3:36: E0603: agent `g`: the client `gemini` cannot hold its model to a schema",
+        "5:11: E0105: this is at least 1",
+        "6:30: E0105: this is at least 1",
+    ] {
+        assert!(text.contains(&format!("{path}:{found}")), "{found}: {text}");
+    }
+    yard.write("agents.yaml", "agents: { a: { client: scripted } }\nroles: { any: a }\nparallel: 0\n");
+    let text = String::from_utf8_lossy(&yard.ask(&["doctor"]).stdout).into_owned();
+    assert!(text.contains(&format!("{path}:3:11: E0105")), "of one problem as well: {text}");
+    yard.write("agents.yaml", "agents: { a: { client: scripted } }\nroles: { any: a }\n");
+    let text = String::from_utf8_lossy(&yard.ask(&["doctor"]).stdout).into_owned();
+    assert!(
+        text.contains("nothing is set: questions are asked in the terminal") && !text.contains("can be told"),
+        "{text}"
+    );
+}
+
+/// A client that says its flags, breaks on one, and says why it cannot say its version.
+#[test]
+fn what_a_client_says_of_itself_is_told() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let yard = Yard::new("of_itself", &[("scripted.yaml", &script("{ id: one, title: One }", "")), ("m.md", "# M\n")]);
+    let program = yard.path("../claude.sh");
+    let client = |version: &str| {
+        let text = format!(
+            "#!/bin/sh\ncase \"$*\" in\n*--version*) {version} ;;\n*--help*) echo '  --model' ;;\n'-p --odd') kill -9 $$ ;;\n\
+             '-p --none') echo \"error: unknown option '--none'\" >&2; exit 1 ;;\n'-p --hidden') echo 'no prompt' >&2; exit 1 ;;\nesac\n"
+        );
+        std::fs::write(&program, text).expect("a program");
+        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).expect("it may run");
+    };
+    let flags = |flags: &str| {
+        let text = format!(
+            "agents: {{ s: {{ client: scripted }}, c: {{ client: claude, program: {:?}, flags: [{flags}] }} }}\n\
+             roles: {{ any: s, investigator: c }}\n",
+            program.display()
+        );
+        yard.write("agents.yaml", &text);
+    };
+    let doctor = || {
+        let output = yard.ask(&["doctor"]);
+        (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    client("echo; echo 2.1");
+    flags("--hidden");
+    let (exit, text) = doctor();
+    assert!(exit == Some(0) && text.contains("claude.sh (2.1)\n"), "{text}");
+    flags("--none, --hidden");
+    let (exit, text) = doctor();
+    assert!(exit == Some(5) && text.contains("has no `--none`\n"), "{text}");
+    // What nobody can say holds nothing up, and is said.
+    flags("--odd");
+    let (exit, text) = doctor();
+    assert!(exit == Some(0) && text.contains("`--odd` is not in the help of"), "{text}");
+    let output = yard.ask(&["run", "m.md"]);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{text}");
+    assert!(text.contains("agent `c`: `--odd` is not in the help of"), "{text}");
+    client("echo starting >&2; echo 'no node here' >&2; echo >&2; exit 1");
+    let (exit, text) = doctor();
+    assert!(exit == Some(5) && text.contains("--version fails: no node here\n"), "{text}");
 }
 
 #[test]
@@ -67,6 +138,32 @@ fn what_does_not_fit_is_refused_before_a_session_is_made() {
 }
 
 #[test]
+fn workspaces_in_the_project_itself_are_refused() {
+    let yard = Yard::new("inside", &[("m.md", "# M\n")]);
+    let refused = |folder: &str| {
+        let file = format!("agents: {{ a: {{ client: scripted }} }}\nroles: {{ any: a }}\nfolder: {folder}\n");
+        yard.write("agents.yaml", &file);
+        let output = yard.ask(&["run", "m.md"]);
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.code() == Some(4) && text.contains("E0603"), "{text}");
+        assert!(text.contains("agents.yaml:3:9") && text.contains("cannot be made in the project"), "{text}");
+        let output = yard.ask(&["doctor"]);
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(output.status.code() == Some(5) && text.contains("agents.yaml:3:9: E0603"), "{text}");
+    };
+    refused("work/agents");
+    std::os::unix::fs::symlink(yard.project(), yard.path("../link")).expect("a link");
+    refused("../link/agents");
+    yard.write("agents.yaml", "agents: { a: { client: scripted } }\nroles: { any: a }\nfolder: ../project-agents\n");
+    assert_eq!(yard.run(&["m.md"])["status"], "completed");
+    // Also where nobody has named it, as with a repository of the whole home.
+    yard.write("agents.yaml", "agents: { a: { client: scripted } }\nroles: { any: a }\n");
+    let output = yard.command(&["run", "m.md"]).env("XDG_STATE_HOME", yard.path("state")).output().expect("it runs");
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.code() == Some(4) && text.contains("`folder` in the agents file"), "{text}");
+}
+
+#[test]
 fn a_program_beside_the_agents_file_is_found_from_anywhere() {
     use std::os::unix::fs::PermissionsExt as _;
     let file = "agents: { s: { client: scripted }, a: { client: command, command: [./agent.sh] } }\nroles: { any: s, developer: a }\n";
@@ -109,6 +206,12 @@ fn a_folder_without_git_is_refused_with_help() {
     assert!(text.contains("E0605") && text.contains("git init"), "{text}");
     std::process::Command::new("git").args(["init", "-q"]).current_dir(&folder).status().expect("git");
     let text = run(&folder);
-    std::fs::remove_dir_all(&folder).expect("it is ours");
     assert!(text.contains("E0605") && text.contains("no commit yet"), "{text}");
+    assert!(!folder.join(".interlock").exists(), "no store is made where nothing can be run");
+    std::fs::remove_dir_all(&folder).expect("it is ours");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    std::process::Command::new("git").args(["init", "-q", "--bare"]).current_dir(&folder).status().expect("git");
+    let text = run(&folder);
+    assert!(text.contains("E0605") && text.contains("is a bare repository") && !text.contains("git init"), "{text}");
+    std::fs::remove_dir_all(&folder).expect("it is ours");
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-use interlock_core::id::{Name, QuestionId};
+use interlock_core::id::{AssignmentId, Name, QuestionId};
 use serde::{Deserialize, Serialize};
 
 use crate::agents::Usage;
@@ -115,6 +115,8 @@ pub(super) struct Book {
     pub(super) granted: BTreeMap<Account, u32>,
     /// Who is about to be asked about.
     pub(super) asking: BTreeSet<Account>,
+    /// What a run that was killed was about to ask: by the loss of which assignment, and how often had been granted.
+    pub(super) intended: BTreeMap<Account, (AssignmentId, u32)>,
     /// Questions whose answers have not been looked at.
     pub(super) asked: BTreeMap<QuestionId, Asked>,
 }

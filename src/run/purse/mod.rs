@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use interlock_core::id::{Name, QuestionId};
+use interlock_core::id::{AssignmentId, Name, QuestionId};
 use serde::{Deserialize, Serialize};
 
 use crate::agents::Usage;
@@ -32,6 +32,16 @@ const SELDOM: Duration = Duration::from_secs(15);
 #[serde(untagged)]
 enum Line {
     Spent(Entry),
+    /// The loss of an assignment is about to ask a person whether somebody may go on.
+    Asks {
+        asks: Account,
+        assignment: AssignmentId,
+        times: u32,
+    },
+    /// Nobody was asked.
+    Unasked {
+        unasked: Account,
+    },
     /// A person was asked whether somebody may go on, who had been granted more so many times.
     Asked {
         asked: Account,
@@ -60,7 +70,14 @@ impl Purse {
         for line in text.lines().filter_map(|line| serde_json::from_str::<Line>(line).ok()) {
             match line {
                 Line::Spent(entry) => drop(turns.insert(entry.turn, entry)),
+                Line::Asks { asks, assignment, times } => {
+                    book.intended.insert(asks, (assignment, times));
+                }
+                Line::Unasked { unasked } => {
+                    book.intended.remove(&unasked);
+                }
                 Line::Asked { asked, question, times } => {
+                    book.intended.remove(&asked);
                     book.asked.insert(question, Asked { whose: asked, times });
                 }
             }
@@ -123,17 +140,38 @@ impl Purse {
         }
     }
 
-    /// Whether it is the caller who asks a person about somebody's allowance; else somebody does already.
-    pub(super) fn asks(&self, whose: &Account) -> bool {
+    /// Whether it is the caller who asks a person about somebody's allowance, by the loss of its assignment; else somebody
+    /// does already. It is written down first: what asks is a decision, and a run may be killed right after it.
+    pub(super) fn asks(&self, whose: &Account, assignment: AssignmentId) -> bool {
         let mut book = self.book();
-        !book.is_held(whose) && book.asking.insert(whose.clone())
+        let is_first = !book.is_held(whose) && book.asking.insert(whose.clone());
+        if is_first {
+            let times = book.granted.get(whose).copied().unwrap_or(0);
+            self.write(&Line::Asks { asks: whose.clone(), assignment, times });
+        }
+        is_first
+    }
+
+    /// What a run that was killed was about to ask: by what it asked, as `find` knows it, if it came to that.
+    pub(super) fn recall(&self, find: impl Fn(AssignmentId) -> Option<QuestionId>) {
+        let mut book = self.book();
+        for (whose, (assignment, times)) in std::mem::take(&mut book.intended) {
+            match find(assignment) {
+                Some(question) => {
+                    self.write(&Line::Asked { asked: whose.clone(), question, times });
+                    book.asked.insert(question, Asked { whose, times });
+                }
+                // It may still be lost, and for another reason.
+                None => self.write(&Line::Unasked { unasked: whose }),
+            }
+        }
     }
 
     /// A person was asked, if the workflow has a question for it.
     pub(super) fn asked(&self, whose: &Account, question: Option<QuestionId>) {
         let mut book = self.book();
         book.asking.remove(whose);
-        let Some(question) = question else { return };
+        let Some(question) = question else { return self.write(&Line::Unasked { unasked: whose.clone() }) };
         let times = book.granted.get(whose).copied().unwrap_or(0);
         book.asked.insert(question, Asked { whose: whose.clone(), times });
         self.write(&Line::Asked { asked: whose.clone(), question, times });
@@ -253,6 +291,30 @@ mod tests {
     }
 
     #[test]
+    fn what_a_killed_run_was_about_to_ask_is_asked_once() {
+        let path = place("intended");
+        let killed = || {
+            let purse = Purse::open(&path);
+            assert!(purse.asks(&Account::Session, AssignmentId(7)));
+        };
+        killed();
+        // Before the decision: nobody was asked, also when the assignment is lost later, for another reason.
+        Purse::open(&path).recall(|_| None);
+        let again = Purse::open(&path);
+        again.recall(|_| Some(QuestionId(9)));
+        assert_eq!((again.awaited(), again.is_held(&Account::Session)), (Vec::new(), false));
+        killed();
+        // After it: the question is known, then and later.
+        let find = |id| (id == AssignmentId(7)).then_some(QuestionId(3));
+        for _ in 0..2 {
+            let again = Purse::open(&path);
+            again.recall(find);
+            assert!(again.is_held(&Account::Session) && !again.asks(&Account::Session, AssignmentId(8)));
+            assert_eq!(again.awaited(), [QuestionId(3)]);
+        }
+    }
+
+    #[test]
     fn a_budget_is_granted_by_an_answer_and_once_for_each_time_it_is_used_up() {
         let path = place("granted");
         let purse = Purse::open(&path);
@@ -260,7 +322,8 @@ mod tests {
         let turn = purse.begin("s.a1", &Name::new("developer"), None);
         purse.end(turn, &used(15));
         let is_over = |purse: &Purse| purse.exceeded(&Account::Session, &limit).is_some();
-        assert!(purse.asks(&Account::Session) && !purse.asks(&Account::Session), "one asks");
+        let asks = |purse: &Purse| purse.asks(&Account::Session, AssignmentId(1));
+        assert!(asks(&purse) && !asks(&purse), "one asks");
         purse.asked(&Account::Session, Some(QuestionId(4)));
         assert!(is_over(&purse) && purse.is_held(&Account::Session), "a question is no grant");
         let again = Purse::open(&path);
@@ -269,7 +332,7 @@ mod tests {
             purse.answered(QuestionId(4), false);
             assert!(is_over(purse) && !purse.is_held(&Account::Session), "an answer that ends the work is none either");
         }
-        assert!(purse.asks(&Account::Session));
+        assert!(asks(&purse));
         purse.asked(&Account::Session, Some(QuestionId(5)));
         purse.answered(QuestionId(5), true);
         assert!(!is_over(&purse));

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use interlock_core::command::Loss;
-use interlock_core::event::Change;
-use interlock_core::handoff;
+use interlock_core::event::{Cause, Change, Event};
+use interlock_core::id::{AssignmentId, QuestionId};
 use interlock_core::workflow::Writes;
 
 use crate::agents::{Conversation, Job, Outcome, Progress, Tell, Tool, Usage};
@@ -61,8 +61,7 @@ impl Turn<'_> {
     /// Starts the client and waits until it has ended.
     pub(super) fn converse(&mut self) -> Result<(End, Outcome), Failure> {
         let resume = self.told.resume.clone();
-        let schema = self.part.structured.then(|| handoff::schema(Some(&self.crew.workflow)));
-        let tool = self.part.tool.then(|| self.tool()).transpose().map_err(|error| self.cannot_start(&error))?;
+        let tool = self.tool.then(|| self.tool()).transpose().map_err(|error| self.cannot_start(&error))?;
         let job = Job {
             assignment: &self.name,
             role: &self.call.role,
@@ -73,7 +72,7 @@ impl Turn<'_> {
             output: &self.output,
             read_only: *self.writes == Writes::Nothing,
             resume: resume.as_deref(),
-            schema: schema.as_ref(),
+            schema: self.schema.as_ref(),
             tool: tool.as_ref(),
         };
         let (client, setup) = (self.part.client, &self.part.setup);
@@ -136,16 +135,13 @@ impl Turn<'_> {
     /// A person has to say whether it may spend more. If somebody has asked already, this waits for the same answer.
     pub(super) fn halt(&self, Exceeded { whose, why }: Exceeded) -> Result<Over, Failure> {
         let purse = &self.crew.purse;
-        if !purse.asks(&whose) {
+        if !purse.asks(&whose, self.call.id) {
             self.note(format!("{}: {why}; it waits for the answer that is asked for already", self.call.role));
             return self.crew.let_go(self.call);
         }
         let over = self.lose(Loss::Halted, why);
         let question = match &over {
-            Ok(Over::Decided(done)) => done.event.changes.iter().find_map(|change| match change {
-                Change::Asked { question, .. } => Some(*question),
-                _ => None,
-            }),
+            Ok(Over::Decided(done)) => asked_by(std::slice::from_ref(&done.event), self.call.id),
             _ => None,
         };
         purse.asked(&whose, question);
@@ -190,6 +186,15 @@ pub(super) fn time_for(crew: &Crew, part: &Part, role: &str) -> Option<Duration>
     let role = crew.workflow.role_named(role).and_then(|ix| crew.workflow.role(ix).deadline);
     let role = role.map(|deadline| Duration::from_millis(deadline.milliseconds()));
     [role, part.deadline, crew.team.limits.time].into_iter().flatten().min()
+}
+
+/// The question that the loss of an assignment has put to a person.
+pub(in crate::run) fn asked_by(events: &[Event], id: AssignmentId) -> Option<QuestionId> {
+    let is_its = |event: &&Event| matches!(&event.cause, Cause::Lost { assignment, .. } if *assignment == id);
+    events.iter().find(is_its)?.changes.iter().find_map(|change| match change {
+        Change::Asked { question, .. } => Some(*question),
+        _ => None,
+    })
 }
 
 /// What was used up since, where a client counts from the beginning.

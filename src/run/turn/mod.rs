@@ -28,9 +28,14 @@ use crate::process::{Control, End};
 use crate::run::crew::{Call, Crew, News, Over, is_gone, pause};
 use crate::run::purse::Exceeded;
 use crate::run::site::Bench;
-use crate::team::Part;
+use crate::team::{Part, Team};
+
+pub(super) use converse::asked_by;
 use converse::time_for;
 use words::{LONG_MISSION, clash, how, message, of_conflicts, of_ending, of_folder, of_preparing};
+
+/// How often it looks whether the session is still paused.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// Claims the assignment and plays it.
 pub(super) fn take(crew: &Crew, call: &Call, control: &Control, news: &Sender<News>) -> Result<Over, Failure> {
@@ -60,11 +65,14 @@ pub(super) fn take(crew: &Crew, call: &Call, control: &Control, news: &Sender<Ne
     if claimed.whole.iter().any(|(file, _)| file.ends_with("/mission.md")) && !crew.told.swap(true, Ordering::Relaxed) {
         let _ = news.send(News::Note(None, LONG_MISSION.to_owned()));
     }
+    let schema = Team::schema(part, &crew.workflow);
+    // What is held to a schema hands off with its last word.
+    let tool = part.tool && schema.is_none();
     let sections = [
         of_conflicts(bench.conflicts.as_ref()),
         of_preparing(unready.as_ref()),
         of_folder(call, &bench.base(&crew.site)?, time_for(crew, part, &call.role)),
-        of_ending(part.tool),
+        of_ending(tool),
     ];
     let prompt = format!("{}{}", claimed.prompt, sections.concat());
     let name = format!("{}.{}", crew.session, call.id);
@@ -81,6 +89,8 @@ pub(super) fn take(crew: &Crew, call: &Call, control: &Control, news: &Sender<Ne
         output,
         prompt,
         name,
+        schema,
+        tool,
         told,
         sent_back: 0,
         waited: 0,
@@ -117,6 +127,10 @@ struct Turn<'a> {
     prompt: String,
     /// `SESSION.a3`
     name: String,
+    /// What the client holds its model to.
+    schema: Option<Json>,
+    /// Whether it is given the tool that hands off.
+    tool: bool,
     told: Told,
     /// How often a handoff was sent back.
     sent_back: u32,
@@ -145,6 +159,9 @@ impl Turn<'_> {
             }
             if self.time_left().is_some_and(|left| left.is_zero()) {
                 return self.lose(Loss::NoHandoff, how(End::TimedOut));
+            }
+            if !self.may_start() {
+                return self.crew.let_go(self.call);
             }
             let (end, outcome) = self.converse()?;
             if self.control.is_stopped() {
@@ -310,6 +327,17 @@ impl Turn<'_> {
         }
         self.told.resume = conversation.filter(|_| self.part.client.resumes()).or_else(|| self.told.resume.take());
         Ok(None)
+    }
+
+    /// Nothing new starts while the session is paused, and neither does another word with the same agent. A run that waits for
+    /// nobody does not wait for that.
+    fn may_start(&self) -> bool {
+        while self.crew.paused.exists() {
+            if !self.crew.waits || !pause(LOOK, self.control) {
+                return false;
+            }
+        }
+        true
     }
 
     /// The conversation is gone: in a new one, everything is told again.

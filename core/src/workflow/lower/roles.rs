@@ -2,7 +2,7 @@
 
 use crate::code::Code;
 use crate::id::Name;
-use crate::problem::Place;
+use crate::problem::{Place, Problem};
 use crate::workflow::doc::RoleDoc;
 use crate::workflow::lower::{Lowering, RESERVED};
 use crate::workflow::model::*;
@@ -100,9 +100,11 @@ impl Lowering<'_> {
             [only] if only.value == "all" => Writes::Everything,
             [only] if only.value == "none" => Writes::Nothing,
             patterns => {
-                for pattern in patterns.iter().filter(|pattern| !is_pattern(&pattern.value)) {
-                    let message = "`writes` is `all`, `none`, or patterns of paths inside the project";
-                    self.report(Code::WrongType, &pattern.place, message);
+                for pattern in patterns {
+                    if let Some((message, help)) = wrong_pattern(&pattern.value) {
+                        let problem = Problem::new(Code::WrongType, message).help(help);
+                        self.problems.push(problem.at(pattern.place.clone()));
+                    }
                 }
                 Writes::Only(patterns.iter().map(|pattern| pattern.value.clone()).collect())
             }
@@ -203,8 +205,96 @@ impl Lowering<'_> {
     }
 }
 
-/// A pattern of paths that stays inside the project.
-fn is_pattern(text: &str) -> bool {
-    let outside = text.starts_with(['/', '~']) || text.split('/').any(|part| part == "..");
-    !text.is_empty() && !outside && !matches!(text, "all" | "none")
+/// What is wrong with a pattern of paths, and what to write instead. It has to stay inside the project, and to be one that
+/// can fit a file at all.
+fn wrong_pattern(text: &str) -> Option<(&'static str, &'static str)> {
+    const INSIDE: &str = "`writes` is `all`, `none`, or patterns of paths inside the project";
+    const PATHS: &str = "paths are written from the top of the project, such as `tests/**`";
+    if text.is_empty() || matches!(text, "all" | "none") || text.starts_with(['/', '~']) {
+        return Some((INSIDE, PATHS));
+    }
+    if text.starts_with('!') {
+        let help = "name what may be written; nothing else may";
+        return Some(("a pattern of `writes` takes nothing away", help));
+    }
+    if text.ends_with('/') {
+        return Some(("this fits no file: it ends as a folder does", "`tests/**` is everything in `tests`"));
+    }
+    if text.split('/').any(|part| part == "..") {
+        return Some((INSIDE, PATHS));
+    }
+    if text.split('/').any(|part| matches!(part, "." | "")) {
+        return Some(("this fits no file: no path has a part like that", PATHS));
+    }
+    is_unbalanced(text).then_some(("this pattern has no end", "close every `[` and `{`; `\\[` is the character itself"))
+}
+
+/// Does a class, a choice or an escape lack its other end?
+fn is_unbalanced(text: &str) -> bool {
+    let mut characters = text.chars();
+    let mut open: u32 = 0;
+    while let Some(character) = characters.next() {
+        match character {
+            '\\' if characters.next().is_none() => return true,
+            '{' => open = open.saturating_add(1),
+            '}' if open == 0 => return true,
+            '}' => open = open.saturating_sub(1),
+            // What stands first in a class is of it, also its end.
+            '[' => {
+                let first = characters.next();
+                let first = if matches!(first, Some('!' | '^')) { characters.next() } else { first };
+                if first.is_none() || !characters.any(|character| character == ']') {
+                    return true;
+                }
+            }
+            _ => {}
+        }
+    }
+    open > 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_that_can_fit_no_file_are_found() {
+        for sound in [
+            "tests/**",
+            "**/*.md",
+            "a/[a-z]*.rs",
+            "{src,tests}/**",
+            "[]a]",
+            "[!]a]x",
+            "\\[a",
+            "\\!x",
+            "a/.b/c.d",
+            "..x",
+        ] {
+            assert_eq!(wrong_pattern(sound), None, "{sound}");
+        }
+        for wrong in [
+            "",
+            "all",
+            "none",
+            "/tests/**",
+            "~/x",
+            "!tests/**",
+            "tests/",
+            "./tests/**",
+            "a/./b",
+            "a//b",
+            "../x",
+            "a/..",
+            "[a",
+            "[]",
+            "{a",
+            "a}",
+            "{a,{b}",
+            "x\\",
+            "[!]",
+        ] {
+            assert!(wrong_pattern(wrong).is_some(), "{wrong}");
+        }
+    }
 }
