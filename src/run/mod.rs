@@ -4,6 +4,7 @@
 //! (a turn of an agent, a merge, a gate) has a thread of its own that ends with one decision at the desk. All that the
 //! conductor knows it reads from the store, so it can be killed at any point and started again.
 
+mod bench;
 mod checks;
 mod conduct;
 mod conflicts;

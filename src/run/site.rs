@@ -1,4 +1,4 @@
-//! Where the work is: the folders of a session, what each group has come to, and what an agent may do to its files.
+//! Where the work is: the folders of a session, what each group has come to, and what was merged.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,22 +7,20 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use interlock_core::id::{AssignmentId, Name};
 use interlock_core::state::SessionStatus;
-use interlock_core::workflow::Writes;
-use serde_json::Value as Json;
 
 use crate::git::{
     Attempt, Both, Changes, Conflict, Error, Hash, Message, Project, RegisterKey, Result, Vault, Who, Workspace, remove,
 };
 use crate::handin;
+use crate::run::bench::Bench;
 use crate::run::conflicts::Conflicts;
 use crate::run::crew::Call;
 use crate::run::refs::Refs;
 use crate::sanitise;
-use crate::scope::outside;
 use crate::team::Keep;
 
 /// Groups have names of people's choice; these are no such names.
-const OF_SESSION: &str = "+session";
+pub(super) const OF_SESSION: &str = "+session";
 const OF_MERGES: &str = "+merges";
 
 pub(super) struct Site {
@@ -32,21 +30,6 @@ pub(super) struct Site {
     session: Name,
     merging: Mutex<()>,
     refs: Refs,
-}
-
-/// A workspace, ready for an agent.
-pub(super) struct Bench {
-    pub(super) workspace: Workspace,
-    /// What the group had come to.
-    head: Hash,
-    /// What the agent's work will stand on.
-    parents: Vec<Hash>,
-    /// The files that it was given.
-    begun: Hash,
-    /// What did not go together, for the agent to settle.
-    pub(super) conflicts: Option<Conflicts>,
-    name: String,
-    role: Name,
 }
 
 impl Site {
@@ -285,93 +268,6 @@ impl Site {
     /// The branch of the user's repository that gets the result.
     pub(super) fn branch(&self) -> String {
         branch(&self.session)
-    }
-}
-
-impl Bench {
-    /// The files that the agent is given.
-    pub(super) fn begun(&self) -> &Hash {
-        &self.begun
-    }
-
-    /// Has nobody done anything yet that is in it?
-    pub(super) fn is_untouched(&self, site: &Site) -> bool {
-        self.begun == self.head && site.vault.base().is_ok_and(|base| base == self.head)
-    }
-
-    /// What its work is to be held against: where the group began, or what it was last brought together with.
-    pub(super) fn base(&self, site: &Site) -> Result<Hash> {
-        if self.name == OF_SESSION {
-            return site.vault.base();
-        }
-        if let Some(onto) = site.vault.onto(&self.name)?
-            && (self.parents.contains(&onto) || site.vault.contains(&self.head, &onto)?)
-        {
-            return Ok(onto);
-        }
-        site.vault.group_base(&self.name)
-    }
-
-    /// What the agent did to the files.
-    pub(super) fn changes(&self, writes: &Writes) -> Result<Changes> {
-        let unchanged = match writes {
-            Writes::Nothing => self.workspace.unchanged(&self.head)?,
-            Writes::Everything | Writes::Only(_) => None,
-        };
-        match unchanged {
-            Some(unchanged) => Ok(unchanged),
-            // What others have merged is not what the agent did.
-            None => self.workspace.changes(&self.begun),
-        }
-    }
-
-    /// As if the agent had done nothing.
-    pub(super) fn restore(&self, site: &Site) -> Result<()> {
-        self.workspace.show(&self.head, &site.project)?;
-        if self.begun == self.head { Ok(()) } else { self.workspace.lay_out(&self.begun) }
-    }
-
-    /// What an agent did that its role may not do.
-    pub(super) fn trespasses(&self, changes: &Changes, writes: &Writes) -> Vec<String> {
-        if let Some(why) = &changes.refused {
-            return vec![format!("what is in your folder cannot be taken in: {why}")];
-        }
-        let mut problems = Vec::new();
-        if !changes.repositories.is_empty() {
-            let list = listed(&changes.repositories);
-            problems.push(format!("repositories within the project cannot be taken in, only their files: {list}"));
-        }
-        let files: Vec<String> = changes.files.iter().map(|file| file.to_string_lossy().into_owned()).collect();
-        let outside = outside(&files, writes);
-        if !outside.is_empty() {
-            let may = match writes {
-                Writes::Everything => "everything".to_owned(),
-                Writes::Nothing => "no file".to_owned(),
-                Writes::Only(patterns) => {
-                    patterns.iter().map(|pattern| format!("`{pattern}`")).collect::<Vec<_>>().join(", ")
-                }
-            };
-            problems.push(format!("{} may change {may}, and you changed {}", self.role, listed(&outside)));
-        }
-        if !changes.astray.is_empty() {
-            problems.push(format!("links must not lead out of the project: {}", listed(&changes.astray)));
-        }
-        problems
-    }
-
-    /// What the agent has not settled of what did not go together, and what it left where it would be lost.
-    pub(super) fn unsettled(&self, changes: &Changes, handoff: &Json) -> Vec<String> {
-        let folder = &self.workspace.folder;
-        let all = self.conflicts.as_ref().map(|all| all.unsettled(folder, &changes.files, handoff));
-        let mut problems = all.unwrap_or_default();
-        if !changes.strays.is_empty() {
-            let strays: Vec<String> = changes.strays.iter().map(|file| file.to_string_lossy().into_owned()).collect();
-            problems.push(format!(
-                "what is written into submodules cannot be taken in, and is lost: put it elsewhere in the project, or do without: {}",
-                listed(&strays)
-            ));
-        }
-        problems
     }
 }
 

@@ -1,12 +1,11 @@
 //! Each decision of a session, from its log: who said what, on which group, what followed, and why.
 
-use std::collections::BTreeMap;
-
 use interlock_core::decision::Decision;
-use interlock_core::event::{Cause, Change, Event};
-use interlock_core::id::{AssignmentId, GateRunId, Name, QuestionId};
+use interlock_core::event::{Cause, Event};
+use interlock_core::id::Name;
 use serde_json::{Value as Json, json};
 
+use crate::run::story::known::Known;
 use crate::run::story::words::reason;
 use crate::run::view::said;
 
@@ -38,51 +37,6 @@ impl Line {
     pub(super) fn why(&self) -> String {
         let given: Vec<&str> = self.because.iter().chain(&self.reasons).map(Name::as_str).collect();
         if given.is_empty() { self.said.clone().unwrap_or_default() } else { given.join("; ") }
-    }
-}
-
-/// What assignments, questions and gates belong to.
-#[derive(Default)]
-struct Known {
-    assignments: BTreeMap<AssignmentId, (Name, Option<Name>)>,
-    questions: BTreeMap<QuestionId, Option<Name>>,
-    gates: BTreeMap<GateRunId, Option<Name>>,
-}
-
-impl Known {
-    fn learn(&mut self, change: &Change) {
-        match change {
-            Change::Assigned { assignment, role, group, .. } => {
-                self.assignments.insert(*assignment, (role.clone(), group.clone()));
-            }
-            Change::Asked { question, group, .. } => drop(self.questions.insert(*question, group.clone())),
-            Change::GateOpened { run, group, .. } => drop(self.gates.insert(*run, group.clone())),
-            _ => {}
-        }
-    }
-
-    /// Who did it, and on which group.
-    fn whose(&self, cause: &Cause) -> (Option<String>, Option<Name>) {
-        let ours = || Some("Interlock".to_owned());
-        let group_of = |id: &AssignmentId| self.assignments.get(id).and_then(|(_, group)| group.clone());
-        match cause {
-            Cause::Reported { assignment, .. } | Cause::Lost { assignment, .. } => {
-                let role = self.assignments.get(assignment).map(|(role, _)| role.to_string());
-                (role, group_of(assignment))
-            }
-            Cause::Merged { assignment, .. } => (ours(), group_of(assignment)),
-            Cause::GateFinished { run, .. } => (ours(), self.gates.get(run).cloned().flatten()),
-            Cause::Answered { question, by, .. } => {
-                (Some(by.to_string()), self.questions.get(question).cloned().flatten())
-            }
-            Cause::Deferred { group, by, .. }
-            | Cause::Acknowledged { group, by }
-            | Cause::Overridden { group, by, .. } => (Some(by.to_string()), Some(group.clone())),
-            Cause::Planned { by } | Cause::CompletionAsked { by } | Cause::Cancelled { by } => {
-                (Some(by.to_string()), None)
-            }
-            _ => (None, None),
-        }
     }
 }
 

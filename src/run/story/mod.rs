@@ -1,5 +1,6 @@
 //! What a run came to: what was done, each decision and why, and what it cost.
 
+mod known;
 mod line;
 mod mark;
 mod open;

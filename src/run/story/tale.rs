@@ -6,11 +6,12 @@ use std::collections::BTreeMap;
 use interlock_core::command::Loss;
 use interlock_core::event::{Cause, Change, Event, Resolution};
 use interlock_core::handoff::Answer;
-use interlock_core::id::{AssignmentId, GateRunId, Name, QuestionId};
+use interlock_core::id::{AssignmentId, Name};
 use interlock_core::state::{End, Finding, FindingStatus};
 use interlock_core::workflow::Workflow;
 use serde_json::{Value as Json, json};
 
+use crate::run::story::known::Known;
 use crate::run::story::mark::{code, plain, short};
 use crate::run::story::words::{ending, reason, said, summary};
 
@@ -33,9 +34,7 @@ pub(super) struct Tale {
 #[derive(Default)]
 pub(super) struct Tales {
     tales: BTreeMap<Option<Name>, Tale>,
-    assignments: BTreeMap<AssignmentId, (Name, Option<Name>)>,
-    questions: BTreeMap<QuestionId, Option<Name>>,
-    gates: BTreeMap<GateRunId, Option<Name>>,
+    known: Known,
 }
 
 impl Tales {
@@ -44,16 +43,7 @@ impl Tales {
     }
 
     pub(super) fn hear(&mut self, event: &Event, report: Option<&Json>, workflow: &Workflow) {
-        for change in &event.changes {
-            match change {
-                Change::Assigned { assignment, role, group, .. } => {
-                    self.assignments.insert(*assignment, (role.clone(), group.clone()));
-                }
-                Change::Asked { question, group, .. } => drop(self.questions.insert(*question, group.clone())),
-                Change::GateOpened { run, group, .. } => drop(self.gates.insert(*run, group.clone())),
-                _ => {}
-            }
-        }
+        event.changes.iter().for_each(|change| self.known.learn(change));
         self.caused(event, report, workflow);
         for change in &event.changes {
             self.changed(change, report);
@@ -79,13 +69,13 @@ impl Tales {
                 self.reported(*assignment, (status, why), report, workflow);
             }
             Cause::Lost { assignment, status, note } => {
-                let Some((role, group)) = self.assignments.get(assignment).cloned() else { return };
+                let Some((role, group)) = self.known.assignment(*assignment) else { return };
                 let what = if **status == *Loss::FalseClaim.status() { "false claim" } else { "lost attempt" };
                 let note = note.as_deref().map(short).unwrap_or_default();
                 self.tell(group.as_ref(), what, format!("{role} ({status}): {note}"));
             }
             Cause::Merged { assignment, status } => {
-                let group = self.assignments.get(assignment).and_then(|(_, group)| group.clone());
+                let group = self.known.assignment(*assignment).and_then(|(_, group)| group);
                 let files = report.and_then(|report| report.get("conflicting_files")).and_then(said);
                 let tests = report.and_then(|report| report.get("failing_tests")).and_then(said);
                 match (files, tests) {
@@ -95,12 +85,12 @@ impl Tales {
                 }
             }
             Cause::GateFinished { run, gate, passed, output, .. } => {
-                let group = self.gates.get(run).cloned().flatten();
+                let group = self.known.group_of_gate(*run);
                 let words = if *passed { "passed".to_owned() } else { format!("failed: {}", ending(output)) };
                 self.tell(group.as_ref(), "gate", format!("{gate} {words}"));
             }
             Cause::Answered { question, option, text, by } => {
-                let group = self.questions.get(question).cloned().flatten();
+                let group = self.known.group_of_question(*question);
                 let answer: Vec<&str> = [option, text].into_iter().flatten().map(|word| word.as_str()).collect();
                 self.tell(group.as_ref(), "answer", format!("{by}: {}", answer.join(", ")));
             }
@@ -119,7 +109,7 @@ impl Tales {
         report: Option<&Json>,
         workflow: &Workflow,
     ) {
-        let Some((role, group)) = self.assignments.get(&assignment).cloned() else { return };
+        let Some((role, group)) = self.known.assignment(assignment) else { return };
         if report.is_some_and(|report| report.get("blocked_reason").is_some()) {
             return;
         }

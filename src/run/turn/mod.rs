@@ -25,9 +25,9 @@ use crate::failure::{Exit, Failure};
 use crate::git::Hash;
 use crate::handin;
 use crate::process::{Control, End};
+use crate::run::bench::Bench;
 use crate::run::crew::{Call, Crew, News, Over, is_gone, pause};
 use crate::run::purse::Exceeded;
-use crate::run::site::Bench;
 use crate::team::{Part, Team};
 
 pub(super) use converse::asked_by;
@@ -54,7 +54,7 @@ pub(super) fn take(crew: &Crew, call: &Call, control: &Control, news: &Sender<Ne
         crew.site.vault.bring_onto(group, &crew.site.vault.integration()?)?;
     }
     let bench = crew.site.bench(call, *writes != Writes::Nothing)?;
-    let unready = crew.make_ready(&bench.workspace, bench.begun(), control)?;
+    let unready = crew.make_ready(&bench.workspace, &bench.begun, control)?;
     if let Some(failed) = unready.as_ref().filter(|_| bench.is_untouched(&crew.site)) {
         // Nobody has changed anything yet: it is the command that is wrong.
         return Err(unprepared(failed));

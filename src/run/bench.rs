@@ -1,0 +1,107 @@
+//! What one agent is given to work on, and what it did with it.
+
+use interlock_core::id::Name;
+use interlock_core::workflow::Writes;
+use serde_json::Value as Json;
+
+use crate::git::{Changes, Hash, Result, Workspace};
+use crate::run::conflicts::Conflicts;
+use crate::run::site::{OF_SESSION, Site, listed};
+use crate::scope::outside;
+
+/// A workspace, ready for an agent.
+pub(super) struct Bench {
+    pub(super) workspace: Workspace,
+    /// What the group had come to.
+    pub(super) head: Hash,
+    /// What the agent's work will stand on.
+    pub(super) parents: Vec<Hash>,
+    /// The files that it was given.
+    pub(super) begun: Hash,
+    /// What did not go together, for the agent to settle.
+    pub(super) conflicts: Option<Conflicts>,
+    pub(super) name: String,
+    pub(super) role: Name,
+}
+
+impl Bench {
+    /// Has nobody done anything yet that is in it?
+    pub(super) fn is_untouched(&self, site: &Site) -> bool {
+        self.begun == self.head && site.vault.base().is_ok_and(|base| base == self.head)
+    }
+
+    /// What its work is to be held against: where the group began, or what it was last brought together with.
+    pub(super) fn base(&self, site: &Site) -> Result<Hash> {
+        if self.name == OF_SESSION {
+            return site.vault.base();
+        }
+        if let Some(onto) = site.vault.onto(&self.name)?
+            && (self.parents.contains(&onto) || site.vault.contains(&self.head, &onto)?)
+        {
+            return Ok(onto);
+        }
+        site.vault.group_base(&self.name)
+    }
+
+    /// What the agent did to the files.
+    pub(super) fn changes(&self, writes: &Writes) -> Result<Changes> {
+        let unchanged = match writes {
+            Writes::Nothing => self.workspace.unchanged(&self.head)?,
+            Writes::Everything | Writes::Only(_) => None,
+        };
+        match unchanged {
+            Some(unchanged) => Ok(unchanged),
+            // What others have merged is not what the agent did.
+            None => self.workspace.changes(&self.begun),
+        }
+    }
+
+    /// As if the agent had done nothing.
+    pub(super) fn restore(&self, site: &Site) -> Result<()> {
+        self.workspace.show(&self.head, &site.project)?;
+        if self.begun == self.head { Ok(()) } else { self.workspace.lay_out(&self.begun) }
+    }
+
+    /// What an agent did that its role may not do.
+    pub(super) fn trespasses(&self, changes: &Changes, writes: &Writes) -> Vec<String> {
+        if let Some(why) = &changes.refused {
+            return vec![format!("what is in your folder cannot be taken in: {why}")];
+        }
+        let mut problems = Vec::new();
+        if !changes.repositories.is_empty() {
+            let list = listed(&changes.repositories);
+            problems.push(format!("repositories within the project cannot be taken in, only their files: {list}"));
+        }
+        let files: Vec<String> = changes.files.iter().map(|file| file.to_string_lossy().into_owned()).collect();
+        let outside = outside(&files, writes);
+        if !outside.is_empty() {
+            let may = match writes {
+                Writes::Everything => "everything".to_owned(),
+                Writes::Nothing => "no file".to_owned(),
+                Writes::Only(patterns) => {
+                    patterns.iter().map(|pattern| format!("`{pattern}`")).collect::<Vec<_>>().join(", ")
+                }
+            };
+            problems.push(format!("{} may change {may}, and you changed {}", self.role, listed(&outside)));
+        }
+        if !changes.astray.is_empty() {
+            problems.push(format!("links must not lead out of the project: {}", listed(&changes.astray)));
+        }
+        problems
+    }
+
+    /// What the agent has not settled of what did not go together, and what it left where it would be lost.
+    pub(super) fn unsettled(&self, changes: &Changes, handoff: &Json) -> Vec<String> {
+        let folder = &self.workspace.folder;
+        let all = self.conflicts.as_ref().map(|all| all.unsettled(folder, &changes.files, handoff));
+        let mut problems = all.unwrap_or_default();
+        if !changes.strays.is_empty() {
+            let strays: Vec<String> = changes.strays.iter().map(|file| file.to_string_lossy().into_owned()).collect();
+            problems.push(format!(
+                "what is written into submodules cannot be taken in, and is lost: put it elsewhere in the project, or do without: {}",
+                listed(&strays)
+            ));
+        }
+        problems
+    }
+}
