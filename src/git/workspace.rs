@@ -175,7 +175,6 @@ impl Workspace {
         }
         let mut entries = self.differences(&known, &changes.tree)?;
         if self.keep_untouched(&mut entries)? {
-            self.vault.note_index(&self.index)?;
             changes.tree = self.write_tree()?;
             self.vault.know(&self.folder, &changes.tree);
         }
@@ -192,7 +191,10 @@ impl Workspace {
     }
 
     pub(super) fn write_tree(&self) -> Result<Hash> {
-        Hash::parse(&self.git().ask(&["write-tree"])?)
+        let tree = Hash::parse(&self.git().ask(&["write-tree"])?)?;
+        // It notes in the index what it has found.
+        self.vault.note_index(&self.index)?;
+        Ok(tree)
     }
 
     /// Takes the files into the index, but for submodules: git would look into them, and run what is configured there.
@@ -203,8 +205,7 @@ impl Workspace {
             but.push(&submodule.path);
             arguments.push(but);
         }
-        self.git().ask(&arguments)?;
-        self.vault.note_index(&self.index)
+        self.git().ask(&arguments).map(|_| ())
     }
 
     /// A lock that a killed git left: nobody else uses this index.
