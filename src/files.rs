@@ -1,10 +1,12 @@
 //! Files that are there whole, or not at all, whenever the machine stops.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use interlock_core::code::Code;
+use rustix::fs::OFlags;
 
 use crate::store::Fault;
 
@@ -26,6 +28,42 @@ pub(crate) fn put_new(path: &Path, bytes: &[u8]) -> io::Result<bool> {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
         other => other.map(|()| true),
     }
+}
+
+/// What is in a plain file that lies where agents can write. No link is followed, and nothing is waited for: a pipe would
+/// never end.
+pub(crate) fn read_plain(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    plain(OpenOptions::new().read(true), path)?.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Adds to such a file, or makes it.
+pub(crate) fn add_plain(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    plain(OpenOptions::new().create(true).append(true), path)?.write_all(bytes)
+}
+
+/// Has a plain file exactly this in it? One of another length is not read.
+pub(crate) fn is_same(path: &Path, bytes: &[u8]) -> bool {
+    let is_as_long = fs::symlink_metadata(path).is_ok_and(|found| found.len() == bytes.len() as u64);
+    is_as_long && read_plain(path).is_ok_and(|found| found == bytes)
+}
+
+/// Takes away what is neither file, folder nor link, all the way down: a program that opens a pipe waits for ever.
+pub(crate) fn sweep(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() => sweep(&entry.path()),
+            Ok(kind) if kind.is_file() || kind.is_symlink() => {}
+            _ => drop(fs::remove_file(entry.path())),
+        }
+    }
+}
+
+fn plain(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    let flags = i32::try_from((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits()).unwrap_or(0);
+    let file = options.custom_flags(flags).open(path)?;
+    if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is not a plain file")) }
 }
 
 /// Beside a file, while it is being made: what is left of it when the machine stops is nobody's file.
@@ -74,6 +112,24 @@ pub(crate) fn unwritable(path: &Path, error: &io::Error) -> Fault {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_plain_files_are_read_and_added_to() {
+        let folder = std::env::temp_dir().join(format!("interlock-plain-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(&folder).unwrap();
+        let [file, link, pipe] = ["file", "link", "pipe"].map(|name| folder.join(name));
+        add_plain(&file, b"one").unwrap();
+        add_plain(&file, b" two").unwrap();
+        assert_eq!(read_plain(&file).unwrap(), b"one two");
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        for odd in [&link, &pipe, &folder] {
+            assert!(read_plain(odd).is_err() && add_plain(odd, b"x").is_err(), "{}", odd.display());
+        }
+        assert_eq!(fs::read(&file).unwrap(), b"one two");
+        fs::remove_dir_all(&folder).unwrap();
+    }
 
     #[test]
     fn what_is_there_is_kept_and_nothing_is_left_beside_it() {

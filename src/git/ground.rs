@@ -4,7 +4,9 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
+use crate::files::sweep;
 use crate::git::{Error, Project, Result, remove};
 use crate::handin::real_folder;
 
@@ -15,6 +17,7 @@ pub(super) struct Ground {
     identity: (u64, u64),
     /// Files that git obeys, and what Interlock wrote there; `None`: there is no such file.
     files: Vec<(&'static str, Option<Vec<u8>>)>,
+    mending: Mutex<()>,
 }
 
 impl Ground {
@@ -30,11 +33,16 @@ impl Ground {
             ("commondir", None),
             ("config.worktree", None),
             ("hooks", None),
+            ("packed-refs", None),
+            ("objects/info/commit-graph", None),
+            ("objects/info/commit-graphs", None),
+            ("objects/info/http-alternates", None),
+            ("objects/pack/multi-pack-index", None),
             ("info/grafts", None),
             ("info/sparse-checkout", None),
         ];
         files.extend(project.customs.info());
-        let ground = Self { path: path.to_owned(), identity: identity(path)?, files };
+        let ground = Self { path: path.to_owned(), identity: identity(path)?, files, mending: Mutex::default() };
         ground.settle()?;
         Ok(ground)
     }
@@ -46,11 +54,28 @@ impl Ground {
             return Err(Error::odd(message)
                 .help("what agents have done lies there: restore the folder, or start a new session"));
         }
+        // Several gits are started at once.
+        let _held = self.mending.lock().unwrap_or_else(PoisonError::into_inner);
         for (name, text) in &self.files {
+            self.within_folders(name)?;
             let path = self.path.join(name);
             match text {
                 None => remove(&path)?,
-                Some(text) => keep(&self.path, name, text)?,
+                Some(text) => keep(&path, text)?,
+            }
+        }
+        // A pipe there would be waited for.
+        sweep(&self.path.join("objects/pack"));
+        Ok(())
+    }
+
+    /// What is above a file are folders, and no links.
+    fn within_folders(&self, name: &str) -> Result<()> {
+        let mut above = self.path.clone();
+        for part in Path::new(name).parent().into_iter().flat_map(Path::components) {
+            above.push(part);
+            if !fs::symlink_metadata(&above).is_ok_and(|found| found.is_dir()) {
+                real_folder(&above)?;
             }
         }
         Ok(())
@@ -65,20 +90,16 @@ fn identity(path: &Path) -> Result<(u64, u64)> {
     Ok((found.dev(), found.ino()))
 }
 
-/// A plain file with this text, in a folder. A link, or a file that has another name as well, would lead to somebody else's.
-fn keep(root: &Path, name: &str, text: &[u8]) -> Result<()> {
-    let path = root.join(name);
-    if let Some((folder, _)) = name.split_once('/') {
-        real_folder(&root.join(folder))?;
-    }
-    let is_plain = fs::symlink_metadata(&path).is_ok_and(|found| found.is_file() && found.nlink() == 1);
-    if is_plain && fs::read(&path).is_ok_and(|found| found == text) {
+/// A plain file with this text. A link, or a file that has another name as well, would lead to somebody else's.
+fn keep(path: &Path, text: &[u8]) -> Result<()> {
+    let is_plain = fs::symlink_metadata(path).is_ok_and(|found| found.is_file() && found.nlink() == 1);
+    if is_plain && crate::files::is_same(path, text) {
         return Ok(());
     }
     if !is_plain {
-        remove(&path)?;
+        remove(path)?;
     }
-    let partial = crate::files::partial(&path);
+    let partial = crate::files::partial(path);
     remove(&partial)?;
     Ok(fs::write(&partial, text).and_then(|()| fs::rename(&partial, path))?)
 }
@@ -89,7 +110,9 @@ pub(super) fn config(project: &Project, kind: &str) -> String {
         "sha1" => (0, String::new()),
         format => (1, format!("[extensions]\n\tobjectFormat = {format}\n")),
     };
-    let core = format!("[core]\n\trepositoryFormatVersion = {version}\n\t{kind}\n\thooksPath = /dev/null\n");
+    // What is derived from objects says nothing that they do not say, and can be forged.
+    let derived = "\tcommitGraph = false\n\tmultiPackIndex = false\n";
+    let core = format!("[core]\n\trepositoryFormatVersion = {version}\n\t{kind}\n\thooksPath = /dev/null\n{derived}");
     // What was merged is asked for by its hash: there are no refs.
     let asked = "[uploadpack]\n\tallowAnySHA1InWant = true\n";
     format!("{core}[gc]\n\tauto = 0\n{asked}{extension}{}", project.customs.config)

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
 
+use crate::files;
 use crate::git::ground::config;
 use crate::git::{Hash, Project, Result, remove};
 
@@ -47,7 +48,7 @@ impl Own {
     /// Puts the agent on a commit, with the index of its files.
     pub(super) fn show(&self, commit: &Hash, index: &Path) -> Result<()> {
         let branch = format!("# pack-refs with: peeled fully-peeled sorted \n{commit} refs/heads/work\n");
-        let index = fs::read(index)?;
+        let index = files::read_plain(index)?;
         if !self.is_as_made() || self.renew(branch.as_bytes(), &index).is_err() {
             // Whatever an earlier agent did to it, links that lead elsewhere too, is gone.
             remove(&self.folder)?;
@@ -72,7 +73,7 @@ impl Own {
     fn renew(&self, branch: &[u8], index: &[u8]) -> Result<()> {
         for (name, bytes) in [(BRANCH, branch), (INDEX, index)] {
             let path = self.folder.join(name);
-            if fs::read(&path)? != bytes {
+            if !files::is_same(&path, bytes) {
                 let flags = i32::try_from(OFlags::NOFOLLOW.bits()).unwrap_or(0);
                 OpenOptions::new().write(true).truncate(true).custom_flags(flags).open(&path)?.write_all(bytes)?;
             }
@@ -82,7 +83,7 @@ impl Own {
 
     /// Is everything there that was made, as it was made, and nothing else?
     fn is_as_made(&self) -> bool {
-        let same = |(name, text): &(&str, Vec<u8>)| fs::read(self.folder.join(name)).is_ok_and(|found| found == *text);
+        let same = |(name, text): &(&str, Vec<u8>)| files::is_same(&self.folder.join(name), text);
         let is_folder = fs::symlink_metadata(&self.folder).is_ok_and(|found| found.is_dir());
         is_folder && self.entries() == Some(self.folders.len() + self.files.len() + 2) && self.files.iter().all(same)
     }

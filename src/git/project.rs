@@ -92,9 +92,10 @@ impl Project {
         let refs = refs.map(|(hash, name)| (name.to_owned(), hash.to_owned()));
         let own = format!("refs/heads/{result}");
         let mut all: BTreeMap<String, String> = refs.filter(|(name, _)| *name != own).collect();
-        let said = self.git().ask(&["rev-parse", "HEAD", "--symbolic-full-name", "HEAD"])?;
-        let head = said.lines().rfind(|line| *line != "HEAD").unwrap_or_default();
-        all.insert("HEAD".to_owned(), head.to_owned());
+        // The branch, also one that has no commit; else the commit.
+        let head = self.git().ask(&["symbolic-ref", "--quiet", "HEAD"]);
+        let head = head.or_else(|_| self.git().ask(&["rev-parse", "--verify", "--quiet", "HEAD"]));
+        all.insert("HEAD".to_owned(), head.map_or("nothing that git knows".to_owned(), |head| head.trim().to_owned()));
         for name in OBEYED {
             all.extend(digest(&self.repository.join(name)).map(|digest| (format!(".git/{name}"), digest)));
         }

@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use crate::git::{Git, Result, Workspace, path_of};
+use crate::git::{Git, Result, Workspace, path_of, remove};
 
 /// What a change of a file changes.
 type Sign = (u64, u64, i64, i64);
@@ -57,11 +57,18 @@ impl Workspace {
             see(seen, submodule.to_owned(), &found);
             return Ok(());
         }
-        if fs::read_dir(&folder)?.next().is_none() {
+        let Ok(mut inside) = fs::read_dir(&folder) else {
+            // An agent has closed it: that much can be seen.
+            see(seen, submodule.to_owned(), &found);
+            return Ok(());
+        };
+        if inside.next().is_none() {
             return Ok(());
         }
         // An index that is not there: nothing of it is known to git, and no repository in it is asked.
-        let git = Git::on(self.vault.path(), &folder, &self.vault.path().join("index-of-nothing"));
+        let nothing = self.vault.path().join("index-of-nothing");
+        remove(&nothing)?;
+        let git = self.vault.grounded(Git::on(self.vault.path(), &folder, &nothing));
         for name in git.list(&["ls-files", "--others", "--exclude-standard", "-z"])? {
             let path = path_of(&name);
             if let Ok(found) = fs::symlink_metadata(folder.join(&path)) {

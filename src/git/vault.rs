@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use interlock_core::id::AssignmentId;
 
+use crate::files;
 use crate::git::ground::Ground;
 use crate::git::large;
 use crate::git::outline::Outline;
@@ -28,6 +29,9 @@ const REGISTER: &str = "register";
 /// Where `git-crypt` has its keys.
 const KEYS: &str = "git-crypt";
 
+/// How long a file is, and the hash of it.
+type Noted = (u64, blake3::Hash);
+
 /// In whose name something is committed.
 #[derive(Clone, Debug)]
 pub(crate) struct Who<'a> {
@@ -43,7 +47,7 @@ pub(crate) struct Vault {
     /// What the files of workspaces are known to be, while nobody is at them.
     files: Arc<Mutex<BTreeMap<PathBuf, Hash>>>,
     /// The indexes of workspaces as git left them.
-    indexes: Arc<Mutex<BTreeMap<PathBuf, blake3::Hash>>>,
+    indexes: Arc<Mutex<BTreeMap<PathBuf, Noted>>>,
     pub(super) outline: Arc<Outline>,
     register: Arc<Mutex<Register>>,
     ground: Arc<Ground>,
@@ -52,6 +56,10 @@ pub(crate) struct Vault {
 impl Vault {
     /// The vault of a session, made if it is not there yet: from what the user has checked out.
     pub(crate) fn open(path: &Path, project: &Project, key: RegisterKey) -> Result<Self> {
+        if fs::symlink_metadata(path).is_ok_and(|found| !found.is_dir()) {
+            let message = format!("{} is not a folder", path.display());
+            return Err(Error::odd(message).help("somebody has put something else there: take it away"));
+        }
         let names = path.join(REGISTER);
         if !register::exists(&names)? {
             bare(path)?;
@@ -121,6 +129,10 @@ impl Vault {
         Ok(left)
     }
 
+    pub(crate) fn has_left(&self, group: &str, assignment: AssignmentId) -> bool {
+        self.find(&of_group(group, &assignment.to_string())).is_some()
+    }
+
     pub(crate) fn leave(&self, group: &str, assignment: &str, commit: &Hash) -> Result<()> {
         self.update(&of_group(group, assignment), commit)
     }
@@ -166,18 +178,19 @@ impl Vault {
 
     /// Notes an index as it is now.
     pub(super) fn note_index(&self, index: &Path) -> Result<()> {
-        let digest = blake3::hash(&fs::read(index)?);
-        self.indexes().insert(index.to_owned(), digest);
+        let bytes = files::read_plain(index)?;
+        self.indexes().insert(index.to_owned(), (bytes.len() as u64, blake3::hash(&bytes)));
         Ok(())
     }
 
     /// Is an index as git left it?
     pub(super) fn is_index_noted(&self, index: &Path) -> bool {
-        let noted = self.indexes().get(index).copied();
-        noted.is_some() && fs::read(index).ok().map(|bytes| blake3::hash(&bytes)) == noted
+        let Some((length, hash)) = self.indexes().get(index).copied() else { return false };
+        let is_as_long = fs::symlink_metadata(index).is_ok_and(|found| found.len() == length);
+        is_as_long && files::read_plain(index).is_ok_and(|bytes| blake3::hash(&bytes) == hash)
     }
 
-    fn indexes(&self) -> MutexGuard<'_, BTreeMap<PathBuf, blake3::Hash>> {
+    fn indexes(&self) -> MutexGuard<'_, BTreeMap<PathBuf, Noted>> {
         self.indexes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -204,7 +217,7 @@ impl Vault {
         let git = git.with("GIT_AUTHOR_NAME", plain(who.role)).with("GIT_AUTHOR_EMAIL", &email);
         let git =
             git.with("GIT_COMMITTER_NAME", "Interlock").with("GIT_COMMITTER_EMAIL", "interlock@interlock.invalid");
-        let commit = Hash::parse(&git.tell(&arguments, &message.to_string())?)?;
+        let commit = Hash::parse(&git.tell(&arguments, message.to_string())?)?;
         self.trees().insert(commit.clone(), tree.clone());
         Ok(commit)
     }
@@ -317,13 +330,8 @@ fn bare(path: &Path) -> Result<()> {
 
 /// Takes the locks away that a git left that was killed. Only one run has the vault, and nothing of the last one lives.
 fn unlock(folder: &Path) {
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let name = entry.file_name();
-        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
-        if is_folder && name != "objects" {
-            unlock(&entry.path());
-        } else if !is_folder && name.to_string_lossy().ends_with(".lock") {
-            let _ = fs::remove_file(entry.path());
-        }
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    for entry in entries.filter(|entry| entry.file_name().to_string_lossy().ends_with(".lock")) {
+        let _ = fs::remove_file(entry.path());
     }
 }

@@ -4,6 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
+use crate::files;
 use crate::git::own::Own;
 use crate::git::{Git, Hash, Project, Result, Vault};
 
@@ -106,7 +107,7 @@ impl Workspace {
     }
 
     fn try_lay_out(&self, tree: &Hash) -> Result<()> {
-        let _ = fs::remove_file(self.lock());
+        self.clear_the_way();
         self.vault.forget(&self.folder);
         let is_empty = fs::read_dir(&self.folder)?.next().is_none();
         if is_empty {
@@ -140,7 +141,7 @@ impl Workspace {
         if !self.is_there() {
             return Ok(None);
         }
-        let _ = fs::remove_file(self.lock());
+        self.clear_the_way();
         self.mend_index(since)?;
         // Git would look into submodules, and run what is configured there.
         let words = ["status", "--porcelain", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=all"];
@@ -162,7 +163,7 @@ impl Workspace {
         if !self.is_there() {
             return refused("the folder is gone, or something else is in its place".to_owned());
         }
-        let _ = fs::remove_file(self.lock());
+        self.clear_the_way();
         self.mend_index(since)?;
         // Names that git does not take, files that nobody can read: an agent's doing, and nobody else's trouble.
         if let Err(error) = self.add() {
@@ -208,7 +209,13 @@ impl Workspace {
         self.git().ask(&arguments).map(|_| ())
     }
 
-    /// A lock that a killed git left: nobody else uses this index.
+    /// What would keep git waiting goes: pipes, wherever an agent has left them, and a lock of a git that was killed.
+    fn clear_the_way(&self) {
+        files::sweep(&self.folder);
+        let _ = remove(&self.lock());
+    }
+
+    /// Nobody else uses this index.
     fn lock(&self) -> PathBuf {
         let mut name = self.index.clone().into_os_string();
         name.push(".lock");
@@ -270,7 +277,7 @@ fn leads_out(folder: &Path, path: &Path) -> bool {
     false
 }
 
-/// A name for a folder or a ref, one for each group: what is not plain is written out in hex.
+/// A name for a folder, one for each group: what is not plain is written out in hex.
 pub(super) fn folder_name(group: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
     if !group.is_empty() && group.len() <= 60 && group.bytes().all(plain) {

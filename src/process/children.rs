@@ -1,12 +1,24 @@
 //! The processes that this one has started itself. What else turns up below it was left by a keeper that was killed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::process::{Child, ChildStdin, Command, Output};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, Once, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+/// What a helper may take: what it works on lies within the reach of agents, who can make it wait for ever.
+const LONGEST: Duration = Duration::from_secs(10 * 60);
+/// Between two looks at helpers.
+const LOOK: Duration = Duration::from_secs(1);
 
 static CHILDREN: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
+/// Helpers, and until when each may take.
+static HELPERS: Mutex<BTreeMap<i32, Instant>> = Mutex::new(BTreeMap::new());
+static WATCH: Once = Once::new();
 static ALL_ARE_KNOWN: AtomicBool = AtomicBool::new(false);
 
 /// Says that this process starts nothing but by [`run`](super::run) and [`Helper`]: then whatever else comes to be below
@@ -44,14 +56,36 @@ fn children() -> MutexGuard<'static, BTreeSet<i32>> {
     CHILDREN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A program that Interlock needs itself, such as git: without a keeper, and trusted to end.
+fn helpers() -> MutexGuard<'static, BTreeMap<i32, Instant>> {
+    HELPERS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Ends helpers that take too long. One that was waited for is not among them any more.
+fn watch() {
+    loop {
+        thread::sleep(LOOK);
+        let (helpers, now) = (helpers(), Instant::now());
+        for pid in helpers.iter().filter(|(_, until)| **until <= now).filter_map(|(pid, _)| Pid::from_raw(*pid)) {
+            let _ = kill_process(pid, Signal::KILL);
+        }
+    }
+}
+
+/// A program that Interlock needs itself, such as git: without a keeper, and ended only if it takes far too long.
 pub struct Helper(Option<Child>);
 
 impl Helper {
     /// # Errors
     /// If it cannot be started.
     pub fn start(command: &mut Command) -> io::Result<Self> {
-        start(command).map(|child| Self(Some(child)))
+        Self::start_for(command, LONGEST)
+    }
+
+    fn start_for(command: &mut Command, longest: Duration) -> io::Result<Self> {
+        WATCH.call_once(|| drop(thread::spawn(watch)));
+        let child = start(command)?;
+        helpers().insert(pid_of(&child), Instant::now() + longest);
+        Ok(Self(Some(child)))
     }
 
     pub fn stdin(&mut self) -> Option<ChildStdin> {
@@ -66,6 +100,7 @@ impl Helper {
         let Some(child) = self.0.take() else { return Err(io::Error::other("it was waited for already")) };
         let pid = pid_of(&child);
         let output = child.wait_with_output();
+        helpers().remove(&pid);
         children().remove(&pid);
         output
     }
@@ -75,7 +110,21 @@ impl Drop for Helper {
     fn drop(&mut self) {
         if let Some(child) = &mut self.0 {
             let _ = child.wait();
+            helpers().remove(&pid_of(child));
             forget(child);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_helper_that_never_ends_is_ended() {
+        let began = Instant::now();
+        let helper = Helper::start_for(Command::new("sleep").arg("60"), Duration::from_millis(100)).expect("it starts");
+        let ended = helper.output().expect("it is waited for");
+        assert!(!ended.status.success() && began.elapsed() < Duration::from_secs(30));
     }
 }

@@ -12,6 +12,7 @@ use interlock_core::workflow::{Gate, GateRun};
 
 use crate::checks::{self, Manner, Outcome};
 use crate::failure::Failure;
+use crate::files;
 use crate::git::{Hash, Workspace, remove};
 use crate::process::Control;
 use crate::run::crew::{Call, Crew};
@@ -46,6 +47,14 @@ pub(super) struct Checks {
     passed: Mutex<BTreeMap<Subject, Outcome>>,
 }
 
+impl Checks {
+    /// The folder is emptied: what commands have made there is gone, and what they have shown with it.
+    fn forget(&self, folder: &Path) {
+        let mut passed = self.passed.lock().unwrap_or_else(PoisonError::into_inner);
+        passed.retain(|(of, ..), _| of != folder);
+    }
+}
+
 impl Crew {
     /// Runs commands on a tree that is laid out in a workspace, each on exactly this tree; the first that fails ends it.
     pub(super) fn check(
@@ -76,6 +85,8 @@ impl Crew {
     ) -> Result<Option<Outcome>, Failure> {
         let subject = (workspace.folder.clone(), tree.clone(), check.command.clone(), check.timeout);
         let held = || self.checks.passed.lock().unwrap_or_else(PoisonError::into_inner);
+        // What commands have left there for another tree says nothing of this one.
+        held().retain(|(folder, of, ..), _| *folder != workspace.folder || of == tree);
         if let Some(result) = held().get(&subject) {
             return Ok(Some(result.clone()));
         }
@@ -177,7 +188,7 @@ impl Crew {
     ) -> Result<Option<Outcome>, Failure> {
         let tree = &self.site.vault.tree(commit)?;
         let workspace = self.site.merge_bench()?;
-        let made_for = fs::read_to_string(workspace.ready()).ok();
+        let made_for = files::read_plain(&workspace.ready()).ok().and_then(|bytes| String::from_utf8(bytes).ok());
         // Until it is known how it goes.
         remove(&workspace.ready()).map_err(crate::git::Error::from)?;
         if let Some(made_for) = made_for {
@@ -192,6 +203,7 @@ impl Crew {
                 return Ok(Some(result));
             }
         }
+        self.checks.forget(&workspace.folder);
         workspace.begin_anew()?;
         workspace.show(commit, &self.site.project)?;
         if let Some(failed) = self.prepare(&workspace, tree, control)? {

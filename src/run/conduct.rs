@@ -11,7 +11,7 @@ use interlock_core::id::{AssignmentId, Name, QuestionId};
 use interlock_core::state::{Assignment, SessionStatus, State};
 use interlock_core::workflow::Task;
 
-use crate::engine::Engine;
+use crate::engine::{Engine, Live};
 use crate::failure::Failure;
 use crate::process::Control;
 use crate::run::crew::{Call, Crew, News, Over, Work};
@@ -95,20 +95,37 @@ impl Conductor {
         self.view.began(&live.state, &self.crew);
         self.warn(doubts);
         let stopped = loop {
-            self.hear_answers(&live.state)?;
-            self.crew.purse.keep();
-            if let Some(stopped) = self.step(&live.state) {
-                break stopped;
+            match self.round(&mut live) {
+                Ok(None) => {}
+                Ok(Some(stopped)) => break stopped,
+                // Whoever is at work is asked to end first.
+                Err(failure) => self.fail(failure),
             }
-            while !self.listen() {
-                self.crew.purse.keep();
-                self.draw(&live.state);
-            }
-            self.looked = Instant::now();
-            self.looking.follow(&mut live)?;
         };
-        self.looking.follow(&mut live)?;
+        if self.failure.is_none() {
+            self.looking.follow(&mut live)?;
+        }
         self.finish(stopped, &live.state)
+    }
+
+    /// Starts what may start, and waits until something has changed. `Some`: as of [`Conductor::step`].
+    fn round(&mut self, live: &mut Live) -> Result<Option<Option<String>>, Failure> {
+        if self.failure.is_none() {
+            self.hear_answers(&live.state)?;
+        }
+        self.crew.purse.keep();
+        if let Some(stopped) = self.step(&live.state) {
+            return Ok(Some(stopped));
+        }
+        while !self.listen() {
+            self.crew.purse.keep();
+            self.draw(&live.state);
+        }
+        self.looked = Instant::now();
+        if self.failure.is_none() {
+            self.looking.follow(live)?;
+        }
+        Ok(None)
     }
 
     /// Starts what may start. `Some`: the run is over, and why, if the session is not.
@@ -242,8 +259,10 @@ impl Conductor {
             (None, _) => Place::Session,
         };
         let full = self.turns() >= self.parallel || self.is_taken(&place);
-        let waits = self.crew.is_held(&assignment.role, assignment.group.as_ref());
-        if full || waits || self.at_work.contains_key(&work) || self.role_is_busy(state, id, &assignment.role) {
+        if full || self.at_work.contains_key(&work) || self.role_is_busy(state, id, &assignment.role) {
+            return;
+        }
+        if self.crew.is_held(&assignment.role, assignment.group.as_ref()) {
             return;
         }
         let call = Call::new(id, assignment, state);
@@ -259,7 +278,9 @@ impl Conductor {
         let declared = self.crew.workflow.role_named(role).and_then(|ix| self.crew.workflow.role(ix).at_most);
         let earlier =
             state.open.range(..id).filter(|id| state.assignments.get(id).is_some_and(|other| other.role == *role));
-        if declared.is_some_and(|most| earlier.count() >= usize::try_from(most).unwrap_or(usize::MAX)) {
+        if let Some(most) = declared.map(|most| usize::try_from(most).unwrap_or(usize::MAX))
+            && earlier.take(most).count() >= most
+        {
             return true;
         }
         let own = self.crew.team.part(role).and_then(|part| part.parallel);

@@ -1,10 +1,10 @@
 //! Conflicts that an agent has to settle: what it is told of them, and whether it has settled them.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value as Json;
 
+use crate::files;
 use crate::git::{Conflict, Hash};
 use crate::sanitise;
 
@@ -72,6 +72,12 @@ impl Conflicts {
                 ));
             }
         }
+        let is_known = |file: &Path| self.all.iter().any(|clash| clash.conflict.is_about(file));
+        for file in changed.iter().filter(|file| !is_known(file) && self.has_marks(&folder.join(file))) {
+            // A file that was given another name is not settled by that.
+            problems
+                .push(format!("the marks of a merge conflict are in `{}`", sanitise::line(&file.to_string_lossy())));
+        }
         let more = problems.len().saturating_sub(SHOWN);
         problems.truncate(SHOWN);
         problems.extend((more > 0).then(|| format!("and {more} more conflicts")));
@@ -80,11 +86,9 @@ impl Conflicts {
 
     /// Marks name the commits that they part, which nothing else in a file does.
     fn has_marks(&self, file: &Path) -> bool {
-        if !fs::symlink_metadata(file).is_ok_and(|found| found.is_file()) {
-            return false;
-        }
-        let text = fs::read(file).unwrap_or_default();
+        let text = files::read_plain(file).unwrap_or_default();
         let is_mark = |line: &[u8]| {
+            let line = line.trim_ascii_start();
             let side = match line.first() {
                 Some(b'<') => &self.yours,
                 Some(b'>') => &self.theirs,

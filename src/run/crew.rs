@@ -11,6 +11,7 @@ use interlock_core::command::{Command, LeaseExpired, Loss, Lost};
 use interlock_core::event::{Cause, Change, Event};
 use interlock_core::id::{AssignmentId, Name};
 use interlock_core::state::{Assignment, State};
+use interlock_core::watch::Via;
 use interlock_core::workflow::{Task, Workflow, Writes};
 
 use crate::agents::Progress;
@@ -216,23 +217,42 @@ impl Crew {
         Ok(())
     }
 
-    /// Whether every merge that was reported is known to the repository: a register that somebody has cut short has seals
-    /// that fit.
+    /// Whether the repository knows of all that was reported: a register that somebody has cut short has seals that fit.
     pub(super) fn hold_against(&self, history: &[Event]) -> Result<(), Failure> {
-        let success = self.workflow.merge_words().success;
-        let reported = history.iter().filter_map(|event| match &event.cause {
-            Cause::Merged { assignment, status } if Some(status) == success.as_ref() => Some(*assignment),
-            _ => None,
-        });
-        match reported.into_iter().find(|assignment| !self.site.vault.knows_merge(*assignment)) {
-            None => Ok(()),
-            Some(lost) => {
+        let mut given = BTreeMap::new();
+        // Before that, other roles may have been allowed to write.
+        let upgraded = history.iter().rposition(|event| matches!(event.cause, Cause::Upgraded { .. })).unwrap_or(0);
+        for (index, event) in history.iter().enumerate() {
+            for change in &event.changes {
+                if let Change::Assigned { assignment, group, role, .. } = change {
+                    given.insert(*assignment, (group.clone(), role.clone()));
+                }
+            }
+            if let Some(lost) = self.unknown(&event.cause, &given).filter(|_| index >= upgraded) {
                 let message =
-                    format!("the session's repository does not know of the merge of {}.{lost} any more", self.session);
-                Err(Failure::new(Exit::Unavailable, Code::GitFailed, message)
-                    .help("somebody has changed it: restore it from a copy, or cancel the session and start a new one"))
+                    format!("the session's repository does not know any more what {}.{lost} did", self.session);
+                return Err(Failure::new(Exit::Unavailable, Code::GitFailed, message).help(
+                    "somebody has changed it: restore it from a copy, or cancel the session and start a new one",
+                ));
             }
         }
+        Ok(())
+    }
+
+    /// The assignment that was reported by a run, and of which the repository has nothing though it should.
+    fn unknown(&self, cause: &Cause, given: &BTreeMap<AssignmentId, (Option<Name>, Name)>) -> Option<AssignmentId> {
+        let (assignment, is_known) = match cause {
+            Cause::Merged { assignment, status } if Some(status) == self.workflow.merge_words().success.as_ref() => {
+                (assignment, self.site.vault.knows_merge(*assignment))
+            }
+            Cause::Reported { assignment, via: Some(Via::Run), .. } => {
+                let (group, role) = given.get(assignment)?;
+                let leaves = *self.writes(role) != Writes::Nothing;
+                (assignment, !leaves || self.site.has_left(group.as_ref(), *assignment))
+            }
+            _ => return None,
+        };
+        (!is_known).then_some(*assignment)
     }
 
     pub(super) fn part(&self, role: &Name) -> Result<&Part, Failure> {

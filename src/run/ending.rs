@@ -13,6 +13,7 @@ use serde_json::Value as Json;
 
 use crate::engine::Engine;
 use crate::failure::{Exit, Failure};
+use crate::files;
 use crate::git::remove;
 use crate::output::Text;
 use crate::run::site;
@@ -75,7 +76,8 @@ impl Ended {
     }
 
     fn read(path: PathBuf) -> Option<Self> {
-        let Note { status, text: plain, document, report } = serde_json::from_slice(&fs::read(&path).ok()?).ok()?;
+        let Note { status, text: plain, document, report } =
+            serde_json::from_slice(&files::read_plain(&path).ok()?).ok()?;
         let mut text = Text::default();
         text.push(&plain);
         Some(Self { status, stopped: None, text, document, report, note: path })

@@ -75,7 +75,7 @@ fn subject(crew: &Crew, errand: &Errand, whole: &Hash) -> Result<Hash, Failure> 
     let head = crew.site.head(group, &errand.open)?;
     let is_in = match errand.is_phase {
         true => crew.site.vault.merged(group)?.is_some() && crew.site.vault.contains(whole, &head)?,
-        false => crew.site.is_in(group, &errand.open, true)?,
+        false => crew.site.vault.contains(whole, &head)?,
     };
     Ok(if is_in { whole.clone() } else { head })
 }

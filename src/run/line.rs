@@ -34,10 +34,13 @@ impl Line {
     /// One byte more. The line, if it ends with it.
     pub(super) fn take(&mut self, byte: u8) -> Option<String> {
         match (&self.within, byte) {
+            (_, b'\n' | b'\r') => {
+                self.within = Within::Text;
+                return Some(std::mem::take(&mut self.text));
+            }
             (Within::Escape, b'[' | b'O') => self.within = Within::Sequence,
             (Within::Escape, _) | (Within::Sequence, 0x40..=0x7e) => self.within = Within::Text,
             (Within::Sequence, _) => {}
-            (Within::Text, b'\n' | b'\r') => return Some(std::mem::take(&mut self.text)),
             (Within::Text, byte) => self.key(byte),
         }
         None

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::env;
-use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -14,6 +13,7 @@ use interlock_core::id::{Name, QuestionId};
 use interlock_core::state::Question;
 use serde_json::json;
 
+use crate::files;
 use crate::process::Helper;
 use crate::run::crew::News;
 use crate::sanitise;
@@ -45,7 +45,8 @@ struct Message {
 impl Teller {
     pub(super) fn new(notify: &Notify, session: &Name, root: &Path, news: Sender<News>) -> Self {
         let file = root.join("told.jsonl");
-        let text = fs::read_to_string(&file).unwrap_or_default();
+        let bytes = files::read_plain(&file).unwrap_or_default();
+        let text = String::from_utf8_lossy(&bytes);
         let told = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
         Self { notify: notify.clone(), session: session.clone(), told, file, news, on_their_way: Vec::new() }
     }
@@ -55,6 +56,7 @@ impl Teller {
         if !self.told.insert(id) {
             return;
         }
+        self.on_their_way.retain(|message| !message.is_finished());
         for message in self.messages(id, question) {
             let (file, news) = (self.file.clone(), self.news.clone());
             self.on_their_way.push(thread::spawn(move || {
@@ -141,6 +143,5 @@ impl Message {
 /// Told by one way is told. What cannot be noted is told again by the next run.
 fn remember(file: &Path, id: QuestionId) {
     let Ok(line) = serde_json::to_string(&id) else { return };
-    let opened = OpenOptions::new().create(true).append(true).open(file);
-    let _ = opened.and_then(|mut file| file.write_all(format!("{line}\n").as_bytes()));
+    let _ = files::add_plain(file, format!("{line}\n").as_bytes());
 }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::files;
 use crate::git::{Project, Result, remove};
 
 /// Results of sessions. Others that run at the same time make theirs grow.
@@ -20,7 +21,7 @@ pub(super) struct Refs {
 impl Refs {
     pub(super) fn open(root: &Path, project: &Project, result: String) -> Result<Self> {
         let file = root.join("refs.json");
-        let noted = fs::read(&file).ok().and_then(|text| serde_json::from_slice(&text).ok());
+        let noted = files::read_plain(&file).ok().and_then(|text| serde_json::from_slice(&text).ok());
         let before = match noted {
             Some(before) => before,
             None => {
@@ -36,7 +37,10 @@ impl Refs {
     /// What is not where it was, in words.
     pub(super) fn moved(&self, project: &Project) -> Vec<String> {
         let _ = remove(&self.file);
-        let Ok(after) = project.standing(&self.result) else { return Vec::new() };
+        let after = match project.standing(&self.result) {
+            Ok(after) => after,
+            Err(error) => return vec![format!("your repository, which cannot be looked at any more ({error}),")],
+        };
         let names: BTreeSet<&String> = self.before.keys().chain(after.keys()).collect();
         let moved = names.into_iter().filter_map(|name| {
             let (from, to) = (self.before.get(name), after.get(name));

@@ -122,6 +122,11 @@ impl Site {
         Ok(())
     }
 
+    /// Is there what an assignment left?
+    pub(super) fn has_left(&self, group: Option<&Name>, id: AssignmentId) -> bool {
+        self.vault.has_left(group.map_or(OF_SESSION, |group| group.as_str()), id)
+    }
+
     /// What a group has come to: what the last assignment left that is closed. Also one that was lost: its successor goes
     /// on from there, and whoever approves sees it as it is.
     pub(super) fn head(&self, group: &str, open: &[AssignmentId]) -> Result<Hash> {
@@ -229,7 +234,8 @@ impl Site {
             Keep::Never => ended,
         };
         if !wanted {
-            let _ = fs::write(kept(&self.root), "");
+            // An agent may have left a link there.
+            let _ = remove(&kept(&self.root)).and_then(|()| fs::write(kept(&self.root), ""));
             return;
         }
         take_away(&self.root);

@@ -71,7 +71,7 @@ record! {
         agent: At<Name>,
         /// Another model for this role.
         model: Option<String>,
-        /// How long one assignment may take.
+        /// How long one attempt may take.
         deadline: Option<Duration>,
         /// What may be spent by this role, all its assignments together.
         budget: Option<AllowanceDoc>,

@@ -223,7 +223,7 @@ say('READY_FOR_QA')";
 fn what_else_an_agent_changes_by_its_path_is_told_of() {
     let script = r"
 work()
-for line in ('stash drop -q stash@{1}', 'symbolic-ref HEAD refs/heads/other', 'config core.pager evil', 'update-ref refs/heads/interlock/older main~1',
+for line in ('stash drop -q stash@{1}', 'symbolic-ref HEAD refs/heads/unborn', 'config core.pager evil', 'update-ref refs/heads/interlock/older main~1',
              'update-ref refs/heads/interlock/grown main', 'update-ref refs/heads/interlock/new main'):
     note('did', sh('git -C %s %s' % (PROJECT, line)))
 open(os.path.join(PROJECT, '.git/hooks/pre-commit'), 'w').write('evil')
@@ -243,7 +243,7 @@ say('READY_FOR_QA')";
     assert_eq!(scene.noted("did"), "");
     let report = fs::read_to_string(scene.site().join("report.md")).unwrap();
     for what in [
-        "HEAD: refs/heads/main → refs/heads/other",
+        "HEAD: refs/heads/main → refs/heads/unborn",
         ".git/config changed",
         ".git/hooks changed",
         ".git/logs/refs/stash changed",

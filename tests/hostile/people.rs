@@ -91,14 +91,7 @@ fn locks_of_a_git_that_was_killed_hold_nobody_up() {
     run.kill().unwrap();
     run.wait().unwrap();
     let vault = scene.site().join("repository.git");
-    fs::create_dir_all(vault.join("refs/interlock/groups/g")).unwrap();
-    for lock in [
-        "refs/heads/integration.lock",
-        "refs/interlock/groups/g/a2.lock",
-        "packed-refs.lock",
-        "index-g.lock",
-        "HEAD.lock",
-    ] {
+    for lock in ["packed-refs.lock", "index-g.lock", "HEAD.lock", "config.lock"] {
         fs::write(vault.join(lock), "").unwrap();
     }
     scene.completes();

@@ -98,3 +98,81 @@ fn a_register_that_was_changed_between_two_runs_is_known() {
         assert!(ran.text().contains("E0608"), "{test}: {}", ran.text());
     }
 }
+
+/// Also above a file that is to be there, or not to be there.
+#[test]
+fn links_within_it_are_not_followed() {
+    let developer = r"
+import shutil
+work(); vault = '../../repository.git'
+shutil.rmtree(vault + '/info', ignore_errors=True); os.symlink(os.path.join(PROJECT, '.git/info'), vault + '/info')
+os.rename(vault + '/objects/info', vault + '/objects/was'); os.symlink(NOTES, vault + '/objects/info')
+say('READY_FOR_QA')";
+    let scene = Scene::new("links").agent("developer", developer);
+    for name in ["sparse-checkout", "grafts"] {
+        scene.put(&format!("project/.git/info/{name}"), "");
+    }
+    scene.completes();
+    assert!(["sparse-checkout", "grafts"].iter().all(|name| scene.path("project/.git/info").join(name).exists()));
+    assert!(!scene.path("notes/alternates").exists());
+    assert_eq!(scene.result_of("work/g.txt"), "work");
+}
+
+/// What is below a link is somebody else's, its locks too.
+#[test]
+fn a_link_in_its_place_between_two_runs_is_not_followed() {
+    let developer = "work()\nif TURN == 1: note('began'); time.sleep(60)\nsay('READY_FOR_QA')";
+    let scene = Scene::new("linked-between").agent("developer", developer);
+    let mut run = scene.start();
+    until("it is at work", || scene.noted("began") == "x");
+    run.kill().unwrap();
+    run.wait().unwrap();
+    let (vault, elsewhere) = (scene.site().join("repository.git"), scene.path("elsewhere"));
+    fs::rename(&vault, &elsewhere).unwrap();
+    fs::write(elsewhere.join("yarn.lock"), "kept").unwrap();
+    std::os::unix::fs::symlink(&elsewhere, &vault).unwrap();
+    let ran = scene.run();
+    assert_eq!(ran.exit, 5, "{}", ran.text());
+    assert!(elsewhere.join("yarn.lock").exists());
+}
+
+/// A register whose last line is gone has seals that fit. What was reported is known from the log.
+#[test]
+fn a_register_that_forgets_what_was_handed_in_is_known() {
+    let tester = "if TURN == 1: note('began'); time.sleep(60)\nsay('PASS', test_progression={'still_failing': []})";
+    let scene = Scene::new("register-forgets").agent("qa_expert", tester);
+    let mut run = scene.start();
+    until("the tester is at work", || scene.noted("began") == "x");
+    run.kill().unwrap();
+    run.wait().unwrap();
+    let register = scene.site().join("repository.git/register");
+    let text = fs::read_to_string(&register).unwrap();
+    let (before, last) = text.trim_end().rsplit_once('\n').unwrap();
+    assert!(last.contains(" groups/g/a"), "{text}");
+    fs::write(&register, format!("{before}\n")).unwrap();
+    let ran = scene.run();
+    assert!(ran.exit == 5 && ran.text().contains("does not know any more"), "{}", ran.text());
+    fs::write(&register, &text).unwrap();
+    scene.completes();
+}
+
+/// Git opens these wherever it looks, and would wait for ever.
+#[test]
+fn pipes_keep_nobody_waiting() {
+    let script = r"
+if ROLE == 'developer': work()
+for name in ['.gitignore', 'deep/.gitattributes', 'sub/.git/HEAD']:
+    os.makedirs(os.path.dirname(name) or '.', exist_ok=True); os.mkfifo(name)
+os.makedirs('sub/.git/refs'); os.makedirs('sub/.git/objects')
+vault = '../../repository.git/'
+for name in ['index-g', 'packed-refs', 'objects/info/commit-graph', 'objects/pack/multi-pack-index', 'config']:
+    if os.path.exists(vault + name): os.remove(vault + name)
+    os.mkfifo(vault + name)
+for name in ['spent.jsonl', 'told.jsonl', 'refs.json', 'kept']:
+    if os.path.lexists('../../' + name): os.remove('../../' + name)
+    os.mkfifo('../../' + name)
+say('READY_FOR_QA') if ROLE == 'developer' else say('PASS', test_progression={'still_failing': []})";
+    let scene = Scene::new("pipes").agent("developer", script).agent("qa_expert", script).with("keep: always");
+    scene.completes();
+    assert_eq!(scene.result_of("work/g.txt"), "work");
+}

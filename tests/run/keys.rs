@@ -157,6 +157,10 @@ fn a_run_in_the_background_goes_on_and_can_be_brought_forward() {
     assert!(!seen.contains("groups done"), "no picture over what the shell shows: {seen}");
     tty.type_in("echo the shell\" is there\"\n");
     tty.until("the shell is there");
+    tty.type_in("used() { awk '{ print $14 + $15 }' /proc/$(jobs -p)/stat; }; a=$(used); sleep 2; echo ticks: $(($(used) - a)).\n");
+    let seen = tty.until_so("what it uses", |text| text.lines().any(|line| line.starts_with("ticks: ")));
+    let ticks = seen.lines().find_map(|line| line.strip_prefix("ticks: ")?.strip_suffix('.')?.parse::<u32>().ok());
+    assert!(ticks.is_some_and(|ticks| ticks < 60), "it waits, and does nothing else: {seen}");
     tty.type_in("fg\n");
     tty.until("type 1–2, or words of your own, then Enter");
     tty.type_in("1\n");

@@ -5,8 +5,6 @@ mod account;
 mod book;
 
 use std::collections::BTreeMap;
-use std::fs::{self, OpenOptions};
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -16,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::agents::Usage;
 use crate::clock;
+use crate::files;
 use crate::team::Allowance;
 use book::{Asked, Book, Entry, Live};
 
@@ -66,7 +65,8 @@ impl Purse {
     pub(super) fn open(path: &Path) -> Self {
         let mut book = Book::default();
         let mut turns = BTreeMap::new();
-        let text = fs::read_to_string(path).unwrap_or_default();
+        let bytes = files::read_plain(path).unwrap_or_default();
+        let text = String::from_utf8_lossy(&bytes);
         for line in text.lines().filter_map(|line| serde_json::from_str::<Line>(line).ok()) {
             match line {
                 Line::Spent(entry) => drop(turns.insert(entry.turn, entry)),
@@ -231,8 +231,7 @@ impl Purse {
         let Ok(mut line) = serde_json::to_string(line) else { return };
         line.push('\n');
         // What cannot be written down still counts for this run.
-        let opened = OpenOptions::new().create(true).append(true).open(&self.path);
-        let _ = opened.and_then(|mut file| file.write_all(line.as_bytes()));
+        let _ = files::add_plain(&self.path, line.as_bytes());
     }
 
     fn book(&self) -> MutexGuard<'_, Book> {
@@ -242,6 +241,8 @@ impl Purse {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn place(test: &str) -> PathBuf {

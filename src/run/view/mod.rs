@@ -171,6 +171,8 @@ impl View {
     /// How long nothing is to be drawn, whatever happens.
     pub(super) fn rest(&self) -> Option<Duration> {
         let (drawn, _) = self.drawn.filter(|_| self.changed)?;
+        // In the background nothing is drawn: there is nothing to wake up for.
+        self.terminal.as_ref().filter(|terminal| terminal.is_ours())?;
         Some(REDRAW.saturating_sub(drawn.elapsed()))
     }
 

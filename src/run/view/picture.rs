@@ -149,7 +149,8 @@ fn question(prompt: &Prompt<'_>, columns: usize, most: usize, has_keys: bool) ->
     let group = prompt.question.group.as_ref().map_or(String::new(), |group| format!(" {group}"));
     let head = format!("{}{group}{of}: ", prompt.id);
     let text = sanitise::text(&prompt.question.text).into_owned();
-    let words = wrap(&format!("{head}{text}"), columns.saturating_sub(4).max(10));
+    let width = columns.saturating_sub(4).max(10);
+    let words: Vec<String> = format!("{head}{text}").lines().flat_map(|line| wrap(line, width)).collect();
     let options = &prompt.question.options;
     // A hint, perhaps why the last answer was none, and the line that is typed.
     let fixed = 1 + usize::from(prompt.reply.is_some()) + usize::from(has_keys);
