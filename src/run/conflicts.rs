@@ -97,7 +97,7 @@ impl Conflicts {
             let label = line.iter().position(|byte| *byte == b' ').and_then(|space| line.get(space + 1..));
             label.is_some_and(|label| label.starts_with(side.as_str().as_bytes()))
         };
-        text.split(|byte| *byte == b'\n').any(is_mark)
+        text.split(|byte| matches!(byte, b'\n' | b'\r')).any(is_mark)
     }
 
     /// As git says it, with words for the two commits. Names of files that have a commit in them stay what they are.
