@@ -2,7 +2,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
 use rustix::fs::OFlags;
@@ -19,7 +19,7 @@ impl Transcript {
     /// For its owner only: programs print secrets.
     pub(super) fn create(path: &Path, room: u64) -> io::Result<Self> {
         // Programs can guess the name: what a link that they leave there leads to would be overwritten, and a pipe waited for.
-        if fs::symlink_metadata(path).is_ok_and(|found| !found.is_file() || found.nlink() > 1) {
+        if fs::symlink_metadata(path).is_ok_and(|found| is_trap(&found)) {
             fs::remove_file(path)?;
         }
         let flags = i32::try_from(OFlags::NOFOLLOW.bits()).unwrap_or(0);
@@ -41,4 +41,9 @@ impl Transcript {
         }
         Ok(())
     }
+}
+
+fn is_trap(found: &fs::Metadata) -> bool {
+    let kind = found.file_type();
+    kind.is_symlink() || kind.is_fifo() || (kind.is_file() && found.nlink() > 1)
 }
