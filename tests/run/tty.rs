@@ -128,7 +128,12 @@ impl Tty {
     pub(crate) fn start(program: &[&str], (columns, rows): (usize, usize), set: impl FnOnce(&mut Command)) -> Self {
         let mut command = Command::new("python3");
         command.args(["-c", DRIVER, &columns.to_string(), &rows.to_string()]).args(program);
-        command.env("TERM", "xterm").env_remove("NO_COLOR").stdin(Stdio::piped()).stdout(Stdio::piped());
+        command
+            .env("TERM", "xterm")
+            .env_remove("NO_COLOR")
+            .env_remove("CI")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped());
         set(&mut command);
         let mut driver = command.spawn().expect("python3");
         let screen = Screen {
