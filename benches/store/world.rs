@@ -40,7 +40,7 @@ pub(crate) struct Ready {
 impl Ready {
     pub(crate) fn order(&self) -> Order {
         let (token, given) = (Some(self.token.clone()), self.given.clone());
-        let task = Task::Report { assignment: self.assignment, token, given };
+        let task = Task::Report { assignment: self.assignment, token, given, observed: None };
         Order { session: self.session.clone(), task }
     }
 

@@ -93,7 +93,7 @@ impl Session {
     fn report_command(&mut self, role: &str, group: Option<&str>, status: &str, more: &str) -> Command {
         let assignment = self.claim(role, group);
         let handoff = self.handoff(role, status, more);
-        Command::Report(Report { assignment, token: Digest::of(b"token"), handoff, via: None })
+        Command::Report(Report { assignment, token: Digest::of(b"token"), handoff, observed: None, via: None })
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::handoff::{Handoff, PlannedGroup};
 use crate::id::{AssignmentId, Digest, GateRunId, Name, QuestionId, Timestamp};
+use crate::observed::ObservedChanges;
 use crate::watch::{Sighting, Via};
 use crate::workflow::Workflow;
 
@@ -71,6 +72,8 @@ pub struct Report {
     /// The hash of the secret that came with the report.
     pub token: Digest,
     pub handoff: Arc<Handoff>,
+    /// The diff, where Interlock started the author and looked itself.
+    pub observed: Option<Arc<ObservedChanges>>,
     pub via: Option<Via>,
 }
 

@@ -12,6 +12,7 @@ use serde_json::Value as Json;
 use crate::decision::Decision;
 use crate::handoff::{PlannedGroup, Response};
 use crate::id::{AssignmentId, Digest, GateRunId, Name, QuestionId, Timestamp};
+use crate::observed::ObservedChanges;
 use crate::state::{End, Finding, GatePurpose, Seat, SessionStatus, Stopped};
 use crate::watch::{Sighting, Via};
 use crate::workflow::Task;
@@ -80,6 +81,9 @@ pub enum Cause {
         status: Name,
         #[serde(skip_serializing_if = "Option::is_none", default)]
         via: Option<Via>,
+        /// The diff of the work; absent where Interlock did not start the author.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        observed: Option<Arc<ObservedChanges>>,
     },
     Lost {
         assignment: AssignmentId,

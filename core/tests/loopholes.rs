@@ -70,7 +70,7 @@ impl Play {
         let expect = Expect { role: Some(role), phase, task, context: Context::Orchestrated, groups: &[] };
         let checked = check(Some(&self.workflow), &expect, &extracted);
         let handoff = Arc::new(checked.handoff.unwrap_or_else(|| panic!("{:?}", checked.problems)));
-        let command = Command::Report(Report { assignment, token, handoff, via: None });
+        let command = Command::Report(Report { assignment, token, handoff, observed: None, via: None });
         let result = self.take(&command);
         self.last = Some(command);
         result

@@ -62,7 +62,7 @@ impl Play {
         let expect = Expect { role: Some(role), phase: None, task, context: Context::Orchestrated, groups: &[] };
         let checked = handoff::check(Some(&self.workflow), &expect, &extracted);
         let handoff = Arc::new(checked.handoff.unwrap_or_else(|| panic!("{:#?}", checked.problems)));
-        self.take(&Command::Report(Report { assignment: id, token, handoff, via: None })).unwrap();
+        self.take(&Command::Report(Report { assignment: id, token, handoff, observed: None, via: None })).unwrap();
     }
 
     fn upgrade(&mut self, to: &Arc<Workflow>) -> Result<(), Rejection> {

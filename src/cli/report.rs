@@ -50,7 +50,8 @@ impl Report {
         let given = Given { digest: Digest::of(&bytes), extracted: handoff::extract(&name, &bytes).map(Arc::new) };
         let AssignmentRef { session, id } = &self.assignment;
         let token = token(self.token_file.as_deref())?;
-        let order = Order { session: session.clone(), task: Task::Report { assignment: *id, token, given } };
+        let order =
+            Order { session: session.clone(), task: Task::Report { assignment: *id, token, given, observed: None } };
         let sources = || [(name.clone(), String::from_utf8_lossy(&bytes).into_owned())].into_iter().collect();
         let done = place.engine()?.execute(&order).map_err(|error| Failure::from(error).sources(sources()))?;
         decision::tell(output, &done)

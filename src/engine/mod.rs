@@ -365,7 +365,9 @@ impl Work<'_> {
                 self.start(order, workflow, start, mission.as_deref())
             }
             Task::Claim { assignment } => self.claim(order, *assignment),
-            Task::Report { assignment, token, given } => self.report(order, *assignment, token.as_ref(), given),
+            Task::Report { assignment, token, given, observed } => {
+                self.report(order, *assignment, token.as_ref(), given, observed.as_ref())
+            }
             Task::Merge { assignment, given } => self.merge(order, *assignment, given),
             Task::Upgrade { pinned, workflow, by } => self.upgrade(order, pinned, workflow, by),
             Task::Deny(refusal) => {

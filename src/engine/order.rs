@@ -7,6 +7,7 @@ use interlock_core::command::{self, Command};
 use interlock_core::event::Refusal;
 use interlock_core::handoff::Extracted;
 use interlock_core::id::{AssignmentId, Digest, Name};
+use interlock_core::observed::ObservedChanges;
 use interlock_core::problem::Problem;
 use interlock_core::workflow::Workflow;
 
@@ -36,6 +37,8 @@ pub enum Task {
         assignment: AssignmentId,
         token: Option<Secret>,
         given: Given,
+        /// The diff of the work, where Interlock started the author.
+        observed: Option<Arc<ObservedChanges>>,
     },
     /// Interlock has tried a merge itself, and says what came of it.
     Merge {

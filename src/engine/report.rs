@@ -8,6 +8,7 @@ use interlock_core::decide::{self, Outcome};
 use interlock_core::decision::Warning;
 use interlock_core::handoff::{self, Checked, Context, Expect, Extracted, Handoff};
 use interlock_core::id::{AssignmentId, Digest, Name};
+use interlock_core::observed::ObservedChanges;
 use interlock_core::problem::Problem;
 use interlock_core::rejection::Rejection;
 use interlock_core::state::State;
@@ -97,6 +98,7 @@ impl Work<'_> {
         assignment: AssignmentId,
         token: Option<&Secret>,
         given: &Given,
+        observed: Option<&Arc<ObservedChanges>>,
     ) -> Result<Done> {
         self.live(&order.session)?;
         self.recall_assignment(&order.session, assignment)?;
@@ -116,7 +118,8 @@ impl Work<'_> {
         let live = self.held(&order.session)?;
         let extracted = given.extracted.as_ref().map_err(|problems| invalid(problems.clone()))?;
         let (handoff, warnings) = checked(&workflow, &live.state, assignment, extracted)?;
-        let command = Command::Report(Report { assignment, token, handoff: Arc::new(handoff), via });
+        let command =
+            Command::Report(Report { assignment, token, handoff: Arc::new(handoff), observed: observed.cloned(), via });
         let inputs = Inputs { now: clock::now() };
         match decide::decide(&workflow, &live.state, &command, &inputs)? {
             Outcome::Repeated(decision) => self.repeated(order, decision),

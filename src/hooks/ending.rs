@@ -34,7 +34,8 @@ impl Judge {
         let given = self.given(&held, &end.message);
         let nothing =
             matches!(&given.extracted, Err(problems) if problems.iter().any(|one| one.code == Code::NoHandoff));
-        let task = Task::Report { assignment: held.assignment, token: Secret::parse(&held.token), given };
+        let task =
+            Task::Report { assignment: held.assignment, token: Secret::parse(&held.token), given, observed: None };
         match self.engine.execute(&Order { session: held.session.clone(), task }) {
             Ok(done) => {
                 self.memory.notes.held.remove(index);

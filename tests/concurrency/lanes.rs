@@ -81,7 +81,7 @@ fn drives_a_lane() {
             digest: Digest::of(body.as_bytes()),
             extracted: handoff::extract("handoff", body.as_bytes()).map(Arc::new),
         };
-        let task = Task::Report { assignment, token: Some(claimed.token), given };
+        let task = Task::Report { assignment, token: Some(claimed.token), given, observed: None };
         let done = engine.execute(&Order { session: session.clone(), task }).unwrap_or_else(|error| panic!("{error}"));
         assert!(!done.repeated, "nobody else reported for {assignment}");
         assignment = done.event.decision.as_ref().unwrap().next[0].assignment;

@@ -98,7 +98,7 @@ impl Play {
         let token = Digest::of(format!("secret of {id}").as_bytes());
         self.done(&Command::Claim(Claim { assignment: id, token, prompt: None, lease_until: None, via: None }));
         let handoff = Arc::new(self.checked(&assignment, &completed(&assignment.role, handoff)));
-        Command::Report(Report { assignment: id, token, handoff, via: None })
+        Command::Report(Report { assignment: id, token, handoff, observed: None, via: None })
     }
 
     fn refuses(&mut self, command: &Command) -> Rejection {
@@ -167,7 +167,7 @@ impl Play {
         let (id, assignment) = closed.next_back().map(|(id, had)| (*id, had.clone())).expect("a closed assignment");
         let token = assignment.token.expect("it was claimed");
         let handoff = Arc::new(self.checked(&assignment, &completed(role, handoff)));
-        Command::Report(Report { assignment: id, token, handoff, via: None })
+        Command::Report(Report { assignment: id, token, handoff, observed: None, via: None })
     }
 
     pub(crate) fn group(&self, id: &str) -> &Group {

@@ -51,7 +51,8 @@ pub(super) fn report(cx: &Cx<'_>, report: &Report) -> Result<Outcome, Rejection>
     draft.given_in_via(report.via.as_ref());
     draft.handoff = Some(report.handoff.json.clone());
     let status = report.handoff.said.clone();
-    Ok(draft.finish(Cause::Reported { assignment: id, status, via: report.via.clone() }))
+    let (via, observed) = (report.via.clone(), report.observed.clone());
+    Ok(draft.finish(Cause::Reported { assignment: id, status, via, observed }))
 }
 
 /// Only the holder of an open assignment may report, or repeat what it has reported.

@@ -184,7 +184,7 @@ impl<'w> Driver<'w> {
         }
         let id = if dice.one_in(40) { AssignmentId(assignment.0 + 1) } else { assignment };
         let handoff = Arc::new(self.handoff(assignment, dice));
-        Command::Report(Report { assignment, token: token(id), handoff, via: self.via(dice) })
+        Command::Report(Report { assignment, token: token(id), handoff, observed: None, via: self.via(dice) })
     }
 
     fn handoff(&mut self, id: AssignmentId, dice: &mut Dice) -> Handoff {

@@ -73,7 +73,13 @@ impl Play {
         whole.as_object_mut().expect("an object").extend(more);
         let checked = self.check(&assignment, &whole);
         let handoff = checked.handoff.unwrap_or_else(|| panic!("{:#?}", checked.problems));
-        self.done(&Command::Report(Report { assignment: id, token, handoff: Arc::new(handoff), via: None }));
+        self.done(&Command::Report(Report {
+            assignment: id,
+            token,
+            handoff: Arc::new(handoff),
+            observed: None,
+            via: None,
+        }));
     }
 
     fn check(&self, assignment: &Assignment, handoff: &Json) -> Checked {

@@ -229,7 +229,7 @@ impl Turn<'_> {
         }
         let given = Given { digest: Digest::of(bytes), extracted: extracted.map(Arc::new) };
         let token = Some(self.claimed.token.clone());
-        let result = self.crew.order(Wish::Report { assignment: self.call.id, token, given });
+        let result = self.crew.order(Wish::Report { assignment: self.call.id, token, given, observed: None });
         match result {
             Ok(done) => {
                 if let Some(commit) = own {

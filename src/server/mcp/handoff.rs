@@ -40,7 +40,7 @@ pub(super) fn report(report: &Report, place: &Place) -> Outcome {
     // What is no token at all is a wrong one.
     let token = Some(Secret::parse(&report.token).unwrap_or_default());
     let AssignmentRef { session, id } = reference;
-    let task = Task::Report { assignment: id, token, given: report.handoff.given() };
+    let task = Task::Report { assignment: id, token, given: report.handoff.given(), observed: None };
     let mut engine = place.engine()?;
     let done = engine.execute(&Order { session, task })?;
     let (live, _) = engine.look(&done.session)?;
