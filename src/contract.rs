@@ -7,10 +7,12 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use interlock_core::handoff::{self, Checked, Context, Expect};
+use interlock_core::handoff::{self, Checked, Context, Expect, KnownFields};
 use interlock_core::id::Name;
 use interlock_core::workflow::{Task, load_pinned};
 use serde::{Deserialize, Serialize};
+
+use crate::clock;
 
 const FILE: &str = "contract.json";
 
@@ -21,6 +23,8 @@ pub(crate) struct Contract {
     pub(crate) task: Task,
     /// Which a plan may depend on.
     pub(crate) groups: Vec<Name>,
+    /// The folder of the session's outputs.
+    pub(crate) outputs: String,
     /// The files of the workflow.
     pub(crate) workflow: Vec<(String, String)>,
 }
@@ -52,6 +56,10 @@ impl Contract {
             context: Context::Orchestrated,
             groups: &self.groups,
         };
-        handoff::check(load_pinned(&self.workflow).workflow.as_ref(), &expect, &extracted)
+        let workflow = load_pinned(&self.workflow).workflow;
+        let known =
+            KnownFields { role: &self.role, phase: self.phase.as_deref(), now: clock::now(), directory: &self.outputs };
+        let filled = workflow.as_ref().map(|workflow| extracted.fill_in(workflow, &known));
+        handoff::check(workflow.as_ref(), &expect, filled.as_ref().unwrap_or(&extracted))
     }
 }

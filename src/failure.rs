@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use interlock_core::code::Code;
 use interlock_core::decision::Reason;
-use interlock_core::problem::{Place, Problem};
+use interlock_core::problem::{Place, Problem, ProblemGroup, group_problems};
 use interlock_core::rejection::Rejection;
 use serde_json::{Value as Json, json};
 
@@ -87,7 +87,9 @@ impl Failure {
         let Some(first) = problems.iter().find(|problem| problem.is_error()) else {
             return Self::new(Exit::Bug, Code::Bug, "input was refused without an error in it");
         };
-        let mut failure = Self::new(Exit::Invalid, first.code, first.message.clone());
+        let grouped = group_problems(&problems);
+        let message = grouped.iter().find(|group| group.first.is_error()).map(ProblemGroup::message);
+        let mut failure = Self::new(Exit::Invalid, first.code, message.unwrap_or_else(|| first.message.clone()));
         let (help, at) = (Some(first.advice().to_owned()), first.at.clone());
         *failure.more = More { help, at, problems, sources, ..More::default() };
         failure
@@ -207,9 +209,9 @@ impl Failure {
 
     /// What stands under the message: reasons and problems without a place by their codes, and what is allowed.
     fn notes(&self) -> Vec<(String, String)> {
-        let itself = |problem: &&Problem| problem.message == self.message;
-        let problems = self.more.problems.iter().filter(|problem| !itself(problem));
-        let problems = problems.map(|problem| (problem.code.to_string(), problem.message.clone()));
+        let problems = group_problems(&self.more.problems).into_iter().map(|group| (group.first.code, group.message()));
+        let problems = problems.filter(|(_, message)| *message != self.message);
+        let problems = problems.map(|(code, message)| (code.to_string(), message));
         let reasons = self.more.reasons.iter().map(|reason| (reason.code.to_string(), reason.text.to_string()));
         let allowed = Some(self.more.allowed.join(", ")).filter(|allowed| !allowed.is_empty());
         problems.chain(reasons).chain(allowed.map(|allowed| ("allowed".to_owned(), allowed))).collect()

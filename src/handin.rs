@@ -5,6 +5,7 @@ use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use interlock_core::code::Code;
+use interlock_core::problem::group_problems;
 use interlock_core::rejection::Rejection;
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat, openat2};
 
@@ -99,10 +100,9 @@ fn read(folder: &Path, file: &Path) -> io::Result<Option<Vec<u8>>> {
 /// A refusal, as its lines.
 pub(crate) fn problems(rejection: &Rejection) -> Vec<String> {
     let line = |code: &str, message: &str, help: &str| format!("{code}: {message} ({help})");
-    let mut lines: Vec<String> = rejection
-        .problems
+    let mut lines: Vec<String> = group_problems(&rejection.problems)
         .iter()
-        .map(|problem| line(problem.code.number(), &problem.message, problem.advice()))
+        .map(|group| line(group.first.code.number(), &group.message(), group.first.advice()))
         .collect();
     if lines.is_empty() {
         lines.push(line(rejection.code.number(), &rejection.message, rejection.advice()));

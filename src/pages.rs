@@ -50,6 +50,7 @@ pages! {
     E0137 NeverReached
     E0138 BadDuration
     E0139 Unused
+    E0170 FallbackPasses
     E0201 NoHandoff
     E0202 HandoffSyntax
     E0203 TwoHandoffs
@@ -85,6 +86,8 @@ pages! {
     E0236 ReRaised
     E0237 LateNitpick
     E0238 NotAReview
+    E0260 ReservedId
+    E0261 TextTooLong
     E0301 NoSession
     E0302 SessionExists
     E0303 SessionEnded
@@ -127,6 +130,7 @@ pages! {
     E0348 NotSaid
     E0349 NotWatched
     E0350 Late
+    E0380 StatusReturned
     E0401 FileUnreadable
     E0402 BadArgument
     E0403 UnknownCode

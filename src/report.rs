@@ -6,7 +6,7 @@ use std::io;
 use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
-use interlock_core::problem::{Place, Problem, Severity};
+use interlock_core::problem::{Place, Problem, ProblemGroup, Severity, group_problems};
 
 use crate::failure::Sources;
 use crate::output::{GUTTER, HEADING, Text, columns, indented};
@@ -27,14 +27,15 @@ pub(crate) fn problems(problems: &[Problem], sources: &Sources) -> Text {
     let mut text = Text::default();
     let mut lines = Lines::new(sources);
     let mut told = BTreeSet::new();
-    for problem in problems {
+    for group in group_problems(problems) {
         // What a code says of itself is worth reading once.
-        let general = told.insert(problem.code).then(|| problem.code.help());
-        one(&mut text, problem, (&[], general), &mut lines);
+        let general = told.insert(group.first.code).then(|| group.first.code.help());
+        one(&mut text, &group, (&[], general), &mut lines);
         text.push("\n");
     }
-    let errors = problems.iter().filter(|problem| problem.is_error()).count();
-    let warnings = problems.len() - errors;
+    let groups = group_problems(problems);
+    let errors = groups.iter().filter(|group| group.first.is_error()).count();
+    let warnings = groups.len() - errors;
     let counted: Vec<String> = [(errors, "error"), (warnings, "warning")]
         .into_iter()
         .filter(|(count, _)| *count > 0)
@@ -50,37 +51,31 @@ pub(crate) fn problems(problems: &[Problem], sources: &Sources) -> Text {
 
 /// One problem without a place, and what belongs to it: each note has a name and a text.
 pub(crate) fn problem(text: &mut Text, problem: &Problem, notes: &[(String, String)]) {
-    one(text, problem, (notes, None), &mut Lines::new(&Sources::default()));
+    let group = ProblemGroup { first: problem, others: Vec::new() };
+    one(text, &group, (notes, None), &mut Lines::new(&Sources::default()));
 }
 
 /// The notes that belong to it, and the help for a problem that has none of its own.
 type Beside<'a> = (&'a [(String, String)], Option<&'a str>);
 
-fn one(text: &mut Text, problem: &Problem, (notes, general): Beside<'_>, lines: &mut Lines<'_>) {
-    let level = match problem.severity {
-        Severity::Error => Level::ERROR,
-        Severity::Warning => Level::WARNING,
-    };
-    let renderer = Renderer::styled().hyperlink(false).term_width(columns(&io::stderr(), 140));
-    let title = level.clone().primary_title(sanitise::line(&problem.message)).id(problem.code.number());
-    text.push_rendered(&renderer.render(&[Group::with_title(title)]));
+/// How many lines of the source one mistake shows. Of the others it shows the place only.
+const QUOTED_PLACES: usize = 5;
+
+fn one(text: &mut Text, group: &ProblemGroup<'_>, (notes, general): Beside<'_>, lines: &mut Lines<'_>) {
+    let problem = group.first;
+    let level = level_of(problem);
+    let title = level.primary_title(sanitise::line(&group.message()).into_owned()).id(problem.code.number());
+    text.push_rendered(&renderer().render(&[Group::with_title(title)]));
     text.push("\n");
     let mut indent = 1;
-    if let Some(place) = &problem.at {
-        let quote = lines.quote(place);
-        indent = if quote.is_some() { place.line.to_string().len() } else { 1 };
-        text.push(&" ".repeat(indent));
-        text.paint(GUTTER, "-->");
-        // The renderer would count the column in the line that it is given, and that may be a part of the real one.
-        text.push(&format!(" {}:{}:{}\n", sanitise::line(&place.file), place.line, place.column));
-        if let Some(quote) = quote {
-            let marked = AnnotationKind::Primary.span(quote.marked);
-            let snippet = Snippet::source(quote.line).line_start(at(place.line)).annotation(marked);
-            text.push_rendered(&renderer.render(&[Group::with_level(level).element(snippet)]));
-            text.push("\n");
-        }
+    for (index, member) in group.members().enumerate() {
+        let Some(place) = &member.at else { continue };
+        let element = member.subject.as_ref().filter(|_| !group.others.is_empty()).map(|own| own.element.as_str());
+        let quoted = show_place(text, (place, level_of(member)), element, index < QUOTED_PLACES, lines);
+        indent = indent.max(quoted);
     }
-    let field = problem.field.as_deref().filter(|field| !problem.message.contains(field)).map(|field| ("field", field));
+    let field = problem.field.as_deref().filter(|field| group.others.is_empty() && !problem.message.contains(field));
+    let field = field.filter(|_| problem.subject.is_none()).map(|field| ("field", field));
     let notes = notes.iter().map(|(name, note)| (name.as_str(), note.as_str()));
     let help = problem.help.as_deref().or(general).map(|help| ("help", help));
     for (name, note) in field.into_iter().chain(notes).chain(help) {
@@ -91,6 +86,44 @@ fn one(text: &mut Text, problem: &Problem, (notes, general): Beside<'_>, lines: 
         let below = " ".repeat(indent + name.chars().count() + 5);
         text.push(&format!(": {}\n", indented(note, &below)));
     }
+}
+
+/// Where it is, and the line itself. Returns how wide the numbers of lines are.
+fn show_place(
+    text: &mut Text,
+    (place, level): (&Place, Level<'static>),
+    element: Option<&str>,
+    quotes: bool,
+    lines: &mut Lines<'_>,
+) -> usize {
+    let quote = lines.quote(place).filter(|_| quotes);
+    let indent = if quote.is_some() { place.line.to_string().len() } else { 1 };
+    text.push(&" ".repeat(indent));
+    text.paint(GUTTER, "-->");
+    // The renderer would count the column in the line that it is given, and that may be a part of the real one.
+    text.push(&format!(" {}:{}:{}", sanitise::line(&place.file), place.line, place.column));
+    if let Some(element) = element {
+        text.push(&format!("  {}", sanitise::line(element)));
+    }
+    text.push("\n");
+    if let Some(quote) = quote {
+        let marked = AnnotationKind::Primary.span(quote.marked);
+        let snippet = Snippet::source(quote.line).line_start(at(place.line)).annotation(marked);
+        text.push_rendered(&renderer().render(&[Group::with_level(level).element(snippet)]));
+        text.push("\n");
+    }
+    indent
+}
+
+fn level_of(problem: &Problem) -> Level<'static> {
+    match problem.severity {
+        Severity::Error => Level::ERROR,
+        Severity::Warning => Level::WARNING,
+    }
+}
+
+fn renderer() -> Renderer {
+    Renderer::styled().hyperlink(false).term_width(columns(&io::stderr(), 140))
 }
 
 fn at(number: u32) -> usize {

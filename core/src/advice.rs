@@ -52,6 +52,7 @@ impl Code {
             Code::BadDuration => "write a number and its unit, such as `90s`, `10m` or `2h`",
             Code::Unused => "use it, or take it out",
 
+            Code::FallbackPasses => "use `spawn`, `escalate` or `ask` there, and leave `passes` out",
             Code::NoHandoff => "end the output with a ```json block that has `agent`, `status` and `handoff`",
             Code::HandoffSyntax => "write strict JSON: double quotes, no comments, no comma before a closing bracket",
             Code::TwoHandoffs => "keep one of them, at the end of the output",
@@ -84,13 +85,15 @@ impl Code {
             Code::StatusSpelling => "nothing has to be done; written as declared, the note goes away",
             Code::SuggestionDiffers => "nothing has to be done: the workflow decides, and suggestions are only noted",
             Code::RepeatedId => "give each its own id",
-            Code::BadPlan => "mend the groups: ids, titles, flags of the workflow, and dependencies that end somewhere",
+            Code::BadPlan => "fix the groups: ids, titles, flags of the workflow, and dependencies that end somewhere",
             Code::FactFailed => "give the field that the expression reads, with a value that it can take",
             Code::UnresolvedRejection => "name findings by the ids of the last review of that role",
             Code::ClaimDiffers => "count again; what the review shows is what counts",
             Code::ReRaised => "leave it out: its rejection was accepted, and that settled it for good",
             Code::LateNitpick => "put it into `notes_for_future`, or raise its severity if it really blocks",
             Code::NotAReview => "raise findings in a report whose status is a review's",
+            Code::ReservedId => "choose another id, such as `LOGIN` or `api-2`",
+            Code::TextTooLong => "write one short line; put details into the mission or `handoff.context`",
 
             Code::NoSession => "`interlock session list` names the sessions; `interlock session start` begins one",
             Code::SessionExists => "go on with the one there is, or start another with an id of its own",
@@ -138,6 +141,7 @@ impl Code {
             Code::NotSaid => "the role that completes the session has to report so",
             Code::NotWatched => "give it in through a client with its hooks installed, or through `interlock run`",
             Code::Late => "claim the assignment again, and have it done anew",
+            Code::StatusReturned => "report one of the statuses that are listed as allowed",
 
             Code::FileUnreadable => "look whether the path is right and may be read",
             Code::BadArgument => "`--help` after the command shows what it takes",

@@ -65,6 +65,7 @@ codes! {
     E0137 NeverReached          "this alternative can never be taken"
     E0138 BadDuration           "a length of time cannot be read"
     E0139 Unused                "a name is declared and nothing uses it"
+    E0170 FallbackPasses        "the fallback for unknown statuses may not pass or complete anything"
 
     E0201 NoHandoff             "there is no metadata block in the output"
     E0202 HandoffSyntax         "the metadata block is not JSON"
@@ -101,6 +102,9 @@ codes! {
     E0236 ReRaised              "a settled finding was raised again"
     E0237 LateNitpick           "a new minor finding cannot block after the first review"
     E0238 NotAReview            "findings in a report that is no review are kept, not counted"
+
+    E0260 ReservedId            "a group cannot have this id"
+    E0261 TextTooLong           "a title or a name is empty or too long"
 
     E0301 NoSession             "the session has not been started"
     E0302 SessionExists         "the session has been started already"
@@ -144,6 +148,7 @@ codes! {
     E0348 NotSaid               "the role that may complete the session has not said so"
     E0349 NotWatched            "the workflow takes only work that was watched"
     E0350 Late                  "a report came after its time"
+    E0380 StatusReturned        "a status that the role does not have was sent back"
 
     E0401 FileUnreadable        "a file cannot be read"
     E0402 BadArgument           "an argument cannot be understood"

@@ -39,6 +39,30 @@ pub enum Command {
     Sight(Sighting),
 }
 
+impl Command {
+    /// The person who gives the command, where a person does.
+    pub fn person(&self) -> Option<&Name> {
+        match self {
+            Command::Plan(Plan { by, .. })
+            | Command::Answer(Answer { by, .. })
+            | Command::Defer(Defer { by, .. })
+            | Command::Acknowledge(Acknowledge { by, .. })
+            | Command::Override(Override { by, .. })
+            | Command::Complete(Complete { by })
+            | Command::Upgrade(Upgrade { by, .. })
+            | Command::Cancel(Cancel { by }) => Some(by),
+            Command::Start(_)
+            | Command::Claim(_)
+            | Command::Report(_)
+            | Command::Lost(_)
+            | Command::Merged(_)
+            | Command::GateFinished(_)
+            | Command::Sight(_)
+            | Command::LeaseExpired(_) => None,
+        }
+    }
+}
+
 #[derive(Clone, Debug)]
 pub struct Start {
     pub session: Name,

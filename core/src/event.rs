@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use crate::decision::Decision;
-use crate::handoff::{PlannedGroup, Response};
+use crate::handoff::{FilledFields, PlannedGroup, Response};
 use crate::id::{AssignmentId, Digest, GateRunId, Name, QuestionId, Timestamp};
 use crate::observed::ObservedChanges;
 use crate::state::{End, Finding, GatePurpose, Seat, SessionStatus, Stopped};
@@ -84,6 +84,9 @@ pub enum Cause {
         /// The diff of the work; absent where Interlock did not start the author.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         observed: Option<Arc<ObservedChanges>>,
+        /// Fields that Interlock filled in, with their values.
+        #[serde(skip_serializing_if = "FilledFields::is_empty", default)]
+        filled_in: FilledFields,
     },
     Lost {
         assignment: AssignmentId,
@@ -246,6 +249,10 @@ pub enum Change {
         via: Option<Via>,
     },
     Unclaimed {
+        assignment: AssignmentId,
+    },
+    /// A handoff was sent back because the role does not have its status.
+    StatusReturned {
         assignment: AssignmentId,
     },
     Closed {

@@ -30,6 +30,7 @@ pub mod event;
 pub mod graph;
 pub mod handoff;
 pub mod id;
+pub mod naming;
 pub mod observed;
 pub mod problem;
 pub mod rejection;

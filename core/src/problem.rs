@@ -36,6 +36,17 @@ pub struct Problem {
     pub field: Option<String>,
     pub at: Option<Place>,
     pub severity: Severity,
+    /// Which element it is about, where the same can be wrong with several.
+    pub subject: Option<ProblemSubject>,
+}
+
+/// An element, and what is wrong with it. Several elements with the same predicate are one mistake.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ProblemSubject {
+    /// Such as "group `titles`".
+    pub element: String,
+    /// Such as "`title` is missing".
+    pub predicate: String,
 }
 
 /// As scripts read it: there always is a help.
@@ -48,6 +59,9 @@ impl Serialize for Problem {
         if let Some(field) = &self.field {
             map.serialize_entry("field", field)?;
         }
+        if let Some(subject) = &self.subject {
+            map.serialize_entry("element", &subject.element)?;
+        }
         if let Some(at) = &self.at {
             map.serialize_entry("at", at)?;
         }
@@ -57,7 +71,25 @@ impl Serialize for Problem {
 
 impl Problem {
     pub fn new(code: Code, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), help: None, field: None, at: None, severity: Severity::Error }
+        let (help, field, at, subject) = (None, None, None, None);
+        Self { code, message: message.into(), help, field, at, severity: Severity::Error, subject }
+    }
+
+    /// A field that is missing, or that must be as the predicate says.
+    pub fn of_field(code: Code, field: &str, predicate: &str) -> Self {
+        let element = format!("`{field}`");
+        let message = format!("{element} is {predicate}");
+        let subject = Some(ProblemSubject { element, predicate: predicate.to_owned() });
+        Self { subject, ..Self::new(code, message) }.field(field)
+    }
+
+    /// The same problem, said of an element of a list.
+    #[must_use]
+    pub fn of_element(mut self, element: String) -> Self {
+        let predicate = self.message;
+        self.message = format!("{element}: {predicate}");
+        self.subject = Some(ProblemSubject { element, predicate });
+        self
     }
 
     pub fn warning(code: Code, message: impl Into<String>) -> Self {
@@ -96,6 +128,58 @@ impl Problem {
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
     }
+}
+
+/// Problems that are one mistake: the same code, the same predicate, the same advice.
+#[derive(Clone, Debug)]
+pub struct ProblemGroup<'a> {
+    pub first: &'a Problem,
+    pub others: Vec<&'a Problem>,
+}
+
+/// How many elements a message names. The places of the others are listed below it.
+const NAMED_ELEMENTS: usize = 12;
+
+impl<'a> ProblemGroup<'a> {
+    pub fn members(&self) -> impl Iterator<Item = &'a Problem> {
+        std::iter::once(self.first).chain(self.others.iter().copied())
+    }
+
+    /// One sentence for all of them.
+    pub fn message(&self) -> String {
+        let Some(subject) = self.first.subject.as_ref().filter(|_| !self.others.is_empty()) else {
+            return self.first.message.clone();
+        };
+        let elements: Vec<&str> =
+            self.members().filter_map(|problem| problem.subject.as_ref()).map(|own| own.element.as_str()).collect();
+        let named = elements.iter().take(NAMED_ELEMENTS).copied().collect::<Vec<_>>().join(", ");
+        match elements.len().saturating_sub(NAMED_ELEMENTS) {
+            0 => format!("{}: {named}", subject.predicate),
+            more => format!("{}: {named} and {more} more", subject.predicate),
+        }
+    }
+
+    fn is_of(&self, problem: &Problem) -> bool {
+        let predicate = |problem: &'_ Problem| -> String {
+            problem.subject.as_ref().map_or_else(|| problem.message.clone(), |subject| subject.predicate.clone())
+        };
+        let first = self.first;
+        (first.code, first.severity, first.advice()) == (problem.code, problem.severity, problem.advice())
+            && first.subject.is_some() == problem.subject.is_some()
+            && predicate(first) == predicate(problem)
+    }
+}
+
+/// One group for each mistake, in the order of the first problem of each.
+pub fn group_problems(problems: &[Problem]) -> Vec<ProblemGroup<'_>> {
+    let mut groups: Vec<ProblemGroup<'_>> = Vec::new();
+    for problem in problems {
+        match groups.iter_mut().find(|group| group.is_of(problem)) {
+            Some(group) => group.others.push(problem),
+            None => groups.push(ProblemGroup { first: problem, others: Vec::new() }),
+        }
+    }
+    groups
 }
 
 impl fmt::Display for Problem {

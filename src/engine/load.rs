@@ -294,6 +294,7 @@ fn is_of(change: &Change, id: AssignmentId) -> bool {
         Change::Assigned { assignment, .. }
         | Change::Claimed { assignment, .. }
         | Change::Unclaimed { assignment }
+        | Change::StatusReturned { assignment }
         | Change::Closed { assignment, .. } => *assignment == id,
         _ => false,
     }

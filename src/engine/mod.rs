@@ -38,7 +38,7 @@ pub use ids::{AssignmentRef, DecisionRef, GateRef, QuestionRef, session as sessi
 pub use load::Live;
 use load::{Loader, Memory};
 pub use order::{Given, Order, Task};
-pub use report::examine;
+pub use report::{Surroundings, examine};
 
 /// What came of an order.
 #[derive(Clone, Debug)]
@@ -257,6 +257,11 @@ impl Engine {
     /// Where the holder of an assignment leaves its handoff.
     pub fn output_directory(&self, session: &str, assignment: AssignmentId, attempt: u32) -> PathBuf {
         PathBuf::from(prompt::output_directory(&self.output, session, assignment, attempt))
+    }
+
+    /// The folder of all outputs of a session.
+    pub fn outputs_of_session(&self, session: &str) -> String {
+        prompt::outputs_of_session(&self.output, session)
     }
 
     /// For reading what the tables have.

@@ -141,6 +141,11 @@ pub(super) fn output_directory(folder: &str, session: &str, id: AssignmentId, at
     format!("{folder}/{session}/{id}.{attempt}")
 }
 
+/// The folder that the outputs of a session lie in, one folder for each assignment.
+pub(super) fn outputs_of_session(folder: &str, session: &str) -> String {
+    format!("{folder}/{session}")
+}
+
 /// Until when a role has for its work.
 pub(super) fn deadline(role: &Role, now: Timestamp) -> Option<Timestamp> {
     let length = i64::try_from(role.deadline?.milliseconds()).ok()?;

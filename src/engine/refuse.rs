@@ -1,7 +1,7 @@
 //! Every refusal goes into the log of its session: what was tried is a fact as well.
 
 use interlock_core::code::Code;
-use interlock_core::event::{Event, Refusal};
+use interlock_core::event::{Change, Event, Refusal};
 use interlock_core::id::Name;
 use interlock_core::rejection::Rejection;
 
@@ -27,7 +27,11 @@ impl Work<'_> {
             about: order.task.about(),
             digest,
         };
-        let event = Event::refused(clock::now(), refusal);
+        let mut event = Event::refused(clock::now(), refusal);
+        if let (Code::StatusReturned, Task::Report { assignment, .. }) = (rejection.code, &order.task) {
+            // The count belongs to the log: after a crash the agent gets no more chances than before it.
+            event.changes.push(Change::StatusReturned { assignment: *assignment });
+        }
         self.record(order, Box::new(event), With::default()).map(drop)
     }
 }

@@ -6,10 +6,10 @@ use interlock_core::code::Code;
 use interlock_core::command::{Claim, Command, Inputs, Merged, Report, Start, Upgrade};
 use interlock_core::decide::{self, Outcome};
 use interlock_core::decision::Warning;
-use interlock_core::handoff::{self, Checked, Context, Expect, Extracted, Handoff};
-use interlock_core::id::{AssignmentId, Digest, Name};
+use interlock_core::handoff::{self, Checked, Context, Expect, Extracted, Handoff, KnownFields};
+use interlock_core::id::{AssignmentId, Digest, Name, Timestamp};
 use interlock_core::observed::ObservedChanges;
-use interlock_core::problem::Problem;
+use interlock_core::problem::{Problem, ProblemGroup, group_problems};
 use interlock_core::rejection::Rejection;
 use interlock_core::state::State;
 use interlock_core::watch::Via;
@@ -115,12 +115,15 @@ impl Work<'_> {
         let hash = live.workflow_hash();
         let workflow = self.workflow(hash)?;
         let via = self.via.cloned();
+        let outputs = prompt::outputs_of_session(self.output, &order.session);
         let live = self.held(&order.session)?;
         let extracted = given.extracted.as_ref().map_err(|problems| invalid(problems.clone()))?;
-        let (handoff, warnings) = checked(&workflow, &live.state, assignment, extracted)?;
+        let now = clock::now();
+        let surroundings = Surroundings { now, outputs: &outputs };
+        let (handoff, warnings) = checked(&workflow, &live.state, assignment, extracted, surroundings)?;
         let command =
             Command::Report(Report { assignment, token, handoff: Arc::new(handoff), observed: observed.cloned(), via });
-        let inputs = Inputs { now: clock::now() };
+        let inputs = Inputs { now };
         match decide::decide(&workflow, &live.state, &command, &inputs)? {
             Outcome::Repeated(decision) => self.repeated(order, decision),
             Outcome::Decided(mut event) => {
@@ -138,25 +141,37 @@ impl Work<'_> {
         self.recall_assignment(&order.session, assignment)?;
         let workflow = self.workflow(hash)?;
         let extracted = given.extracted.as_ref().map_err(|problems| invalid(problems.clone()))?;
-        let (handoff, _) = checked(&workflow, &self.held(&order.session)?.state, assignment, extracted)?;
+        let outputs = prompt::outputs_of_session(self.output, &order.session);
+        let surroundings = Surroundings { now: clock::now(), outputs: &outputs };
+        let state = &self.held(&order.session)?.state;
+        let (handoff, _) = checked(&workflow, state, assignment, extracted, surroundings)?;
         let command = Command::Merged(Merged { assignment, handoff: Arc::new(handoff) });
         self.run(order, &workflow, &command, With::default())
     }
 
-    fn deadline(
-        &mut self,
-        session: &Name,
-        id: AssignmentId,
-        workflow: &Workflow,
-    ) -> Result<Option<interlock_core::id::Timestamp>> {
+    fn deadline(&mut self, session: &Name, id: AssignmentId, workflow: &Workflow) -> Result<Option<Timestamp>> {
         let state = &self.held(session)?.state;
         let role = state.assignments.get(&id).and_then(|assignment| workflow.role_named(&assignment.role));
         Ok(role.and_then(|role| prompt::deadline(workflow.role(role), clock::now())))
     }
 }
 
+/// The time and the place of a report, for the fields that Interlock fills in.
+#[derive(Clone, Copy, Debug)]
+pub struct Surroundings<'a> {
+    pub now: Timestamp,
+    /// The folder of the session's outputs.
+    pub outputs: &'a str,
+}
+
 /// Holds a handoff against the assignment that it is for; nothing is stored, and the token is not asked for.
-pub fn examine(workflow: &Workflow, state: &State, id: AssignmentId, extracted: &Extracted) -> Result<Checked> {
+pub fn examine(
+    workflow: &Workflow,
+    state: &State,
+    id: AssignmentId,
+    extracted: &Extracted,
+    surroundings: Surroundings<'_>,
+) -> Result<Checked> {
     let Some(assignment) = state.assignments.get(&id) else {
         return Err(Rejection::new(Code::NoAssignment, format!("there is no assignment {id}")).into());
     };
@@ -170,7 +185,13 @@ pub fn examine(workflow: &Workflow, state: &State, id: AssignmentId, extracted: 
         context: Context::Orchestrated,
         groups: &groups,
     };
-    Ok(handoff::check(Some(workflow), &expect, extracted))
+    let known = KnownFields {
+        role: &assignment.role,
+        phase: assignment.phase.as_deref(),
+        now: surroundings.now,
+        directory: surroundings.outputs,
+    };
+    Ok(handoff::check(Some(workflow), &expect, &extracted.fill_in(workflow, &known)))
 }
 
 /// What was given in, if it is what the assignment asks for.
@@ -179,8 +200,9 @@ fn checked(
     state: &State,
     id: AssignmentId,
     extracted: &Extracted,
+    surroundings: Surroundings<'_>,
 ) -> Result<(Handoff, Vec<Warning>)> {
-    let checked = examine(workflow, state, id, extracted)?;
+    let checked = examine(workflow, state, id, extracted, surroundings)?;
     let warning =
         |problem: &Problem| Warning { code: Some(Name::new(problem.code.number())), text: Name::new(&problem.message) };
     match checked.handoff {
@@ -192,6 +214,7 @@ fn checked(
 fn invalid(problems: Vec<Problem>) -> Rejection {
     let first = problems.first();
     let code = first.map_or(Code::NoHandoff, |problem| problem.code);
-    let message = first.map_or_else(|| "there is no handoff".to_owned(), |problem| problem.message.clone());
+    let grouped = group_problems(&problems);
+    let message = grouped.first().map_or_else(|| "there is no handoff".to_owned(), ProblemGroup::message);
     Rejection::new(code, message).problems(problems)
 }

@@ -53,8 +53,10 @@ impl Judge {
 
     fn goes_back(&mut self, index: usize, rejection: &Rejection, nothing: bool) -> Result<Finding, Failure> {
         let held = &mut self.memory.notes.held[index];
-        if held.returned < SENT_BACK {
-            held.returned += 1;
+        // The engine counts statuses that it sends back, and takes the third.
+        let is_status = rejection.code == Code::StatusReturned;
+        if is_status || held.returned < SENT_BACK {
+            held.returned += u32::from(!is_status);
             return Ok(Finding::Answer(Verdict::SendBack(sent_back(rejection))));
         }
         let held = self.memory.notes.held.remove(index);

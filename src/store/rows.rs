@@ -154,7 +154,8 @@ impl Writer<'_> {
                 self.session_lapses = true;
                 self.touch(Some(group));
             }
-            Change::GateClosed { .. } | Change::Session { .. } | Change::Sighted(_) => {}
+            Change::GateClosed { .. } | Change::Session { .. } | Change::Sighted(_) | Change::StatusReturned { .. } => {
+            }
         }
     }
 

@@ -73,7 +73,7 @@ impl Team {
 
     /// The schema that whoever plays a part is held to, if its client takes it.
     pub(crate) fn schema(part: &Part, workflow: &Workflow) -> Option<Json> {
-        let schema = part.structured.then(|| handoff::schema(Some(workflow)))?;
+        let schema = part.structured.then(|| handoff::schema_for_assignment(workflow))?;
         part.client.takes_schema(&schema).then_some(schema)
     }
 

@@ -16,4 +16,5 @@ mod stopping;
 mod team;
 mod together;
 mod tools;
+mod unknown_status;
 mod wire;

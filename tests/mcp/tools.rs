@@ -110,7 +110,8 @@ fn refusals_say_what_is_allowed() {
         json!({ "agent": "tech_lead", "status": "PLANNING_COMPLETE", "handoff": { "next_agent": "developer" } });
     let every = client.refused("report_handoff", report(&assignment, &token, malformed.clone()));
     let problems = every["problems"].as_array().unwrap();
-    assert!(problems.len() >= 5, "every problem at once: {every}");
+    let fields: Vec<&str> = problems.iter().filter_map(|problem| problem["field"].as_str()).collect();
+    assert_eq!(fields, ["groups", "agent", "handoff.context"], "every problem at once: {every}");
     let checked = client.call("check_handoff", json!({ "assignment": assignment, "handoff": malformed }));
     assert_eq!((&checked["valid"], checked["problems"].as_array().unwrap().len()), (&json!(false), problems.len()));
     let prose = client.refused("report_handoff", report(&assignment, &token, json!("All is done, believe me.")));

@@ -21,7 +21,7 @@ pub(super) fn merged(cx: &Cx<'_>, merged: &Merged) -> Result<Outcome, Rejection>
     let mut draft = route_report(cx, (merged.assignment, assignment), &merged.handoff, None)?;
     // Whoever had it, Interlock has seen this merge itself.
     draft.given_in_via(assignment.via.as_ref());
-    draft.handoff = Some(merged.handoff.json.clone());
+    draft.handoff = Some(merged.handoff.submitted.clone());
     let status = merged.handoff.said.clone();
     Ok(draft.finish(Cause::Merged { assignment: merged.assignment, status }))
 }

@@ -35,6 +35,7 @@ use crate::code::Code;
 use crate::command::{Command, Inputs};
 use crate::event::Event;
 use crate::id::{AssignmentId, DecisionId, Digest};
+use crate::naming;
 use crate::rejection::Rejection;
 use crate::state::{Group, State};
 use crate::workflow::{PhaseIx, RoleIx, Test, Workflow};
@@ -64,6 +65,9 @@ pub enum Outcome {
 
 pub fn decide(workflow: &Workflow, state: &State, command: &Command, inputs: &Inputs) -> Result<Outcome, Rejection> {
     let cx = Cx { workflow, state, inputs };
+    if let Some(problem) = command.person().and_then(|name| naming::check_person(name)) {
+        return Err(Rejection::new(problem.code, problem.message).maybe_help(problem.help));
+    }
     if let Command::Start(start) = command {
         return start::start(&cx, start);
     }

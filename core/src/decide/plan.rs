@@ -1,6 +1,6 @@
 //! Groups taken in: from a handoff, or by a person.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::code::Code;
 use crate::command::Plan;
@@ -10,6 +10,7 @@ use crate::decide::{Cx, Outcome};
 use crate::event::Cause;
 use crate::handoff::{PlannedGroup, circle};
 use crate::id::Name;
+use crate::naming;
 use crate::problem::Problem;
 use crate::rejection::Rejection;
 use crate::state::Group;
@@ -71,14 +72,16 @@ impl Draft<'_> {
             problems.push(Problem::new(Code::BadPlan, "a plan has at least one group").field("groups"));
         }
         let names: BTreeSet<&Name> = groups.iter().map(|group| &group.id).collect();
-        let mut placed: BTreeSet<&Name> = BTreeSet::new();
+        let mut taken: BTreeMap<String, &Name> =
+            state.groups.iter().map(|group| (naming::group_key(&group.id), &group.id)).collect();
         for (index, group) in groups.iter().enumerate() {
             let field = format!("groups[{index}]");
             let mut wrong = |message: String| {
-                problems.push(Problem::new(Code::BadPlan, message).field(field.clone()));
+                let problem = Problem::new(Code::BadPlan, message).of_element(format!("group `{}`", group.id));
+                problems.push(problem.field(field.clone()));
             };
-            if state.group(&group.id).is_some() || !placed.insert(&group.id) {
-                wrong(format!("there is a group `{}` already", group.id));
+            if let Some(other) = taken.insert(naming::group_key(&group.id), &group.id) {
+                wrong(format!("`{}` is taken: there is a group `{other}`", group.id));
             }
             for dependency in &group.depends_on {
                 let known = state.group(dependency).is_some() || names.contains(dependency);
@@ -104,6 +107,13 @@ impl Draft<'_> {
             }
         }
         problems.extend(circle(groups));
+        let named = groups.iter().enumerate().flat_map(|(index, group)| {
+            let id = naming::check_group_id(&group.id).map(|problem| problem.field(format!("groups[{index}].id")));
+            let title =
+                naming::check_title(&group.title).map(|problem| problem.field(format!("groups[{index}].title")));
+            id.into_iter().chain(title)
+        });
+        problems.extend(named);
         problems
     }
 }

@@ -35,6 +35,28 @@ pub(crate) fn unknown_status(situation: &Situation<'_>, status: &str) -> Rejecti
     Rejection::new(Code::NoSuchStatus, format!("{role} has no status `{status}`")).allowed(allowed).maybe_help(help)
 }
 
+/// A status that the role does not have, sent back to the agent with what each allowed status means.
+pub(crate) fn returned_status(situation: &Situation<'_>, status: &str, left: u32) -> Rejection {
+    let workflow = situation.workflow();
+    let allowed = accepted(situation);
+    let role = situation.reporter.map_or("the role", |role| workflow.role(role).name.as_str());
+    let meanings = situation.reporter.map(|role| workflow.status_meanings(role)).unwrap_or_default();
+    let listed: Vec<String> = allowed
+        .iter()
+        .map(|name| match meanings.iter().find(|(known, _)| known.as_str() == name) {
+            Some((_, Some(meaning))) => format!("`{name}` ({meaning})"),
+            Some((_, None)) | None => format!("`{name}`"),
+        })
+        .collect();
+    let near = suggest::closest(status, allowed.iter().map(String::as_str));
+    let near = near.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
+    let help = format!("{near}report one of: {}", listed.join(", "));
+    let again =
+        if left > 1 { "; a handoff with an unknown status comes back twice" } else { "; this is the last time" };
+    let message = format!("{role} has no status `{status}`{again}");
+    Rejection::new(Code::StatusReturned, message).allowed(allowed).help(help)
+}
+
 /// What the rule, and the phase it leaves, ask of the handoff.
 pub(crate) fn demands(situation: &Situation<'_>, rule: &Rule) -> Result<(), Rejection> {
     let Some(handoff) = situation.handoff.filter(|_| situation.given.is_none()) else { return Ok(()) };
@@ -51,11 +73,11 @@ pub(crate) fn demands(situation: &Situation<'_>, rule: &Rule) -> Result<(), Reje
 
 fn missing(handoff: &Handoff, demands: &Demands) -> Vec<Problem> {
     let fields = demands.require.iter().filter(|field| !handoff.has(field)).map(|field| {
-        Problem::new(Code::FieldMissing, format!("`{field}` is missing or empty")).field(field.to_string())
+        let how = if handoff.field(field).is_some_and(|value| !value.is_null()) { "empty" } else { "missing" };
+        Problem::of_field(Code::FieldMissing, field, how)
     });
     let claims = demands.verify.iter().filter(|claim| !handoff.claims(claim)).map(|claim| {
-        let field = format!("verification.{claim}");
-        Problem::new(Code::ClaimNotMade, format!("`{field}` must be true")).field(field)
+        Problem::of_field(Code::ClaimNotMade, &format!("verification.{claim}"), "not true, and must be here")
     });
     fields.chain(claims).collect()
 }

@@ -47,12 +47,28 @@ pub(super) fn report(cx: &Cx<'_>, report: &Report) -> Result<Outcome, Rejection>
         let message = format!("the time that {} had for assignment {id} is up", assignment.role);
         return Err(Rejection::new(Code::Late, message).help("claim the assignment again, and have it done anew"));
     }
+    if report.via.is_some() {
+        return_unknown_status(cx, assignment, &report.handoff)?;
+    }
     let mut draft = route_report(cx, (id, assignment), &report.handoff, None)?;
     draft.given_in_via(report.via.as_ref());
-    draft.handoff = Some(report.handoff.json.clone());
+    draft.handoff = Some(report.handoff.submitted.clone());
     let status = report.handoff.said.clone();
-    let (via, observed) = (report.via.clone(), report.observed.clone());
-    Ok(draft.finish(Cause::Reported { assignment: id, status, via, observed }))
+    let (via, observed, filled_in) = (report.via.clone(), report.observed.clone(), report.handoff.filled_in.clone());
+    Ok(draft.finish(Cause::Reported { assignment: id, status, via, observed, filled_in }))
+}
+
+/// How often a status that the role does not have goes back to the agent before the workflow's fallback applies.
+const STATUS_RETURNS: u32 = 2;
+
+/// Sends an unknown status back while the agent that wrote it can still be asked: in a run, a hook or a tool call.
+/// A script that calls `interlock report` gets the fallback of the workflow at once.
+fn return_unknown_status(cx: &Cx<'_>, assignment: &Assignment, handoff: &Handoff) -> Result<(), Rejection> {
+    if handoff.status.is_some() || assignment.statuses_returned >= STATUS_RETURNS {
+        return Ok(());
+    }
+    let situation = Situation::of_assignment(cx, assignment, Some(handoff), None)?;
+    Err(refuse::returned_status(&situation, &handoff.said, STATUS_RETURNS.saturating_sub(assignment.statuses_returned)))
 }
 
 /// Only the holder of an open assignment may report, or repeat what it has reported.
@@ -224,6 +240,8 @@ impl Draft<'_> {
         match handoff.status.map(|status| workflow.status_name(status)) {
             None => {
                 let text = format!("{} has no status `{}`", handoff.role, handoff.said);
+                let because = format!("fallback: {text}, so this report is evidence of nothing");
+                self.because.push(Name::from(because));
                 self.warnings.push(Warning::coded(Code::UnknownStatus, text));
             }
             Some(name) if *name != handoff.said => {

@@ -11,6 +11,7 @@ use crate::decision::Action;
 use crate::event::Cause;
 use crate::handoff::PlannedGroup;
 use crate::id::Name;
+use crate::naming;
 use crate::problem::Problem;
 use crate::rejection::Rejection;
 use crate::state::{Session, State};
@@ -20,6 +21,9 @@ use crate::workflow::{GuardSource, Workflow};
 pub(super) fn start(cx: &Cx<'_>, start: &Start) -> Result<Outcome, Rejection> {
     if cx.state.session.is_some() {
         return Err(Rejection::new(Code::SessionExists, format!("session `{}` has been started", start.session)));
+    }
+    if let Some(problem) = naming::check_title(&start.title) {
+        return Err(Rejection::new(problem.code, problem.message));
     }
     let problems = setting_problems(cx.workflow, start);
     if !problems.is_empty() {

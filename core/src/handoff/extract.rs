@@ -11,6 +11,7 @@ use crate::handoff::candidate::{Candidate, Choice, Form, MAX_BLOCK, State, unquo
 use crate::handoff::digest::digest;
 use crate::handoff::extracted::{Extracted, Source, is_first_half};
 use crate::handoff::fault;
+use crate::handoff::fill::FilledFields;
 use crate::handoff::json::{self, Fault, FaultKind, Span};
 use crate::problem::{Place, Problem};
 
@@ -209,7 +210,8 @@ impl Output<'_> {
         }
         let (problems, warnings) = say(faults).into_iter().partition(Problem::is_error);
         let (digest, json) = (digest(&parsed.value), Arc::new(parsed.value));
-        Ok(Extracted { json, digest, problems, warnings, source, spans: parsed.spans })
+        let (submitted, filled_in) = (Arc::clone(&json), FilledFields::new());
+        Ok(Extracted { json, digest, problems, warnings, submitted, filled_in, source, spans: parsed.spans })
     }
 
     fn too_large(&self, candidate: &Candidate) -> Problem {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value as Json;
 
+use crate::handoff::FilledFields;
 use crate::handoff::json::{Inside, Span, Spans};
 use crate::id::Digest;
 use crate::problem::{Place, Problem};
@@ -17,6 +18,9 @@ pub struct Extracted {
     /// What is wrong with the block although it could be read: comments, a key said twice.
     pub problems: Vec<Problem>,
     pub warnings: Vec<Problem>,
+    /// What was submitted, before fields were filled in.
+    pub submitted: Arc<Json>,
+    pub filled_in: FilledFields,
     pub(crate) source: Source,
     pub(crate) spans: Spans,
 }

@@ -13,6 +13,7 @@ mod extract;
 mod extract_tests;
 mod extracted;
 mod fault;
+mod fill;
 mod json;
 mod marks;
 mod outline;
@@ -27,7 +28,8 @@ pub(crate) use check::circle;
 pub use check::{Checked, Context, Expect, check, context_of_prompt, mandatory_skills};
 pub use extract::extract;
 pub use extracted::Extracted;
-pub use schema::schema;
+pub use fill::{FilledFields, KnownFields};
+pub use schema::{schema, schema_for_assignment};
 
 use crate::id::{Digest, Name};
 use crate::workflow::StatusIx;
@@ -62,8 +64,11 @@ pub struct Handoff {
     pub accept: Vec<Name>,
     /// Of the canonical content: the same report again has the same digest.
     pub digest: Digest,
-    /// Everything that was given in, extra fields included.
+    /// The whole handoff, extra fields and those that were filled in included.
     pub json: Arc<Json>,
+    /// What the agent submitted: the record keeps this.
+    pub submitted: Arc<Json>,
+    pub filled_in: FilledFields,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]

@@ -6,6 +6,7 @@
 
 use serde_json::{Map, Value as Json, json};
 
+use crate::handoff::fill::FILLED;
 use crate::id::Name;
 use crate::workflow::{Demands, GuardSource, RoleIx, Workflow};
 
@@ -52,6 +53,33 @@ pub fn schema(workflow: Option<&Workflow>) -> Json {
         "additionalProperties": true,
         "allOf": all,
     })
+}
+
+/// The schema for an agent that holds an assignment: fields that Interlock fills in may be absent or `null`.
+pub fn schema_for_assignment(workflow: &Workflow) -> Json {
+    let mut schema = schema(Some(workflow));
+    // Every handoff must state its skills where some are mandatory for all.
+    let is_stated = |field: &str| field == "skills_invoked" && !workflow.handoff.skills.is_empty();
+    let is_filled = |field: &str| FILLED.contains(&field) && !is_stated(field);
+    if let Some(required) = schema.get_mut("required").and_then(Json::as_array_mut) {
+        required.retain(|field| field.as_str().is_none_or(|field| !is_filled(field)));
+    }
+    for field in FILLED.into_iter().filter(|field| is_filled(field)) {
+        if let Some(own) = schema.get_mut("properties").and_then(|properties| properties.get_mut(field)) {
+            *own = json!({ "anyOf": [own.take(), { "type": "null" }] });
+        }
+    }
+    // What a workflow demands of every handoff is demanded after the fields were filled in.
+    let demands = Demands {
+        require: workflow.handoff.demands.require.iter().filter(|field| !is_filled(field)).cloned().collect(),
+        verify: workflow.handoff.demands.verify.clone(),
+    };
+    let mut all = vec![blocked(Some(workflow))];
+    all.extend(demanded(&demands));
+    if let Some(members) = schema.as_object_mut() {
+        members.insert("allOf".to_owned(), Json::Array(all));
+    }
+    schema
 }
 
 /// A text that says something.

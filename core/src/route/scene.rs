@@ -78,6 +78,7 @@ impl Scene {
             token: None,
             lease_until: None,
             via: None,
+            statuses_returned: 0,
             closed: None,
         }
     }
@@ -177,6 +178,8 @@ fn handoff(workflow: &Workflow, role: &Name, phase: Option<Name>, query: &Query,
         acknowledge: Vec::new(),
         accept: Vec::new(),
         digest: Digest::of(b"route"),
+        submitted: Arc::default(),
+        filled_in: crate::handoff::FilledFields::new(),
         json: Arc::new(serde_json::json!({})),
     }
 }

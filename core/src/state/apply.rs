@@ -57,6 +57,11 @@ impl State {
             Change::Assigned { .. } => self.assigned(change),
             Change::Claimed { .. } => self.claimed(change),
             Change::Unclaimed { assignment } => self.unclaimed(*assignment),
+            Change::StatusReturned { assignment } => {
+                if let Some(known) = self.assignments.get_mut(assignment) {
+                    known.statuses_returned = known.statuses_returned.saturating_add(1);
+                }
+            }
             Change::Closed { assignment, how, digest, via } => {
                 if *how == Closing::Reported {
                     self.handed_in(*assignment, via.as_ref());
@@ -226,6 +231,7 @@ impl State {
             token: None,
             lease_until: None,
             via: None,
+            statuses_returned: 0,
             closed: None,
         };
         self.assignments.insert(*assignment, given);

@@ -65,7 +65,15 @@ pub struct Assignment {
     /// Who saw it claimed.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub via: Option<Via>,
+    /// How often a handoff came back for a status that the role does not have.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub statuses_returned: u32,
     pub closed: Option<Closed>,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -716,6 +716,11 @@ impl Workflow {
         every.flat_map(|demands| &demands.verify).map(Name::as_str).collect()
     }
 
+    /// Statuses that agents of this role may report, each with what the workflow says of its use.
+    pub fn status_meanings(&self, role: RoleIx) -> Vec<(Name, Option<Name>)> {
+        self.statuses_of(role).into_iter().map(|name| (name, None)).collect()
+    }
+
     /// Statuses that agents of this role may report, by their declared names.
     pub fn statuses_of(&self, role: RoleIx) -> Vec<Name> {
         let own = self.by_report.range((role, StatusIx(0))..=(role, StatusIx(u16::MAX)));

@@ -45,10 +45,13 @@ fn a_plan_that_cannot_be_carried_out_is_refused() {
             (json!({ "groups": [] }), &[(Code::FieldMissing, "groups")]),
             (json!({ "groups": [{ "title": "t" }] }), &[(Code::BadPlan, "groups[0]")]),
             (json!({ "groups": [{ "id": "A" }] }), &[(Code::BadPlan, "groups[0]")]),
-            (json!({ "groups": [group("a b", plain.clone())] }), &[(Code::BadPlan, "groups[0]")]),
-            (json!({ "groups": [group("../a", plain.clone())] }), &[(Code::BadPlan, "groups[0]")]),
-            (json!({ "groups": [group(&"a".repeat(65), plain.clone())] }), &[(Code::BadPlan, "groups[0]")]),
-            (json!({ "groups": [group("A", plain.clone()), group("A", plain)] }), &[(Code::RepeatedId, "groups[1]")]),
+            (json!({ "groups": [group("a b", plain.clone())] }), &[(Code::BadPlan, "groups[0].id")]),
+            (json!({ "groups": [group("../a", plain.clone())] }), &[(Code::BadPlan, "groups[0].id")]),
+            (json!({ "groups": [group(&"a".repeat(65), plain.clone())] }), &[(Code::BadPlan, "groups[0].id")]),
+            (
+                json!({ "groups": [group("A", plain.clone()), group("A", plain)] }),
+                &[(Code::RepeatedId, "groups[1].id")],
+            ),
             (json!({ "groups": [group("A", json!({ "kind": "art" }))] }), &[(Code::BadPlan, "groups[0].kind")]),
             (
                 json!({ "groups": [group("A", json!({ "security_sensitive": 1 }))] }),

@@ -1,6 +1,6 @@
 //! The published JSON Schema accepts what `check` accepts, and refuses what a schema can refuse.
 
-use interlock_core::handoff::schema;
+use interlock_core::handoff::{schema, schema_for_assignment};
 use jsonschema::Validator;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -157,6 +157,34 @@ fn what_the_check_accepts_the_schema_accepts() {
         assert_eq!(complaints(&validator(&schema(Some(&workflow))), &handoff), [""; 0], "{handoff:#}");
         let alone = check_alone(&handoff);
         assert_eq!(complaints(&common, &handoff).is_empty(), alone.is_valid(), "{handoff:#}: {:?}", alone.problems);
+    }
+}
+
+/// Handoffs for an assignment may leave out what Interlock knows, and so does the schema for assignments.
+#[test]
+fn schema_for_assignment_agrees_with_the_check_of_filled_handoffs() {
+    for name in ["delivery-team", "feature", "integration", "mcp-wrapper"] {
+        assert!(jsonschema::meta::is_valid(&schema_for_assignment(&workflow(name))), "{name}");
+    }
+    for (name, role, phase, handoff) in of_a_team().into_iter().chain(of_phases()) {
+        let workflow = workflow(name);
+        let validator = validator(&schema_for_assignment(&workflow));
+        let case = Case { phase, ..Case::of(&workflow, role) };
+        let mut variants = vec![handoff.clone()];
+        let known = ["agent", "output_type", "timestamp", "feature_directory", "skills_invoked", "status"];
+        for field in known.into_iter().chain(phase.map(|_| "phase")) {
+            let mut without = handoff.clone();
+            without.as_object_mut().unwrap().remove(field);
+            variants.push(without);
+            let mut with_null = handoff.clone();
+            with_null[field] = Value::Null;
+            variants.push(with_null);
+        }
+        for variant in variants {
+            let checked = case.check_filled(&variant);
+            let complaints = complaints(&validator, &variant);
+            assert_eq!(complaints.is_empty(), checked.is_valid(), "{variant:#}: {complaints:?} {:?}", checked.problems);
+        }
     }
 }
 

@@ -239,6 +239,8 @@ impl<'w> Driver<'w> {
             acknowledge: Vec::new(),
             accept: Vec::new(),
             digest: Digest::of(b""),
+            submitted: Arc::default(),
+            filled_in: interlock_core::handoff::FilledFields::new(),
             json: Arc::new(serde_json::json!({})),
         }
     }

@@ -129,6 +129,7 @@ impl Coverage {
 
 /// Every refusal that deciding can give.
 const REFUSALS: &[Code] = &[
+    Code::StatusReturned,
     Code::NoSession,
     Code::SessionExists,
     Code::SessionEnded,

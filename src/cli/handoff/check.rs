@@ -2,7 +2,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
-use interlock_core::handoff::{self, Checked, Expect, Extracted};
+use interlock_core::handoff::{self, Checked, Expect, Extracted, KnownFields};
 use interlock_core::problem::Problem;
 use interlock_core::workflow::{Task, Workflow};
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ use crate::cli::values::Context;
 use crate::cli::{Ending, examples};
 use crate::failure::{Exit, Failure, Sources};
 use crate::output::{NAME, Output, Text, complain};
-use crate::{input, library, report};
+use crate::{clock, input, library, report};
 
 /// Above what agents write in a long session.
 const LARGEST_OUTPUT: u64 = 256 << 20;
@@ -21,11 +21,14 @@ const LARGEST_PROMPT: u64 = 16 << 20;
 ///
 /// The output may be Markdown with a JSON block at its end, or JSON alone. Every problem is listed with its line. With a
 /// workflow, a role and a phase, the handoff is held against what they ask for; without, against what all handoffs have.
+/// An agent with an assignment may leave out `agent`, `output_type`, `timestamp`, `feature_directory`, `phase` and, where
+/// no skill is mandatory, `skills_invoked`: `--filled` checks a handoff that way.
 /// Exits with 0 if the handoff is valid and with 4 if it is not.
 #[derive(Args)]
 #[command(after_help = examples!(
     "interlock handoff check output.md --workflow delivery-team --role developer"
     "interlock handoff check output.md --workflow mcp-wrapper --role tool-developer --phase implementation --json"
+    "interlock handoff check output.md --workflow delivery-team --role developer --filled"
     "some-agent | interlock handoff check - --workflow feature --role frontend-developer --context direct"
 ))]
 pub(crate) struct Check {
@@ -49,6 +52,10 @@ pub(crate) struct Check {
     #[arg(long, value_enum)]
     pub(crate) context: Option<Context>,
 
+    /// Check as for an assignment of the role: fields that Interlock fills in may be absent
+    #[arg(long, requires_all = ["workflow", "role"])]
+    pub(crate) filled: bool,
+
     /// The prompt that the agent was given: an output directory or an orchestrator named in it tells the context
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) prompt: Option<PathBuf>,
@@ -65,6 +72,7 @@ impl Check {
         let file = self.file.display().to_string();
         let (checked, extracted) = match handoff::extract(&file, &bytes) {
             Ok(extracted) => {
+                let extracted = self.filled_in(workflow.as_ref(), extracted);
                 let expect = Expect {
                     role: self.role.as_deref(),
                     phase: self.phase.as_deref(),
@@ -94,6 +102,16 @@ impl Check {
             output.text(&verdict(&checked))?;
         }
         Ok(exit)
+    }
+
+    /// With `--filled`, the handoff as a report for an assignment would complete it.
+    fn filled_in(&self, workflow: Option<&Workflow>, extracted: Extracted) -> Extracted {
+        let (true, Some(workflow), Some(role)) = (self.filled, workflow, self.role.as_deref()) else {
+            return extracted;
+        };
+        let phases = self.phase.as_deref().map(|phase| workflow.phases_called(phase, role)).unwrap_or_default();
+        let phase = phases.first().map(|phase| workflow.phase_name(*phase).as_str());
+        extracted.fill_in(workflow, &KnownFields { role, phase, now: clock::now(), directory: "." })
     }
 
     /// A status that only merges have is held against what merges ask for.
@@ -150,6 +168,7 @@ pub(crate) fn document(checked: &Checked, extracted: Option<&Extracted>) -> Valu
                     "message": problem.message,
                     "help": problem.advice(),
                     "field": problem.field,
+                    "element": problem.subject.as_ref().map(|subject| &subject.element),
                     "at": problem.at.as_ref().map(|at| json!({ "line": at.line, "column": at.column })),
                 })
             })

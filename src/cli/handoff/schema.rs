@@ -1,4 +1,5 @@
 use clap::{Args, ValueHint};
+use interlock_core::handoff;
 
 use crate::cli::{Ending, examples};
 use crate::failure::Exit;
@@ -12,18 +13,26 @@ use crate::output::Output;
 #[derive(Args)]
 #[command(after_help = examples!(
     "interlock handoff schema > handoff.schema.json"
-    "interlock handoff schema --workflow delivery-team"
+    "interlock handoff schema --workflow delivery-team --filled"
 ))]
 pub(crate) struct Schema {
     /// The name of a built-in workflow, or a file
     #[arg(long, value_name = "NAME or FILE", value_hint = ValueHint::FilePath)]
     pub(crate) workflow: Option<String>,
+
+    /// The schema for an agent with an assignment: fields that Interlock fills in may be absent
+    #[arg(long, requires = "workflow")]
+    pub(crate) filled: bool,
 }
 
 impl Schema {
     pub(crate) fn run(&self, output: Output) -> Ending {
         let workflow = self.workflow.as_deref().map(library::runnable).transpose()?;
-        output.document(&interlock_core::handoff::schema(workflow.as_ref()))?;
+        let schema = match workflow.as_ref().filter(|_| self.filled) {
+            Some(workflow) => handoff::schema_for_assignment(workflow),
+            None => handoff::schema(workflow.as_ref()),
+        };
+        output.document(&schema)?;
         Ok(Exit::Done)
     }
 }

@@ -110,7 +110,8 @@ impl Turn<'_> {
     /// This program once more, as the server with the tool that the agent may hand off with.
     fn tool(&self) -> std::io::Result<Tool> {
         let Call { role, phase, task, groups, .. } = self.call.clone();
-        Contract { role, phase, task, groups, workflow: self.crew.sources.clone() }.write(&self.output)?;
+        let outputs = self.crew.site.outputs().join(self.crew.session.as_str()).display().to_string();
+        Contract { role, phase, task, groups, outputs, workflow: self.crew.sources.clone() }.write(&self.output)?;
         let program = std::env::current_exe()?.display().to_string();
         Ok(Tool { program, arguments: vec!["mcp".into(), "--handoff".into(), self.output.display().to_string()] })
     }

@@ -149,6 +149,8 @@ enum Handed {
     Settled(Over),
     /// Not taken, for these reasons.
     Back(Vec<String>),
+    /// Not taken because of its status. The engine counts how often, so it is no correction of the team's.
+    StatusReturned(Vec<String>),
 }
 
 impl Turn<'_> {
@@ -188,8 +190,10 @@ impl Turn<'_> {
                     if self.sent_back >= self.crew.team.corrections {
                         return self.lose(Loss::BadHandoff, problems.join("\n"));
                     }
+                    self.sent_back += 1;
                     self.send_back(&problems, outcome.conversation);
                 }
+                Handed::StatusReturned(problems) => self.send_back(&problems, outcome.conversation),
             }
         }
     }
@@ -239,7 +243,11 @@ impl Turn<'_> {
                 Ok(Handed::Settled(Over::Decided(Box::new(done))))
             }
             Err(error) if is_gone(error.code()) || error.code() == Code::WrongToken => Ok(Handed::Settled(Over::Gone)),
-            Err(Error::Refused(rejection)) => Ok(Handed::Back(handin::problems(&rejection))),
+            Err(Error::Refused(rejection)) => {
+                let problems = handin::problems(&rejection);
+                let is_status = rejection.code == Code::StatusReturned;
+                Ok(if is_status { Handed::StatusReturned(problems) } else { Handed::Back(problems) })
+            }
             Err(error) => Err(error.into()),
         }
     }
@@ -300,6 +308,7 @@ impl Turn<'_> {
                 let by_itself = matches!(end, End::Exited(_) | End::Stopped);
                 if resumable && by_itself && self.sent_back < self.crew.team.corrections {
                     let said = format!("no handoff was found, neither in a file nor in your last message ({why})");
+                    self.sent_back += 1;
                     self.send_back(&[said], outcome.conversation.clone());
                     return Ok(None);
                 }
@@ -349,7 +358,6 @@ impl Turn<'_> {
     }
 
     fn send_back(&mut self, problems: &[String], conversation: Option<String>) {
-        self.sent_back += 1;
         self.note(format!("{}: the handoff goes back: {}", self.call.role, problems.join("; ")));
         let text = handin::sent_back(problems, &self.output);
         let resume = conversation.filter(|_| self.part.client.resumes());

@@ -7,14 +7,14 @@ use serde_json::Value as Json;
 
 use crate::cli::Place;
 use crate::cli::handoff::check::{document, held_against as checked_against, known_phase};
-use crate::engine::{AssignmentRef, Done, Order, Task, examine};
+use crate::engine::{AssignmentRef, Done, Order, Surroundings, Task, examine};
 use crate::failure::{Exit, Failure};
 use crate::keys::Secret;
 use crate::server::mcp::arguments::{Check, Report, bad_id};
 use crate::server::mcp::session::permitted;
 use crate::server::mcp::steps;
 use crate::server::mcp::told::{Outcome, Told};
-use crate::{decision, library};
+use crate::{clock, decision, library};
 
 /// What a model needs of a decision; explain_decision has the rest.
 const OF_A_DECISION: [&str; 15] = [
@@ -81,8 +81,11 @@ fn held_against(check: &Check, extracted: &Extracted, place: &Place) -> Result<C
             return Err(Failure::new(Exit::Usage, Code::BadArgument, message));
         }
         let reference = AssignmentRef::parse(assignment).map_err(|how| bad_id(assignment, &how))?;
-        let (live, workflow) = place.engine()?.look(&reference.session)?;
-        return Ok(examine(&workflow, &live.state, reference.id, extracted)?);
+        let mut engine = place.engine()?;
+        let (live, workflow) = engine.look(&reference.session)?;
+        let outputs = engine.outputs_of_session(&reference.session);
+        let surroundings = Surroundings { now: clock::now(), outputs: &outputs };
+        return Ok(examine(&workflow, &live.state, reference.id, extracted, surroundings)?);
     }
     let Some(role) = &check.role else {
         let message = "name the assignment that the handoff is for, or the role";

@@ -22,7 +22,9 @@ impl Reader<'_> {
         holder: Option<&Holder>,
         status: &Said,
     ) {
-        let attempted = self.texts("attempted");
+        self.texts("attempted");
+        // An entry that is empty is a mistake of its own.
+        let tried = self.get("attempted").and_then(|list| list.as_array()).is_some_and(|list| !list.is_empty());
         self.blockers();
         if !status.blocked {
             if self.has("handoff.blockers") {
@@ -34,7 +36,7 @@ impl Reader<'_> {
             }
             return;
         }
-        if attempted.is_none_or(|attempted| attempted.is_empty()) {
+        if !tried {
             let help = "list at least one thing that was tried before giving up";
             let message = "a blocked handoff needs `attempted`";
             self.problem(Problem::new(Code::NothingAttempted, message).help(help), "attempted");

@@ -17,12 +17,12 @@ impl Reader<'_> {
             self.problem(Problem::new(Code::BadTimestamp, message).help(help), "timestamp");
         }
         if self.get("skills_invoked").is_none() {
-            self.wrong(Code::FieldMissing, "skills_invoked", "`skills_invoked` is missing; an empty list is fine");
+            self.problem(Problem::of_field(Code::FieldMissing, "skills_invoked", "missing"), "skills_invoked");
         }
         self.texts("skills_invoked");
         self.texts("library_skills_read");
         if self.get("handoff").is_none() {
-            self.wrong(Code::FieldMissing, "handoff", "`handoff` is missing");
+            self.problem(Problem::of_field(Code::FieldMissing, "handoff", "missing"), "handoff");
         }
         self.is_object("handoff");
         self.is_object("verification");

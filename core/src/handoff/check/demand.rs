@@ -46,13 +46,14 @@ impl Reader<'_> {
             let known = self.problems.iter().any(|problem| problem.field.as_deref() == Some(field.as_str()));
             if !self.has(field) && !known {
                 let code = if *field == "handoff.blockers" { Code::NoBlockers } else { Code::FieldMissing };
-                self.problem(Problem::new(code, format!("`{field}` is missing or empty")), field);
+                let how = if self.get(field).is_some() { "empty" } else { "missing" };
+                self.problem(Problem::of_field(code, field, how), field);
             }
         }
         for claim in &demands.verify {
             let path = format!("verification.{claim}");
             if self.get(&path) != Some(&serde_json::Value::Bool(true)) {
-                self.wrong(Code::ClaimNotMade, &path, format!("`{path}` must be true here"));
+                self.problem(Problem::of_field(Code::ClaimNotMade, &path, "not true, and must be here"), &path);
             }
         }
     }

@@ -105,6 +105,8 @@ pub fn check(workflow: Option<&Workflow>, expect: &Expect<'_>, extracted: &Extra
             accept: accept.unwrap_or_default(),
             digest: extracted.digest,
             json: extracted.json.clone(),
+            submitted: extracted.submitted.clone(),
+            filled_in: extracted.filled_in.clone(),
         }),
         (Some(_) | None, _, _) => None,
     };

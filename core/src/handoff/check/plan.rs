@@ -9,10 +9,10 @@ use crate::handoff::PlannedGroup;
 use crate::handoff::check::Expect;
 use crate::handoff::check::reader::{Reader, scalar};
 use crate::id::Name;
+use crate::naming;
 use crate::problem::Problem;
 use crate::workflow::{GuardSource, Workflow};
 
-const LONGEST_ID: usize = 64;
 const MOST_GROUPS: usize = 1000;
 /// What only a shell would understand.
 const SHELL: &[char] = &['"', '\'', '`', '$', '|', '&', ';', '<', '>', '(', ')', '*', '?', '\\', '#', '~'];
@@ -28,11 +28,16 @@ impl Reader<'_> {
         let mut groups: Vec<PlannedGroup> = Vec::new();
         let mut paths: Vec<String> = Vec::new();
         let mut ids: BTreeSet<Name> = BTreeSet::new();
+        let mut keys: BTreeMap<String, Name> = BTreeMap::new();
         for (path, object) in objects {
             let id = self.member(Code::BadPlan, object, &path, "id").map(str::trim).map(Name::new);
             let title = self.member(Code::BadPlan, object, &path, "title");
             if let Some(id) = &id {
-                self.group_id(id, &path, !ids.insert(id.clone()));
+                ids.insert(id.clone());
+                self.group_id(id, &path, keys.insert(naming::group_key(id), id.clone()));
+            }
+            if let Some(problem) = title.and_then(naming::check_title) {
+                self.problem(problem, &format!("{path}.title"));
             }
             let flags = self.flags(workflow, object, &path);
             let depends_on = self.dependencies(object, &path);
@@ -57,14 +62,21 @@ impl Reader<'_> {
         Some(groups)
     }
 
-    fn group_id(&mut self, id: &str, path: &str, taken: bool) {
-        let plain = id.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-'));
-        if !plain || id.len() > LONGEST_ID || id.starts_with(['.', '-']) {
-            let message = format!("`{id}` cannot be an id: letters, digits, `.`, `_`, `-`, at most {LONGEST_ID}");
-            self.wrong(Code::BadPlan, path, message);
+    fn group_id(&mut self, id: &str, path: &str, taken_by: Option<Name>) {
+        let path = format!("{path}.id");
+        if let Some(problem) = naming::check_group_id(id) {
+            self.problem(problem, &path);
         }
-        if taken {
-            self.wrong(Code::RepeatedId, path, format!("`{id}` is the id of another group"));
+        match taken_by {
+            Some(other) if other == id => {
+                self.wrong(Code::RepeatedId, &path, format!("`{id}` is the id of another group"));
+            }
+            Some(other) => {
+                let message =
+                    format!("`{id}` and `{other}` differ only in case; ids must differ without regard to case");
+                self.wrong(Code::RepeatedId, &path, message);
+            }
+            None => {}
         }
     }
 

@@ -10,6 +10,9 @@ use crate::problem::Problem;
 /// More of them help nobody, and a hostile handoff could ask for a million.
 const MOST_PROBLEMS: usize = 100;
 
+/// A longer id is not repeated in messages.
+const LONGEST_SHOWN_ID: usize = 80;
+
 pub(super) struct Reader<'a> {
     extracted: &'a Extracted,
     pub(super) problems: Vec<Problem>,
@@ -57,8 +60,44 @@ impl<'a> Reader<'a> {
             self.unlisted.0 = self.unlisted.0.saturating_add(1);
             return;
         }
+        if self.is_known(path) {
+            return;
+        }
         let place = self.extracted.place(path);
+        let problem = match self.element(path) {
+            Some(element) => problem.of_element(element),
+            None => problem,
+        };
         self.problems.push(problem.field(path).at(place));
+    }
+
+    /// Is this field, or one around it, known to be missing or of the wrong type? That is the one mistake to name.
+    fn is_known(&self, path: &str) -> bool {
+        let broken = |problem: &&Problem| matches!(problem.code, Code::FieldMissing | Code::FieldType);
+        self.problems
+            .iter()
+            .filter(broken)
+            .filter_map(|problem| problem.field.as_deref())
+            .any(|field| path.strip_prefix(field).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '['])))
+    }
+
+    /// The element of a list that a path leads into, as people call it: by its id, or else by its number.
+    fn element(&self, path: &str) -> Option<String> {
+        let (list, rest) = path.split_once('[')?;
+        let index: usize = rest.split(']').next()?.parse().ok()?;
+        let number = index.saturating_add(1);
+        let object = self.get(list).and_then(|list| list.get(index));
+        let id = object.and_then(|object| object.get("id")).and_then(Json::as_str).map(str::trim);
+        let id = id.filter(|id| !id.is_empty() && id.chars().count() <= LONGEST_SHOWN_ID);
+        let noun = match list {
+            "groups" => return Some(id.map_or_else(|| format!("group {number}"), |id| format!("group `{id}`"))),
+            "issues" => "issue",
+            "issue_responses" => "response",
+            "questions" => "question",
+            "handoff.blockers" => "blocker",
+            other => return Some(format!("entry {number} of `{other}`")),
+        };
+        Some(id.map_or_else(|| format!("{noun} {number}"), |id| format!("{noun} {number} `{id}`")))
     }
 
     pub(super) fn wrong(&mut self, code: Code, path: &str, message: impl Into<String>) {
@@ -71,22 +110,34 @@ impl<'a> Reader<'a> {
             return;
         }
         let place = self.extracted.place(path);
-        self.warnings.push(Problem::warning(code, message).field(path).at(place));
+        let warning = Problem::warning(code, message);
+        let warning = match self.element(path) {
+            Some(element) => warning.of_element(element),
+            None => warning,
+        };
+        self.warnings.push(warning.field(path).at(place));
     }
 
     pub(super) fn wrong_type(&mut self, path: &str, wanted: &str, value: &Json) {
-        self.wrong(Code::FieldType, path, format!("`{path}` is {wanted}, not {}", kind(value)));
+        // The element is named before the message, so the field is named within it.
+        let inside = path.split_once(']').map(|(_, inside)| inside.trim_start_matches('.'));
+        let message = match inside {
+            Some("") => format!("this is {}; it must be {wanted}", kind(value)),
+            Some(field) => format!("`{field}` is {}; it must be {wanted}", kind(value)),
+            None => format!("`{path}` is {}; it must be {wanted}", kind(value)),
+        };
+        self.wrong(Code::FieldType, path, message);
     }
 
     /// A text that must be there and say something.
     pub(super) fn required_text(&mut self, path: &str) -> Option<&'a str> {
         match self.get(path) {
             None => {
-                self.wrong(Code::FieldMissing, path, format!("`{path}` is missing"));
+                self.problem(Problem::of_field(Code::FieldMissing, path, "missing"), path);
                 None
             }
             Some(Json::String(text)) if text.trim().is_empty() => {
-                self.wrong(Code::FieldMissing, path, format!("`{path}` is empty"));
+                self.problem(Problem::of_field(Code::FieldMissing, path, "empty"), path);
                 None
             }
             Some(Json::String(text)) => Some(text),
@@ -161,7 +212,8 @@ impl<'a> Reader<'a> {
         match object.get(key) {
             Some(Json::String(text)) if !text.trim().is_empty() => Some(text),
             Some(Json::String(_) | Json::Null) | None => {
-                self.wrong(code, path, format!("`{key}` is missing or empty"));
+                let how = if object.get(key).is_some_and(Json::is_string) { "empty" } else { "missing" };
+                self.wrong(code, path, format!("`{key}` is {how}"));
                 None
             }
             Some(other @ (Json::Bool(_) | Json::Number(_) | Json::Array(_) | Json::Object(_))) => {

@@ -152,7 +152,7 @@ impl Reader<'_> {
         self.names("test_progression.fixed");
         if still.is_none() {
             let path = "test_progression.still_failing";
-            self.wrong(Code::FieldMissing, path, "`test_progression.still_failing` is missing; an empty list is fine");
+            self.problem(Problem::of_field(Code::FieldMissing, path, "missing"), path);
         }
         let mut seen = BTreeSet::new();
         let all = still.into_iter().flatten().chain(new.into_iter().flatten());

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::code::Code;
 use crate::id::Name;
 use crate::problem::Place;
-use crate::workflow::doc::Entries;
+use crate::workflow::doc::{Entries, EntryDoc};
 use crate::workflow::lower::Lowering;
 use crate::workflow::lower::entry::{Frame, Spot};
 use crate::workflow::model::*;
@@ -34,6 +34,7 @@ impl Lowering<'_> {
                 reason: None,
                 blocks: false,
             };
+            self.check_fallback(entry);
             self.entry(&frame, entry);
         }
         self.begin = self.openings("begin", &doc.begin, false);
@@ -45,6 +46,18 @@ impl Lowering<'_> {
             self.groups_ended = self.openings("groups.ended", &groups.ended, false);
         }
         self.alias_table();
+    }
+
+    /// A status that a role does not have says nothing about the work. So its route gives no evidence and ends nothing.
+    fn check_fallback(&mut self, entry: &EntryDoc) {
+        let ends = [&entry.merge, &entry.complete, &entry.defer, &entry.validate, &entry.end, &entry.acknowledge];
+        let ending = ends.into_iter().flatten().map(|target| &target.place).next();
+        let place = entry.passes.first().map(|name| &name.place).or(ending).cloned();
+        if let Some(place) = place {
+            let message =
+                "`unknown_status` may only hand the work to a role or a person; it may not pass, merge or end it";
+            self.report(Code::FallbackPasses, &place, message);
+        }
     }
 
     /// Every role that an agent can hold.

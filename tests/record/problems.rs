@@ -1,0 +1,86 @@
+//! One mistake is one message, and each message names its element.
+
+use serde_json::json;
+
+use crate::team::Team;
+use crate::{planned, submit_for_people};
+
+#[test]
+fn problem_of_a_list_names_its_element() {
+    let team = Team::new("record-elements");
+    let session = team.start("Add login");
+    let manager = team.claim(&session, "project_manager", "-");
+    let groups = json!([{ "id": "titles" }, { "id": "colours", "title": "Colours" }, { "title": "No id" }]);
+    let handoff = json!({ "status": "PLANNING_COMPLETE", "handoff": { "context": "Three." }, "groups": groups });
+    let run = team.give(&manager, &handoff.to_string());
+    let error = run.json()["error"].clone();
+    let messages: Vec<&str> =
+        error["problems"].as_array().unwrap().iter().filter_map(|problem| problem["message"].as_str()).collect();
+    assert_eq!(messages, ["group `titles`: `title` is missing", "group 3: `id` is missing"], "{run}");
+    for problem in error["problems"].as_array().unwrap() {
+        assert!(problem["at"]["line"].is_u64() && problem["at"]["column"].is_u64(), "{problem}");
+        assert!(problem["element"].is_string(), "{problem}");
+    }
+}
+
+#[test]
+fn finding_without_a_location_is_named_by_number_and_id() {
+    let (team, session) = planned("findings", &["LOGIN"]);
+    team.plays(&session, "developer", "LOGIN", "READY_FOR_REVIEW", json!({}));
+    let lead = team.claim(&session, "tech_lead", "LOGIN");
+    let whole = json!({ "id": "R1-1", "title": "T", "location": "a.rs:1", "severity": "HIGH", "blocking": true });
+    let broken = json!({ "id": "R1-3", "title": "T", "severity": "HIGH", "blocking": true });
+    let run = team.report(&lead, "CHANGES_REQUESTED", json!({ "issues": [whole, broken] }));
+    assert_eq!(run.json()["error"]["message"], "issue 2 `R1-3`: `location` is missing", "{run}");
+}
+
+/// The same mistake in many elements is told once, with every element and the help once.
+#[test]
+fn same_mistake_in_many_elements_is_one_message() {
+    let team = Team::new("record-grouped");
+    let session = team.start("Add login");
+    let manager = team.claim(&session, "project_manager", "-");
+    let groups: Vec<_> = ["a", "b", "c"].iter().map(|id| json!({ "id": id })).collect();
+    let handoff = json!({ "status": "PLANNING_COMPLETE", "handoff": { "context": "Three." }, "groups": groups });
+    let text = serde_json::to_string_pretty(&handoff).unwrap();
+    let run = submit_for_people(&team, &manager, &text);
+    assert_eq!(run.exit, 4, "{run}");
+    assert_eq!(run.stderr.matches("error[").count(), 1, "{run}");
+    assert_eq!(run.stderr.matches("= help").count(), 1, "{run}");
+    for id in ["group `a`", "group `b`", "group `c`"] {
+        assert!(run.stderr.contains(id), "{id}: {run}");
+    }
+    assert_eq!(run.stderr.matches("-->").count(), 3, "every place: {run}");
+    insta::assert_snapshot!("same_mistake_in_many_elements", run.stderr);
+}
+
+/// A missing object is one mistake, not one for each field that it would have.
+#[test]
+fn missing_object_is_one_problem() {
+    let (team, session) = planned("object", &["LOGIN"]);
+    let developer = team.claim(&session, "developer", "LOGIN");
+    for handoff in [r#"{ "status": "READY_FOR_QA" }"#, r#"{ "status": "READY_FOR_QA", "handoff": "done" }"#] {
+        let run = team.give(&developer, handoff);
+        let problems = run.json()["error"]["problems"].as_array().unwrap().clone();
+        assert_eq!(problems.len(), 1, "{handoff}: {run}");
+        assert_eq!(problems[0]["field"], "handoff", "{run}");
+    }
+    let run = team.give(&developer, r#"{ "status": "READY_FOR_QA", "handoff": {}, "test_progression": 3 }"#);
+    let problems = run.json()["error"]["problems"].as_array().unwrap().clone();
+    let fields: Vec<_> = problems.iter().map(|problem| problem["field"].as_str().unwrap()).collect();
+    assert_eq!(fields, ["handoff.context", "test_progression"], "{run}");
+}
+
+/// Several fields that are missing at the same level are one message as well.
+#[test]
+fn missing_fields_are_one_message() {
+    let team = Team::new("record-missing");
+    let file = team.file("bare.json", r#"{ "handoff": { "context": "x" }, "status": "READY_FOR_QA" }"#);
+    let mut command = team.command(&["handoff", "check", &file.display().to_string(), "--workflow", "delivery-team"]);
+    let run = crate::team::run(command.args(["--role", "developer"]), "");
+    assert_eq!(run.exit, 4, "{run}");
+    assert_eq!(run.stderr.matches("error[").count(), 1, "{run}");
+    for field in ["agent", "output_type", "timestamp", "feature_directory", "skills_invoked"] {
+        assert!(run.stderr.contains(&format!("`{field}`")), "{field}: {run}");
+    }
+}
