@@ -57,11 +57,7 @@ impl State {
             Change::Assigned { .. } => self.assigned(change),
             Change::Claimed { .. } => self.claimed(change),
             Change::Unclaimed { assignment } => self.unclaimed(*assignment),
-            Change::StatusReturned { assignment } => {
-                if let Some(known) = self.assignments.get_mut(assignment) {
-                    known.statuses_returned = known.statuses_returned.saturating_add(1);
-                }
-            }
+            Change::StatusReturned { assignment } => self.status_returned(*assignment),
             Change::Closed { assignment, how, digest, via } => {
                 if *how == Closing::Reported {
                     self.handed_in(*assignment, via.as_ref());
@@ -102,6 +98,23 @@ impl State {
             Change::MeasureForgotten { group, counted } => {
                 self.on_lane(Some(group), |lane| lane.forget_measure(counted));
             }
+            Change::Author { .. }
+            | Change::Passed { .. }
+            | Change::PassesLapsed { .. }
+            | Change::Reviewed { .. }
+            | Change::Responded { .. }
+            | Change::TestsFailing { .. }
+            | Change::Arrived { .. }
+            | Change::AwaitsConfirmation { .. }
+            | Change::GroupEnded { .. }
+            | Change::DeferralNamed { .. }
+            | Change::Noted { .. } => self.change_group(change, decision),
+        }
+    }
+
+    /// Changes of one group: its author, evidence, findings and end.
+    fn change_group(&mut self, change: &Change, decision: DecisionId) {
+        match change {
             Change::Author { group, role } => self.on_group(group, |group| group.author = Some(role.clone())),
             Change::Passed { group, name } => self.on_group(group, |group| {
                 group.passed.insert(name.clone());
@@ -136,6 +149,36 @@ impl State {
                 }
             }),
             Change::Noted { group, note } => self.on_group(group, |group| group.notes.push(note.clone())),
+            Change::GroupPlanned { .. }
+            | Change::Staged { .. }
+            | Change::Entered { .. }
+            | Change::Assigned { .. }
+            | Change::Claimed { .. }
+            | Change::Unclaimed { .. }
+            | Change::StatusReturned { .. }
+            | Change::Closed { .. }
+            | Change::Sighted(_)
+            | Change::Asked { .. }
+            | Change::QuestionClosed { .. }
+            | Change::GateOpened { .. }
+            | Change::GateClosed { .. }
+            | Change::GatePassed { .. }
+            | Change::Session { .. }
+            | Change::Waits { .. }
+            | Change::WaitEnded { .. }
+            | Change::PartDone { .. }
+            | Change::Blocked { .. }
+            | Change::Unblocked { .. }
+            | Change::Confirmed { .. }
+            | Change::Counted { .. }
+            | Change::CounterReset { .. }
+            | Change::MeasureForgotten { .. } => {}
+        }
+    }
+
+    fn status_returned(&mut self, assignment: AssignmentId) {
+        if let Some(known) = self.assignments.get_mut(&assignment) {
+            known.statuses_returned = known.statuses_returned.saturating_add(1);
         }
     }
 
