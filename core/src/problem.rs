@@ -1,5 +1,6 @@
 //! What is wrong with a file or a handoff, where, and how to mend it.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -37,7 +38,7 @@ pub struct Problem {
     pub at: Option<Place>,
     pub severity: Severity,
     /// Which element it is about, where the same can be wrong with several.
-    pub subject: Option<ProblemSubject>,
+    pub subject: Option<Box<ProblemSubject>>,
 }
 
 /// An element, and what is wrong with it. Several elements with the same predicate are one mistake.
@@ -79,7 +80,7 @@ impl Problem {
     pub fn of_field(code: Code, field: &str, predicate: &str) -> Self {
         let element = format!("`{field}`");
         let message = format!("{element} is {predicate}");
-        let subject = Some(ProblemSubject { element, predicate: predicate.to_owned() });
+        let subject = Some(Box::new(ProblemSubject { element, predicate: predicate.to_owned() }));
         Self { subject, ..Self::new(code, message) }.field(field)
     }
 
@@ -88,7 +89,7 @@ impl Problem {
     pub fn of_element(mut self, element: String) -> Self {
         let predicate = self.message;
         self.message = format!("{element}: {predicate}");
-        self.subject = Some(ProblemSubject { element, predicate });
+        self.subject = Some(Box::new(ProblemSubject { element, predicate }));
         self
     }
 
@@ -158,25 +159,23 @@ impl<'a> ProblemGroup<'a> {
             more => format!("{}: {named} and {more} more", subject.predicate),
         }
     }
-
-    fn is_of(&self, problem: &Problem) -> bool {
-        let predicate = |problem: &'_ Problem| -> String {
-            problem.subject.as_ref().map_or_else(|| problem.message.clone(), |subject| subject.predicate.clone())
-        };
-        let first = self.first;
-        (first.code, first.severity, first.advice()) == (problem.code, problem.severity, problem.advice())
-            && first.subject.is_some() == problem.subject.is_some()
-            && predicate(first) == predicate(problem)
-    }
 }
 
 /// One group for each mistake, in the order of the first problem of each.
 pub fn group_problems(problems: &[Problem]) -> Vec<ProblemGroup<'_>> {
     let mut groups: Vec<ProblemGroup<'_>> = Vec::new();
+    // A handoff can have thousands of problems, so groups are found by their key.
+    let mut known: BTreeMap<_, usize> = BTreeMap::new();
     for problem in problems {
-        match groups.iter_mut().find(|group| group.is_of(problem)) {
+        let predicate = problem.subject.as_ref().map(|subject| subject.predicate.as_str());
+        let message = predicate.unwrap_or(&problem.message);
+        let key = (problem.code, problem.severity, problem.advice(), predicate.is_some(), message);
+        match known.get(&key).and_then(|index| groups.get_mut(*index)) {
             Some(group) => group.others.push(problem),
-            None => groups.push(ProblemGroup { first: problem, others: Vec::new() }),
+            None => {
+                known.insert(key, groups.len());
+                groups.push(ProblemGroup { first: problem, others: Vec::new() });
+            }
         }
     }
     groups
