@@ -52,7 +52,9 @@ impl Code {
             Code::BadDuration => "write a number and its unit, such as `90s`, `10m` or `2h`",
             Code::Unused => "use it, or take it out",
 
-            Code::FallbackPasses => "use `spawn`, `escalate` or `ask` there, and leave `passes` out",
+            Code::FallbackPasses => {
+                "use `spawn`, `respawn`, `consult`, `escalate`, `goto` or `ask` there, and leave `passes` out"
+            }
             Code::NoHandoff => "end the output with a ```json block that has `agent`, `status` and `handoff`",
             Code::HandoffSyntax => "write strict JSON: double quotes, no comments, no comma before a closing bracket",
             Code::TwoHandoffs => "keep one of them, at the end of the output",

@@ -34,7 +34,7 @@ fn finding_without_a_location_is_named_by_number_and_id() {
     assert_eq!(run.json()["error"]["message"], "issue 2 `R1-3`: `location` is missing", "{run}");
 }
 
-/// The same mistake in many elements is told once, with every element and the help once.
+/// The same mistake in many elements is one message, with every element and one help.
 #[test]
 fn same_mistake_in_many_elements_is_one_message() {
     let team = Team::new("record-grouped");
@@ -82,5 +82,35 @@ fn missing_fields_are_one_message() {
     assert_eq!(run.stderr.matches("error[").count(), 1, "{run}");
     for field in ["agent", "output_type", "timestamp", "feature_directory", "skills_invoked"] {
         assert!(run.stderr.contains(&format!("`{field}`")), "{field}: {run}");
+    }
+}
+
+/// A report with an unknown status says nothing about the work, so its route may neither pass nor end anything.
+#[test]
+fn fallback_that_passes_or_ends_something_is_refused() {
+    let team = Team::new("record-fallback");
+    let check = |entry: &str| {
+        let text = format!("workflow: mine\nlanguage: 1\nextends: delivery-team\nunknown_status: {entry}\n");
+        let file = team.file("mine.yaml", &text).display().to_string();
+        team.ask(&["check", &file])
+    };
+    for entry in [
+        "{ spawn: tech_lead, passes: [review] }",
+        "{ merge: author, passes: [review] }",
+        "{ return: blocked_agent, otherwise: { spawn: tech_lead } }",
+        "{ consult: tech_lead, otherwise: { return: blocked_agent } }",
+        "{ defer: group }",
+        "{ start: groups }",
+        "{ validate: validator }",
+        "{ end: session }",
+    ] {
+        let run = check(entry);
+        assert_eq!(run.exit, 4, "{entry}: {run}");
+        let problems = run.json()["error"]["problems"].as_array().unwrap().clone();
+        assert!(problems.iter().any(|problem| problem["code"] == "E0170"), "{entry}: {run}");
+    }
+    for entry in ["{ spawn: tech_lead }", "{ consult: tech_lead, otherwise: { spawn: tech_lead } }", "{ ask: clarify }"]
+    {
+        assert_eq!(check(entry).exit, 0, "{entry}: {}", check(entry));
     }
 }

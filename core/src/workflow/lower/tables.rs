@@ -50,13 +50,17 @@ impl Lowering<'_> {
 
     /// A status that a role does not have says nothing about the work. So its route gives no evidence and ends nothing.
     fn check_fallback(&mut self, entry: &EntryDoc) {
-        let ends = [&entry.merge, &entry.complete, &entry.defer, &entry.validate, &entry.end, &entry.acknowledge];
-        let ending = ends.into_iter().flatten().map(|target| &target.place).next();
+        let work = [&entry.advance, &entry.back, &entry.start, &entry.merge, &entry.complete, &entry.defer];
+        let session = [&entry.validate, &entry.end, &entry.cancel, &entry.acknowledge];
+        let ending = work.into_iter().chain(session).flatten().map(|target| &target.place).next();
         let place = entry.passes.first().map(|name| &name.place).or(ending).cloned();
         if let Some(place) = place {
             let message =
-                "`unknown_status` may only hand the work to a role or a person; it may not pass, merge or end it";
+                "`unknown_status` may only route the work to a role or a person; it may not pass or end anything";
             self.report(Code::FallbackPasses, &place, message);
+        }
+        if let Some(otherwise) = &entry.otherwise {
+            self.check_fallback(otherwise);
         }
     }
 
