@@ -57,8 +57,8 @@ impl Contract {
             groups: &self.groups,
         };
         let workflow = load_pinned(&self.workflow).workflow;
-        let known =
-            KnownFields { role: &self.role, phase: self.phase.as_deref(), now: clock::now(), directory: &self.outputs };
+        let (role, phase, task) = (self.role.as_str(), self.phase.as_deref(), self.task);
+        let known = KnownFields { role, phase, task, now: clock::now(), directory: &self.outputs };
         let filled = workflow.as_ref().map(|workflow| extracted.fill_in(workflow, &known));
         handoff::check(workflow.as_ref(), &expect, filled.as_ref().unwrap_or(&extracted))
     }

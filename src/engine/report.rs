@@ -128,7 +128,10 @@ impl Work<'_> {
             Outcome::Repeated(decision) => self.repeated(order, decision),
             Outcome::Decided(mut event) => {
                 if let Some(decision) = &mut event.decision {
-                    decision.warnings.extend(warnings);
+                    // The check and the decision both note how a status was read.
+                    let fresh: Vec<Warning> =
+                        warnings.into_iter().filter(|warning| !decision.warnings.contains(warning)).collect();
+                    decision.warnings.extend(fresh);
                 }
                 self.record(order, event, With::default())
             }
@@ -188,6 +191,7 @@ pub fn examine(
     let known = KnownFields {
         role: &assignment.role,
         phase: assignment.phase.as_deref(),
+        task: assignment.task,
         now: surroundings.now,
         directory: surroundings.outputs,
     };

@@ -63,4 +63,5 @@ fn unknown_status_by_command_takes_the_fallback_at_once() {
     team.plays(&session, "project_manager", "-", "PLANNING_COMPLETE", groups);
     let decided = team.plays(&session, "developer", "LOGIN", "DONE", json!({}));
     assert_eq!((&decided["rule"], &decided["next"][0]["role"]), (&json!("unknown_status"), &json!("tech_lead")));
+    assert_eq!(decided["warnings"].as_array().map(Vec::len), Some(1), "one mistake, one warning: {decided}");
 }

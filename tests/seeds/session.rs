@@ -206,6 +206,12 @@ impl Play {
         checked.problems.iter().map(named).collect()
     }
 
+    /// The check of a handoff for the open assignment of a role; nothing is reported.
+    pub(crate) fn examine(&self, whose: &str, handoff: Json) -> Checked {
+        let (_, assignment) = self.assignment(whose);
+        self.check(&assignment, &completed(&assignment.role, handoff))
+    }
+
     fn checked(&self, assignment: &Assignment, json: &Json) -> Handoff {
         let checked = self.check(assignment, json);
         checked.handoff.unwrap_or_else(|| panic!("not a valid handoff: {:#?}", checked.problems))

@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value as Json};
 
-use crate::handoff::{Extracted, mandatory_skills};
+use crate::handoff::{Extracted, skills_of_task};
 use crate::id::{Name, Timestamp};
-use crate::workflow::Workflow;
+use crate::workflow::{Task, Workflow};
 
 /// The values that were filled in, by the dotted path of their field.
 pub type FilledFields = BTreeMap<Name, Json>;
@@ -20,6 +20,7 @@ pub type FilledFields = BTreeMap<Name, Json>;
 pub struct KnownFields<'a> {
     pub role: &'a str,
     pub phase: Option<&'a str>,
+    pub task: Task,
     pub now: Timestamp,
     /// The folder of the session's outputs.
     pub directory: &'a str,
@@ -71,7 +72,7 @@ impl KnownFields<'_> {
             values.push(("phase", Json::from(phase.called.as_str())));
         }
         // Only the agent knows which skills it used, so it must say so where some are mandatory.
-        if mandatory_skills(workflow, self.role, self.phase).is_empty() {
+        if skills_of_task(workflow, self.role, self.phase, self.task).is_empty() {
             values.push(("skills_invoked", Json::Array(Vec::new())));
         }
         values

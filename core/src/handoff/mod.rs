@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 pub(crate) use check::circle;
-pub use check::{Checked, Context, Expect, check, context_of_prompt, mandatory_skills};
+pub use check::{Checked, Context, Expect, check, context_of_prompt, mandatory_skills, skills_of_task};
 pub use extract::extract;
 pub use extracted::Extracted;
 pub use fill::{FilledFields, KnownFields};

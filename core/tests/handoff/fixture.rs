@@ -77,7 +77,7 @@ impl<'a> Case<'a> {
         let extracted = extract("out.json", handoff.to_string().as_bytes()).unwrap();
         let Self { role, phase, task, context, groups, .. } = *self;
         let now = interlock_core::id::Timestamp(1_768_750_920_000);
-        let known = KnownFields { role: role.unwrap(), phase, now, directory: ".output" };
+        let known = KnownFields { role: role.unwrap(), phase, task, now, directory: ".output" };
         let filled = extracted.fill_in(self.workflow, &known);
         check(Some(self.workflow), &Expect { role, phase, task, context, groups }, &filled)
     }

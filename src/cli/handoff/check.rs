@@ -111,7 +111,8 @@ impl Check {
         };
         let phases = self.phase.as_deref().map(|phase| workflow.phases_called(phase, role)).unwrap_or_default();
         let phase = phases.first().map(|phase| workflow.phase_name(*phase).as_str());
-        extracted.fill_in(workflow, &KnownFields { role, phase, now: clock::now(), directory: "." })
+        let task = self.task(Some(workflow), &extracted);
+        extracted.fill_in(workflow, &KnownFields { role, phase, task, now: clock::now(), directory: "." })
     }
 
     /// A status that only merges have is held against what merges ask for.

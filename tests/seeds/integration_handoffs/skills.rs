@@ -1,8 +1,9 @@
 //! Skill accountability: what was mandatory against what was invoked.
 
+use interlock_core::code::Code;
 use serde_json::{Value as Json, json};
 
-use super::{INTEGRATION, architecture};
+use super::{INTEGRATION, architecture, in_implementation};
 use crate::each;
 use crate::program::{completed, completed_example, orchestrated, workflow_file};
 
@@ -45,7 +46,7 @@ fn verification_can_be_enforced() {
     orchestrated(&workflow, "developer").check(&returned(&skills)).invalid("E0220", "skills_invoked");
 }
 
-/// The mandatory skills of a role's prompt, found by invoking none.
+/// The mandatory skills that the check of a handoff asks for, found by invoking none.
 fn mandatory(role: &str, phase: Option<&str>, skills: &[&str]) {
     let handoff = completed(role, architecture(json!({ "status": "complete" })));
     let asked = orchestrated(INTEGRATION, role);
@@ -59,16 +60,31 @@ fn mandatory(role: &str, phase: Option<&str>, skills: &[&str]) {
 }
 
 each! { mandatory:
-    prompt_of_the_developer_has_its_eight_skills("integration-developer", Some("implementation"), &[
+    handoff_of_the_developer_is_checked_for_its_eight_skills("integration-developer", Some("implementation"), &[
         "using-skills", "discovering-reusable-code", "semantic-code-operations", "developing-with-tdd",
         "enforcing-evidence-based-analysis", "persisting-agent-outputs", "verifying-before-completion", "gateway-integrations",
     ]);
-    prompt_of_the_lead_has_the_seven_that_it_documents("integration-lead", Some("architecture"), &[
+    handoff_of_the_lead_is_checked_for_the_seven_that_it_documents("integration-lead", Some("architecture"), &[
         "using-skills", "discovering-reusable-code", "enforcing-evidence-based-analysis", "gateway-integrations",
         "writing-plans", "persisting-agent-outputs", "verifying-before-completion",
     ]);
-    prompt_of_the_test_lead_has_one_skill("test-lead", Some("test_planning"), &["persisting-agent-outputs"]);
-    prompt_of_security_has_two_skills("backend-security", None, &["using-skills", "persisting-agent-outputs"]);
+    handoff_of_the_test_lead_is_checked_for_one_skill("test-lead", Some("test_planning"), &["persisting-agent-outputs"]);
+    handoff_of_security_is_checked_for_two_skills("backend-security", None, &["using-skills", "persisting-agent-outputs"]);
+}
+
+/// A helper works for the blocked role, not in its phase.
+#[test]
+fn help_of_security_is_not_checked_for_the_skills_of_the_phase() {
+    let mut play = in_implementation();
+    play.report(
+        "integration-developer",
+        crate::program::example("integration-agent-handoffs/blocked-security-concern"),
+    );
+    let checked = play.examine("backend-security", json!({ "status": "complete", "skills_invoked": [] }));
+    let missing = checked.warnings.iter().filter(|warning| warning.code == Code::SkillMissing);
+    let mut skills: Vec<&str> = missing.filter_map(|warning| warning.message.split('`').nth(1)).collect();
+    skills.sort_unstable();
+    assert_eq!(skills, ["persisting-agent-outputs", "using-skills"]);
 }
 
 #[test]

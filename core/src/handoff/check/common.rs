@@ -5,7 +5,7 @@ use crate::handoff::check::reader::Reader;
 use crate::handoff::check::{Expect, Holder};
 use crate::id::Name;
 use crate::problem::Problem;
-use crate::workflow::{Performer, PhaseIx, Workflow};
+use crate::workflow::{Performer, PhaseIx, Task, Workflow};
 
 impl Reader<'_> {
     pub(super) fn common(&mut self) {
@@ -50,7 +50,8 @@ impl Reader<'_> {
     /// Mandatory skills against those that were invoked.
     pub(super) fn skills(&mut self, workflow: Option<&Workflow>, expect: &Expect<'_>, holder: Option<&Holder>) {
         let Some(workflow) = workflow else { return };
-        let mandatory = mandatory_skills(workflow, holder.map_or("", |holder| holder.name.as_str()), expect.phase);
+        let role = holder.map_or("", |holder| holder.name.as_str());
+        let mandatory = skills_of_task(workflow, role, expect.phase, expect.task);
         let invoked: Vec<String> = self
             .get("skills_invoked")
             .and_then(|value| value.as_array())
@@ -93,6 +94,12 @@ pub fn mandatory_skills<'a>(workflow: &'a Workflow, role: &str, phase: Option<&s
         }
     }
     skills
+}
+
+/// The mandatory skills of an assignment. A role that helps does not do the work of the phase, so the skills of the phase
+/// are not asked of it.
+pub fn skills_of_task<'a>(workflow: &'a Workflow, role: &str, phase: Option<&str>, task: Task) -> Vec<&'a Name> {
+    mandatory_skills(workflow, role, phase.filter(|_| task != Task::Consult))
 }
 
 /// The shape is RFC 3339's, narrower than what jiff takes; the values are ones that exist.

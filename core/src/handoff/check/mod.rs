@@ -19,7 +19,7 @@ use crate::problem::Problem;
 use crate::suggest;
 use crate::workflow::{RoleIx, Task, Workflow};
 
-pub use common::mandatory_skills;
+pub use common::{mandatory_skills, skills_of_task};
 pub(crate) use plan::circle;
 use reader::Reader;
 

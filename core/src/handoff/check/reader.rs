@@ -105,12 +105,15 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn warn(&mut self, code: Code, path: &str, message: impl Into<String>) {
+        self.warning(Problem::warning(code, message), path);
+    }
+
+    pub(super) fn warning(&mut self, warning: Problem, path: &str) {
         if self.warnings.len() >= MOST_PROBLEMS {
             self.unlisted.1 = self.unlisted.1.saturating_add(1);
             return;
         }
         let place = self.extracted.place(path);
-        let warning = Problem::warning(code, message);
         let warning = match self.element(path) {
             Some(element) => warning.of_element(element),
             None => warning,

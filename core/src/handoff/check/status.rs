@@ -73,11 +73,7 @@ impl Reader<'_> {
         if workflow.unknown.is_empty() || by_interlock {
             self.problem(Problem::new(Code::UnknownStatus, message).maybe_help(help), "status");
         } else {
-            let message = match help {
-                Some(help) => format!("{message}; {help}"),
-                None => message,
-            };
-            self.warn(Code::UnknownStatus, "status", message);
+            self.warning(Problem::warning(Code::UnknownStatus, message).maybe_help(help), "status");
         }
     }
 }
