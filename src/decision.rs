@@ -1,7 +1,5 @@
 //! How a decision is shown: one JSON shape, one text for people.
 
-use std::fmt::Write as _;
-
 use interlock_core::decision::{Decision, Next, Warning};
 use interlock_core::workflow::Workflow;
 use serde_json::{Map, Value, json};
@@ -166,10 +164,10 @@ fn headline(text: &mut Text, decision: &Decision) {
     if let Some(put) = &decision.question {
         text.push(" ");
         text.paint(NAME, &put.name);
-        let _ = write!(text, ": {}", put.text);
+        text.put(format_args!(": {}", put.text));
         if !put.options.is_empty() {
             let options: Vec<&str> = put.options.iter().map(|option| option.as_str()).collect();
-            let _ = write!(text, " [{}]", options.join(" | "));
+            text.put(format_args!(" [{}]", options.join(" | ")));
         }
     }
     if let Some(run) = &decision.gate {
@@ -183,6 +181,5 @@ fn headline(text: &mut Text, decision: &Decision) {
 }
 
 fn line(text: &mut Text, label: &str, value: &str) {
-    // Writing to memory cannot fail.
-    let _ = writeln!(text, "  {label:<10} {value}");
+    text.line(format_args!("  {label:<10} {value}"));
 }

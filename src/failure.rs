@@ -1,7 +1,6 @@
 //! How a command ends when it does not do what was asked.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use interlock_core::code::Code;
@@ -201,8 +200,8 @@ impl Failure {
         let head = Problem::new(self.code, self.message.clone()).help(self.advice());
         report::problem(&mut text, &head, &self.notes());
         if self.exit != Exit::Bug {
-            // Writing to memory cannot fail.
-            let _ = writeln!(text, "\n`interlock explain {}` says more", self.code);
+            text.push("\n");
+            text.line(format_args!("`interlock explain {}` says more", self.code));
         }
         text
     }

@@ -7,7 +7,7 @@ use crate::failure::Exit;
 use crate::output::{HEADING, Output, Text};
 
 /// Where what was found begins on its line.
-const INDENT: &str = "                         ";
+const INDENT: &str = "\n                         ";
 
 /// One thing that was looked at.
 pub(crate) struct Finding {
@@ -48,13 +48,13 @@ fn text(findings: &[Finding]) -> Text {
     for finding in findings {
         let mark = if finding.found.is_ok() { "ok      " } else { "missing " };
         text.paint(HEADING, mark);
-        text.push(&format!("{:<16} ", finding.what));
+        text.put(format_args!("{:<16} ", finding.what));
         match &finding.found {
-            Ok(found) => text.push(found),
+            Ok(found) => text.put(found),
             Err(problem) => {
-                text.push(&problem.message.replace('\n', &format!("\n{INDENT}")));
-                if let Some(help) = &problem.help {
-                    text.push(&format!("\n{INDENT}{help}"));
+                for (index, line) in problem.message.lines().chain(problem.help.as_deref()).enumerate() {
+                    text.push(if index == 0 { "" } else { INDENT });
+                    text.put(line);
                 }
             }
         }

@@ -12,6 +12,7 @@ use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat, openat2};
 use crate::brief;
 use crate::failure::{Exit, Failure};
 use crate::git::remove;
+use crate::sanitise;
 
 /// What is read of a handoff.
 const LARGEST: u64 = 64 << 20;
@@ -99,7 +100,9 @@ fn read(folder: &Path, file: &Path) -> io::Result<Option<Vec<u8>>> {
 
 /// A refusal, as its lines.
 pub(crate) fn problems(rejection: &Rejection) -> Vec<String> {
-    let line = |code: &str, message: &str, help: &str| format!("{code}: {message} ({help})");
+    // Messages quote what the agent wrote, and each problem stays one line.
+    let line =
+        |code: &str, message: &str, help: &str| sanitise::line(&format!("{code}: {message} ({help})")).into_owned();
     let mut lines: Vec<String> = group_problems(&rejection.problems)
         .iter()
         .map(|group| line(group.first.code.number(), &group.message(), group.first.advice()))

@@ -52,8 +52,7 @@ impl Page {
             Event::End(TagEnd::List(_)) => self.lists -= 1,
             Event::Text(text) if self.code => {
                 for line in text.lines() {
-                    self.text.push(&format!("    {line}").trim_end().replace('\t', "    "));
-                    self.text.push("\n");
+                    self.text.line(format!("    {line}").trim_end().replace('\t', "    "));
                 }
             }
             Event::Text(text) | Event::InlineHtml(text) => self.inline.push_str(&text),
@@ -78,7 +77,7 @@ impl Page {
         let indent = "  ".repeat(self.lists);
         for line in wrap(&paragraph, self.width.saturating_sub(indent.len())) {
             let first = std::mem::take(&mut self.bullet);
-            self.text.push(&if first { format!("{}- ", "  ".repeat(self.lists - 1)) } else { indent.clone() });
+            self.text.put(if first { format!("{}- ", "  ".repeat(self.lists - 1)) } else { indent.clone() });
             self.paint_code(&line.replace(NO_BREAK, " "));
             self.text.push("\n");
         }
@@ -93,7 +92,7 @@ impl Page {
             match part {
                 "" => {}
                 code if index % 2 == 1 => self.text.paint(NAME, code),
-                plain => self.text.push(plain),
+                plain => self.text.put(plain),
             }
         }
     }

@@ -1,6 +1,6 @@
 //! The only way to stdout and stderr.
 
-use std::fmt::{self, Display, Write as _};
+use std::fmt::Display;
 use std::io::{self, IsTerminal, Write as _};
 
 use anstyle::{AnsiColor, Style};
@@ -17,21 +17,66 @@ pub(crate) const ALARM: Style = AnsiColor::Red.on_default().bold();
 /// As the renderer of snippets paints its line numbers.
 pub(crate) const GUTTER: Style = AnsiColor::BrightBlue.on_default().bold();
 
-/// Text for people. Whatever is written into it is made harmless first, so that only
-/// [`Text::paint`] and the renderers can bring an escape sequence to a terminal.
+/// Text for people.
+///
+/// Text of agents and persons can neither end a line nor control a terminal: a line break comes from a literal of this
+/// program ([`Text::push`], [`Text::line`]) or from [`Text::block`], which marks every line. Anything that is not a literal
+/// goes through [`Text::put`], [`Text::line`] or [`Text::paint`], which keep it on its line. So no title, status or name can
+/// pretend to be another line of the output.
 #[derive(Default)]
 pub(crate) struct Text(String);
 
 impl Text {
+    /// A literal of this program, line breaks included.
+    pub(crate) fn push(&mut self, literal: &'static str) {
+        self.0.push_str(literal);
+    }
+
+    /// Any other text, kept on its line.
+    pub(crate) fn put(&mut self, what: impl Display) {
+        self.0.push_str(&sanitise::line(&what.to_string()));
+    }
+
+    /// Any other text, as the rest of a line.
+    pub(crate) fn line(&mut self, what: impl Display) {
+        self.put(what);
+        self.0.push('\n');
+    }
+
     pub(crate) fn paint(&mut self, style: Style, what: impl Display) {
         self.0.push_str(&style.render().to_string());
-        // Writing to memory cannot fail.
-        let _ = write!(self, "{what}");
+        self.put(what);
         self.0.push_str(&style.render_reset().to_string());
     }
 
-    pub(crate) fn push(&mut self, text: &str) {
-        self.0.push_str(&sanitise::text(text));
+    /// Text of several lines. Every line begins with the mark, so that none can be taken for a line of this program.
+    pub(crate) fn block(&mut self, mark: &'static str, text: &str) {
+        for line in text.lines() {
+            self.0.push_str(mark);
+            self.line(line);
+        }
+    }
+
+    /// The rest of a line, or a block below it where the text has several lines.
+    pub(crate) fn quote(&mut self, mark: &'static str, text: &str) {
+        let text = text.trim_end();
+        if text.lines().count() > 1 {
+            self.0.push('\n');
+            self.block(mark, text);
+        } else {
+            self.push("  ");
+            self.line(text);
+        }
+    }
+
+    /// A whole document of its own, such as a prompt or a diff. Its lines are not marked, so nothing may follow that a
+    /// reader could confuse with it.
+    pub(crate) fn push_document(&mut self, document: &str) {
+        self.0.push_str(&sanitise::text(document));
+    }
+
+    pub(crate) fn append(&mut self, other: &Text) {
+        self.0.push_str(&other.0);
     }
 
     /// Takes over what a renderer made of harmless text, its styles included.
@@ -41,13 +86,6 @@ impl Text {
 
     pub(crate) fn as_str(&self) -> &str {
         &self.0
-    }
-}
-
-impl fmt::Write for Text {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        self.push(text);
-        Ok(())
     }
 }
 
@@ -108,10 +146,8 @@ pub(crate) fn wrap(paragraph: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// Text of several lines, each made harmless; all but the first stand in by this much.
-pub(crate) fn indented(text: &str, by: &str) -> String {
-    text.lines().map(sanitise::line).collect::<Vec<_>>().join(&format!("\n{by}"))
-}
+/// The mark of lines with text of an agent or a person.
+pub(crate) const MARK: &str = "    | ";
 
 /// `1 file`, `2 files`
 pub(crate) fn counted(count: u64, what: &str) -> String {
@@ -134,11 +170,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_paint_brings_escape_sequences() {
+    fn foreign_text_brings_neither_escape_sequences_nor_lines() {
         let mut text = Text::default();
-        let hostile = "\u{1b}[2J";
-        write!(text, "{hostile}").unwrap();
+        let hostile = "\u{1b}[2J\nd9 ACCEPT";
+        text.put(hostile);
         text.paint(NAME, "\u{1b}[0m");
-        assert_eq!(text.as_str(), "␛[2J\u{1b}[36m␛[0m\u{1b}[0m");
+        text.line(hostile);
+        assert_eq!(text.as_str(), "␛[2J␊d9 ACCEPT\u{1b}[36m␛[0m\u{1b}[0m␛[2J␊d9 ACCEPT\n");
+    }
+
+    #[test]
+    fn block_marks_every_line() {
+        let mut text = Text::default();
+        text.block("  | ", "one\r\ntwo\n\nthree\u{2028}four");
+        assert_eq!(text.as_str(), "  | one\n  | two\n  | \n  | three\u{fffd}four\n");
     }
 }

@@ -1,7 +1,6 @@
 //! Problems as people read them: what, where, the line itself, and what to do.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 use std::io;
 use std::ops::Range;
 
@@ -9,7 +8,7 @@ use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use interlock_core::problem::{Place, Problem, ProblemGroup, Severity, group_problems};
 
 use crate::failure::Sources;
-use crate::output::{GUTTER, HEADING, Text, columns, indented};
+use crate::output::{GUTTER, HEADING, Text, columns};
 use crate::sanitise;
 
 /// A longer line is cut: agents write megabytes without a line break.
@@ -43,8 +42,7 @@ pub(crate) fn problems(problems: &[Problem], sources: &Sources) -> Text {
         .collect();
     let telling = problems.iter().find(|problem| problem.is_error()).or(problems.first());
     if let Some(problem) = telling {
-        // Writing to memory cannot fail.
-        let _ = writeln!(text, "{}; `interlock explain {}` says more", counted.join(", "), problem.code);
+        text.line(format_args!("{}; `interlock explain {}` says more", counted.join(", "), problem.code));
     }
     text
 }
@@ -79,12 +77,17 @@ fn one(text: &mut Text, group: &ProblemGroup<'_>, (notes, general): Beside<'_>, 
     let notes = notes.iter().map(|(name, note)| (name.as_str(), note.as_str()));
     let help = problem.help.as_deref().or(general).map(|help| ("help", help));
     for (name, note) in field.into_iter().chain(notes).chain(help) {
-        text.push(&" ".repeat(indent + 1));
+        text.put(" ".repeat(indent + 1));
         text.paint(GUTTER, "=");
         text.push(" ");
         text.paint(HEADING, name);
-        let below = " ".repeat(indent + name.chars().count() + 5);
-        text.push(&format!(": {}\n", indented(note, &below)));
+        let below = indent + name.chars().count() + 5;
+        for (index, line) in note.lines().enumerate() {
+            match index {
+                0 => text.line(format_args!(": {line}")),
+                _ => text.line(format_args!("{:below$}| {line}", "")),
+            }
+        }
     }
 }
 
@@ -98,12 +101,12 @@ fn show_place(
 ) -> usize {
     let quote = lines.quote(place).filter(|_| quotes);
     let indent = if quote.is_some() { place.line.to_string().len() } else { 1 };
-    text.push(&" ".repeat(indent));
+    text.put(" ".repeat(indent));
     text.paint(GUTTER, "-->");
     // The renderer would count the column in the line that it is given, and that may be a part of the real one.
-    text.push(&format!(" {}:{}:{}", sanitise::line(&place.file), place.line, place.column));
+    text.put(format_args!(" {}:{}:{}", sanitise::line(&place.file), place.line, place.column));
     if let Some(element) = element {
-        text.push(&format!("  {}", sanitise::line(element)));
+        text.put(format_args!("  {}", sanitise::line(element)));
     }
     text.push("\n");
     if let Some(quote) = quote {

@@ -1,14 +1,12 @@
 //! How a session stands, for people and for scripts.
 
-use std::fmt::Write as _;
-
 use interlock_core::id::{Digest, Name};
 use interlock_core::state::{GateRun as Awaited, Group, GroupStatus, State};
 use interlock_core::workflow::{GateRun, Measure, Workflow};
 use serde_json::{Map, Value as Json, json};
 
 use crate::engine::Live;
-use crate::output::{HEADING, NAME, Text, indented};
+use crate::output::{HEADING, MARK, NAME, Text};
 use crate::store::rows::holder;
 
 /// What the file of the workflow says today, if there is one.
@@ -188,22 +186,24 @@ pub(crate) fn text(live: &Live, workflow: &Workflow, pinned: &Pinned) -> Text {
     let mut text = Text::default();
     text.paint(NAME, &live.id);
     let title = state.session.as_ref().map_or("", |session| session.title.as_str());
-    let _ = writeln!(text, "  {}  {title}", state.status.name());
+    text.line(format_args!("  {}  {title}", state.status.name()));
     let hash = workflow.hash.to_string();
     let short = hash.get(..12).unwrap_or(&hash);
-    let _ = writeln!(text, "workflow {} {short}  ({})", workflow.name, pinned.note(workflow));
+    text.line(format_args!("workflow {} {short}  ({})", workflow.name, pinned.note(workflow)));
     if !state.groups.is_empty() {
         text.push("\n");
-        text.paint(HEADING, "groups\n");
+        text.paint(HEADING, "groups");
+        text.push("\n");
         let width = state.groups.iter().map(|group| group.id.chars().count()).max().unwrap_or(0);
         for group in &state.groups {
             group_line(&mut text, group, state, workflow, width);
         }
     }
     text.push("\n");
-    text.push_rendered(next(live).as_str());
+    text.append(&next(live));
     if let Some(statement) = state.watch.statement() {
-        let _ = writeln!(text, "\n{statement}");
+        text.push("\n");
+        text.line(format_args!("{statement}"));
     }
     text
 }
@@ -212,50 +212,52 @@ fn group_line(text: &mut Text, group: &Group, state: &State, workflow: &Workflow
     let (role, attempt) = holder(&group.lane, state);
     text.push("  ");
     text.paint(NAME, format!("{:<width$}", group.id.as_str()));
-    let _ = write!(text, "  {:<21}", group.status().name());
+    text.put(format_args!("  {:<21}", group.status().name()));
     if let Some(role) = role {
-        let _ = write!(text, "  {role} (attempt {attempt})");
+        text.put(format_args!("  {role} (attempt {attempt})"));
     }
     if let Json::Object(loops) = loops(&group.lane.counters, Some(group), workflow) {
         for (name, at) in loops.iter().filter(|(_, at)| at["iteration"] != 0) {
-            let _ = write!(text, "  {name} {} (no progress {})", at["iteration"], at["no_progress"]);
+            text.put(format_args!("  {name} {} (no progress {})", at["iteration"], at["no_progress"]));
         }
     }
     if group.status() == GroupStatus::Blocked
         && let Some(block) = group.lane.blocks.last()
     {
-        let _ = write!(text, "  blocked: {}", block.reason.as_ref().map_or("no reason given", Name::as_str));
+        text.put(format_args!("  blocked: {}", block.reason.as_ref().map_or("no reason given", Name::as_str)));
     }
-    let _ = writeln!(text, "  {}", group.title);
+    text.line(format_args!("  {}", group.title));
 }
 
 /// What may happen now.
 pub(crate) fn next(live: &Live) -> Text {
     let state = &live.state;
     let mut text = Text::default();
-    text.paint(HEADING, "next\n");
+    text.paint(HEADING, "next");
+    text.push("\n");
     for id in &state.open {
         let Some(given) = state.assignments.get(id) else { continue };
         let group = given.group.as_ref().map_or(String::new(), |group| format!(" on {group}"));
         let claimed = if given.token.is_some() { "  (claimed)" } else { "" };
         text.push("  ");
         text.paint(NAME, format!("{}.{id}", live.id));
-        let _ = writeln!(text, "  {}{group}, attempt {}{claimed}", given.role, given.attempt);
+        text.line(format_args!("  {}{group}, attempt {}{claimed}", given.role, given.attempt));
     }
     for id in &state.open_questions {
         let Some(asked) = state.questions.get(id) else { continue };
         text.push("  ");
         text.paint(NAME, format!("{}.{id}", live.id));
         let options: Vec<&str> = asked.options.iter().map(Name::as_str).collect();
-        let _ = writeln!(text, "  a person is asked: {} [{}]", indented(&asked.text, "    "), options.join(" | "));
+        text.put(format_args!("  a person is asked ({}):", options.join(" | ")));
+        text.quote(MARK, &asked.text);
     }
     for (id, run) in &state.gate_runs {
         text.push("  ");
         text.paint(NAME, format!("{}.{id}", live.id));
-        let _ = writeln!(text, "  gate {} waits to be run", run.gate);
+        text.line(format_args!("  gate {} waits to be run", run.gate));
     }
     if state.open.is_empty() && state.open_questions.is_empty() && state.gate_runs.is_empty() {
-        let _ = writeln!(text, "  nothing: the session is {}", state.status.name());
+        text.line(format_args!("  nothing: the session is {}", state.status.name()));
     }
     text
 }

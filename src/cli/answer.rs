@@ -10,7 +10,7 @@ use crate::cli::{Ending, examples};
 use crate::decision;
 use crate::engine::{Engine, Order, QuestionRef, Task};
 use crate::failure::{Exit, Failure};
-use crate::output::{Output, indented};
+use crate::output::Output;
 use crate::sanitise;
 
 /// Answer a question (takes the operator key)
@@ -66,7 +66,13 @@ impl Answer {
             None => None,
         };
         let Some(asked) = asked else { return Ok("`interlock question list` shows what is asked".to_owned()) };
-        let mut help = indented(&asked.text, "");
+        // The options follow, so lines of the question must not look like one.
+        let lines = asked.text.lines().map(|line| format!("| {}", sanitise::line(line)));
+        let mut help = if asked.text.lines().count() > 1 {
+            format!("the question is:\n{}", lines.collect::<Vec<_>>().join("\n"))
+        } else {
+            sanitise::line(&asked.text).into_owned()
+        };
         for (number, option) in asked.options.iter().enumerate() {
             help.push_str(&format!("\n  {}. {}", number + 1, sanitise::line(option)));
         }

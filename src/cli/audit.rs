@@ -1,6 +1,5 @@
 //! `interlock audit …`
 
-use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
@@ -139,17 +138,18 @@ fn text(report: &Report, sessions: usize, attempts: &[Attempt]) -> Text {
     let verdict = if report.is_valid() { "The log is what it was" } else { "The log is not what it was" };
     text.paint(HEADING, verdict);
     let sessions = if sessions == 1 { "1 session".to_owned() } else { format!("{sessions} sessions") };
-    let _ = writeln!(text, ": {} events in {sessions}", report.events);
+    text.line(format_args!(": {} events in {sessions}", report.events));
     for problem in &report.problems {
         let place = problem.session.as_ref().map_or("store", Name::as_str);
         text.push("  ");
         text.paint(NAME, format!("{:<10}", format!("{:?}", problem.kind).to_lowercase()));
-        let _ = writeln!(text, "  {place}: {}", problem.text);
+        text.line(format_args!("  {place}: {}", problem.text));
     }
     if !attempts.is_empty() {
-        let _ = writeln!(text, "\nWrites that went round Interlock and were refused: {}", attempts.len());
+        text.push("\n");
+        text.line(format_args!("Writes that went round Interlock and were refused: {}", attempts.len()));
         for tried in attempts.iter().rev().take(5) {
-            let _ = writeln!(text, "  {}  {} ({})", tried.at, tried.what, tried.guard);
+            text.line(format_args!("  {}  {} ({})", tried.at, tried.what, tried.guard));
         }
     }
     text

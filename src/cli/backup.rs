@@ -1,6 +1,5 @@
 //! `interlock backup`
 
-use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -30,7 +29,7 @@ impl Backup {
             output.document(&json!({ "backup": file, "bytes": bytes }))?;
         } else {
             let mut text = Text::default();
-            let _ = writeln!(text, "{file}: {bytes} bytes");
+            text.line(format_args!("{file}: {bytes} bytes"));
             output.text(&text)?;
         }
         Ok(Exit::Done)

@@ -1,5 +1,3 @@
-use std::fmt::Write as _;
-
 use clap::{Args, ValueHint};
 use serde_json::json;
 
@@ -52,8 +50,7 @@ impl Check {
         }
         let mut text = Text::default();
         text.paint(NAME, &workflow.name);
-        // Writing to memory cannot fail.
-        let _ = writeln!(text, ": no errors; {} roles, {} rules", workflow.roles.len(), workflow.rules.len());
+        text.line(format_args!(": no errors; {} roles, {} rules", workflow.roles.len(), workflow.rules.len()));
         output.text(&text)?;
         Ok(Exit::Done)
     }

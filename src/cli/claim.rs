@@ -51,9 +51,9 @@ impl Claim {
         }
         let mut text = Text::default();
         text.paint(HEADING, "token ");
-        text.push(&claimed.token.reveal());
-        text.push("\n\n");
-        text.push(&claimed.prompt);
+        text.line(claimed.token.reveal());
+        text.push("\n");
+        text.push_document(&claimed.prompt);
         if !claimed.prompt.ends_with('\n') {
             text.push("\n");
         }

@@ -1,7 +1,5 @@
 //! `interlock complete`
 
-use std::fmt::Write as _;
-
 use clap::Args;
 use interlock_core::command::{self, Command};
 use interlock_core::decision::{Judgement, Verdict};
@@ -33,11 +31,12 @@ impl Complete {
             output.document(&json!({ "verdict": verdict, "reasons": reasons }))?;
         } else {
             let mut text = Text::default();
-            text.paint(HEADING, if *verdict == Verdict::Accept { "ACCEPT\n" } else { "REJECT\n" });
+            text.paint(HEADING, if *verdict == Verdict::Accept { "ACCEPT" } else { "REJECT" });
+            text.push("\n");
             for reason in reasons {
                 text.push("  ");
                 text.paint(NAME, &reason.code);
-                let _ = writeln!(text, "  {}", reason.text);
+                text.line(format_args!("  {}", reason.text));
             }
             output.text(&text)?;
         }

@@ -1,4 +1,3 @@
-use std::fmt::Write as _;
 use std::io;
 
 use clap::Args;
@@ -59,8 +58,7 @@ fn list(output: Output) -> Ending {
             hundred = of_this;
         }
         text.paint(NAME, code);
-        // Writing to memory cannot fail.
-        let _ = writeln!(text, "  {}", code.title());
+        text.line(format_args!("  {}", code.title()));
     }
     output.text(&text)?;
     Ok(Exit::Done)

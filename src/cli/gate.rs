@@ -67,7 +67,7 @@ fn run_all(
         if !output.json {
             let words: Vec<&str> = command.iter().map(Name::as_str).collect();
             let mut text = Text::default();
-            text.push(&format!("running {}\n", words.join(" ")));
+            text.line(format_args!("running {}", words.join(" ")));
             complain(&text);
         }
         let mark = format!("gate/{}", std::process::id());

@@ -1,4 +1,3 @@
-use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueHint};
@@ -59,8 +58,7 @@ impl Bazinga {
         }
         let mut notes = Text::default();
         for note in &imported.notes {
-            // Writing to memory cannot fail.
-            let _ = writeln!(notes, "note: {note}");
+            notes.line(format_args!("note: {note}"));
         }
         complain(&notes);
         output.data(&imported.yaml)?;

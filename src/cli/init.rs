@@ -1,6 +1,5 @@
 //! `interlock init`
 
-use std::fmt::Write as _;
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -57,7 +56,7 @@ impl Init {
         let mut line = |what: &str, path: &str, note: &str| {
             text.paint(HEADING, format!("{what:<9}"));
             text.paint(NAME, path);
-            let _ = writeln!(text, "  {note}");
+            text.line(format_args!("  {note}"));
         };
         match &workflow {
             Some(path) => line("workflow", &path.display().to_string(), "yours to edit; `interlock check` checks it"),

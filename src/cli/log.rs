@@ -1,11 +1,11 @@
 //! `interlock log`
 
-use std::fmt::Write as _;
 use std::thread;
 use std::time::Duration;
 
 use clap::Args;
 use interlock_core::code::Code;
+use interlock_core::event::{Cause, Event};
 use interlock_core::rejection::Rejection;
 use serde_json::{Value as Json, json};
 
@@ -13,19 +13,25 @@ use crate::cli::place::Place;
 use crate::cli::{Ending, examples};
 use crate::clock::rfc3339;
 use crate::failure::{Exit, Failure};
-use crate::output::{NAME, Output, Text};
+use crate::narrative::{Narrator, consequence};
+use crate::output::{ALARM, Output, Text, wrap};
 use crate::sanitise;
 use crate::store::sqlite::Sqlite;
 use crate::store::{EventRow, SessionHead, Store as _};
 
 /// Events read at a time.
 const BATCH: usize = 512;
+/// What stands before the words of an event, and the room for them in 80 columns.
+const INDENT: &str = "                            ";
+const BELOW: &str = "                            | ";
+const WIDTH: usize = 52;
 /// How often a follower looks for news.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// Show the log of a session: every event, with its seal
 ///
-/// Reports, decisions, answers, claims, and every command that was refused.
+/// Reports, decisions, answers, claims, and every command that was refused, in words. `interlock why` explains a
+/// decision. With --json, each event also has session, group, agent, status, next_agent and action.
 #[derive(Args)]
 #[command(after_help = examples!(
     "interlock log add-login-4f2k"
@@ -38,6 +44,10 @@ pub(crate) struct Log {
     /// Goes on with what is added, until the session ends
     #[arg(long)]
     follow: bool,
+
+    /// Adds the rule that decided
+    #[arg(short, long)]
+    verbose: bool,
 
     /// Adds what each event was given, whole: handoffs and the mission
     #[arg(long)]
@@ -52,16 +62,19 @@ impl Log {
         let mut store = place.store()?;
         if !self.follow && output.json {
             let (events, _) = self.read(&mut store, 0, usize::MAX)?;
-            let events: Vec<Json> = events.iter().map(|(event, given)| json_of(event, given.as_deref())).collect();
+            let mut teller = self.teller(output);
+            let events: Vec<Json> =
+                events.iter().map(|(event, given)| teller.document(event, given.as_deref())).collect();
             output.document(&json!({ "events": events }))?;
             return Ok(Exit::Done);
         }
         let mut seen = 0;
+        let mut teller = self.teller(output);
         loop {
             let (events, session) = self.read(&mut store, seen, BATCH)?;
             for (event, given) in &events {
                 seen = event.seq;
-                tell(output, event, given.as_deref())?;
+                teller.tell(event, given.as_deref())?;
             }
             let ended = matches!(session.status.as_str(), "completed" | "cancelled");
             if events.is_empty() && (!self.follow || ended) {
@@ -71,6 +84,10 @@ impl Log {
                 thread::sleep(PAUSE);
             }
         }
+    }
+
+    fn teller(&self, output: Output) -> Teller<'_> {
+        Teller { output, session: &self.session, verbose: self.verbose, narrator: Narrator::default() }
     }
 
     /// The next events, each with what it was given, and how the session stands.
@@ -89,35 +106,81 @@ impl Log {
     }
 }
 
-fn json_of(event: &EventRow, given: Option<&str>) -> Json {
-    let data: Json = serde_json::from_str(&event.data).unwrap_or_else(|_| Json::String(event.data.clone()));
-    let mut document = json!({
-        "seq": event.seq,
-        "kind": event.kind,
-        "at": rfc3339(event.at),
-        "hash": event.hash.to_string(),
-        "prev": event.prev.to_string(),
-        "data": data,
-    });
-    if let Some(given) = given {
-        document["given"] = serde_json::from_str(given).unwrap_or_else(|_| Json::String(given.to_owned()));
-    }
-    document
+/// Prints events in their order.
+struct Teller<'a> {
+    output: Output,
+    session: &'a str,
+    verbose: bool,
+    narrator: Narrator,
 }
 
-fn tell(output: Output, event: &EventRow, given: Option<&str>) -> Result<(), Failure> {
-    let document = json_of(event, given);
-    if output.json {
-        return output.data(&format!("{}\n", sanitise::json(&document.to_string())));
+impl Teller<'_> {
+    fn document(&mut self, event: &EventRow, given: Option<&str>) -> Json {
+        let data: Json = serde_json::from_str(&event.data).unwrap_or_else(|_| Json::String(event.data.clone()));
+        let mut document = json!({
+            "seq": event.seq,
+            "kind": event.kind,
+            "at": rfc3339(event.at),
+            "hash": event.hash.to_string(),
+            "prev": event.prev.to_string(),
+            "data": data,
+        });
+        if let Ok(read) = serde_json::from_str::<Event>(&event.data)
+            && let (Json::Object(fields), Some(document)) =
+                (self.narrator.record(&read).fields(self.session), document.as_object_mut())
+        {
+            document.extend(fields);
+            self.narrator.learn(&read);
+        }
+        if let Some(given) = given {
+            document["given"] = serde_json::from_str(given).unwrap_or_else(|_| Json::String(given.to_owned()));
+        }
+        document
     }
-    let mut text = Text::default();
-    let _ = write!(text, "{:>5}  {}  ", event.seq, rfc3339(event.at));
-    text.paint(NAME, format!("{:<16}", event.kind));
-    let _ = writeln!(text, "  {}", summary(&document["data"]));
-    output.text(&text)
+
+    fn tell(&mut self, event: &EventRow, given: Option<&str>) -> Result<(), Failure> {
+        if self.output.json {
+            let document = self.document(event, given);
+            return self.output.data(&format!("{}\n", sanitise::json(&document.to_string())));
+        }
+        let mut text = Text::default();
+        let at = rfc3339(event.at);
+        let time = at.get(..19).unwrap_or(&at).replace('T', " ");
+        text.put(format_args!("{:>5}  {time}  ", event.seq));
+        match serde_json::from_str::<Event>(&event.data) {
+            Ok(read) => self.tell_event(&mut text, &read),
+            Err(_) => text.line(format_args!("{} (cannot be read)", event.kind)),
+        }
+        if let Some(given) = given {
+            text.block(BELOW, given);
+        }
+        self.output.text(&text)
+    }
+
+    fn tell_event(&mut self, text: &mut Text, event: &Event) {
+        let sentence = self.narrator.sentence(&event.cause);
+        self.narrator.learn(event);
+        for (index, line) in wrap(&sanitise::line(&sentence), WIDTH - 2).iter().enumerate() {
+            // A marked line cannot be taken for the decision that follows.
+            text.push(if index == 0 { "" } else { BELOW });
+            match (&event.cause, index) {
+                (Cause::Refused(_), 0) => text.paint(ALARM, line),
+                _ => text.put(line),
+            }
+            text.push("\n");
+        }
+        let Some(decision) = &event.decision else { return };
+        let rule = if self.verbose { format!("  ({})", decision.rule) } else { String::new() };
+        let follows = format!("{}: {}{rule}", decision.id, consequence(decision));
+        for (index, line) in wrap(&sanitise::line(&follows), WIDTH - 2).iter().enumerate() {
+            text.push(INDENT);
+            text.push(if index == 0 { "→ " } else { "  " });
+            text.line(line);
+        }
+    }
 }
 
-/// An event in one line.
+/// An event in one line, without what came before it.
 pub(crate) fn summary(data: &Json) -> String {
     let cause = data["cause"].as_object().and_then(|cause| cause.values().next());
     let said = |name: &str| cause.and_then(|cause| cause.get(name)).and_then(Json::as_str).unwrap_or_default();

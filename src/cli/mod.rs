@@ -7,6 +7,7 @@ mod check;
 mod claim;
 mod complete;
 mod completions;
+mod decisions;
 mod doctor;
 mod explain;
 mod gate;
@@ -127,6 +128,7 @@ enum Command {
     Cancel(people::Cancel),
     Complete(complete::Complete),
     Gate(gate::Gate),
+    Decisions(decisions::Decisions),
     Why(why::Why),
     Log(log::Log),
     Watch(watch::Watch),
@@ -179,6 +181,7 @@ fn dispatch(command: &Command, output: Output, place: &Place) -> Ending {
         Command::Cancel(command) => command.run(output, place),
         Command::Complete(command) => command.run(output, place),
         Command::Gate(command) => command.run(output, place),
+        Command::Decisions(command) => command.run(output, place),
         Command::Why(command) => command.run(output, place),
         Command::Log(command) => command.run(output, place),
         Command::Watch(command) => command.run(output, place),

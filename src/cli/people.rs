@@ -108,7 +108,10 @@ impl Cancel {
             // It is cancelled all the same.
             let mut text = Text::default();
             let again = format!("interlock run --session {}", self.session);
-            text.push(&format!("its workspaces are still there: {}; `{again}` clears them away\n", failure.message()));
+            text.line(format_args!(
+                "its workspaces are still there: {}; `{again}` clears them away",
+                failure.message()
+            ));
             complain(&text);
         }
         Ok(exit)

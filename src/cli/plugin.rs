@@ -136,7 +136,7 @@ impl Of {
             (false, false) => "nothing was written\n".to_owned(),
         };
         let mut text = Text::default();
-        text.push(&said);
+        text.push_document(&said);
         output.text(&text)?;
         Ok(Exit::Done)
     }
@@ -181,14 +181,14 @@ fn shown(changes: &Changes, setup: &Setup) -> Text {
         for line in edit.diff(&setup.project).lines() {
             match line.starts_with("---") || line.starts_with("+++") {
                 true => text.paint(HEADING, line),
-                false => text.push(line),
+                false => text.put(line),
             }
             text.push("\n");
         }
     }
     for path in &changes.kept {
         text.paint(NAME, "kept");
-        text.push(&format!(" {}: somebody else wrote it\n", path.display()));
+        text.line(format_args!(" {}: somebody else wrote it", path.display()));
     }
     text
 }

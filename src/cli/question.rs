@@ -1,7 +1,5 @@
 //! `interlock question …`
 
-use std::fmt::Write as _;
-
 use clap::{Args, Subcommand};
 use interlock_core::code::Code;
 use interlock_core::id::Name;
@@ -11,7 +9,7 @@ use serde_json::json;
 use crate::cli::place::Place;
 use crate::cli::{Ending, examples};
 use crate::failure::Exit;
-use crate::output::{NAME, Output, Text, indented};
+use crate::output::{MARK, NAME, Output, Text};
 use crate::store::Store as _;
 
 /// See what only a person can settle
@@ -72,9 +70,10 @@ impl List {
         for asked in &questions {
             text.paint(NAME, format!("{}.{}", asked.session, asked.id));
             let group = asked.group.as_ref().map_or(String::new(), |group| format!(" ({group})"));
-            let _ = writeln!(text, "{group}  {}", indented(&asked.text, "  "));
+            text.put(group);
+            text.quote(MARK, &asked.text);
             for (number, option) in asked.options.iter().enumerate() {
-                let _ = writeln!(text, "  {}. {}", number + 1, Name::as_str(option));
+                text.line(format_args!("  {}. {}", number + 1, Name::as_str(option)));
             }
         }
         output.text(&text)?;

@@ -1,7 +1,5 @@
 //! `interlock rebuild`
 
-use std::fmt::Write as _;
-
 use clap::Args;
 use interlock_core::code::Code;
 use serde_json::json;
@@ -54,12 +52,12 @@ impl Rebuild {
         }
         let mut text = Text::default();
         text.paint(HEADING, if rebuilt == 0 && guards == 0 { "Nothing was different" } else { "Rebuilt" });
-        let _ = writeln!(text, ": {events} events in {} sessions", all.len());
+        text.line(format_args!(": {events} events in {} sessions", all.len()));
         if guards > 0 {
-            let _ = writeln!(text, "  guards of the database put right: {guards}");
+            text.line(format_args!("  guards of the database put right: {guards}"));
         }
         for problem in &differences {
-            let _ = writeln!(text, "  {}", problem.text);
+            text.line(format_args!("  {}", problem.text));
         }
         output.text(&text)?;
         Ok(Exit::Done)

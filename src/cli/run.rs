@@ -401,7 +401,7 @@ fn tell(output: Output, ended: run::Ended) -> Ending {
     output.text(&ended.text)?;
     if let Some(report) = &ended.report {
         let mut text = Text::default();
-        text.push(&format!("  report   {}\n", report.display()));
+        text.line(format_args!("  report   {}", report.display()));
         output.text(&text)?;
     }
     ended.was_told();

@@ -83,7 +83,7 @@ impl Served {
         for (what, value) in [("MCP", &mcp), ("health", &health), ("token", &token)] {
             text.push("\n  ");
             text.paint(HEADING, format!("{what:<8}"));
-            text.push(value);
+            text.put(value);
         }
         text.push("\nCtrl-C ends it.\n");
         output.text(&text)

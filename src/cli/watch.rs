@@ -1,14 +1,12 @@
 //! `interlock watch`
 
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::thread;
 use std::time::Duration;
 
 use clap::Args;
 use interlock_core::decision::Decision;
-use interlock_core::event::{Cause, Change, Event};
-use interlock_core::id::{AssignmentId, Name};
+use interlock_core::event::{Cause, Event};
+use interlock_core::id::Name;
 use interlock_core::state::SessionStatus;
 use serde_json::{Value as Json, json};
 
@@ -17,6 +15,7 @@ use crate::cli::{Ending, examples};
 use crate::clock::rfc3339;
 use crate::engine::Engine;
 use crate::failure::{Exit, Failure};
+use crate::narrative::Narrator;
 use crate::output::{ALARM, HEADING, NAME, Output, Text, complain};
 use crate::sanitise;
 
@@ -45,7 +44,7 @@ impl Watch {
             None => under_way(&mut engine, output)?,
         };
         let key = engine.look(&session)?.0.key;
-        let mut follower = Follower { output, roles: BTreeMap::new(), seq: 0 };
+        let mut follower = Follower { output, narrator: Narrator::default(), seq: 0 };
         loop {
             let events = engine.events_after(&session, key, follower.seq)?;
             for event in &events {
@@ -84,39 +83,28 @@ fn under_way(engine: &mut Engine, output: Output) -> Result<String, Failure> {
 
 struct Follower {
     output: Output,
-    /// Who has which assignment, and on which group.
-    roles: BTreeMap<AssignmentId, (Name, Option<Name>)>,
+    narrator: Narrator,
     seq: u64,
 }
 
 impl Follower {
     fn tell(&mut self, event: &Event) -> Result<(), Failure> {
         self.seq += 1;
-        for change in &event.changes {
-            if let Change::Assigned { assignment, role, group, .. } = change {
-                self.roles.insert(*assignment, (role.clone(), group.clone()));
-            }
-        }
+        self.narrator.learn(event);
         if self.output.json {
             return self.line(&self.document(event));
         }
         let at = rfc3339(event.at);
         let mut text = Text::default();
-        let _ = write!(text, "{}  ", at.get(11..19).unwrap_or(&at));
+        text.put(format_args!("{}  ", at.get(11..19).unwrap_or(&at)));
         match &event.cause {
             Cause::Refused(refusal) => {
                 text.paint(ALARM, "refused");
                 let by = refusal.by.as_ref().map_or(String::new(), |by| format!("{by}, "));
-                let _ = writeln!(
-                    text,
-                    "  {}: {} ({by}{})",
-                    refusal.code,
-                    sanitise::line(&refusal.message),
-                    refusal.command
-                );
+                text.line(format_args!("  {}: {} ({by}{})", refusal.code, refusal.message, refusal.command));
             }
             cause => {
-                text.push(&self.happened(cause));
+                text.put(self.narrator.sentence(cause));
                 if let Some(decision) = &event.decision {
                     decided(&mut text, decision);
                 }
@@ -126,54 +114,11 @@ impl Follower {
         self.output.text(&text)
     }
 
-    fn who(&self, id: AssignmentId) -> String {
-        match self.roles.get(&id) {
-            Some((role, Some(group))) => format!("{role} on {group}"),
-            Some((role, None)) => role.to_string(),
-            None => id.to_string(),
-        }
-    }
-
-    /// What has happened, in a few words.
-    fn happened(&self, cause: &Cause) -> String {
-        let words = match cause {
-            Cause::Started { title, .. } => format!("started: {title}"),
-            Cause::Planned { by } => format!("{by} has added to the plan"),
-            Cause::Claimed { assignment, via, .. } => {
-                let via = via.as_ref().map_or(String::new(), |via| format!(" ({via})"));
-                format!("{} is at work{via}", self.who(*assignment))
-            }
-            Cause::Reported { assignment, status, .. } => format!("{} reports {status}", self.who(*assignment)),
-            Cause::Lost { assignment, status, .. } => format!("{} is lost: {status}", self.who(*assignment)),
-            Cause::Merged { assignment, status } => format!("merge for {}: {status}", self.who(*assignment)),
-            Cause::Answered { option, text, by, .. } => {
-                let said = option.iter().chain(text).map(|said| said.as_str()).collect::<Vec<_>>().join(": ");
-                format!("{by} answers: {said}")
-            }
-            Cause::GateFinished { gate, passed, .. } => {
-                format!("gate {gate} has {}", if *passed { "passed" } else { "failed" })
-            }
-            Cause::Deferred { group, by, .. } => format!("{by} defers {group}"),
-            Cause::Acknowledged { group, by } => format!("{by} acknowledges that {group} is deferred"),
-            Cause::Overridden { group, to, by, .. } => format!("{by} sends {group} to {to}"),
-            Cause::CompletionAsked { by } => format!("{by} asks for the end"),
-            Cause::Cancelled { by } => format!("{by} cancels"),
-            Cause::LeaseExpired { assignment, holder_gone: true } => {
-                format!("{} was cut short, and is free again", self.who(*assignment))
-            }
-            Cause::LeaseExpired { assignment, .. } => format!("{} has run out of time", self.who(*assignment)),
-            Cause::Upgraded { workflow, by, .. } => format!("{by} moves the session to {workflow}"),
-            Cause::Sighted(sighting) => format!("hook {} of {} was seen", sighting.hook, sighting.client),
-            Cause::Refused(refusal) => format!("refused {}", refusal.code),
-        };
-        sanitise::line(&words).into_owned()
-    }
-
     fn document(&self, event: &Event) -> Json {
         let mut document = json!({ "seq": self.seq, "at": rfc3339(event.at), "kind": event.cause.kind() });
         match &event.cause {
             Cause::Refused(refusal) => document["refused"] = json!(refusal),
-            cause => document["happened"] = json!(self.happened(cause)),
+            cause => document["happened"] = json!(sanitise::line(&self.narrator.sentence(cause))),
         }
         if let Some(decision) = &event.decision {
             let next: Vec<&Name> = decision.next.iter().map(|next| &next.role).collect();
@@ -196,7 +141,7 @@ impl Follower {
         text.paint(HEADING, status.name());
         text.push("\n");
         if let Some(statement) = statement {
-            let _ = writeln!(text, "{statement}");
+            text.line(format_args!("{statement}"));
         }
         self.output.text(&text)
     }
@@ -209,13 +154,13 @@ fn decided(text: &mut Text, decision: &Decision) {
     let mut roles: Vec<&str> = decision.next.iter().map(|next| next.role.as_str()).collect();
     roles.dedup();
     if !roles.is_empty() {
-        let _ = write!(text, " {}", roles.join(", "));
+        text.put(format_args!(" {}", roles.join(", ")));
     }
     if let Some(put) = &decision.question {
-        let _ = write!(text, " {}", put.name);
+        text.put(format_args!(" {}", put.name));
     }
     if let Some(judgement) = &decision.judgement {
-        let _ = write!(text, " {:?}", judgement.verdict);
+        text.put(format_args!(" {:?}", judgement.verdict));
     }
-    let _ = write!(text, "  ({}, {})", decision.id, decision.rule);
+    text.put(format_args!("  ({}, {})", decision.id, decision.rule));
 }

@@ -71,7 +71,7 @@ pub(super) fn restated(courses: &[Course], prefix: &str) -> String {
         text.push_str(&format!("\n{} ({}): {}\n", course.live.id, state.status.name(), short(title)));
         for group in state.groups.iter().filter(|group| !group.ended()).take(LISTED) {
             let blocked = group.lane.blocks.last().and_then(|block| block.reason.as_ref());
-            let blocked = blocked.map_or(String::new(), |reason| format!(", blocked: {reason}"));
+            let blocked = blocked.map_or(String::new(), |reason| format!(", blocked: {}", short(reason)));
             text.push_str(&format!("- group {}: {}{blocked}\n", group.id, group.status().name()));
         }
         let ended = state.groups.iter().filter(|group| group.ended()).count();

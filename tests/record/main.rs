@@ -1,9 +1,11 @@
 //! The record of a session, through the program: little ceremony for agents, one message for one mistake, ids and titles,
-//! and a story that `log`, `why` and `decisions` tell without a line that somebody else wrote.
+//! and a story that `log`, `why` and `decisions` tell without forged lines.
 
 mod ceremony;
+mod forging;
 mod naming;
 mod problems;
+mod story;
 #[path = "../team/mod.rs"]
 mod team;
 

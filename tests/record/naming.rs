@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::planned;
 use crate::team::Team;
 
-fn refused_plan(test: &str, groups: serde_json::Value) -> serde_json::Value {
+fn refused_plan(test: &str, groups: &serde_json::Value) -> serde_json::Value {
     let team = Team::new(&format!("record-{test}"));
     let session = team.start("Add login");
     let manager = team.claim(&session, "project_manager", "-");
@@ -16,7 +16,7 @@ fn refused_plan(test: &str, groups: serde_json::Value) -> serde_json::Value {
 
 #[test]
 fn group_ids_that_differ_in_case_only_are_refused() {
-    let error = refused_plan("case", json!([{ "id": "A", "title": "First" }, { "id": "a", "title": "Second" }]));
+    let error = refused_plan("case", &json!([{ "id": "A", "title": "First" }, { "id": "a", "title": "Second" }]));
     assert_eq!(error["code"], "E0231");
     let message = error["message"].as_str().unwrap();
     assert!(message.contains("`a`") && message.contains("`A`") && message.contains("case"), "{message}");
@@ -49,7 +49,7 @@ fn reserved_group_id_is_refused_with_its_reason() {
         ("a..b", "git"),
         ("a.", "git"),
     ] {
-        let error = refused_plan("reserved", json!([{ "id": id, "title": "Work" }]));
+        let error = refused_plan("reserved", &json!([{ "id": id, "title": "Work" }]));
         assert_eq!(error["code"], "E0260", "{id}: {error}");
         let message = error["message"].as_str().unwrap();
         assert!(message.contains(id) && message.contains(reason), "{message}");
@@ -58,7 +58,7 @@ fn reserved_group_id_is_refused_with_its_reason() {
 
 #[test]
 fn title_of_a_group_beyond_the_limit_is_refused() {
-    let error = refused_plan("group-title", json!([{ "id": "A", "title": "x".repeat(1 << 20) }]));
+    let error = refused_plan("group-title", &json!([{ "id": "A", "title": "x".repeat(1 << 20) }]));
     assert_eq!(error["code"], "E0261");
     assert!(error["message"].as_str().unwrap().contains("1048576 characters; at most 200"), "{error}");
     assert!(error.to_string().len() < 2000, "the refusal does not repeat the title");

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::process::Command;
 
+use serde_json::Value as Json;
+
 /// What happened on each group, in its order: groups run side by side, so the order between them is not fixed.
 fn by_group(text: &str) -> String {
     let mut groups: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -49,6 +51,7 @@ fn the_quick_start_goes_every_way_that_it_promises() {
     assert_tells(&report);
     assert_tells_why(&report);
     insta::assert_snapshot!("report", steady(&report));
+    insta::assert_snapshot!("why", explanations(&text, &home));
     let (_, next) = text.split_once("To look around:").expect("what to type next");
     let looked = Command::new("sh").args(["-euc", next]).env("HOME", &home).output().expect("sh");
     let seen = String::from_utf8_lossy(&looked.stdout);
@@ -62,6 +65,42 @@ fn the_quick_start_goes_every_way_that_it_promises() {
             .collect::<Vec<_>>()
             .join("\n")
     );
+}
+
+/// `interlock why` of every decision about the session and `exchange`. The other groups run side by side.
+fn explanations(text: &str, home: &std::path::Path) -> String {
+    let (_, next) = text.split_once("To look around:").expect("what to type next");
+    let ask = |question: &str| {
+        let commands = next.lines().filter(|line| line.contains("cd ") || line.contains("export "));
+        let typed = format!("{}\n{question}", commands.collect::<Vec<_>>().join("\n"));
+        let mut shell = Command::new("sh");
+        shell.args(["-euc", &typed]).env("HOME", home).env("INTERLOCK", env!("CARGO_BIN_EXE_interlock"));
+        String::from_utf8(shell.output().expect("sh").stdout).expect("UTF-8")
+    };
+    let listed: Json = serde_json::from_str(&ask("\"$INTERLOCK\" decisions --json")).expect("decisions");
+    let decisions = listed["decisions"].as_array().expect("decisions");
+    let ours = decisions.iter().filter(|decision| decision["group"].is_null() || decision["group"] == "exchange");
+    let shown = ours.map(|decision| {
+        let (id, session) = (decision["decision"].as_str().unwrap(), decision["session"].as_str().unwrap());
+        let why = ask(&format!("\"$INTERLOCK\" why {id}"));
+        assert!(why.lines().all(|line| line.chars().count() <= 80), "{why}");
+        // Numbers, times and trees are others each time.
+        let (_, rest) = why.split_once('\n').expect("a title");
+        let same = rest.lines().filter(|line| !line.starts_with("observed"));
+        without_lines(&same.collect::<Vec<_>>().join("\n").replace(session, "SESSION")).trim().to_owned()
+    });
+    shown.collect::<Vec<_>>().join("\n\n----\n\n")
+}
+
+/// The line of a rule changes with every change of the workflow above it.
+fn without_lines(text: &str) -> String {
+    let mut parts = text.split(".yaml:");
+    let mut steady = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        steady.push_str(".yaml:LINE");
+        steady.push_str(part.trim_start_matches(|c: char| c.is_ascii_digit()));
+    }
+    steady
 }
 
 /// Each decision with who, on what and why.

@@ -22,9 +22,9 @@ fn shown(yard: &Yard) -> (String, String, String, String) {
     (text, listed, help, id)
 }
 
-/// The lines without what stands before them.
+/// The lines without what stands before them. Lines of an agent's question have a mark.
 fn lines(text: &str) -> Vec<&str> {
-    text.lines().map(str::trim).collect()
+    text.lines().map(|line| line.trim().trim_start_matches("| ").trim()).collect()
 }
 
 #[test]

@@ -70,11 +70,11 @@ fn a_person_reads_who_did_what_and_what_followed() {
     team.ask(&["cancel", &session]).done();
     let told = run(&mut team.command(&["watch", &session]), "");
     for words in [
-        "project_manager reports PLANNING_COMPLETE  → batch developer  (d2, routes.project_manager.PLANNING_COMPLETE)",
-        "developer on login is at work",
-        "qa_expert on login reports PASS  → spawn tech_lead",
+        "project_manager reported PLANNING_COMPLETE  → batch developer  (d2, routes.project_manager.PLANNING_COMPLETE)",
+        "developer on login started work on a2",
+        "qa_expert on login reported PASS  → spawn tech_lead",
         "refused  E0304: there is no assignment a99 (claim)",
-        "ann cancels",
+        "ann cancelled the session",
     ] {
         assert!(told.stdout.contains(words), "`{words}` is not in\n{told}");
     }

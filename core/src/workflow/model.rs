@@ -518,6 +518,7 @@ pub struct Workflow {
 #[derive(Clone, Debug)]
 pub(crate) struct Opening {
     pub(crate) id: Name,
+    pub(crate) place: Place,
     pub(crate) when: Vec<Test>,
     pub(crate) role: RoleIx,
     pub(crate) with: Arc<[Name]>,
@@ -714,6 +715,13 @@ impl Workflow {
         let phases = self.phases.iter().map(|phase| &phase.demands);
         let every = rules.chain(phases).chain([&self.handoff.demands]);
         every.flat_map(|demands| &demands.verify).map(Name::as_str).collect()
+    }
+
+    /// Where the workflow file declares a rule that a decision cites.
+    pub fn place_of_rule(&self, id: &str) -> Option<&Place> {
+        let openings = self.begin.iter().chain(&self.group_begin).chain(&self.groups_ended);
+        let opening = || openings.clone().find(|opening| opening.id == id).map(|opening| &opening.place);
+        self.rules.iter().find(|rule| rule.id == id).map(|rule| &rule.place).or_else(opening)
     }
 
     /// Statuses that agents of this role may report, each with what the workflow says of its use.

@@ -1,4 +1,3 @@
-use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
@@ -193,8 +192,7 @@ fn verdict(checked: &Checked) -> Text {
     }
     if !checked.warnings.is_empty() {
         let count = checked.warnings.len();
-        // Writing to memory cannot fail.
-        let _ = write!(text, ", with {count} warning{}", if count == 1 { "" } else { "s" });
+        text.put(format_args!(", with {count} warning{}", if count == 1 { "" } else { "s" }));
     }
     text.push("\n");
     text

@@ -1,7 +1,5 @@
 //! `interlock session list`
 
-use std::fmt::Write as _;
-
 use clap::Args;
 use serde_json::json;
 
@@ -46,7 +44,7 @@ impl List {
         let width = sessions.iter().map(|session| session.id.chars().count()).max().unwrap_or(0);
         for session in &sessions {
             text.paint(NAME, format!("{:<width$}", session.id.as_str()));
-            let _ = writeln!(text, "  {:<10}  {:<14}  {}", session.status, session.workflow, session.title);
+            text.line(format_args!("  {:<10}  {:<14}  {}", session.status, session.workflow, session.title));
         }
         output.text(&text)?;
         Ok(Exit::Done)

@@ -1,6 +1,5 @@
 //! `interlock session upgrade`
 
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 use clap::Args;
@@ -54,11 +53,11 @@ impl Upgrade {
             return Ok(Exit::Done);
         }
         let mut text = Text::default();
-        text.push(&diff);
+        text.push_document(&diff);
         text.paint(HEADING, "moved ");
         text.paint(NAME, &done.session);
         let short = |hash: &str| hash.get(..12).unwrap_or_default().to_owned();
-        let _ = writeln!(text, " from {} {} to {name} {}", old.name, short(&from), short(&to));
+        text.line(format_args!(" from {} {} to {name} {}", old.name, short(&from), short(&to)));
         output.text(&text)?;
         Ok(Exit::Done)
     }

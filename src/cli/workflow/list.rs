@@ -1,4 +1,3 @@
-use std::fmt::Write as _;
 use std::io;
 
 use clap::Args;
@@ -45,9 +44,10 @@ impl List {
             let about = format!("{kind}{}", about.as_deref().unwrap_or_default());
             text.paint(NAME, format_args!("{:width$}", builtin.name));
             let lines = wrap(&about, columns(&io::stdout(), 100).saturating_sub(width + 2));
-            let between = format!("\n{}", " ".repeat(width + 2));
-            // Writing to memory cannot fail.
-            let _ = writeln!(text, "  {}", lines.join(&between));
+            for (index, line) in lines.iter().enumerate() {
+                let indent = if index == 0 { 2 } else { width + 2 };
+                text.line(format_args!("{:indent$}{line}", ""));
+            }
         }
         output.text(&text)?;
         Ok(Exit::Done)

@@ -1,5 +1,3 @@
-use std::fmt::Write as _;
-
 use clap::{Args, ValueHint};
 use interlock_core::workflow::{Guard, Loaded, Role, Workflow};
 use serde_json::{Value as Json, json};
@@ -89,7 +87,11 @@ fn document(workflow: &Workflow, loaded: &Loaded, file: &str, source: &str) -> J
 fn compiled(workflow: &Workflow) -> Text {
     let mut text = Text::default();
     text.paint(HEADING, &workflow.name);
-    row(&mut text, "", &format!("\n{}\nhash {}", workflow.about.as_deref().unwrap_or_default(), workflow.hash));
+    text.push("\n");
+    for line in workflow.about.as_deref().unwrap_or_default().lines() {
+        text.line(line);
+    }
+    text.line(format_args!("hash {}", workflow.hash));
     section(&mut text, "Names that `when` can test", &workflow.guards, |text, guard: &Guard| {
         let values: Vec<&str> = guard.values.iter().map(|value| &**value).collect();
         let source = format!("{:?}", guard.source).to_lowercase();
@@ -135,8 +137,7 @@ fn row(text: &mut Text, name: &str, rest: &str) {
     if !name.is_empty() {
         text.paint(NAME, name);
     }
-    // Writing to memory cannot fail.
-    let _ = writeln!(text, "{rest}");
+    text.line(format_args!("{rest}"));
 }
 
 /// Who gets work of this role that is stuck.

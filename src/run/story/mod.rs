@@ -150,11 +150,11 @@ impl Story {
             let merged =
                 group.merged.as_ref().map_or(String::new(), |commit| format!("  merged as {}", commit.short()));
             let title = sanitise::line(&group.title);
-            let _ = writeln!(text, " {:<22} {}{merged}  {title}", group.status.name(), used(&group.spent));
+            text.line(format_args!(" {:<22} {}{merged}  {title}", group.status.name(), used(&group.spent)));
         }
         let (decisions, refusals) =
             (counted(self.lines.len() as u64, "decision"), counted(self.refusals as u64, "refusal"));
-        let _ = writeln!(text, "  {decisions}, {refusals}, {}", cost(&self.spent));
+        text.line(format_args!("  {decisions}, {refusals}, {}", cost(&self.spent)));
         if !self.questions.is_empty() {
             text.push("\n");
             self.questions.iter().for_each(|open| open.text(&self.session, &mut text));
@@ -162,20 +162,24 @@ impl Story {
         match &self.branch {
             Some(branch) if self.result != self.base => {
                 let (result, files) = (self.result.short(), counted(self.files as u64, "file"));
-                let _ = writeln!(text, "\n  result   branch {branch} ({result}, {files} changed)");
+                text.push("\n");
+                text.line(format_args!("  result   branch {branch} ({result}, {files} changed)"));
                 if let Some(refused) = &self.refused {
-                    let _ = writeln!(text, "  note     {refused} {REFUSED}");
+                    text.line(format_args!("  note     {refused} {REFUSED}"));
                 }
-                let _ = writeln!(text, "  see      git diff {}...{branch}", self.base.short());
-                let _ = writeln!(text, "  take     git merge {branch}");
+                text.line(format_args!("  see      git diff {}...{branch}", self.base.short()));
+                text.line(format_args!("  take     git merge {branch}"));
             }
-            Some(branch) => text.push(&format!("\n  result   branch {branch}: nothing is merged yet\n")),
+            Some(branch) => {
+                text.push("\n");
+                text.line(format_args!("  result   branch {branch}: nothing is merged yet"));
+            }
             None => text.push("\n  result   none: nothing was merged\n"),
         }
         for moved in &self.moved {
-            let _ = writeln!(text, "  moved    {} while this ran, and not by Interlock", sanitise::line(moved));
+            text.line(format_args!("  moved    {} while this ran, and not by Interlock", sanitise::line(moved)));
         }
-        let _ = writeln!(text, "  why      interlock log {}; interlock why {}.d1", self.session, self.session);
+        text.line(format_args!("  why      interlock log {}; interlock why {}.d1", self.session, self.session));
         text
     }
 

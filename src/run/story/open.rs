@@ -1,7 +1,5 @@
 //! What waits for a person when a run ends before its session has.
 
-use std::fmt::Write as _;
-
 use interlock_core::id::{Name, QuestionId};
 use interlock_core::state::{Question, State};
 use serde_json::{Value as Json, json};
@@ -35,15 +33,11 @@ impl Open {
         let group = self.question.group.as_ref().map_or(String::new(), |group| format!(" {}", sanitise::line(group)));
         text.push("  waits    ");
         text.paint(NAME, format!("{}{group}", self.id));
-        let mut lines = self.question.text.lines().map(sanitise::line);
-        let _ = writeln!(text, "  {}", lines.next().unwrap_or_default());
-        for line in lines {
-            let _ = writeln!(text, "           {line}");
-        }
+        text.quote("           | ", &self.question.text);
         for (index, option) in self.question.options.iter().enumerate() {
-            let _ = writeln!(text, "           {}  {}", index + 1, sanitise::line(option));
+            text.line(format_args!("           {}  {}", index + 1, option.as_str()));
         }
-        let _ = writeln!(text, "           {}", command(session, self.id, &self.question));
+        text.line(format_args!("           {}", command(session, self.id, &self.question)));
     }
 
     pub(super) fn markdown(&self, session: &Name, plain: impl Fn(&str) -> String) -> String {

@@ -4,7 +4,6 @@ mod board;
 mod picture;
 mod strip;
 
-use std::fmt::Write as _;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -108,11 +107,11 @@ impl View {
         let title = state.session.as_ref().map_or_else(|| Name::new(""), |session| session.title.clone());
         let mut text = Text::default();
         text.paint(HEADING, sanitise::line(&title));
-        let _ = write!(text, "  {} · {} · ", self.session, crew.workflow.name);
+        text.put(format_args!("  {} · {} · ", self.session, crew.workflow.name));
         let agents: Vec<String> = crew.team.everybody().keys().map(ToString::to_string).collect();
-        let _ = write!(text, "{}", agents.join(", "));
+        text.put(format_args!("{}", agents.join(", ")));
         if state.seq > 1 {
-            let _ = write!(text, " · goes on after {} events", state.seq);
+            text.put(format_args!(" · goes on after {} events", state.seq));
         }
         self.line(text);
     }
@@ -123,7 +122,7 @@ impl View {
         let group = done.group.as_ref().or_else(|| row.and_then(|row| row.group.as_ref()));
         self.stamp(&mut text, group);
         let who = row.map_or("", |row| row.what.as_str());
-        let _ = write!(text, "{:<26} ", sanitise::line(&said(who, &done.event.cause)));
+        text.put(format_args!("{:<26} ", sanitise::line(&said(who, &done.event.cause))));
         if let Some(decision) = &done.event.decision {
             text.push("→ ");
             follows(&mut text, decision);
@@ -138,8 +137,9 @@ impl View {
         for (index, line) in words.lines().take(12).enumerate() {
             if index > 0 {
                 text.push(MARGIN);
+                text.push("| ");
             }
-            text.paint(ALERT, sanitise::line(line));
+            text.paint(ALERT, line);
         }
         self.line(text);
     }
@@ -148,15 +148,18 @@ impl View {
         let mut text = Text::default();
         self.stamp(&mut text, prompt.question.group.as_ref());
         let mut lines = prompt.question.text.lines();
-        text.paint(ALERT, format!("? {}", sanitise::line(lines.next().unwrap_or_default())));
+        text.paint(ALERT, format!("? {}", lines.next().unwrap_or_default()));
         for line in lines.take(40) {
             text.push(MARGIN);
-            text.paint(ALERT, format!("  {}", sanitise::line(line)));
+            text.push("| ");
+            text.paint(ALERT, line);
         }
         for (index, option) in prompt.question.options.iter().enumerate() {
-            let _ = write!(text, "{MARGIN}  {}  {}", index + 1, sanitise::line(option));
+            text.push(MARGIN);
+            text.put(format_args!("  {}  {option}", index + 1));
         }
-        let _ = write!(text, "{MARGIN}  ");
+        text.push(MARGIN);
+        text.push("  ");
         let has_keys = self.terminal.as_ref().is_some_and(|terminal| terminal.has_keys && !terminal.is_live);
         let here = if has_keys { format!("{}, then Enter; or ", prompt.possible()) } else { String::new() };
         text.paint(FAINT, format!("{here}{}", prompt.command()));
@@ -269,14 +272,14 @@ pub(super) fn follows(text: &mut Text, decision: &Decision) {
     let roles: Vec<String> =
         same.flat_map(|same| several(&same.iter().map(|next| &next.role).collect::<Vec<_>>())).collect();
     if !roles.is_empty() {
-        let _ = write!(text, " {}", roles.join(", "));
+        text.put(format_args!(" {}", roles.join(", ")));
     }
     if let Some(gate) = &decision.gate {
-        let _ = write!(text, " {}", gate.gate);
+        text.put(format_args!(" {}", gate.gate));
     }
     if let Some(judgement) = &decision.judgement {
         let verdict = format!("{:?}", judgement.verdict).to_uppercase();
-        let _ = write!(text, " {verdict}");
+        text.put(format_args!(" {verdict}"));
     }
     if decision.escalated {
         text.push(" (escalated)");

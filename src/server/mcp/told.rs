@@ -5,6 +5,7 @@ use rmcp::model::{CallToolResult, ContentBlock, ErrorData};
 use serde_json::{Value as Json, json};
 
 use crate::failure::Failure;
+use crate::sanitise;
 use crate::server::mcp::steps;
 
 pub(super) type Outcome = Result<Told, Failure>;
@@ -63,7 +64,8 @@ fn line(error: &Json) -> String {
     if !allowed.is_empty() {
         line.push_str(&format!(" Allowed now: {}.", allowed.join("; ")));
     }
-    line
+    // Messages quote what agents wrote, and this stays one line.
+    sanitise::line(&line).into_owned()
 }
 
 /// Where the protocol has no room for a refusal: what is not there, or cannot be read.

@@ -461,7 +461,8 @@ impl Lowering<'_> {
             }
             let when = self.opening_tests(&entry.when, flags);
             let (with, model, because) = (names(&entry.with), entry.model.clone(), entry.because.clone());
-            openings.push(Opening { id: id.into(), when, role, with, model, because });
+            let place = entry.place.clone();
+            openings.push(Opening { id: id.into(), place, when, role, with, model, because });
         }
         openings
     }
