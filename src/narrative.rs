@@ -96,6 +96,8 @@ impl Narrator {
             Cause::Deferred { group, by, .. } => (Some(by.clone()), word("deferred"), Some(group.clone())),
             Cause::Acknowledged { group, by } => (Some(by.clone()), word("acknowledged"), Some(group.clone())),
             Cause::Overridden { group, by, .. } => (Some(by.clone()), word("overridden"), Some(group.clone())),
+            Cause::Waived { group, by, .. } => (Some(by.clone()), word("waived"), Some(group.clone())),
+            Cause::Accepted { group, by } => (Some(by.clone()), word("accepted"), Some(group.clone())),
             Cause::CompletionAsked { by } => (Some(by.clone()), word("completion_asked"), None),
             Cause::Cancelled { by } => (Some(by.clone()), word("cancelled"), None),
             Cause::LeaseExpired { assignment, .. } => of(assignment, word("lease_expired")),
@@ -139,6 +141,10 @@ impl Narrator {
             Cause::Deferred { group, why, by } => format!("{by} deferred {group}: {why}"),
             Cause::Acknowledged { group, by } => format!("{by} acknowledged that {group} is deferred"),
             Cause::Overridden { group, to, why, by } => format!("{by} gave {group} to {to}: {why}"),
+            Cause::Waived { group, evidence, why, by } => {
+                format!("{by} waived {evidence} for this tree of {group}: {why}")
+            }
+            Cause::Accepted { group, by } => format!("{by} accepted {group}"),
             Cause::CompletionAsked { by } => format!("{by} asked for completion"),
             Cause::Cancelled { by } => format!("{by} cancelled the session"),
             Cause::LeaseExpired { assignment, holder_gone: true } => {

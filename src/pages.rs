@@ -50,6 +50,7 @@ pages! {
     E0137 NeverReached
     E0138 BadDuration
     E0139 Unused
+    E0150 ExcuseUnconfirmed
     E0170 FallbackPasses
     E0201 NoHandoff
     E0202 HandoffSyntax
@@ -130,6 +131,11 @@ pages! {
     E0348 NotSaid
     E0349 NotWatched
     E0350 Late
+    E0351 EvidenceFailed
+    E0352 WaiverImpossible
+    E0353 NotAwaitingConfirmation
+    E0354 NothingCompleted
+    E0355 RequirementDropped
     E0380 StatusReturned
     E0401 FileUnreadable
     E0402 BadArgument

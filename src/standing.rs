@@ -1,7 +1,7 @@
 //! How a session stands, for people and for scripts.
 
 use interlock_core::id::{Digest, Name};
-use interlock_core::state::{GateRun as Awaited, Group, GroupStatus, State};
+use interlock_core::state::{CompletionException, GateRun as Awaited, Group, GroupStatus, Session, State};
 use interlock_core::workflow::{GateRun, Measure, Workflow};
 use serde_json::{Map, Value as Json, json};
 
@@ -41,6 +41,9 @@ pub(crate) fn session(live: &Live, workflow: &Workflow, pinned: &Pinned) -> Json
         "workflow_hash": workflow.hash.to_string(),
         "pinned": { "note": pinned.note(workflow), "file_hash": pinned.file_says.map(|hash| hash.to_string()) },
         "settings": settings,
+        "dropped_requirements": session.map_or_else(Vec::new, |session| dropped(session, workflow)),
+        "investigation": session.is_some_and(|session| session.investigation),
+        "exceptions": state.completion_exceptions(workflow),
         "events": state.seq,
         "groups": groups,
         "loops": loops(&state.lane.counters, None, workflow),
@@ -49,6 +52,19 @@ pub(crate) fn session(live: &Live, workflow: &Workflow, pinned: &Pinned) -> Json
         "gates": gates(live, workflow),
         "watch": watch(state, workflow),
     })
+}
+
+/// Requirements that the settings switch off, and who chose that.
+fn dropped(session: &Session, workflow: &Workflow) -> Vec<Json> {
+    let off = workflow.requirements_off(&session.settings).into_iter();
+    off.map(|dropped| {
+        let by = session.settings_by.as_ref().filter(|_| dropped.chosen);
+        json!({
+            "setting": dropped.setting, "value": dropped.value, "default": dropped.default,
+            "requirement": dropped.requirement, "by_default": !dropped.chosen, "by": by,
+        })
+    })
+    .collect()
 }
 
 /// What was watched, and by whom.
@@ -86,6 +102,9 @@ fn group_json(group: &Group, state: &State, workflow: &Workflow) -> Json {
         "depends_on": group.depends_on,
         "flags": group.flags,
         "evidence": group.passed,
+        "excused": group.excused,
+        "failed_evidence": group.failed,
+        "accepted_by": group.accepted_by,
         "gates_passed": group.gates_passed,
         "blocks": group.lane.blocks,
         "ever_blocked": group.lane.ever_blocked,
@@ -190,6 +209,10 @@ pub(crate) fn text(live: &Live, workflow: &Workflow, pinned: &Pinned) -> Text {
     let hash = workflow.hash.to_string();
     let short = hash.get(..12).unwrap_or(&hash);
     text.line(format_args!("workflow {} {short}  ({})", workflow.name, pinned.note(workflow)));
+    if let Some(session) = state.session.as_ref().filter(|session| !session.settings.is_empty()) {
+        let settings: Vec<String> = session.settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        text.line(format_args!("settings {}", settings.join(" ")));
+    }
     if !state.groups.is_empty() {
         text.push("\n");
         text.paint(HEADING, "groups");
@@ -199,6 +222,13 @@ pub(crate) fn text(live: &Live, workflow: &Workflow, pinned: &Pinned) -> Text {
             group_line(&mut text, group, state, workflow, width);
         }
     }
+    let exceptions = state.completion_exceptions(workflow);
+    if !exceptions.is_empty() {
+        text.push("\n");
+        text.paint(HEADING, "exceptions");
+        text.push("\n");
+        exceptions.iter().for_each(|exception| exception_line(&mut text, exception));
+    }
     text.push("\n");
     text.append(&next(live));
     if let Some(statement) = state.watch.statement() {
@@ -206,6 +236,16 @@ pub(crate) fn text(live: &Live, workflow: &Workflow, pinned: &Pinned) -> Text {
         text.line(format_args!("{statement}"));
     }
     text
+}
+
+/// A requirement that the session or a group does without.
+pub(crate) fn exception_line(text: &mut Text, exception: &CompletionException) {
+    text.push("  ");
+    if let Some(group) = &exception.group {
+        text.paint(NAME, group);
+        text.push(": ");
+    }
+    text.line(&exception.text);
 }
 
 fn group_line(text: &mut Text, group: &Group, state: &State, workflow: &Workflow, width: usize) {

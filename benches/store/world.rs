@@ -96,6 +96,8 @@ impl World {
             title: Name::new("A session"),
             settings: BTreeMap::new(),
             mission: None,
+            investigation: false,
+            by: None,
         };
         Order { session, task }
     }

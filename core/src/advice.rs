@@ -51,6 +51,7 @@ impl Code {
             Code::NeverReached => "put it before the alternative that always holds, or take it out",
             Code::BadDuration => "write a number and its unit, such as `90s`, `10m` or `2h`",
             Code::Unused => "use it, or take it out",
+            Code::ExcuseUnconfirmed => "add `once_blocked: [acceptance]` to `completion.group`, or remove `excuses`",
 
             Code::FallbackPasses => {
                 "use `spawn`, `respawn`, `consult`, `escalate`, `goto` or `ask` there, and leave `passes` out"
@@ -143,6 +144,11 @@ impl Code {
             Code::NotSaid => "the role that completes the session has to report so",
             Code::NotWatched => "give it in through a client with its hooks installed, or through `interlock run`",
             Code::Late => "claim the assignment again, and have it done anew",
+            Code::EvidenceFailed => "send the work back to its author; a new tree is tested again",
+            Code::WaiverImpossible => "`interlock session show` lists what the group needs and what it has passed",
+            Code::NotAwaitingConfirmation => "`interlock session show` lists the groups that await confirmation",
+            Code::NothingCompleted => "complete a group, or let a person confirm the end with `interlock answer`",
+            Code::RequirementDropped => "let a person start it with the operator key, or change the workflow file",
             Code::StatusReturned => "report one of the statuses that are listed as allowed",
 
             Code::FileUnreadable => "look whether the path is right and may be read",

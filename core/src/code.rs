@@ -65,6 +65,7 @@ codes! {
     E0137 NeverReached          "this alternative can never be taken"
     E0138 BadDuration           "a length of time cannot be read"
     E0139 Unused                "a name is declared and nothing uses it"
+    E0150 ExcuseUnconfirmed     "an entry excuses evidence, and nothing accepts such a group"
     E0170 FallbackPasses        "the fallback for unknown statuses may not pass or complete anything"
 
     E0201 NoHandoff             "there is no metadata block in the output"
@@ -148,6 +149,11 @@ codes! {
     E0348 NotSaid               "the role that may complete the session has not said so"
     E0349 NotWatched            "the workflow takes only work that was watched"
     E0350 Late                  "a report came after its time"
+    E0351 EvidenceFailed        "evidence that completion needs failed on this tree"
+    E0352 WaiverImpossible      "this evidence cannot be waived now"
+    E0353 NotAwaitingConfirmation "the group is not awaiting confirmation"
+    E0354 NothingCompleted      "nothing was completed, and no person has acknowledged that"
+    E0355 RequirementDropped    "only the project or a person may drop a requirement"
     E0380 StatusReturned        "a status that the role does not have was sent back"
 
     E0401 FileUnreadable        "a file cannot be read"

@@ -30,6 +30,8 @@ pub enum Command {
     Defer(Defer),
     Acknowledge(Acknowledge),
     Override(Override),
+    Waive(Waive),
+    Accept(Accept),
     Complete(Complete),
     Cancel(Cancel),
     LeaseExpired(LeaseExpired),
@@ -48,11 +50,13 @@ impl Command {
             | Command::Defer(Defer { by, .. })
             | Command::Acknowledge(Acknowledge { by, .. })
             | Command::Override(Override { by, .. })
+            | Command::Waive(Waive { by, .. })
+            | Command::Accept(Accept { by, .. })
             | Command::Complete(Complete { by })
             | Command::Upgrade(Upgrade { by, .. })
             | Command::Cancel(Cancel { by }) => Some(by),
-            Command::Start(_)
-            | Command::Claim(_)
+            Command::Start(start) => start.by.as_ref(),
+            Command::Claim(_)
             | Command::Report(_)
             | Command::Lost(_)
             | Command::Merged(_)
@@ -70,6 +74,10 @@ pub struct Start {
     pub settings: BTreeMap<Name, Name>,
     /// Of the mission, if the session was given one.
     pub mission: Option<Digest>,
+    /// It may end without groups.
+    pub investigation: bool,
+    /// The person who starts it, where one showed the operator key.
+    pub by: Option<Name>,
 }
 
 /// A person adds groups to a running session.
@@ -186,6 +194,22 @@ pub struct Override {
     pub group: Name,
     pub to: Name,
     pub why: Name,
+    pub by: Name,
+}
+
+/// A person lets one tree do without evidence that it needs.
+#[derive(Clone, Debug)]
+pub struct Waive {
+    pub group: Name,
+    pub evidence: Name,
+    pub why: Name,
+    pub by: Name,
+}
+
+/// A person confirms a group that awaits confirmation.
+#[derive(Clone, Debug)]
+pub struct Accept {
+    pub group: Name,
     pub by: Name,
 }
 

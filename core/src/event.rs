@@ -13,7 +13,7 @@ use crate::decision::Decision;
 use crate::handoff::{FilledFields, PlannedGroup, Response};
 use crate::id::{AssignmentId, Digest, GateRunId, Name, QuestionId, Timestamp};
 use crate::observed::ObservedChanges;
-use crate::state::{End, Finding, GatePurpose, Seat, SessionStatus, Stopped};
+use crate::state::{End, Excuse, Finding, GatePurpose, Seat, SessionStatus, Stopped};
 use crate::watch::{Sighting, Via};
 use crate::workflow::Task;
 
@@ -65,6 +65,12 @@ pub enum Cause {
         settings: BTreeMap<Name, Name>,
         #[serde(skip_serializing_if = "Option::is_none", default)]
         mission: Option<Digest>,
+        /// Declared at the start: the session may end without groups.
+        #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+        investigation: bool,
+        /// The person who chose settings that drop a requirement, or declared the investigation.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        by: Option<Name>,
     },
     Planned {
         by: Name,
@@ -126,6 +132,18 @@ pub enum Cause {
         why: Name,
         by: Name,
     },
+    /// A person waived evidence for one tree.
+    Waived {
+        group: Name,
+        evidence: Name,
+        why: Name,
+        by: Name,
+    },
+    /// A person accepted a group that awaited confirmation.
+    Accepted {
+        group: Name,
+        by: Name,
+    },
     CompletionAsked {
         by: Name,
     },
@@ -162,6 +180,8 @@ impl Cause {
         "deferred",
         "acknowledged",
         "overridden",
+        "waived",
+        "accepted",
         "completion_asked",
         "cancelled",
         "lease_expired",
@@ -183,6 +203,8 @@ impl Cause {
             Cause::Deferred { .. } => "deferred",
             Cause::Acknowledged { .. } => "acknowledged",
             Cause::Overridden { .. } => "overridden",
+            Cause::Waived { .. } => "waived",
+            Cause::Accepted { .. } => "accepted",
             Cause::CompletionAsked { .. } => "completion_asked",
             Cause::Cancelled { .. } => "cancelled",
             Cause::LeaseExpired { .. } => "lease_expired",
@@ -247,6 +269,9 @@ pub enum Change {
         lease_until: Option<Timestamp>,
         #[serde(skip_serializing_if = "Option::is_none", default)]
         via: Option<Via>,
+        /// Groups that awaited confirmation when the prompt was written: a report that names none confirms these.
+        #[serde(skip_serializing_if = "Vec::is_empty", default)]
+        awaiting: Vec<Name>,
     },
     Unclaimed {
         assignment: AssignmentId,
@@ -293,9 +318,35 @@ pub enum Change {
         group: Name,
         name: Name,
     },
-    /// Whoever may accept work that was once blocked has accepted it.
+    /// The role or person that may accept a group has accepted it.
     Confirmed {
         group: Name,
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        by: Option<Name>,
+    },
+    /// The group is to be completed without this evidence, once it is accepted.
+    Excused {
+        group: Name,
+        excuse: Excuse,
+    },
+    /// The role that passes this evidence sent the tree back.
+    EvidenceFailed {
+        group: Name,
+        name: Name,
+    },
+    /// An author reported work on the group.
+    WorkDelivered {
+        group: Name,
+    },
+    /// A need of completion whose condition does not hold for the group. `clause` counts the needs from 1.
+    NeedSpared {
+        group: Name,
+        clause: u16,
+        names: Vec<Name>,
+    },
+    /// A person acknowledged that the session ends with nothing completed.
+    NothingCompletedAcknowledged {
+        by: Name,
     },
     PassesLapsed {
         group: Name,

@@ -247,3 +247,32 @@ fn a_number_that_cannot_be_is_underlined_itself() {
         assert!(line[at.column as usize - 1..].starts_with('0'), "{line} at {}", at.column);
     }
 }
+
+#[test]
+fn need_with_a_condition_on_settings_loads() {
+    let needs = "needs: [merge, review]";
+    for need in ["{ need: review, when: { mode: a } }", "{ any_of: [review], when: { mode: [a] } }"] {
+        assert_eq!(broken(needs, &format!("needs: [merge, {need}, review]")), [""; 0], "{need}");
+    }
+}
+
+#[test]
+fn need_that_is_written_wrongly_is_an_error() {
+    let needs = "needs: [merge, review]";
+    for (need, code) in [
+        ("{ need: review, any_of: [review] }", "E0105"),
+        ("{ when: { mode: a } }", "E0105"),
+        ("{ need: review, when: { weather: fine } }", "E0115"),
+        ("{ need: review, when: { mode: c } }", "E0116"),
+        ("{ need: review, unless: { mode: a } }", "E0104"),
+    ] {
+        assert!(broken(needs, &format!("needs: [merge, {need}, review]")).contains(&code), "{need}");
+    }
+}
+
+#[test]
+fn excuse_that_nothing_accepts_is_an_error() {
+    let done = "DONE: { spawn: lead }";
+    assert!(broken(done, "DONE: { spawn: lead, excuses: [review] }").contains(&"E0150"));
+    assert!(broken(done, "DONE: { respawn: self, loop: review, excuses: [review] }").contains(&"E0121"));
+}

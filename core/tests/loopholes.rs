@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use interlock_core::code::Code;
-use interlock_core::command::{Claim, Command, Inputs, LeaseExpired, Report, Start};
+use interlock_core::command::{Answer, Choice, Claim, Command, Inputs, LeaseExpired, Loss, Lost, Report, Start};
 use interlock_core::decide::{Outcome, decide};
 use interlock_core::decision::Decision;
 use interlock_core::handoff::{Context, Expect, check, extract};
@@ -27,8 +27,15 @@ impl Play {
         let workflow = load_builtin(workflow).and_then(|loaded| loaded.workflow).expect("it loads");
         let mut play = Self { workflow, state: State::default(), last: None };
         let (session, title) = (Name::new("s"), Name::new("t"));
-        play.take(&Command::Start(Start { session, title, settings: BTreeMap::new(), mission: None }))
-            .expect("it starts");
+        play.take(&Command::Start(Start {
+            session,
+            title,
+            settings: BTreeMap::new(),
+            mission: None,
+            investigation: false,
+            by: None,
+        }))
+        .expect("it starts");
         play
     }
 
@@ -107,6 +114,7 @@ fn changes_requested_while_a_merge_waits_void_the_approval_even_at_the_top_of_th
     }
     play.says(sse, "READY_FOR_REVIEW", json!({}));
     play.says("tech_lead", "APPROVED", json!({ "issues": [] }));
+    play.says("qa_expert", "PASS", json!({}));
     play.says(sse, "MERGE_BLOCKED", json!({}));
     let late = json!({ "issues": [issue("F9", "a hole", "CRITICAL", true)] });
     assert_eq!(play.says("tech_lead", "CHANGES_REQUESTED", late).next[0].role, "project_manager");
@@ -123,6 +131,7 @@ fn an_acceptance_before_a_block_does_not_confirm_it() {
     play.says("developer", "READY_FOR_REVIEW", json!({}));
     play.says("tech_lead", "UNBLOCKING_GUIDANCE", json!({ "external": true }));
     play.says("project_manager", "GROUP_ACCEPTED", json!({}));
+    play.says("qa_expert", "PASS", json!({}));
     play.says("developer", "BLOCKED", json!({}));
     play.says("investigator", "ROOT_CAUSE_FOUND", json!({}));
     play.says("tech_lead", "UNBLOCKING_GUIDANCE", json!({}));
@@ -263,6 +272,10 @@ fn in_a_phase_a_late_nitpick_holds_nothing_up() {
 fn the_report_that_ended_the_session_is_still_recognised() {
     let mut play = Play::new("delivery-team");
     play.says("project_manager", "INVESTIGATION_ONLY", json!({}));
+    assert!(!play.state.ended(), "a person has to confirm that nothing was to be done");
+    let (by, choice) = (Name::new("ann"), Choice::Option { name: Name::new("confirm"), text: None });
+    let question = *play.state.open_questions.first().expect("a question");
+    play.take(&Command::Answer(Answer { question, choice, by })).expect("it is confirmed");
     assert!(play.state.ended());
     let again = play.last.take().expect("the report");
     assert!(matches!(play.decide(&again), Ok(Outcome::Repeated(_))));
@@ -286,11 +299,34 @@ fn what_waited_for_an_accepted_group_starts_by_itself() {
     play.says("developer", "BLOCKED", json!({}));
     play.says("investigator", "ROOT_CAUSE_FOUND", json!({}));
     play.says("tech_lead", "APPROVED", json!({}));
+    play.says("qa_expert", "PASS", json!({}));
     play.says("developer", "MERGE_SUCCESS", json!({}));
     assert_eq!(play.status(), GroupStatus::AwaitingConfirmation);
     let decision = play.says("project_manager", "BAZINGA", json!({ "accept": ["G1"] }));
     assert_eq!(decision.next[0].group.as_deref(), Some("G2"));
     assert_eq!(play.status(), GroupStatus::Completed);
+}
+
+/// Only QA passes `qa`: no other role is asked in its place when its reports are lost.
+#[test]
+fn lost_reports_of_qa_end_at_a_person_who_can_only_retry() {
+    let mut play = team(json!({ "id": "G1", "title": "g" }));
+    play.says("developer", "READY_FOR_QA", json!({}));
+    let mut last = None;
+    for _ in 0..3 {
+        let lost = Lost { assignment: play.find("qa_expert"), loss: Loss::BadHandoff, note: None };
+        last = play.take(&Command::Lost(lost)).expect("it is lost");
+    }
+    let question = last.and_then(|decision| decision.question).expect("a question");
+    assert_eq!(question.name, "stuck");
+    let id = *play.state.open_questions.first().expect("a question");
+    for option in &play.state.questions[&id].options {
+        let mut after = Play { workflow: play.workflow.clone(), state: play.state.clone(), last: None };
+        let choice = Choice::Option { name: option.clone(), text: None };
+        let answer = Answer { question: id, choice, by: Name::new("ann") };
+        after.take(&Command::Answer(answer)).unwrap_or_else(|refused| panic!("{option}: {refused:?}"));
+        assert!(after.state.groups[0].passed.is_empty(), "{option} is no evidence");
+    }
 }
 
 /// Who died with what had started it: another attempt, another token, and no step of any counter.

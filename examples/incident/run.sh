@@ -95,19 +95,19 @@ say "It approves the other as it is. That was blocked once, so its merge is not 
 plays tech_lead E2E-RX APPROVED
 reports developer E2E-RX MERGE_SUCCESS
 
-plays developer PAT-ADHERE READY_FOR_REVIEW
-plays developer PAT-VIP READY_FOR_QA
-plays qa_expert PAT-VIP PASS
 for group in PAT-ADHERE PAT-VIP; do
+  plays developer "$group" READY_FOR_QA
+  plays qa_expert "$group" PASS
   plays tech_lead "$group" APPROVED
   plays developer "$group" MERGE_SUCCESS
 done
 
-say "The other two are mended, reviewed and merged. The manager says that all is done; the validator does not."
+say "The other two are fixed, tested, reviewed and merged. The manager declares the session done. That confirms the" \
+  "group that was approved without tests. The validator rejects: the deferred group was not acknowledged by name."
 reports project_manager - BAZINGA
 
-say "Named one by one, it is."
-reports project_manager - BAZINGA '"acknowledge": ["NUR-E2E"], "accept": ["E2E-RX"]'
+say "With the deferred group named, the session completes."
+reports project_manager - BAZINGA '"acknowledge": ["NUR-E2E"]'
 show session show "$session"
 
 say "And the log has all of it: what was tried as well."

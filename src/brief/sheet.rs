@@ -162,7 +162,7 @@ impl Brief<'_> {
             lines.push(format!("- Decision {} by rule `{}`.", decision.id, decision.rule));
             // What a person gave as the reason, and what programs printed, is shown as their words and not as Interlock's.
             let quoted = match &event.cause {
-                Cause::Overridden { why, .. } => Some(why),
+                Cause::Overridden { why, .. } | Cause::Waived { why, .. } => Some(why),
                 Cause::Lost { note, .. } => note.as_ref(),
                 _ => None,
             };
@@ -194,6 +194,8 @@ impl Brief<'_> {
             Cause::Deferred { .. } => "A person has deferred a group".to_owned(),
             Cause::Acknowledged { .. } => "A person has acknowledged a deferred group".to_owned(),
             Cause::Overridden { .. } => "A person has sent the work to you, past the workflow's own way".to_owned(),
+            Cause::Waived { evidence, .. } => format!("A person has waived `{evidence}` for this tree"),
+            Cause::Accepted { .. } => "A person has accepted a group".to_owned(),
             Cause::CompletionAsked { .. } => "The end of the session was asked for".to_owned(),
             Cause::Cancelled { .. } => "Something was cancelled".to_owned(),
             Cause::Claimed { .. }

@@ -70,7 +70,8 @@ fn a_lead_is_consulted_on_a_block() {
 #[test]
 fn a_merge() {
     let mut play = Play::groups(&["login"]);
-    play.report("developer", json!({ "status": "READY_FOR_REVIEW" }));
+    play.report("developer", json!({ "status": "READY_FOR_QA" }));
+    play.report("qa_expert", json!({ "status": "PASS" }));
     play.report("tech_lead", json!({ "status": "APPROVED", "issues": [], "approval_notes": "Small and tested." }));
     insta::assert_snapshot!(play.prompt("developer", None));
 }
@@ -79,7 +80,8 @@ fn a_merge() {
 fn the_manager_after_the_validator_rejected() {
     let mut play = Play::groups(&["login", "sms"]);
     for group in ["login", "sms"] {
-        play.report(&format!("developer@{group}"), json!({ "status": "READY_FOR_REVIEW" }));
+        play.report(&format!("developer@{group}"), json!({ "status": "READY_FOR_QA" }));
+        play.report(&format!("qa_expert@{group}"), json!({ "status": "PASS" }));
     }
     play.report("tech_lead@login", json!({ "status": "APPROVED", "issues": [] }));
     play.report("developer@login", json!({ "status": "MERGE_SUCCESS" }));
@@ -126,7 +128,8 @@ fn the_output_of_a_gate_is_handed_on() {
     let mut play = Play::start("delivery-team");
     let group = json!({ "id": "login", "title": "Login", "checks": ["npm test"] });
     play.report("project_manager", json!({ "status": "PLANNING_COMPLETE", "groups": [group] }));
-    play.report("developer", json!({ "status": "READY_FOR_REVIEW" }));
+    play.report("developer", json!({ "status": "READY_FOR_QA" }));
+    play.report("qa_expert", json!({ "status": "PASS" }));
     play.report("tech_lead", json!({ "status": "APPROVED", "issues": [] }));
     play.report("developer", json!({ "status": "MERGE_SUCCESS" }));
     play.gate(false, "1 test failed\nlogin > locks");
@@ -247,7 +250,8 @@ fn the_end_of_a_gates_output_is_what_stays() {
     let mut play = Play::start("delivery-team");
     let group = json!({ "id": "login", "title": "Login", "checks": ["npm test"] });
     play.report("project_manager", json!({ "status": "PLANNING_COMPLETE", "groups": [group] }));
-    play.report("developer", json!({ "status": "READY_FOR_REVIEW" }));
+    play.report("developer", json!({ "status": "READY_FOR_QA" }));
+    play.report("qa_expert", json!({ "status": "PASS" }));
     play.report("tech_lead", json!({ "status": "APPROVED", "issues": [] }));
     play.report("developer", json!({ "status": "MERGE_SUCCESS" }));
     play.gate(false, &format!("{}the last word", "passed\n".repeat(10_000)));

@@ -12,6 +12,7 @@ use crate::cli::{Ending, examples};
 use crate::engine::{Engine, Order, Task};
 use crate::failure::{Exit, Failure};
 use crate::output::{HEADING, NAME, Output, Text};
+use crate::standing;
 
 /// Ask for the end of a session, and see what stands against it
 ///
@@ -25,10 +26,13 @@ pub(crate) struct Complete {
 
 impl Complete {
     pub(crate) fn run(&self, output: Output, place: &Place) -> Ending {
-        let judgement = self.judgement(&mut place.engine()?)?;
+        let mut engine = place.engine()?;
+        let judgement = self.judgement(&mut engine)?;
+        let (live, workflow) = engine.look(&self.session)?;
+        let exceptions = live.state.completion_exceptions(&workflow);
         let Judgement { verdict, reasons } = &judgement;
         if output.json {
-            output.document(&json!({ "verdict": verdict, "reasons": reasons }))?;
+            output.document(&json!({ "verdict": verdict, "reasons": reasons, "exceptions": exceptions }))?;
         } else {
             let mut text = Text::default();
             text.paint(HEADING, if *verdict == Verdict::Accept { "ACCEPT" } else { "REJECT" });
@@ -37,6 +41,11 @@ impl Complete {
                 text.push("  ");
                 text.paint(NAME, &reason.code);
                 text.line(format_args!("  {}", reason.text));
+            }
+            if !exceptions.is_empty() {
+                text.paint(HEADING, "exceptions");
+                text.push("\n");
+                exceptions.iter().for_each(|exception| standing::exception_line(&mut text, exception));
             }
             output.text(&text)?;
         }

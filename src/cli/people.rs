@@ -1,4 +1,4 @@
-//! What the workflow lets a person do: `defer`, `acknowledge`, `override`, `cancel`.
+//! What the workflow lets a person do: `defer`, `acknowledge`, `accept`, `override`, `cancel`.
 
 use clap::Args;
 use interlock_core::command::{self, Command};
@@ -44,23 +44,45 @@ pub(crate) struct Acknowledge {
     by: Option<String>,
 }
 
-/// Give a group to another role (takes the operator key)
+/// Give a group to another role, or waive evidence that it needs (takes the operator key)
 ///
-/// Recorded as an override with its reason. It is never a way to completion: what the group passed before is void.
+/// Recorded as an override with its reason. With --to it is never a way to completion: what the group passed before is
+/// void. With --waive the group does without the evidence for this tree only, and then waits to be accepted.
 #[derive(Args)]
-#[command(after_help = examples!("interlock override add-login-4f2k LOGIN --to tech_lead --why \"two agents disagree\""))]
+#[command(after_help = examples!(
+    "interlock override add-login-4f2k LOGIN --to tech_lead --why \"two agents disagree\""
+    "interlock override add-login-4f2k LOGIN --waive qa --why \"the test lab is closed until Monday\""
+))]
 pub(crate) struct Override {
     #[arg(value_name = "SESSION")]
     session: String,
     #[arg(value_name = "GROUP")]
     group: String,
     /// The role that gets it
-    #[arg(long, value_name = "ROLE")]
-    to: String,
+    #[arg(long, value_name = "ROLE", required_unless_present = "waive", conflicts_with = "waive")]
+    to: Option<String>,
+    /// Evidence that this tree of the group does without
+    #[arg(long, value_name = "EVIDENCE")]
+    waive: Option<String>,
     /// For the record
     #[arg(long, value_name = "TEXT")]
     why: String,
     /// Who says so
+    #[arg(long = "as", value_name = "NAME")]
+    by: Option<String>,
+}
+
+/// Accept a group that awaits confirmation (takes the operator key)
+///
+/// A group that was once blocked, or that does without evidence, is completed only once it is accepted.
+#[derive(Args)]
+#[command(after_help = examples!("interlock accept add-login-4f2k LOGIN --as ann"))]
+pub(crate) struct Accept {
+    #[arg(value_name = "SESSION")]
+    session: String,
+    #[arg(value_name = "GROUP")]
+    group: String,
+    /// Who accepts it
     #[arg(long = "as", value_name = "NAME")]
     by: Option<String>,
 }
@@ -92,11 +114,24 @@ impl Acknowledge {
     }
 }
 
+impl Accept {
+    pub(crate) fn run(&self, output: Output, place: &Place) -> Ending {
+        let (group, by) = (Name::new(&self.group), person(self.by.as_deref()));
+        carry_out(output, place, &self.session, Command::Accept(command::Accept { group, by }))
+    }
+}
+
 impl Override {
     pub(crate) fn run(&self, output: Output, place: &Place) -> Ending {
-        let (group, to) = (Name::new(&self.group), Name::new(&self.to));
-        let (why, by) = (Name::new(&self.why), person(self.by.as_deref()));
-        carry_out(output, place, &self.session, Command::Override(command::Override { group, to, why, by }))
+        let (group, why, by) = (Name::new(&self.group), Name::new(&self.why), person(self.by.as_deref()));
+        let command = match (&self.to, &self.waive) {
+            (_, Some(evidence)) => Command::Waive(command::Waive { group, evidence: Name::new(evidence), why, by }),
+            (to, None) => {
+                let to = Name::new(to.as_deref().unwrap_or_default());
+                Command::Override(command::Override { group, to, why, by })
+            }
+        };
+        carry_out(output, place, &self.session, command)
     }
 }
 

@@ -18,7 +18,7 @@ use crate::agents;
 use crate::cli::init;
 use crate::cli::leave;
 use crate::cli::pause;
-use crate::cli::place::{Place, workspaces};
+use crate::cli::place::{Place, person, workspaces};
 use crate::cli::session::start::{Beginning, LARGEST_MISSION, workflow_name};
 use crate::cli::values::Pair;
 use crate::cli::{Ending, examples};
@@ -69,9 +69,17 @@ pub(crate) struct Run {
     #[arg(long, value_name = "NAME or FILE")]
     workflow: Option<String>,
 
-    /// A setting of the workflow, for a new session; may be repeated
+    /// A setting of the workflow, for a new session; may be repeated. One that drops a requirement takes the operator key
     #[arg(long, value_name = "NAME=VALUE", value_parser = Pair::parse)]
     set: Vec<Pair>,
+
+    /// Declare a new session an investigation: it may end without groups (takes the operator key)
+    #[arg(long)]
+    investigation: bool,
+
+    /// Who chooses settings that drop a requirement, or declares an investigation
+    #[arg(long = "as", value_name = "NAME")]
+    by: Option<String>,
 
     /// End when only people can go on, instead of waiting for them
     #[arg(long)]
@@ -98,6 +106,8 @@ impl Run {
             session: Some(session.to_string()),
             workflow: None,
             set: Vec::new(),
+            investigation: false,
+            by: None,
             no_wait: true,
         }
     }
@@ -206,7 +216,14 @@ impl Run {
         }
         let title = mission.as_deref().map_or_else(|| "Rehearsal".to_owned(), title);
         let workflow = workflow(self.workflow.as_deref(), place)?;
-        let beginning = Beginning { title: &title, workflow: &workflow, settings: &self.set, mission };
+        let beginning = Beginning {
+            title: &title,
+            workflow: &workflow,
+            settings: &self.set,
+            mission,
+            investigation: self.investigation,
+            by: Some(person(self.by.as_deref())),
+        };
         let (done, workflow) = beginning.begin(&mut engine, |workflow| fits(team, workflow))?;
         Ok((done.session, workflow))
     }

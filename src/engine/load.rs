@@ -213,6 +213,8 @@ impl Work<'_> {
             | Command::Defer(_)
             | Command::Acknowledge(_)
             | Command::Override(_)
+            | Command::Waive(_)
+            | Command::Accept(_)
             | Command::Complete(_)
             | Command::Upgrade(_)
             | Command::Sight(_)

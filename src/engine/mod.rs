@@ -358,7 +358,9 @@ impl Work<'_> {
             self.keyring.holds(kind, self.identity)?;
         }
         match &order.task {
-            Task::Start { pinned, workflow, title, settings, mission } => {
+            Task::Start { pinned, workflow, title, settings, mission, investigation, by } => {
+                let drops = *investigation || !workflow.dropped_requirements(settings).is_empty();
+                let by = by.clone().filter(|_| drops && self.is_operator());
                 self.tx.pin_workflow(workflow.hash, pinned, &workflow.requirements())?;
                 self.memory.learn(workflow);
                 let start = command::Start {
@@ -366,6 +368,8 @@ impl Work<'_> {
                     title: title.clone(),
                     settings: settings.clone(),
                     mission: mission.as_ref().map(|mission| Digest::of(mission.as_bytes())),
+                    investigation: *investigation,
+                    by,
                 };
                 self.start(order, workflow, start, mission.as_deref())
             }
@@ -387,6 +391,11 @@ impl Work<'_> {
                 self.run(order, &workflow, command, record::With::default())
             }
         }
+    }
+
+    /// Only a person may drop a requirement. The refusal names the requirement, so a missing key is no error here.
+    fn is_operator(&self) -> bool {
+        self.keyring.holds(Kind::Operator, self.identity).is_ok()
     }
 
     /// Decides a command and stores what follows.
@@ -413,6 +422,8 @@ impl Task {
                 | Command::Defer(_)
                 | Command::Acknowledge(_)
                 | Command::Override(_)
+                | Command::Waive(_)
+                | Command::Accept(_)
                 | Command::Upgrade(_)
                 | Command::Cancel(_) => Some(Kind::Operator),
                 Command::Lost(_)

@@ -29,6 +29,10 @@ pub enum Task {
         title: Name,
         settings: BTreeMap<Name, Name>,
         mission: Option<String>,
+        /// It may end without groups.
+        investigation: bool,
+        /// The person who starts it. Settings that drop a requirement take the operator key.
+        by: Option<Name>,
     },
     Claim {
         assignment: AssignmentId,
@@ -86,7 +90,8 @@ impl Task {
                 Command::GateFinished(_) => "gate",
                 Command::Defer(_) => "defer",
                 Command::Acknowledge(_) => "acknowledge",
-                Command::Override(_) => "override",
+                Command::Override(_) | Command::Waive(_) => "override",
+                Command::Accept(_) => "accept",
                 Command::Complete(_) => "complete",
                 Command::Cancel(_) => "cancel",
                 Command::LeaseExpired(_) => "lease",
@@ -110,6 +115,8 @@ impl Task {
             | Command::Defer(command::Defer { by, .. })
             | Command::Acknowledge(command::Acknowledge { by, .. })
             | Command::Override(command::Override { by, .. })
+            | Command::Waive(command::Waive { by, .. })
+            | Command::Accept(command::Accept { by, .. })
             | Command::Complete(command::Complete { by })
             | Command::Upgrade(command::Upgrade { by, .. })
             | Command::Cancel(command::Cancel { by }) => Some(by.clone()),
@@ -137,6 +144,8 @@ impl Task {
                 Command::Answer(answer) => named(&answer.question),
                 Command::Defer(command::Defer { group, .. })
                 | Command::Acknowledge(command::Acknowledge { group, .. })
+                | Command::Waive(command::Waive { group, .. })
+                | Command::Accept(command::Accept { group, .. })
                 | Command::Override(command::Override { group, .. }) => Some(group.clone()),
                 Command::Claim(command::Claim { assignment, .. })
                 | Command::Report(command::Report { assignment, .. })

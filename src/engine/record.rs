@@ -87,6 +87,8 @@ fn spoken_for(event: &Event) -> Option<AssignmentId> {
         | Cause::Deferred { .. }
         | Cause::Acknowledged { .. }
         | Cause::Overridden { .. }
+        | Cause::Waived { .. }
+        | Cause::Accepted { .. }
         | Cause::CompletionAsked { .. }
         | Cause::Cancelled { .. }
         | Cause::Upgraded { .. }
@@ -97,8 +99,11 @@ fn spoken_for(event: &Event) -> Option<AssignmentId> {
 
 /// What an event is about.
 fn group_of(event: &Event, state: &State) -> Option<Name> {
-    if let Cause::Deferred { group, .. } | Cause::Acknowledged { group, .. } | Cause::Overridden { group, .. } =
-        &event.cause
+    if let Cause::Deferred { group, .. }
+    | Cause::Acknowledged { group, .. }
+    | Cause::Overridden { group, .. }
+    | Cause::Waived { group, .. }
+    | Cause::Accepted { group, .. } = &event.cause
     {
         return Some(group.clone());
     }

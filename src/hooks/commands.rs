@@ -1,8 +1,10 @@
 //! Commands that are about to be run, and by whom.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use interlock_core::code::Code;
+use interlock_core::id::Name;
 use interlock_core::workflow::{Writes, builtin};
 
 use crate::hooks::globs::fitting;
@@ -77,6 +79,9 @@ impl Judge {
     fn runs_interlock(&self, line: &Line, text: &str) -> Option<Finding> {
         for words in line.of_interlock() {
             let asked = plain_words(words).join(" ");
+            if let Some(refused) = self.drops_requirement(words) {
+                return Some(refused);
+            }
             if starts_session(words) && self.scene.agent.is_none() {
                 if let Some(refused) = self.brings_rules(words) {
                     return Some(refused);
@@ -109,6 +114,51 @@ impl Judge {
         let what = format!("`{}` is no workflow of this project", short(named));
         let instead = "Leave it out for the project's own; with another file, a person starts the session.";
         Some(Finding::refuse(Code::UnknownWorkflow, what, instead))
+    }
+
+    /// Requirements belong to the project: a model may not choose how its own work is judged.
+    fn drops_requirement(&self, words: &[Word]) -> Option<Finding> {
+        let instead = "Leave it out, or let a person start the session.";
+        let refuse = |what: String| Some(Finding::refuse(Code::RequirementDropped, what, instead));
+        if words.iter().any(|word| word.text.starts_with("--investigation")) {
+            return refuse("only a person declares an investigation".to_owned());
+        }
+        if let Some(word) = computed_option(words).filter(|_| starts_session(words)) {
+            return refuse(format!("`{}` cannot be read, and may drop a requirement", short(&word.text)));
+        }
+        let mut settings = BTreeMap::new();
+        for (at, word) in words.iter().enumerate().filter(|(_, word)| word.text.starts_with("--set")) {
+            let next = words.get(at + 1);
+            let (setting, sure) = match word.text.split_once('=') {
+                Some((_, setting)) => (setting, word.sure == Sure::Plain),
+                None => (next.map_or("", |word| word.text.as_str()), next.is_some_and(|word| word.sure == Sure::Plain)),
+            };
+            let Some((name, value)) = setting.split_once('=').filter(|_| sure) else {
+                return refuse(format!("the setting `{}` cannot be read", short(setting)));
+            };
+            settings.insert(Name::new(name), Name::new(value));
+        }
+        let named = words.iter().position(|word| word.text.starts_with("--workflow")).and_then(|at| {
+            words[at]
+                .text
+                .split_once('=')
+                .map(|(_, named)| named)
+                .or_else(|| words.get(at + 1).map(|word| word.text.as_str()))
+        });
+        if settings.is_empty() {
+            return None;
+        }
+        let file = match named {
+            Some(named) if builtin(named).is_some() => named.to_owned(),
+            Some(named) => self.scene.folder.join(named).display().to_string(),
+            None => self.project.join(library::PROJECT_FILE).display().to_string(),
+        };
+        let Ok((workflow, _)) = library::pinnable(&file) else {
+            return refuse(format!("the settings of `{}` cannot be checked", short(&file)));
+        };
+        let dropped = workflow.dropped_requirements(&settings);
+        let list: Vec<String> = dropped.iter().map(ToString::to_string).collect();
+        if list.is_empty() { None } else { refuse(format!("only a person may choose this: {}", list.join("; "))) }
     }
 
     /// The files of a patch, from wherever the command has gone.
@@ -164,4 +214,14 @@ fn without(text: &str, own: &[PathBuf], project: &Path) -> String {
         }
     }
     text
+}
+
+/// A word that the shell makes while it runs, where an option could stand.
+fn computed_option(words: &[Word]) -> Option<&Word> {
+    let takes_text = |word: &Word| ["--title", "--mission", "--workflow", "--set"].contains(&word.text.as_str());
+    let after_option = |at: usize| at.checked_sub(1).and_then(|before| words.get(before)).is_some_and(takes_text);
+    let named = |word: &Word| word.text.starts_with("--") && word.text.contains('=');
+    let found =
+        words.iter().enumerate().find(|(at, word)| word.sure != Sure::Plain && !after_option(*at) && !named(word));
+    found.map(|(_, word)| word)
 }

@@ -42,6 +42,9 @@ pub struct Rows {
 pub fn rows(event: &Event, after: &State) -> Rows {
     let seq = i64::try_from(after.seq).unwrap_or(i64::MAX);
     let mut writer = Writer { event, after, seq, writes: Vec::new(), groups: Vec::new(), session_lapses: false };
+    if matches!(event.cause, Cause::Started { investigation: true, .. }) {
+        writer.evidence(None, "investigation", &Name::new("investigation"));
+    }
     for change in &event.changes {
         writer.change(change);
     }
@@ -123,7 +126,11 @@ impl Writer<'_> {
             }
             Change::Passed { group, name } => self.evidence(Some(group), "pass", name),
             Change::GatePassed { group, gate } => self.evidence(group.as_ref(), "gate", gate),
-            Change::Confirmed { group } => self.evidence(Some(group), "confirmed", group),
+            Change::Confirmed { group, .. } => self.evidence(Some(group), "confirmed", group),
+            Change::EvidenceFailed { group, name } => self.evidence(Some(group), "failed", name),
+            Change::Excused { group, excuse } => self.evidence(Some(group), "excused", &excuse.evidence),
+            Change::NeedSpared { group, clause, .. } => self.spared(group, *clause),
+            Change::NothingCompletedAcknowledged { by } => self.evidence(None, "acknowledged", by),
             Change::PassesLapsed { group } => self.lapses(group),
             Change::Counted { group, counted, role, iteration, no_progress, measure } => {
                 let at = (*iteration, *no_progress, *measure);
@@ -145,6 +152,7 @@ impl Writer<'_> {
             | Change::GateOpened { group, .. }
             | Change::PartDone { group, .. } => self.touch(group.as_ref()),
             Change::Author { group, .. }
+            | Change::WorkDelivered { group }
             | Change::TestsFailing { group, .. }
             | Change::Arrived { group, .. }
             | Change::AwaitsConfirmation { group }
@@ -269,6 +277,13 @@ impl Writer<'_> {
         let key = vec![group_cell(group), kind.into(), name.into(), self.seq.into()];
         self.put(Record { table: &EVIDENCE, key, set: Vec::new(), how: How::Insert });
         self.touch(group);
+    }
+
+    /// A need that does not apply to the group. It is named with its workflow, because another one may need it.
+    fn spared(&mut self, group: &Name, clause: u16) {
+        let Some(session) = &self.after.session else { return };
+        let name = Name::from(format!("{} {clause}", session.workflow_hash));
+        self.evidence(Some(group), "spared", &name);
     }
 
     /// Nothing passed up to here counts any more, this event's own evidence included.

@@ -21,7 +21,8 @@ fn whole_session(client: Client) {
         json!({ "id": "TL-1", "title": "No check", "location": "a.rs:4", "severity": "HIGH", "blocking": true });
     let told = talk.plays("tech_lead", "Review LOGIN.", "CHANGES_REQUESTED", json!({ "issues": [issue] }));
     assert!(told.contains("`developer` for group LOGIN"), "{told}");
-    talk.plays("developer", "Rework LOGIN.", "READY_FOR_REVIEW", json!({}));
+    talk.plays("developer", "Rework LOGIN.", "READY_FOR_QA", json!({}));
+    talk.plays("qa_expert", "Test LOGIN again.", "PASS", json!({}));
     for group in ["LOGIN", "LOGOUT"] {
         talk.plays("tech_lead", &format!("Review {group}."), "APPROVED", json!({}));
         talk.plays("developer", &format!("Merge {group}."), "MERGE_SUCCESS", json!({}));
@@ -33,7 +34,7 @@ fn whole_session(client: Client) {
     assert!(told.contains("Nothing is left to do."), "{told}");
     talk.stops(false).passes();
     assert_eq!(team.status(&session), "completed");
-    all_watched(&team, &session, client, 12);
+    all_watched(&team, &session, client, 13);
 }
 
 /// The session shows that everything was watched, and its last decision has said so.

@@ -49,6 +49,28 @@ fn without_a_session_a_model_brings_no_rules_either() {
     }
 }
 
+/// Requirements are the project's or a person's to drop, with a session under way or without one.
+#[test]
+fn model_that_drops_a_requirement_is_denied() {
+    each("dropped", |talk, session| {
+        for words in ["--set testing=disabled", "--set=testing=minimal", "--investigation", "--set \"$S\"", "$OPTIONS"]
+        {
+            let command = format!("interlock session start --title Fast {words}");
+            denied(talk, session, "E0355", "let a person start the session", || talk.runs(&command, None));
+        }
+        talk.runs("interlock session start --title More --set testing=full", None).passes();
+        talk.runs("interlock session start --title \"$TITLE\"", None).passes();
+    });
+    for client in CLIENTS {
+        let team = Team::new(&format!("hooks_first_dropped_{}", client.name()));
+        let talk = Talk::begun(&team, client, "c-1");
+        for words in ["session start --title x", "run mission.md"] {
+            let reason = talk.runs(&format!("interlock {words} --set testing=disabled"), None).denied();
+            assert!(reason.starts_with("Interlock (E0355): "), "{reason}");
+        }
+    }
+}
+
 /// What is not known to look is not for a model.
 #[test]
 fn of_interlocks_commands_a_model_has_those_that_look() {

@@ -124,17 +124,17 @@ fn the_work_goes_its_way_to_the_end() {
     // The other two are mended.
     let fixed =
         json!({ "issue_responses": [{ "id": "TL-1", "response": "fixed" }, { "id": "TL-2", "response": "fixed" }] });
-    team.report(&holders["PAT-ADHERE"], "READY_FOR_REVIEW", fixed).done();
+    team.report(&holders["PAT-ADHERE"], "READY_FOR_QA", fixed).done();
     team.report(&holders["PAT-VIP"], "READY_FOR_QA", json!({})).done();
-    team.plays(s, "qa_expert", "PAT-VIP", "PASS", json!({}));
     for group in ["PAT-ADHERE", "PAT-VIP"] {
+        team.plays(s, "qa_expert", group, "PASS", json!({}));
         team.plays(s, "tech_lead", group, "APPROVED", json!({}));
         team.plays(s, "developer", group, "MERGE_SUCCESS", json!({}));
         assert_eq!(team.group_status(s, group), "completed", "never blocked: done when it is merged");
     }
 
-    // The manager forgets to name what was deferred and what was once blocked.
-    let decided = team.plays(s, "project_manager", "-", "BAZINGA", json!({}));
+    // The manager does not name the deferred group, and names no group that it accepts.
+    let decided = team.plays(s, "project_manager", "-", "BAZINGA", json!({ "accept": [] }));
     let reasons = &decided["judgement"]["reasons"];
     assert_eq!((&reasons[0]["code"], &reasons[0]["group"]), (&json!("E0343"), &json!("NUR-E2E")));
     assert_eq!((&reasons[1]["code"], &reasons[1]["group"]), (&json!("E0344"), &json!("E2E-RX")));

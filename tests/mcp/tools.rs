@@ -38,15 +38,15 @@ fn a_whole_session_by_tools_alone() {
         client.plays(session, "qa_expert", Some("LOGOUT"), "BLOCKED", blocked);
         let status = client.call("session_status", json!({ "session": session }));
         assert_eq!(status["groups"][1]["status"], "blocked");
-        client.plays(session, "developer", Some("LOGIN"), "READY_FOR_REVIEW", json!({}));
+        client.plays(session, "developer", Some("LOGIN"), "READY_FOR_QA", json!({}));
+        client.plays(session, "qa_expert", Some("LOGIN"), "PASS", json!({}));
         for group in ["LOGIN", "LOGOUT"] {
             client.plays(session, "tech_lead", Some(group), "APPROVED", json!({}));
             client.plays(session, "developer", Some(group), "MERGE_SUCCESS", json!({}));
         }
-        let rejected = client.plays(session, "project_manager", None, "BAZINGA", json!({}));
+        let rejected = client.plays(session, "project_manager", None, "BAZINGA", json!({ "accept": [] }));
         assert_eq!(rejected["judgement"]["verdict"], "REJECT", "{rejected}");
-        let accept = json!({ "accept": ["LOGOUT"] });
-        let accepted = client.plays(session, "project_manager", None, "BAZINGA", accept);
+        let accepted = client.plays(session, "project_manager", None, "BAZINGA", json!({}));
         assert_eq!(accepted["judgement"]["verdict"], "ACCEPT", "{accepted}");
         assert_eq!(accepted["do_next"], "The session is completed: nothing is left to do.");
         assert_eq!(team.status(session), "completed");
@@ -55,6 +55,22 @@ fn a_whole_session_by_tools_alone() {
         assert!(team.ask(&["audit", "verify"]).done()["valid"].as_bool().unwrap());
         assert_eq!(client.close(), (Some(0), String::new()));
     }
+}
+
+/// Requirements are not for the model to drop.
+#[test]
+fn model_may_not_drop_a_requirement_or_declare_an_investigation() {
+    let team = Team::new("mcp_model_may_not_drop_a_requirement");
+    let mut client = Client::new(&team, NEWEST);
+    for value in ["disabled", "minimal"] {
+        let start = json!({ "title": "Quick", "settings": { "testing": value } });
+        let refused = client.refused("start_session", start);
+        assert_eq!(refused["code"], "E0355", "{refused}");
+    }
+    let declared = json!({ "title": "Look", "investigation": true });
+    let answer = client.request("tools/call", json!({ "name": "start_session", "arguments": declared }));
+    assert_eq!(answer["isError"], true, "{answer}");
+    assert_eq!(team.ask(&["session", "list"]).done()["sessions"], json!([]), "no session was started");
 }
 
 /// What hooks would turn down is not what a model is told to do.

@@ -69,13 +69,14 @@ fn the_example_flow() {
     // 5: progress, because the reviewer has fewer open: no passage without it.
     let verdicts = json!({ "iteration_tracking": { "iteration": 2, "rejections_accepted": ["TL-1-2"], "rejections_overruled": [] } });
     let decided = team.plays(&s, "tech_lead", "AUTH", "APPROVED", verdicts);
-    // 7: two fixed, one rejection accepted: approved.
-    assert_eq!(decided["action"], "merge");
+    // 7: two fixed, one rejection accepted: approved, and QA is asked for what is still missing.
+    assert_eq!(decided["next"][0]["role"], "qa_expert");
     assert_eq!(counters(&team, &s, "review"), (1, 0, 0), "an approval is no passage of the loop");
     let findings = team.group(&s, "AUTH")["findings"].clone();
     let statuses: Vec<&str> =
         findings.as_array().unwrap().iter().map(|finding| finding["status"].as_str().unwrap()).collect();
     assert_eq!(statuses, ["closed", "closed", "accepted"]);
+    team.plays(&s, "qa_expert", "AUTH", "PASS", json!({}));
     team.plays(&s, "developer", "AUTH", "MERGE_SUCCESS", json!({}));
     assert_eq!(team.group_status(&s, "AUTH"), "completed");
 }

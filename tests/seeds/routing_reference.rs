@@ -138,7 +138,9 @@ fn action_spawn_gives_the_next_agent_an_assignment() {
 
 #[test]
 fn action_merge_is_the_developers_to_do() {
-    let mut play = in_review();
+    let mut play = Play::groups(&["AUTH"]);
+    play.report("developer", says("READY_FOR_QA"));
+    play.report("qa_expert", says("PASS"));
     follows(&play.report("tech_lead", says("APPROVED")), "merge", &["developer"]);
     assert_eq!((play.status("AUTH"), play.open()), ("merging", vec!["developer@AUTH".to_owned()]));
 }

@@ -38,6 +38,8 @@ impl Play {
             title: Name::new("A session"),
             settings,
             mission: None,
+            investigation: false,
+            by: Some(Name::new("ann")),
         }));
         play
     }

@@ -54,6 +54,8 @@ impl Place {
             title: Name::new("A session"),
             settings: BTreeMap::new(),
             mission: Some(mission.to_owned()),
+            investigation: false,
+            by: None,
         };
         Order { session: Name::new(session), task }
     }

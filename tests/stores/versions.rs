@@ -15,19 +15,22 @@ fn triggers(store: &Path) -> (i32, u32) {
     (version.unwrap(), count.unwrap())
 }
 
-/// The version before this one.
-const OLD: i32 = 3;
+/// The versions before this one, with the triggers that each made.
+const OLDER: [(i32, &str); 2] = [
+    (3, include_str!("../data/stores/version-3-triggers.sql")),
+    (4, include_str!("../data/stores/version-4-triggers.sql")),
+];
 
 /// As that version made them.
-fn make_old(store: &Path) {
+fn make_old(store: &Path, (version, made): (i32, &str)) {
     let connection = Connection::open(store).unwrap();
     let names: Vec<String> = {
         let mut names = connection.prepare("SELECT name FROM sqlite_schema WHERE type = 'trigger'").unwrap();
         names.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
     };
     names.iter().for_each(|name| connection.execute_batch(&format!("DROP TRIGGER {name}")).unwrap());
-    connection.execute_batch(include_str!("../data/stores/version-3-triggers.sql")).unwrap();
-    connection.pragma_update(None, "user_version", OLD).unwrap();
+    connection.execute_batch(made).unwrap();
+    connection.pragma_update(None, "user_version", version).unwrap();
 }
 
 #[test]
@@ -39,15 +42,17 @@ fn a_newer_store_is_refused_and_left_alone() {
 
 #[test]
 fn an_older_store_moves_forward_and_gets_its_guards() {
-    let victim = Victim::new("older");
-    let now = triggers(&victim.project.store());
-    make_old(&victim.project.store());
-    let old = triggers(&victim.project.store());
-    assert!(old.0 == OLD && old != now, "{old:?}");
-    assert_eq!(victim.project.verified(), victim.events);
-    assert_eq!(triggers(&victim.project.store()), now);
-    victim.project.claim(&format!("{}.a2", victim.session));
-    assert_eq!(victim.project.verified(), victim.events + 1);
+    for version in OLDER {
+        let victim = Victim::new(&format!("older-{}", version.0));
+        let now = triggers(&victim.project.store());
+        make_old(&victim.project.store(), version);
+        let old = triggers(&victim.project.store());
+        assert!(old.0 == version.0 && old != now, "{old:?}");
+        assert_eq!(victim.project.verified(), victim.events);
+        assert_eq!(triggers(&victim.project.store()), now);
+        victim.project.claim(&format!("{}.a2", victim.session));
+        assert_eq!(victim.project.verified(), victim.events + 1);
+    }
 }
 
 #[test]
@@ -55,7 +60,7 @@ fn a_move_that_is_stopped_at_any_call_moves_all_or_nothing() {
     let victim = Victim::new("moving");
     let store = victim.project.store();
     let now = triggers(&store);
-    make_old(&store);
+    make_old(&store, OLDER[1]);
     let (before, old) = (triggers(&store), fs::read(&store).unwrap());
     for kind in ["kill", "full"] {
         for at in (1..).step_by(3) {

@@ -3,6 +3,7 @@
 use crate::code::Code;
 use crate::command::Acknowledge;
 use crate::decide::draft::Draft;
+use crate::decide::validate::only_nothing_completed;
 use crate::decide::{Cx, Outcome};
 use crate::event::{Cause, Change};
 use crate::id::{Name, QuestionId};
@@ -31,15 +32,33 @@ pub(super) fn acknowledge(cx: &Cx<'_>, acknowledge: &Acknowledge) -> Result<Outc
     let (group, by) = (acknowledge.group.clone(), acknowledge.by.clone());
     let cause = Cause::Acknowledged { group, by };
     // The question about unfinished work answers itself once nothing is left of it.
-    let unfinished = &cx.workflow.question(cx.workflow.unfinished).name;
-    let is_it = |id: &QuestionId| cx.state.questions.get(id).is_some_and(|asked| asked.name == *unfinished);
-    let asked = cx.state.open_questions.iter().copied().rfind(is_it);
-    match asked {
-        Some(question) if draft.judge_groups(true).is_empty() => {
+    match cx.asked_unfinished() {
+        Some(question) if draft.ends_after(&acknowledge.by) => {
             draft.push(Change::QuestionClosed { question });
             draft.finish_session()?;
             Ok(draft.finish(cause))
         }
         Some(_) | None => Ok(draft.record(cause)),
+    }
+}
+
+impl Cx<'_> {
+    /// The open question about unfinished work.
+    pub(super) fn asked_unfinished(&self) -> Option<QuestionId> {
+        let unfinished = &self.workflow.question(self.workflow.unfinished).name;
+        let is_it = |id: &QuestionId| self.state.questions.get(id).is_some_and(|asked| asked.name == *unfinished);
+        self.state.open_questions.iter().copied().rfind(is_it)
+    }
+}
+
+impl Draft<'_> {
+    /// Nothing is left of what a person was asked. The person who acknowledges the last group has read that none was completed.
+    pub(super) fn ends_after(&mut self, by: &Name) -> bool {
+        let reasons = self.judge_end(true);
+        if only_nothing_completed(&reasons) {
+            self.push(Change::NothingCompletedAcknowledged { by: by.clone() });
+            return true;
+        }
+        reasons.is_empty()
     }
 }

@@ -91,7 +91,7 @@ fn no_option(cx: &Cx<'_>, question: &Question, message: &str) -> Rejection {
 }
 
 impl<'a> Situation<'a> {
-    fn of_question(cx: &Cx<'a>, question: &'a Question, given: Option<&'a Given>) -> Self {
+    pub(super) fn of_question(cx: &Cx<'a>, question: &'a Question, given: Option<&'a Given>) -> Self {
         let group = question.group.as_ref().and_then(|name| cx.state.group(name));
         let lane = group.map_or(&cx.state.lane, |group| &group.lane);
         let phase = lane.part(question.part).and_then(|part| part.phase.as_ref());
@@ -108,6 +108,7 @@ impl<'a> Situation<'a> {
             reason: None,
             ledger: Ledger::of(group),
             given,
+            awaiting: &[],
         }
     }
 }

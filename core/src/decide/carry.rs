@@ -31,6 +31,7 @@ impl Draft<'_> {
         self.cite(rule, facts);
         if !rule.climbs {
             self.pass(situation, rule, voice)?;
+            self.excuse_evidence(situation, rule, voice);
         }
         if let Some(passage) = passage {
             self.push(Change::Counted {
@@ -43,10 +44,13 @@ impl Draft<'_> {
             });
         }
         if rule.climbs {
-            return self.climb(situation, rule, passage, voice);
+            self.climb(situation, rule, passage, voice)?;
+        } else {
+            self.warn(situation, rule, passage);
+            self.verb(situation, rule, voice)?;
         }
-        self.warn(situation, rule, passage);
-        self.verb(situation, rule, voice)
+        self.note_failure(situation, rule);
+        Ok(())
     }
 
     /// The verb alone: also for a move that was stopped and is made after all.
@@ -118,7 +122,8 @@ impl Draft<'_> {
     /// An assignment; while somebody waits, it is to help them.
     fn give(&mut self, situation: &Situation<'_>, role: RoleIx, voice: &Voice) {
         let author = self.cx.workflow.role(overridden(situation, role)).author;
-        let helps = !author && !situation.waiting().is_empty();
+        let waits = !situation.waiting().is_empty() && !self.already_ended(situation.slot(), 0);
+        let helps = !author && waits;
         let task = if helps { Task::Consult } else { Task::Work };
         self.assign(situation.slot(), role, task, voice.resolution);
     }
@@ -185,10 +190,12 @@ impl Draft<'_> {
                 item.name, passage.role, passage.iteration, item.limit.iteration, passage.no_progress
             )));
         }
-        let rung = situation
-            .resolve(aim(rule.verb))
-            .or(situation.reporter)
-            .and_then(|target| rung_above(self.cx.workflow, target, situation.reporter));
+        let target = situation.resolve(aim(rule.verb)).or(situation.reporter);
+        let rung = target.and_then(|target| rung_above(self.cx.workflow, target, situation.reporter));
+        let helps = matches!(rule.verb, Verb::Consult(_) | Verb::Return);
+        // Nothing that the next role could report is the evidence of this one: a person decides.
+        let alone = |above: &RoleIx| target.is_some_and(|target| situation.stands_alone(target, *above));
+        let rung = rung.filter(|above| helps || !alone(above));
         match (rung, rule.verb) {
             (Some(role), Verb::Consult(_)) if free_role(situation, overridden(situation, role)) => {
                 self.consult(situation, role, rule.blocks);
@@ -242,7 +249,7 @@ impl Draft<'_> {
         let once_blocked = &self.cx.workflow.completion.once_blocked;
         let confirmed = once_blocked.iter().all(|ix| self.has_passed(group, &self.cx.workflow.pass(*ix).name));
         if confirmed && once_blocked.iter().any(|ix| rule.passes.contains(ix)) {
-            self.push(Change::Confirmed { group: group.id.clone() });
+            self.push(Change::Confirmed { group: group.id.clone(), by: Some(voice.name.clone()) });
         }
         Ok(())
     }
@@ -285,8 +292,12 @@ impl Draft<'_> {
     /// Work goes back, whoever gets it: what was passed says nothing of what comes, and no merge waits for it.
     pub(crate) fn void_evidence(&mut self, situation: &Situation<'_>) {
         let Some(group) = situation.group else { return };
-        if !group.passed.is_empty() || !group.gates_passed.is_empty() {
+        if group.has_evidence() {
             self.push(Change::PassesLapsed { group: group.id.clone() });
+            // Only new work of an author makes a new tree: until then a failure stays one.
+            for name in &group.failed {
+                self.push(Change::EvidenceFailed { group: group.id.clone(), name: name.clone() });
+            }
         }
         if let Some(from) = situation.waiting().iter().position(|seat| seat.task == Task::Merge) {
             self.end_waiting(situation.slot(), from, Resolution::Rework);
@@ -380,7 +391,7 @@ fn rework_of<'a>(situation: &Situation<'a>) -> Option<&'a Rework> {
 }
 
 /// A rule by which the work itself is done again, or a gate that failed.
-fn sends_back(rule: &Rule) -> bool {
+pub(crate) fn sends_back(rule: &Rule) -> bool {
     let to_author = matches!(
         rule.verb,
         Verb::Respawn(Target::Author) | Verb::Spawn(Target::Author) | Verb::Escalate(Target::Author)

@@ -2,6 +2,7 @@
 
 use crate::decide::draft;
 use crate::decide::facts::{AUTHOR, BLOCKED_AGENT, DOMAIN, Facts, OUTSTANDING, REASON, record};
+use crate::decide::needs::must_keep_role;
 use crate::decide::situation::{Passage, Situation, applies};
 use crate::decision::FactValue;
 use crate::workflow::*;
@@ -79,9 +80,13 @@ pub(crate) fn possible(situation: &Situation<'_>, rule: &Rule) -> bool {
         Condition::When(test) => {
             situation.workflow().guard(test.guard).source == GuardSource::Fact || situation.holds(*test)
         }
-        Condition::Limit | Condition::Open(_) | Condition::Settled | Condition::RaisedAgain | Condition::Completes => {
-            true
-        }
+        Condition::Limit
+        | Condition::Open(_)
+        | Condition::Settled
+        | Condition::RaisedAgain
+        | Condition::Completes
+        | Condition::Lacks(_)
+        | Condition::ApprovedAlready => true,
         Condition::InGroup
         | Condition::InSession
         | Condition::HasAuthor
@@ -89,6 +94,7 @@ pub(crate) fn possible(situation: &Situation<'_>, rule: &Rule) -> bool {
         | Condition::SomebodyWaits
         | Condition::Outstanding
         | Condition::Reached(_)
+        | Condition::Undelivered
         | Condition::Task(_) => holds(situation, rule, condition, &mut Vec::new()),
     })
 }
@@ -137,7 +143,10 @@ fn holds(situation: &Situation<'_>, rule: &Rule, condition: &Condition, facts: &
         Condition::Task(task) => situation.task == *task,
         Condition::Settled => settled(situation),
         Condition::RaisedAgain => situation.ledger.raised_again,
-        Condition::Completes => completes(situation, rule),
+        Condition::Completes => situation.completes(rule),
+        Condition::Lacks(need) => situation.lacks(*need, rule),
+        Condition::ApprovedAlready => situation.approved_already(rule),
+        Condition::Undelivered => situation.group.is_some_and(|group| !group.delivered),
     }
 }
 
@@ -160,19 +169,6 @@ fn is_free(situation: &Situation<'_>, target: Target) -> bool {
 pub(crate) fn free_role(situation: &Situation<'_>, role: RoleIx) -> bool {
     let name = &situation.workflow().role(role).name;
     Some(role) != situation.reporter && situation.waiting().iter().all(|seat| seat.role != *name)
-}
-
-/// With what the rule passes, nothing is missing but gates and confirmation.
-fn completes(situation: &Situation<'_>, rule: &Rule) -> bool {
-    let Some(group) = situation.group else { return false };
-    let workflow = situation.workflow();
-    let has = |ix: &PassIx| rule.passes.contains(ix) || group.passed.contains(&workflow.pass(*ix).name);
-    let needs = &workflow.completion.needs;
-    !needs.is_empty()
-        && needs.iter().all(|need| match need {
-            Need::One(ix) => has(ix),
-            Need::AnyOf(options) => options.iter().any(has),
-        })
 }
 
 /// Passages are counted by loop and target role before overrides.
@@ -206,5 +202,6 @@ pub(crate) fn aim(verb: Verb) -> Target {
 /// Who would get it, after the overrides.
 pub(crate) fn overridden(situation: &Situation<'_>, role: RoleIx) -> RoleIx {
     let holds = |when: &[Test]| applies(&situation.cx, situation.group, when);
-    draft::overridden(situation.workflow(), role, holds, |_| ())
+    let keeps = |role, instead| must_keep_role(&situation.cx, situation.group, role, instead);
+    draft::overridden(situation.workflow(), role, holds, keeps, |_| ())
 }

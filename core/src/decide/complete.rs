@@ -13,6 +13,9 @@ use crate::workflow::{Source, Verb};
 pub(super) fn complete(cx: &Cx<'_>, complete: &Complete) -> Result<Outcome, Rejection> {
     let mut draft = Draft::new(*cx, Name::new("completion"));
     let mut reasons = draft.judge_groups(true);
+    if !cx.state.groups.is_empty() {
+        reasons.extend(draft.judge_result(&reasons));
+    }
     let enders: Vec<&str> = enders(cx);
     if !enders.is_empty() {
         let text = format!("only {} can end the session, by reporting so", enders.join(" or "));

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::decide::facts::{Facts, record};
+use crate::decide::needs::must_keep_role;
 use crate::decide::situation::Situation;
 use crate::decide::{Cx, Outcome};
 use crate::decision::*;
@@ -17,11 +18,12 @@ pub(crate) fn overridden<'w>(
     workflow: &'w Workflow,
     role: RoleIx,
     mut holds: impl FnMut(&[Test]) -> bool,
+    keeps: impl Fn(RoleIx, RoleIx) -> bool,
     mut applied: impl FnMut(&'w Override),
 ) -> RoleIx {
     let mut role = role;
     for item in &workflow.overrides {
-        if item.instead_of == role && holds(&item.when) {
+        if item.instead_of == role && holds(&item.when) && !keeps(role, item.takes) {
             applied(item);
             role = item.takes;
         }
@@ -131,8 +133,9 @@ impl<'a> Draft<'a> {
     pub(crate) fn plan_group(&mut self, group: PlannedGroup) {
         let planned = Group::planned(&group);
         self.roster.add(self.cx.state.groups.len().saturating_add(self.planned.len()), &planned);
-        self.planned.push(planned);
         self.push(Change::GroupPlanned { group });
+        self.spare_needs(&planned);
+        self.planned.push(planned);
     }
 
     pub(crate) fn push(&mut self, change: Change) {
@@ -173,8 +176,10 @@ impl<'a> Draft<'a> {
     pub(crate) fn assign(&mut self, slot: Slot<'_>, role: RoleIx, task: Task, why: Resolution) {
         let workflow = self.cx.workflow;
         let mut applied: Vec<&Override> = Vec::new();
+        let cx = self.cx;
+        let keeps = |role, instead| must_keep_role(&cx, slot.group, role, instead);
         let holds = |when: &[Test]| self.lets_through(slot.group, when);
-        let role = overridden(workflow, role, holds, |item| applied.push(item));
+        let role = overridden(workflow, role, holds, keeps, |item| applied.push(item));
         for item in applied {
             self.because.push(item.because.clone());
             let name = |ix| workflow.role(ix).name.clone();
@@ -220,13 +225,15 @@ impl<'a> Draft<'a> {
         if group.author.as_ref() != Some(name) {
             self.push(Change::Author { group: group.id.clone(), role: name.clone() });
         }
-        if !group.passed.is_empty() || !group.gates_passed.is_empty() || self.passes_in_draft() {
+        if group.has_evidence() || self.passes_in_draft() {
             self.push(Change::PassesLapsed { group: group.id.clone() });
         }
     }
 
     fn passes_in_draft(&self) -> bool {
-        self.changes.iter().any(|change| matches!(change, Change::Passed { .. } | Change::GatePassed { .. }))
+        self.changes
+            .iter()
+            .any(|change| matches!(change, Change::Passed { .. } | Change::GatePassed { .. } | Change::Excused { .. }))
     }
 
     fn waits_at(&self, slot: Slot<'_>, role: &Name) -> Option<usize> {
@@ -254,7 +261,7 @@ impl<'a> Draft<'a> {
     }
 
     /// The draft has ended this waiting before.
-    fn already_ended(&self, slot: Slot<'_>, from: usize) -> bool {
+    pub(crate) fn already_ended(&self, slot: Slot<'_>, from: usize) -> bool {
         let name = slot.name();
         self.changes.iter().any(|change| {
             matches!(change, Change::WaitEnded { group, part, from: earlier }

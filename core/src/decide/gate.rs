@@ -88,6 +88,7 @@ impl<'a> Situation<'a> {
             reason: None,
             ledger: Ledger::of(group),
             given,
+            awaiting: &[],
         }
     }
 }

@@ -323,11 +323,14 @@ impl<'a> Draft<'a> {
         Ok(Where::Completed)
     }
 
-    /// Not once blocked, or accepted since.
+    /// Never blocked and nothing excused, or accepted since.
     pub(crate) fn is_confirmed(&self, group: &Group) -> bool {
-        let now = |change: &Change| matches!(change, Change::Confirmed { group: g } if *g == group.id);
+        let now = |change: &Change| matches!(change, Change::Confirmed { group: g, .. } if *g == group.id);
         let asked = !self.cx.workflow.completion.once_blocked.is_empty();
-        !asked || !group.lane.ever_blocked || group.confirmed || self.changes.iter().any(now)
+        let doubtful = group.lane.ever_blocked || self.has_excuse(group, None);
+        // An acceptance does not cover what is excused after it.
+        let before = group.confirmed && !self.excuses_now(group);
+        !asked || !doubtful || before || self.changes.iter().any(now)
     }
 
     /// No finding, no blocker, nobody who waits: as this decision leaves them.
@@ -354,30 +357,6 @@ impl<'a> Draft<'a> {
             return Err(Rejection::new(Code::NoValidPath, message));
         }
         Ok(())
-    }
-
-    /// Needs of completion that have not been passed.
-    pub(crate) fn missing_needs(&self, group: &Group) -> Vec<String> {
-        let workflow = self.cx.workflow;
-        let name = |ix: &PassIx| workflow.pass(*ix).name.to_string();
-        let has = |ix: &PassIx| self.has_passed(group, &workflow.pass(*ix).name);
-        let needs = workflow.completion.needs.iter();
-        needs
-            .filter_map(|need| match need {
-                Need::One(ix) => (!has(ix)).then(|| name(ix)),
-                Need::AnyOf(options) => {
-                    (!options.iter().any(has)).then(|| options.iter().map(name).collect::<Vec<_>>().join(" or "))
-                }
-            })
-            .collect()
-    }
-
-    pub(crate) fn has_passed(&self, group: &Group, name: &Name) -> bool {
-        let lapsed =
-            self.changes.iter().any(|change| matches!(change, Change::PassesLapsed { group: g } if *g == group.id));
-        let now =
-            |change: &Change| matches!(change, Change::Passed { group: g, name: n } if *g == group.id && n == name);
-        self.changes.iter().any(now) || !lapsed && group.passed.contains(name)
     }
 
     pub(crate) fn gate_done(&self, group: &Group, gate: GateIx) -> bool {

@@ -3,6 +3,7 @@
 //! One file a command; this one only dispatches. `situation` is what rules may
 //! read, `choose` finds the rule, `carry` carries it out into a `Draft` of changes.
 
+mod accept;
 mod acknowledge;
 mod answer;
 mod ask;
@@ -20,6 +21,7 @@ mod lease;
 mod ledger;
 mod lost;
 mod merged;
+mod needs;
 mod offer;
 mod overrule;
 mod plan;
@@ -29,6 +31,7 @@ mod situation;
 mod start;
 mod upgrade;
 mod validate;
+mod waive;
 mod watch;
 
 use crate::code::Code;
@@ -93,6 +96,8 @@ pub fn decide(workflow: &Workflow, state: &State, command: &Command, inputs: &In
         Command::Defer(defer) => defer::defer(&cx, defer),
         Command::Acknowledge(acknowledge) => acknowledge::acknowledge(&cx, acknowledge),
         Command::Override(by_person) => overrule::overrule(&cx, by_person),
+        Command::Waive(by_person) => waive::waive(&cx, by_person),
+        Command::Accept(by_person) => accept::accept(&cx, by_person),
         Command::Complete(complete) => complete::complete(&cx, complete),
         Command::Cancel(cancel) => cancel::cancel(&cx, cancel),
         Command::LeaseExpired(expired) => lease::expired(&cx, expired),

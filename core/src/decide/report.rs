@@ -8,6 +8,7 @@ use crate::decide::carry::Voice;
 use crate::decide::choose::choose;
 use crate::decide::draft::Draft;
 use crate::decide::ledger::{Bearing, Bearings, Ledger};
+use crate::decide::needs::refuse_failed;
 use crate::decide::situation::Situation;
 use crate::decide::{Cx, Outcome, refuse};
 use crate::decision::{Action, Warning};
@@ -30,6 +31,8 @@ pub(crate) struct GivenLoop {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Given {
     pub(crate) loops: BTreeMap<LoopIx, GivenLoop>,
+    /// Evidence that is said to be passed, or not; the rest is taken to be.
+    pub(crate) passed: BTreeMap<Name, bool>,
 }
 
 impl Given {
@@ -146,15 +149,26 @@ pub(crate) fn route_report<'a>(
         });
     };
     refuse::demands(&situation, chosen.rule)?;
+    refuse_failed(&situation, chosen.rule)?;
+    let delivers = delivers(&situation, chosen.rule);
     let mut draft = Draft::new(*cx, chosen.rule.id.clone());
     draft.preview = given.is_some();
     draft.push(Change::Closed { assignment: id, how: Closing::Reported, digest: Some(handoff.digest), via: None });
     draft.take_ledger(&mut situation, handoff);
     draft.note_status(cx.workflow, handoff);
     let voice = Voice { name: assignment.role.clone(), resolution: Resolution::Guidance };
+    if let Some(group) = situation.group.filter(|group| delivers && !group.delivered) {
+        draft.push(Change::WorkDelivered { group: group.id.clone() });
+    }
     draft.carry(&situation, chosen, &voice)?;
     draft.note_handoff(handoff);
     Ok(draft)
+}
+
+/// An author reports work, whatever it says of it, unless it says that there is none or that it is blocked.
+fn delivers(situation: &Situation<'_>, rule: &Rule) -> bool {
+    let author = situation.reporter.is_some_and(|role| situation.workflow().role(role).author);
+    author && situation.task == Task::Work && rule.excuses.is_empty() && !rule.blocks
 }
 
 fn candidates<'a>(situation: &Situation<'a>, status: Option<StatusIx>) -> &'a [RuleIx] {
@@ -212,6 +226,7 @@ impl<'a> Situation<'a> {
             reason: handoff.and_then(|handoff| handoff.reason.as_ref()),
             ledger: Ledger::of(group),
             given,
+            awaiting: &assignment.awaiting,
         })
     }
 }

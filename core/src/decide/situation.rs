@@ -23,6 +23,8 @@ pub(crate) struct Situation<'a> {
     pub(crate) ledger: Ledger,
     /// Counters as `route` was told them, already counted.
     pub(crate) given: Option<&'a Given>,
+    /// Groups that awaited confirmation when the assignment was claimed.
+    pub(crate) awaiting: &'a [Name],
 }
 
 /// A passage through a loop, counted and not yet recorded.

@@ -29,6 +29,7 @@ pub(super) fn start(cx: &Cx<'_>, start: &Start) -> Result<Outcome, Rejection> {
     if !problems.is_empty() {
         return Err(Rejection::new(Code::BadSetting, "the settings do not fit the workflow").problems(problems));
     }
+    refuse_dropped(cx.workflow, start)?;
     // Guards read settings from the state, which has none yet.
     let state = State::begun(Session {
         id: start.session.clone(),
@@ -36,6 +37,8 @@ pub(super) fn start(cx: &Cx<'_>, start: &Start) -> Result<Outcome, Rejection> {
         workflow: cx.workflow.name.clone(),
         workflow_hash: cx.workflow.hash,
         settings: start.settings.clone(),
+        investigation: start.investigation,
+        settings_by: start.by.clone(),
     });
     let cx = Cx { state: &state, ..*cx };
     let mut draft = Draft::new(cx, Name::new("begin"));
@@ -47,6 +50,8 @@ pub(super) fn start(cx: &Cx<'_>, start: &Start) -> Result<Outcome, Rejection> {
         workflow_hash: cx.workflow.hash,
         settings: start.settings.clone(),
         mission: start.mission,
+        investigation: start.investigation,
+        by: start.by.clone(),
     }))
 }
 
@@ -67,6 +72,24 @@ fn begin(draft: &mut Draft<'_>, start: &Start) -> Result<(), Rejection> {
     draft.context = opening.with.clone();
     draft.opened(opening, draft.session_slot());
     Ok(())
+}
+
+/// Requirements belong to the project: the orchestrating model may not choose its own.
+fn refuse_dropped(workflow: &Workflow, start: &Start) -> Result<(), Rejection> {
+    let dropped = workflow.dropped_requirements(&start.settings);
+    if start.by.is_some() || dropped.is_empty() && !start.investigation {
+        return Ok(());
+    }
+    if dropped.is_empty() {
+        let message = "only a person may declare an investigation, which may end without any work";
+        let help = "start it with the operator key, or leave `--investigation` out: a person confirms it at the end";
+        return Err(Rejection::new(Code::RequirementDropped, message).help(help));
+    }
+    let list: Vec<String> = dropped.iter().map(ToString::to_string).collect();
+    let message = format!("only a person may choose this: {}", list.join("; "));
+    let help = "start it with the operator key, leave the setting out, or change the default in the workflow file";
+    let defaults = dropped.iter().map(|one| format!("{}={}", one.setting, one.default)).collect();
+    Err(Rejection::new(Code::RequirementDropped, message).help(help).allowed(defaults))
 }
 
 fn setting_problems(workflow: &Workflow, start: &Start) -> Vec<Problem> {

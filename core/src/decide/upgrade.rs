@@ -37,7 +37,8 @@ pub(super) fn upgrade(cx: &Cx<'_>, upgrade: &Upgrade) -> Result<Outcome, Rejecti
         let help = "keep what the session uses, or let what is open finish first";
         return Err(Rejection::new(Code::UpgradeImpossible, message).help(help).problems(misfits));
     }
-    let draft = Draft::new(*cx, Name::new("upgrade"));
+    let mut draft = Draft::new(*cx, Name::new("upgrade"));
+    cx.state.groups.iter().filter(|group| !group.ended()).for_each(|group| draft.spare_needs(group));
     Ok(draft.record(Cause::Upgraded {
         workflow: workflow.name.clone(),
         workflow_hash: workflow.hash,

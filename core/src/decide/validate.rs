@@ -30,7 +30,11 @@ impl Draft<'_> {
         if self.accepted_lets_others_start()? {
             return Ok(());
         }
-        let mut reasons = self.judge_groups(rule.without_groups);
+        let mut reasons = self.judge_end(rule.without_groups);
+        if only_nothing_completed(&reasons) {
+            self.ask_nothing_completed(situation, &reasons);
+            return Ok(());
+        }
         let gates = self.open_session_gates();
         if let (Some(gate), true) = (gates.first(), reasons.is_empty()) {
             let purpose = GatePurpose::Validation(self.cx.workflow.role(validator).name.clone());
@@ -47,7 +51,7 @@ impl Draft<'_> {
         validator: RoleIx,
         voice: &Voice,
     ) -> Result<(), Rejection> {
-        let reasons = self.judge_groups(true);
+        let reasons = self.judge_end(true);
         match (self.open_session_gates().first(), reasons.is_empty()) {
             (Some(gate), true) => {
                 let purpose = GatePurpose::Validation(self.cx.workflow.role(validator).name.clone());
@@ -83,6 +87,7 @@ impl Draft<'_> {
             reason: None,
             ledger: Ledger::default(),
             given: None,
+            awaiting: &[],
         };
         let status = workflow.status_of(validator, word);
         let candidates = status.and_then(|status| workflow.by_report.get(&(validator, status)));
@@ -112,10 +117,13 @@ impl Draft<'_> {
             let known = state.groups.iter().map(|group| group.id.to_string()).collect();
             return Err(Rejection::new(Code::NoGroup, format!("there is no group `{name}`")).allowed(known));
         }
-        for group in handoff.accept.iter().filter_map(|name| state.group(name)) {
+        // Without `accept`, the report confirms what its prompt listed.
+        let named = handoff.field("accept").is_some();
+        let accept = if named { handoff.accept.as_slice() } else { situation.awaiting };
+        for group in accept.iter().filter_map(|name| state.group(name)) {
             if group.progress == Progress::AwaitingConfirmation {
-                self.accept(group);
-            } else {
+                self.accept(group, &voice.name);
+            } else if named {
                 let text = format!("`accept` names {}, which is {}", group.id, group.status().name());
                 self.warnings.push(Warning::plain(text));
             }
@@ -144,12 +152,12 @@ impl Draft<'_> {
     }
 
     /// Everything but the confirmation was there when the group began to await it.
-    fn accept(&mut self, group: &Group) {
+    pub(crate) fn accept(&mut self, group: &Group, by: &Name) {
         let workflow = self.cx.workflow;
         for ix in &workflow.completion.once_blocked {
             self.push(Change::Passed { group: group.id.clone(), name: workflow.pass(*ix).name.clone() });
         }
-        self.push(Change::Confirmed { group: group.id.clone() });
+        self.push(Change::Confirmed { group: group.id.clone(), by: Some(by.clone()) });
         self.push(Change::GroupEnded { group: group.id.clone(), end: End::Completed });
         self.moved(group, Where::Completed);
     }
@@ -165,6 +173,44 @@ impl Draft<'_> {
             self.judge_group(group, &mut reasons);
         }
         reasons
+    }
+
+    /// The same, and whether anything was completed at all.
+    pub(crate) fn judge_end(&self, without_groups: bool) -> Vec<Reason> {
+        let mut reasons = self.judge_groups(without_groups);
+        reasons.extend(self.judge_result(&reasons));
+        reasons
+    }
+
+    /// A session that ends with nothing completed ends so because a person says so, not because its own team does.
+    pub(crate) fn judge_result(&self, reasons: &[Reason]) -> Option<Reason> {
+        let state = self.cx.state;
+        let unfinished = |reason: &Reason| {
+            let codes = [Code::GroupUnfinished, Code::NotConfirmed, Code::NothingPlanned];
+            codes.iter().any(|code| reason.code == code.number())
+        };
+        let completed = |change: &Change| matches!(change, Change::GroupEnded { end: End::Completed, .. });
+        let acknowledged = |change: &Change| matches!(change, Change::NothingCompletedAcknowledged { .. });
+        let result = state.groups.iter().any(|group| group.progress == Progress::Ended(End::Completed))
+            || self.changes.iter().any(completed);
+        let groups = !state.groups.is_empty() || !self.planned.is_empty();
+        let declared = !groups && state.session.as_ref().is_some_and(|session| session.investigation);
+        let settled = result || declared || state.nothing_completed.is_some() || self.changes.iter().any(acknowledged);
+        if settled || reasons.iter().any(unfinished) {
+            return None;
+        }
+        let text = if groups {
+            "no group was completed: all are deferred or cancelled, and no person has acknowledged that"
+        } else {
+            "no group was planned, and no person has declared or confirmed an investigation"
+        };
+        Some(Reason::new(Code::NothingCompleted, None, text))
+    }
+
+    fn ask_nothing_completed(&mut self, situation: &Situation<'_>, reasons: &[Reason]) {
+        self.because
+            .extend(reasons.iter().map(|reason| Name::from(format!("The session would end, but {}", reason.text))));
+        self.put_question(situation, self.cx.workflow.nothing_completed, false, None);
     }
 
     fn judge_group(&self, group: &Group, reasons: &mut Vec<Reason>) {
@@ -189,7 +235,7 @@ impl Draft<'_> {
             }
             Some(End::Completed) => {}
             None if group.progress == Progress::AwaitingConfirmation => {
-                let text = format!("{} was once blocked and is merged; nobody has accepted it", group.id);
+                let text = format!("{} is merged and awaits confirmation: {}", group.id, doubts(group));
                 reasons.push(Reason::new(Code::NotConfirmed, name, text));
             }
             None => {
@@ -208,7 +254,7 @@ impl Draft<'_> {
             reasons.push(Reason::new(Code::NoValidPath, name, text));
         }
         if completed && !self.is_confirmed(group) {
-            let text = format!("{} was once blocked and completed without being accepted", group.id);
+            let text = format!("{} was completed without being accepted: {}", group.id, doubts(group));
             reasons.push(Reason::new(Code::NotConfirmed, name, text));
         }
         for block in &group.lane.blocks {
@@ -263,7 +309,7 @@ impl Draft<'_> {
 
     /// `end: session`, under the same condition as any end.
     pub(crate) fn end_session(&mut self) -> Result<(), Rejection> {
-        let mut reasons = if self.preview { Vec::new() } else { self.judge_groups(true) };
+        let mut reasons = if self.preview { Vec::new() } else { self.judge_end(true) };
         let gates = if self.preview { Vec::new() } else { self.open_session_gates() };
         if let (Some(gate), true) = (gates.first(), reasons.is_empty()) {
             return self.session_gate(*gate, GatePurpose::Completion);
@@ -281,7 +327,7 @@ impl Draft<'_> {
 
     /// With phases the session ends with its last group; deferred ones are put to a person first.
     pub(crate) fn finish_session(&mut self) -> Result<(), Rejection> {
-        let reasons = self.judge_groups(true);
+        let reasons = self.judge_end(true);
         if reasons.is_empty() {
             return self.end_session();
         }
@@ -302,8 +348,21 @@ impl Draft<'_> {
                 self.push(Change::DeferralNamed { group: group.id.clone(), by: voice.name.clone() });
             }
         }
+        self.push(Change::NothingCompletedAcknowledged { by: voice.name.clone() });
         self.finish_session()
     }
+}
+
+/// Why a group cannot be completed by its merge alone.
+fn doubts(group: &Group) -> String {
+    let blocked = group.lane.ever_blocked.then(|| "it was once blocked".to_owned());
+    let excused = group.excused.iter().map(ToString::to_string);
+    blocked.into_iter().chain(excused).collect::<Vec<_>>().join("; ")
+}
+
+/// Nothing else stands against the end.
+pub(crate) fn only_nothing_completed(reasons: &[Reason]) -> bool {
+    !reasons.is_empty() && reasons.iter().all(|reason| reason.code == Code::NothingCompleted.number())
 }
 
 /// A person speaks.

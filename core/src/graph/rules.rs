@@ -255,7 +255,12 @@ pub(super) fn is_everywhere(workflow: &Workflow, rule: &Rule) -> bool {
 pub(super) fn is_drawn(workflow: &Workflow, rule: &Rule) -> bool {
     let generated = rule.climbs
         || rule.counted == workflow.loop_named("settled")
-        || rule.conditions.iter().any(|condition| matches!(condition, Condition::Settled | Condition::Completes));
+        || rule.conditions.iter().any(|condition| {
+            matches!(
+                condition,
+                Condition::Settled | Condition::Completes | Condition::Lacks(_) | Condition::ApprovedAlready
+            )
+        });
     let falls_to_person = rule.id.ends_with("/otherwise") && matches!(rule.verb, Verb::Ask(_));
     !generated && !falls_to_person && !rule.blocks && !is_everywhere(workflow, rule)
 }

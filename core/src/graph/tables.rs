@@ -231,11 +231,8 @@ fn completion(workflow: &Workflow) -> Vec<(String, String)> {
         rows.push(("phases".to_owned(), "every one that applies to it".to_owned()));
     }
     for need in &completion.needs {
-        let words = match need {
-            Need::One(pass) => name(pass),
-            Need::AnyOf(passes) => joined(passes, " or "),
-        };
-        rows.push(("passed".to_owned(), words));
+        let when = words::when(workflow, &need.when).map(|when| format!(", {when}"));
+        rows.push(("passed".to_owned(), joined(&need.options, " or ") + &when.unwrap_or_default()));
     }
     if !completion.once_blocked.is_empty() {
         let passes = joined(&completion.once_blocked, " and ");

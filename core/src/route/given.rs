@@ -97,9 +97,10 @@ impl Facts {
             "groups.pending" => self.pending = number(value)?,
             "groups.in_progress" => self.in_progress = number(value)?,
             "group.status" => self.group_status(value)?,
-            other => match other.strip_prefix("loop.") {
-                Some(path) => self.loop_fact(workflow, path, value)?,
-                None => self.declared(workflow, name, value)?,
+            other => match (other.strip_prefix("loop."), other.strip_prefix("passed.")) {
+                (Some(path), _) => self.loop_fact(workflow, path, value)?,
+                (None, Some(evidence)) => self.passed_fact(workflow, evidence, value)?,
+                (None, None) => self.declared(workflow, name, value)?,
             },
         }
         Ok(())
@@ -132,6 +133,15 @@ impl Facts {
                 return Err(Problem::new(Code::BadArgument, "a loop has no such number").help(help));
             }
         }
+        Ok(())
+    }
+
+    fn passed_fact(&mut self, workflow: &Workflow, name: &str, value: &Name) -> Result<(), Problem> {
+        let Some(pass) = workflow.passes.iter().find(|pass| pass.name == name) else {
+            let help = suggest::help(name, workflow.passes.iter().map(|pass| pass.name.as_str()));
+            return Err(Problem::new(Code::UnknownValue, format!("no entry passes `{name}`")).maybe_help(help));
+        };
+        self.loops.passed.insert(pass.name.clone(), flag(value)?);
         Ok(())
     }
 

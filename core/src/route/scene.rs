@@ -43,6 +43,8 @@ impl Scene {
             workflow: workflow.name.clone(),
             workflow_hash: workflow.hash,
             settings: facts.settings.clone(),
+            investigation: false,
+            settings_by: None,
         });
         let mut scene = Self { state: State::default(), phase, in_group };
         let seed = Seed { workflow, facts, phase, speaker: speaker.as_ref() };
@@ -78,6 +80,7 @@ impl Scene {
             token: None,
             lease_until: None,
             via: None,
+            awaiting: Vec::new(),
             statuses_returned: 0,
             closed: None,
         }

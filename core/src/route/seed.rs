@@ -60,6 +60,8 @@ impl Seed<'_> {
             workflow: workflow.name.clone(),
             workflow_hash: workflow.hash,
             settings: self.facts.settings.clone(),
+            investigation: false,
+            settings_by: None,
         });
         let inputs = crate::command::Inputs { now: crate::id::Timestamp(0) };
         let cx = Cx { workflow, state: &state, inputs: &inputs };
@@ -119,7 +121,15 @@ impl Seed<'_> {
         let awaits = self.facts.status == Some(GroupStatus::AwaitingConfirmation);
         let passes = self.workflow.passes.iter().enumerate();
         let there = passes.filter(|(index, _)| merges || awaits && !confirmed.contains(&PassIx::new(*index)));
-        there.map(|(_, pass)| pass.name.clone()).collect()
+        let mut passed: BTreeSet<Name> = there.map(|(_, pass)| pass.name.clone()).collect();
+        for (name, there) in &self.facts.loops.passed {
+            if *there {
+                passed.insert(name.clone())
+            } else {
+                passed.remove(name)
+            };
+        }
+        passed
     }
 
     /// Who waits because it was blocked: as told, or the author, if the group is said to be blocked.

@@ -13,13 +13,17 @@ impl State {
     /// Applies an event. Whatever does not fit is passed over: replay never fails.
     pub fn apply(&mut self, event: &Event) {
         self.seq = self.seq.saturating_add(1);
-        if let Cause::Started { session, title, workflow, workflow_hash, settings, .. } = &event.cause {
+        if let Cause::Started { session, title, workflow, workflow_hash, settings, investigation, by, .. } =
+            &event.cause
+        {
             self.session = Some(Session {
                 id: session.clone(),
                 title: title.clone(),
                 workflow: workflow.clone(),
                 workflow_hash: *workflow_hash,
                 settings: settings.clone(),
+                investigation: *investigation,
+                settings_by: by.clone(),
             });
         }
         if let (Cause::Upgraded { workflow, workflow_hash, .. }, Some(session)) = (&event.cause, &mut self.session) {
@@ -47,6 +51,7 @@ impl State {
         match change {
             Change::GroupPlanned { group } => {
                 self.gates_passed.clear();
+                self.nothing_completed = None;
                 let mut group = Group::planned(group);
                 group.words.plan = decision;
                 self.roster.add(self.groups.len(), &group);
@@ -85,7 +90,7 @@ impl State {
             Change::Unblocked { group, part, role, .. } => self.on_lane(group.as_ref(), |lane| {
                 lane.blocks.retain(|block| block.part != *part || block.role != *role);
             }),
-            Change::Confirmed { group } => self.on_group(group, |group| group.confirmed = true),
+            Change::NothingCompletedAcknowledged { by } => self.nothing_completed = Some(by.clone()),
             Change::Counted { group, counted, role, iteration, no_progress, measure } => {
                 let (counted, role) = (counted.clone(), role.clone());
                 let (iteration, no_progress, measure) = (*iteration, *no_progress, *measure);
@@ -98,7 +103,12 @@ impl State {
             Change::MeasureForgotten { group, counted } => {
                 self.on_lane(Some(group), |lane| lane.forget_measure(counted));
             }
-            Change::Author { .. }
+            Change::Confirmed { .. }
+            | Change::Excused { .. }
+            | Change::EvidenceFailed { .. }
+            | Change::WorkDelivered { .. }
+            | Change::NeedSpared { .. }
+            | Change::Author { .. }
             | Change::Passed { .. }
             | Change::PassesLapsed { .. }
             | Change::Reviewed { .. }
@@ -115,15 +125,15 @@ impl State {
     /// Changes of one group: its author, evidence, findings and end.
     fn change_group(&mut self, change: &Change, decision: DecisionId) {
         match change {
+            Change::Confirmed { group, by } => self.on_group(group, |group| group.confirm(by.as_ref())),
+            Change::Excused { group, excuse } => self.on_group(group, |group| group.excuse(excuse)),
+            Change::EvidenceFailed { group, name } => self.on_group(group, |group| group.fail_evidence(name)),
+            Change::WorkDelivered { group } => self.on_group(group, |group| group.delivered = true),
+            // The database keeps it; `decide` reads the condition itself.
+            Change::NeedSpared { .. } => {}
             Change::Author { group, role } => self.on_group(group, |group| group.author = Some(role.clone())),
-            Change::Passed { group, name } => self.on_group(group, |group| {
-                group.passed.insert(name.clone());
-            }),
-            Change::PassesLapsed { group } => self.on_group(group, |group| {
-                group.passed.clear();
-                group.gates_passed.clear();
-                group.confirmed = false;
-            }),
+            Change::Passed { group, name } => self.on_group(group, |group| group.pass_evidence(name)),
+            Change::PassesLapsed { group } => self.on_group(group, Group::lapse_evidence),
             Change::Reviewed { group, by, findings } => {
                 self.on_group(group, |group| group.reviewed(by, findings, decision));
             }
@@ -138,6 +148,7 @@ impl State {
             }),
             Change::AwaitsConfirmation { group } => {
                 self.moved(group, |group| group.rests(Progress::AwaitingConfirmation));
+                self.forget_awaited(group);
             }
             Change::GroupEnded { group, end } => {
                 self.gates_passed.clear();
@@ -169,7 +180,7 @@ impl State {
             | Change::PartDone { .. }
             | Change::Blocked { .. }
             | Change::Unblocked { .. }
-            | Change::Confirmed { .. }
+            | Change::NothingCompletedAcknowledged { .. }
             | Change::Counted { .. }
             | Change::CounterReset { .. }
             | Change::MeasureForgotten { .. } => {}
@@ -189,7 +200,7 @@ impl State {
             lane.ever_blocked = true;
         });
         if let Some(name) = group {
-            self.on_group(name, |group| group.confirmed = false);
+            self.on_group(name, Group::withdraw_confirmation);
         }
     }
 
@@ -274,6 +285,7 @@ impl State {
             token: None,
             lease_until: None,
             via: None,
+            awaiting: Vec::new(),
             statuses_returned: 0,
             closed: None,
         };
@@ -298,12 +310,22 @@ impl State {
         }
     }
 
+    /// Prompts that were written before listed another tree of the group, or none.
+    fn forget_awaited(&mut self, group: &Name) {
+        for id in &self.open {
+            if let Some(assignment) = self.assignments.get_mut(id) {
+                assignment.awaiting.retain(|awaited| awaited != group);
+            }
+        }
+    }
+
     fn claimed(&mut self, change: &Change) {
-        let Change::Claimed { assignment, token, lease_until, via } = change else { return };
+        let Change::Claimed { assignment, token, lease_until, via, awaiting } = change else { return };
         if let Some(assignment) = self.assignments.get_mut(assignment) {
             assignment.token = Some(*token);
             assignment.lease_until = *lease_until;
             assignment.via.clone_from(via);
+            assignment.awaiting.clone_from(awaiting);
         }
     }
 

@@ -16,6 +16,51 @@ pub enum End {
     Cancelled { by: Name },
 }
 
+/// Why a group may be completed without evidence that it needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ExcuseKind {
+    /// A person waived it for this tree.
+    Waived,
+    /// The role that passes it was blocked on this tree, and an approval came afterwards.
+    Blocked,
+    /// The author reported that there is nothing to do.
+    NothingToDo,
+}
+
+impl ExcuseKind {
+    pub const fn name(self) -> &'static str {
+        match self {
+            ExcuseKind::Waived => "waived",
+            ExcuseKind::Blocked => "blocked",
+            ExcuseKind::NothingToDo => "nothing_to_do",
+        }
+    }
+}
+
+/// Evidence that a group does without. It counts only once the group is accepted, and for one tree.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Excuse {
+    /// The evidence, by its name.
+    pub evidence: Name,
+    pub kind: ExcuseKind,
+    pub by: Name,
+    pub why: Name,
+}
+
+impl std::fmt::Display for Excuse {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { evidence, kind, by, why } = self;
+        // A reason with line breaks must not look like a line of its own.
+        let why = why.split_whitespace().collect::<Vec<_>>().join(" ");
+        match kind {
+            ExcuseKind::Waived => write!(f, "`{evidence}` was waived by {by} ({why})"),
+            ExcuseKind::Blocked => write!(f, "`{evidence}` was not passed ({why}); {by} approved without it"),
+            ExcuseKind::NothingToDo => write!(f, "nothing to do, reported by {by} ({why})"),
+        }
+    }
+}
+
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Progress {
@@ -144,6 +189,18 @@ pub struct Group {
     pub reviewers: BTreeSet<Name>,
     /// Accepted since it was last blocked.
     pub confirmed: bool,
+    /// Who accepted it; unknown in sessions of older versions.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub accepted_by: Option<Name>,
+    /// Evidence that this tree does without.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub excused: Vec<Excuse>,
+    /// Evidence whose role sent this tree back.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty", default)]
+    pub failed: BTreeSet<Name>,
+    /// An author has delivered work on it.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub delivered: bool,
     pub failing_tests: Vec<Name>,
     /// A merge or a gate is on its way.
     pub merging: bool,
@@ -200,6 +257,10 @@ impl Group {
             findings: Vec::new(),
             reviewers: BTreeSet::new(),
             confirmed: false,
+            accepted_by: None,
+            excused: Vec::new(),
+            failed: BTreeSet::new(),
+            delivered: false,
             failing_tests: Vec::new(),
             merging: false,
             notes: Vec::new(),
@@ -223,6 +284,52 @@ impl Group {
 
     pub fn ended(&self) -> bool {
         matches!(self.progress, Progress::Ended(_))
+    }
+
+    pub(super) fn pass_evidence(&mut self, name: &Name) {
+        self.passed.insert(name.clone());
+        self.failed.remove(name);
+    }
+
+    pub(super) fn fail_evidence(&mut self, name: &Name) {
+        self.failed.insert(name.clone());
+    }
+
+    /// An acceptance does not cover evidence that is excused after it.
+    pub(super) fn excuse(&mut self, excuse: &Excuse) {
+        self.excused.retain(|known| known.evidence != excuse.evidence);
+        self.excused.push(excuse.clone());
+        self.withdraw_confirmation();
+    }
+
+    pub(super) fn confirm(&mut self, by: Option<&Name>) {
+        self.confirmed = true;
+        self.accepted_by = by.cloned();
+    }
+
+    pub(super) fn withdraw_confirmation(&mut self) {
+        self.confirmed = false;
+        self.accepted_by = None;
+    }
+
+    /// Nothing that is recorded about this tree says anything of the next one.
+    pub(super) fn lapse_evidence(&mut self) {
+        self.passed.clear();
+        self.gates_passed.clear();
+        self.excused.clear();
+        self.failed.clear();
+        self.withdraw_confirmation();
+    }
+
+    /// Something is recorded about this tree that says nothing of the next one.
+    pub(crate) fn has_evidence(&self) -> bool {
+        let judged = !self.excused.is_empty() || !self.failed.is_empty();
+        judged || !self.passed.is_empty() || !self.gates_passed.is_empty()
+    }
+
+    /// The report that there is nothing to do, if that is why the group has no changes.
+    pub fn nothing_to_do(&self) -> Option<&Excuse> {
+        self.excused.iter().find(|excuse| excuse.kind == ExcuseKind::NothingToDo)
     }
 
     pub fn blocking_findings(&self) -> u32 {

@@ -4,6 +4,7 @@
 //! history. `decide` reads closed assignments and questions only by their id.
 
 mod apply;
+mod exceptions;
 mod group;
 mod lane;
 mod roster;
@@ -17,7 +18,8 @@ use crate::id::{AssignmentId, DecisionId, Digest, GateRunId, Name, QuestionId, T
 use crate::watch::{Via, Watch};
 use crate::workflow::Task;
 
-pub use group::{End, Finding, FindingStatus, Group, GroupStatus, Progress, Words};
+pub use exceptions::CompletionException;
+pub use group::{End, Excuse, ExcuseKind, Finding, FindingStatus, Group, GroupStatus, Progress, Words};
 pub use lane::{Block, Counter, Holder, Lane, Part, Seat};
 pub(crate) use roster::{Class, Roster, Where};
 
@@ -49,6 +51,12 @@ pub struct Session {
     pub workflow: Name,
     pub workflow_hash: Digest,
     pub settings: BTreeMap<Name, Name>,
+    /// Declared at the start: it may end without groups.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub investigation: bool,
+    /// The person who chose settings that drop a requirement, or declared the investigation.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub settings_by: Option<Name>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -65,6 +73,9 @@ pub struct Assignment {
     /// Who saw it claimed.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub via: Option<Via>,
+    /// Groups that awaited confirmation when it was claimed.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub awaiting: Vec<Name>,
     /// How often a handoff came back for a status that the role does not have.
     #[serde(skip_serializing_if = "is_zero", default)]
     pub statuses_returned: u32,
@@ -137,6 +148,9 @@ pub struct State {
     /// What the session itself does, outside its groups.
     pub lane: Lane,
     pub gates_passed: BTreeSet<Name>,
+    /// The person who acknowledged that nothing was completed.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub nothing_completed: Option<Name>,
     pub assignments: BTreeMap<AssignmentId, Assignment>,
     pub open: BTreeSet<AssignmentId>,
     pub questions: BTreeMap<QuestionId, Question>,

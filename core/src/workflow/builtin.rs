@@ -39,6 +39,7 @@ abstract: true
 loops:
   retry: 3
   settled: 2
+  missing_evidence: 4
 routes:
   any:
     no_handoff:  { respawn: self, loop: retry, because: the agent ended without a handoff }
@@ -59,5 +60,11 @@ questions:
     options:
       acknowledge: { acknowledge: deferred }
       stop:        { cancel: session }
+  nothing_completed:
+    text: "{because}"
+    options:
+      confirm: { acknowledge: deferred }
+      "go on": { redo: work }
+      stop:    { cancel: session }
 groups: { at_most: 4 }
 "#;

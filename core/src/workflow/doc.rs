@@ -146,6 +146,8 @@ record! {
         counted = "loop": Option<At<Name>>,
         /// Evidence that this records.
         passes: Vec<At<Name>>,
+        /// Evidence that the group is to be completed without: counts once the group is accepted.
+        excuses: Vec<At<Name>>,
         /// Taken instead where a `consult` or `return` cannot be.
         otherwise: Option<Box<EntryDoc>>,
         /// Fields of the handoff to pass on.
@@ -302,7 +304,7 @@ record! {
 
     /// The evidence that a group needs to be completed.
     struct GroupNeedsDoc {
-        /// Names that must have been passed, or `{ any_of: […] }`.
+        /// Names that must have been passed, `{ need: NAME, when: … }`, or `{ any_of: […], when: … }`.
         needs: Vec<NeedDoc>,
         /// Needed as well by a group that was ever blocked.
         once_blocked: Vec<At<Name>>,
@@ -442,25 +444,50 @@ impl Decode for RunDoc {
     }
 }
 
+/// Evidence that a group needs: one name, or any of several, perhaps only where settings and flags say so.
 #[derive(Clone, Debug)]
-pub(crate) enum NeedDoc {
-    One(At<Name>),
-    AnyOf(Vec<At<Name>>),
+pub(crate) struct NeedDoc {
+    pub(crate) names: Vec<At<Name>>,
+    pub(crate) when: Table<Vec<Literal>>,
 }
 
 impl Decode for NeedDoc {
     fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
         if node.text().is_some() {
-            return At::decode(node, problems).map(Self::One);
+            let name = At::decode(node, problems)?;
+            return Some(Self { names: vec![name], when: Table::default() });
         }
-        crate::workflow::record::check_keys(node, &["any_of"], problems)?;
-        crate::workflow::record::decode_key(node, "any_of", problems).map(Self::AnyOf)
+        crate::workflow::record::check_keys(node, &["need", "any_of", "when"], problems)?;
+        let has = |wanted: &str| {
+            let Value::Map(entries) = &node.value else { return false };
+            entries.iter().any(|(key, _)| key.text() == Some(wanted))
+        };
+        if has("need") == has("any_of") {
+            let problem = Problem::new(Code::WrongType, "a need has either `need: NAME` or `any_of: [NAME]`")
+                .help("write `NAME`, `{ need: NAME, when: … }` or `{ any_of: [NAME], when: … }`");
+            problems.push(problem.at(node.place.clone()));
+            return None;
+        }
+        let names = if has("need") {
+            vec![crate::workflow::record::decode_key(node, "need", problems)?]
+        } else {
+            crate::workflow::record::decode_key(node, "any_of", problems)?
+        };
+        let when =
+            if has("when") { crate::workflow::record::decode_key(node, "when", problems)? } else { Table::default() };
+        Some(Self { names, when })
     }
 
     fn schema(schemas: &mut Schemas) -> Json {
         let names = Vec::<At<Name>>::schema(schemas);
-        json!({ "anyOf": [{ "type": "string" },
-            { "type": "object", "required": ["any_of"], "additionalProperties": false, "properties": { "any_of": names } }] })
+        let when = Table::<Vec<Literal>>::schema(schemas);
+        let object = |key: &str, value: Json| {
+            let mut properties = serde_json::Map::new();
+            properties.insert(key.to_owned(), value);
+            properties.insert("when".to_owned(), when.clone());
+            json!({ "type": "object", "required": [key], "additionalProperties": false, "properties": properties })
+        };
+        json!({ "anyOf": [{ "type": "string" }, object("need", json!({ "type": "string" })), object("any_of", names)] })
     }
 }
 

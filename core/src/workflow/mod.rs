@@ -3,6 +3,7 @@
 mod builtin;
 mod called;
 mod doc;
+mod dropped;
 mod duration;
 mod example;
 pub(crate) mod fact;
@@ -15,6 +16,7 @@ pub mod record;
 
 pub use builtin::{BUILTINS, Builtin, builtin};
 pub use doc::schema;
+pub use dropped::DroppedRequirement;
 pub use duration::Duration;
 pub use load::{Loaded, load, load_builtin, load_pinned, load_shipped};
 pub use model::*;

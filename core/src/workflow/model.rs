@@ -278,10 +278,14 @@ impl Demands {
     }
 }
 
+/// Evidence that completion needs: any one of the options, where the condition holds for the group.
 #[derive(Clone, Debug)]
-pub(crate) enum Need {
-    One(PassIx),
-    AnyOf(Vec<PassIx>),
+pub(crate) struct Need {
+    pub(crate) options: Vec<PassIx>,
+    /// Settings and flags. Both are fixed once a group is planned.
+    pub(crate) when: Vec<Test>,
+    /// The role that is asked for it while it is missing; `None` where only a merge passes it.
+    pub(crate) asks: Option<RoleIx>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -302,6 +306,10 @@ pub(crate) struct Pass {
     pub(crate) forgets: Option<LoopIx>,
     /// Stands in completion for a review: findings still open are settled by it.
     pub(crate) settles: bool,
+    /// Roles that pass it by work or help, not by a merge.
+    pub(crate) roles: IxSet,
+    /// An entry that merges passes it: it approves the merge.
+    pub(crate) approves: bool,
     /// Where it is passed first.
     pub(crate) place: Place,
 }
@@ -388,6 +396,12 @@ pub(crate) enum Condition {
     RaisedAgain,
     /// With what this passes, the group's needs are met.
     Completes,
+    /// This need of completion, by its index, applies to the group and is not met with what this passes.
+    Lacks(u16),
+    /// An approval of this tree is recorded, and with what this passes only the merge is missing.
+    ApprovedAlready,
+    /// No author has delivered work on the group yet.
+    Undelivered,
 }
 
 /// A rule: the first whose conditions hold decides.
@@ -409,6 +423,8 @@ pub struct Rule {
     pub(crate) climbs: bool,
     pub(crate) counted: Option<LoopIx>,
     pub(crate) passes: Vec<PassIx>,
+    /// Evidence that the group is to be completed without, once it is accepted.
+    pub(crate) excuses: Vec<PassIx>,
     pub(crate) with: Arc<[Name]>,
     pub(crate) demands: Demands,
     pub(crate) model: Option<Name>,
@@ -509,6 +525,8 @@ pub struct Workflow {
     pub(crate) rule_index: BTreeMap<Name, RuleIx>,
     pub(crate) stuck: QuestionIx,
     pub(crate) unfinished: QuestionIx,
+    /// Asked before a session ends in which nothing was completed.
+    pub(crate) nothing_completed: QuestionIx,
     /// What Interlock says of lost assignments, in the order of [`Loss::ALL`].
     pub(crate) lost: [StatusIx; 4],
     pub(crate) domain_guard: Option<GuardIx>,
@@ -540,7 +558,7 @@ pub fn normalise_status(text: &str) -> String {
 /// What the evidence of a completed group must be, in plain names: for whoever enforces it outside of `decide`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Requirements {
-    /// Of each of these, at least one must have been passed.
+    /// Of each of these, at least one must have been passed. Groups that a need does not apply to are recorded as spared.
     pub needs: Vec<Vec<Name>>,
     /// Whoever may accept must have accepted a group that was ever blocked.
     pub confirm_once_blocked: bool,
@@ -554,10 +572,7 @@ impl Workflow {
     pub fn requirements(&self) -> Requirements {
         let name = |ix: &PassIx| self.pass(*ix).name.clone();
         let runs_the_plan = |ix: &GateIx| matches!(self.gate(*ix).run, GateRun::Plan);
-        let needs = self.completion.needs.iter().map(|need| match need {
-            Need::One(ix) => vec![name(ix)],
-            Need::AnyOf(options) => options.iter().map(name).collect(),
-        });
+        let needs = self.completion.needs.iter().map(|need| need.options.iter().map(name).collect());
         let gates = self.completion.gates.iter().map(|ix| (self.gate(*ix).name.clone(), runs_the_plan(ix)));
         let session = self.completion.session_gates.iter().filter(|ix| !runs_the_plan(ix));
         Requirements {

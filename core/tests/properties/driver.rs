@@ -131,7 +131,14 @@ impl<'w> Driver<'w> {
                 why: Name::new("a person knows better"),
                 by: Name::new("ada"),
             }),
-            98 => Command::Complete(Complete { by: Name::new("ada") }),
+            98 if dice.one_in(2) => Command::Complete(Complete { by: Name::new("ada") }),
+            98 => Command::Accept(Accept { group: self.group(dice), by: Name::new("ada") }),
+            99 if dice.one_in(2) => Command::Waive(Waive {
+                group: self.group(dice),
+                evidence: self.evidence(dice),
+                why: Name::new("the lab is closed"),
+                by: Name::new("ada"),
+            }),
             _ if dice.one_in(8) => Command::Sight(sighting(dice)),
             _ if dice.one_in(20) => Command::Cancel(Cancel { by: Name::new("ada") }),
             _ => self.report(dice),
@@ -148,7 +155,20 @@ impl<'w> Driver<'w> {
         if dice.one_in(30) {
             settings.insert(Name::new("weather"), Name::new("fine"));
         }
-        Command::Start(Start { session: Name::new("s1"), title: Name::new("a session"), settings, mission: None })
+        Command::Start(Start {
+            session: Name::new("s1"),
+            title: Name::new("a session"),
+            settings,
+            mission: None,
+            investigation: dice.one_in(10),
+            by: (!dice.one_in(10)).then(|| Name::new("ada")),
+        })
+    }
+
+    /// Mostly one that the workflow knows.
+    fn evidence(&self, dice: &mut Dice) -> Name {
+        let known = ["qa", "review", "merge", "acceptance", "tests"];
+        Name::new(known[dice.roll(known.len())])
     }
 
     /// Mostly an open one, sometimes a closed or unknown one.
@@ -262,6 +282,10 @@ impl<'w> Driver<'w> {
                 "handoff": { "context": "go on", "next_agent": dice.one_in(4).then_some("tech_lead") },
                 "verification": every_claim(workflow),
             }));
+        }
+        if dice.one_in(2) {
+            // The report names what it confirms, below.
+            Arc::make_mut(&mut handoff.json)["accept"] = serde_json::json!([]);
         }
         if assignment.group.is_none() && dice.one_in(2) {
             handoff.groups = Some(self.plan(dice));

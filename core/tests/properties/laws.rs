@@ -17,6 +17,22 @@ struct Evidence {
     accepted: bool,
     merged: bool,
     blocked: bool,
+    tested: Tested,
+    /// Reported by its author, or waived by a person, for this tree.
+    excused: bool,
+}
+
+/// QA's verdict on this tree, as its own latest report has it.
+#[derive(Default, Clone, Copy, PartialEq, Eq, Debug)]
+enum Tested {
+    #[default]
+    Never,
+    Passed,
+    Failed,
+    /// QA was blocked, and no approval came since.
+    Blocked,
+    /// QA was blocked, and the tree was approved afterwards.
+    BlockedThenApproved,
 }
 
 /// Who shows what by which word, where a workflow asks for it to complete a group.
@@ -59,6 +75,8 @@ pub(crate) struct Laws {
     evidence: BTreeMap<Name, Evidence>,
     /// By group and `location|title`: who had raised what was settled.
     settled: BTreeMap<(Name, String), BTreeSet<Name>>,
+    /// A person spoke about the end of a session in which nothing was completed.
+    acknowledged: bool,
 }
 
 impl Laws {
@@ -89,6 +107,16 @@ impl Laws {
                 let evidence = self.evidence.entry(group.clone()).or_default();
                 let (role, status) = (assignment.role.as_str(), status.as_str());
                 let words = Words::of(workflow);
+                evidence.tested = match (role, status) {
+                    ("qa_expert", "PASS") => Tested::Passed,
+                    ("qa_expert", "FAIL" | "FAIL_ESCALATE") => Tested::Failed,
+                    ("qa_expert", "BLOCKED") if evidence.tested != Tested::Failed => Tested::Blocked,
+                    _ if evidence.tested == Tested::Blocked && words.approve.contains(&(role, status)) => {
+                        Tested::BlockedThenApproved
+                    }
+                    _ => evidence.tested,
+                };
+                evidence.excused |= status == "NOTHING_TO_DO";
                 evidence.approved |= words.approve.contains(&(role, status));
                 evidence.accepted |= words.accept.contains(&(role, status));
                 let approved = evidence.approved || evidence.accepted && words.acceptance_approves;
@@ -96,6 +124,9 @@ impl Laws {
                 let blocked = workflow.blocked.as_ref().map(|blocked| workflow.status_name(blocked.status).as_str());
                 evidence.blocked |= Some(status) == blocked;
             }
+        }
+        if let Cause::Waived { group, .. } = &event.cause {
+            self.evidence.entry(group.clone()).or_default().excused = true;
         }
         for change in &event.changes {
             match change {
@@ -106,6 +137,14 @@ impl Laws {
                         let blocked = self.evidence.get(group).is_some_and(|evidence| evidence.blocked);
                         self.evidence.insert(group.clone(), Evidence { blocked, ..Evidence::default() });
                     }
+                }
+                Change::GroupPlanned { .. } => self.acknowledged = false,
+                Change::NothingCompletedAcknowledged { .. } => {
+                    assert!(matches!(
+                        event.cause,
+                        Cause::Answered { .. } | Cause::Acknowledged { .. } | Cause::Accepted { .. }
+                    ));
+                    self.acknowledged = true;
                 }
                 Change::Passed { group, name } if Some(name.as_str()) == Words::of(workflow).acceptance => {
                     self.evidence.entry(group.clone()).or_default().accepted = true;
@@ -122,6 +161,12 @@ impl Laws {
             let told = format!("{} of {}", group.id, workflow.name);
             let words = Words::of(workflow);
             assert!(evidence.merged || words.merged.is_none(), "{told} completed without approval and then merge");
+            if tests_are_needed(workflow, after, group) {
+                assert_ne!(evidence.tested, Tested::Failed, "{told} completed with failing tests");
+                let excused = evidence.excused || evidence.tested == Tested::BlockedThenApproved;
+                let tested = evidence.tested == Tested::Passed || excused && evidence.accepted;
+                assert!(tested, "{told} completed without tests: {:?}", evidence.tested);
+            }
             let confirmed = !evidence.blocked || evidence.accepted || words.acceptance.is_none();
             assert!(confirmed, "{told} completed after a block without acceptance");
             assert!(group.lane.blocks.is_empty(), "{told} completed with a block that nothing resolved");
@@ -141,6 +186,10 @@ impl Laws {
                 assert!(fine, "the session completed with {} {:?}", group.id, group.progress);
             }
             assert!(after.open.is_empty(), "the session completed with assignments open");
+            let completed = after.groups.iter().any(|group| group.progress == Progress::Ended(End::Completed));
+            let declared = after.session.as_ref().is_some_and(|session| session.investigation);
+            let fine = completed || self.acknowledged || declared && after.groups.is_empty();
+            assert!(fine, "the session completed with nothing done, and no person knows");
         }
     }
 
@@ -165,6 +214,16 @@ impl Laws {
             }
         }
     }
+}
+
+/// The condition of the need `qa`, said again.
+fn tests_are_needed(workflow: &Workflow, state: &State, group: &Group) -> bool {
+    let set = |name: &str, value: &str| {
+        let session = state.session.as_ref();
+        let chosen = session.and_then(|session| session.settings.get(name)).or_else(|| group.flags.get(name));
+        chosen.is_none_or(|chosen| chosen.as_str() == value)
+    };
+    workflow.name.as_str() == "delivery-team" && set("testing", "full") && set("kind", "code")
 }
 
 fn identity(finding: &Finding) -> String {

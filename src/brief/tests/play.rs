@@ -29,7 +29,14 @@ impl Play {
         let workflow = load_shipped(workflow).and_then(|loaded| loaded.workflow).expect("a built-in workflow");
         let mut play = Self { workflow, state: State::default(), log: Vec::new() };
         let (session, title) = (Name::new("s1"), Name::new("Add login"));
-        play.done(&Command::Start(Start { session, title, settings: BTreeMap::new(), mission: None }));
+        play.done(&Command::Start(Start {
+            session,
+            title,
+            settings: BTreeMap::new(),
+            mission: None,
+            investigation: false,
+            by: None,
+        }));
         play
     }
 

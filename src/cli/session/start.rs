@@ -9,7 +9,7 @@ use interlock_core::id::Name;
 use interlock_core::workflow::Workflow;
 use serde_json::json;
 
-use crate::cli::place::Place;
+use crate::cli::place::{Place, person};
 use crate::cli::values::Pair;
 use crate::cli::{Ending, examples};
 use crate::engine::{Done, Engine, Error, Order, Task, session_id};
@@ -39,13 +39,21 @@ pub(crate) struct Start {
     #[arg(long, value_name = "NAME or FILE")]
     workflow: Option<String>,
 
-    /// A setting of the workflow; may be repeated
+    /// A setting of the workflow; may be repeated. One that drops a requirement takes the operator key
     #[arg(long, value_name = "NAME=VALUE", value_parser = Pair::parse)]
     set: Vec<Pair>,
 
     /// The whole of what is to be done, for every agent to read
     #[arg(long, value_name = "FILE")]
     mission: Option<PathBuf>,
+
+    /// Declare an investigation: the session may end without groups (takes the operator key)
+    #[arg(long)]
+    investigation: bool,
+
+    /// Who chooses settings that drop a requirement, or declares an investigation
+    #[arg(long = "as", value_name = "NAME")]
+    by: Option<String>,
 }
 
 impl Start {
@@ -58,7 +66,14 @@ impl Start {
             None => None,
         };
         let workflow = workflow_name(self.workflow.as_deref(), place)?;
-        let beginning = Beginning { title: &self.title, workflow: &workflow, settings: &self.set, mission };
+        let beginning = Beginning {
+            title: &self.title,
+            workflow: &workflow,
+            settings: &self.set,
+            mission,
+            investigation: self.investigation,
+            by: Some(person(self.by.as_deref())),
+        };
         let (done, workflow) = beginning.begin(&mut place.engine()?, |_| Ok(()))?;
         let next = done.event.decision.iter().flat_map(|decided| &decided.next);
         let next: Vec<_> = next.map(|next| decision::next_json(next, &done.session)).collect();
@@ -85,6 +100,9 @@ pub(crate) struct Beginning<'a> {
     pub(crate) workflow: &'a str,
     pub(crate) settings: &'a [Pair],
     pub(crate) mission: Option<String>,
+    pub(crate) investigation: bool,
+    /// The person at the keyboard; `None` for a model, which may not drop a requirement.
+    pub(crate) by: Option<Name>,
 }
 
 impl Beginning<'_> {
@@ -104,6 +122,8 @@ impl Beginning<'_> {
             title: Name::new(self.title.trim()),
             settings,
             mission: self.mission,
+            investigation: self.investigation,
+            by: self.by,
         };
         Ok((start(engine, self.title, &task)?, workflow))
     }

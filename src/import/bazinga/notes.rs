@@ -77,7 +77,8 @@ impl Teller<'_> {
             self.tell(&format!("{path}.iteration_budget_check"), what);
         }
         if row.bypass_qa.is_some() {
-            let what = "dropped: the route itself says who is next, and completion does not ask for QA";
+            let what =
+                "dropped: the route itself says who is next; completion asks for QA of every group of `kind: code`";
             self.tell(&format!("{path}.bypass_qa"), what);
         }
     }

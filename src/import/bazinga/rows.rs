@@ -256,9 +256,14 @@ impl<'a> Rows<'a> {
 
     /// Does any row of the file count as a review?
     pub(super) fn reviews(&self) -> bool {
+        self.passes("review")
+    }
+
+    /// Does any row of the file pass this evidence?
+    pub(super) fn passes(&self, evidence: &str) -> bool {
         self.machine
             .rows()
-            .any(|(agent, row)| matches!(self.home(agent, row), Home::Routes(entry) if entry.passes == Some("review")))
+            .any(|(agent, row)| matches!(self.home(agent, row), Home::Routes(entry) if entry.passes == Some(evidence)))
     }
 
     /// Does any row of the file come to this verb?

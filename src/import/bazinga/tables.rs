@@ -6,7 +6,7 @@ use interlock_core::workflow::normalise_status;
 
 use crate::import::bazinga::machine::*;
 use crate::import::bazinga::rows::{Home, MERGE_STATUSES};
-use crate::import::bazinga::write::Writer;
+use crate::import::bazinga::write::{Writer, has_kinds, modes};
 use crate::import::bazinga::yaml::{list, map, name};
 
 /// Passages after which work goes up instead of round; those of `delivery-team`.
@@ -174,9 +174,25 @@ impl Writer<'_> {
     pub(super) fn completion(&mut self) {
         self.section("gates", &[]);
         self.line("  checks: { run: plan, fail: { respawn: author, loop: merging, with: [gate_output] } }");
-        let needs =
-            if self.rows.reviews() { "[merge, { any_of: [review, acceptance] }]" } else { "[merge, acceptance]" };
+        let approval = if self.rows.reviews() { "{ any_of: [review, acceptance] }" } else { "acceptance" };
+        let tests = self.need_of_tests().map_or_else(String::new, |need| format!(", {need}"));
+        let needs = format!("[merge, {approval}{tests}]");
         self.section("completion", &[]);
         self.line(&format!("  group: {{ needs: {needs}, once_blocked: [acceptance], gates: [checks] }}"));
+    }
+
+    /// The tester's PASS, in the testing modes that do not leave the tester out.
+    fn need_of_tests(&self) -> Option<String> {
+        let machine = self.rows.machine;
+        let tested = |mode: &&str| machine.testing.iter().all(|rule| rule.mode != **mode);
+        let tested: Vec<&str> = modes(machine).into_iter().filter(tested).collect();
+        if !self.rows.passes("qa") || tested.is_empty() {
+            return None;
+        }
+        let mut when = vec![("testing", list(tested))];
+        if has_kinds(machine, self.rows.cast) {
+            when.push(("kind", "code".to_owned()));
+        }
+        Some(format!("{{ need: qa, when: {} }}", map(when)))
     }
 }

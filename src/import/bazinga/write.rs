@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::import::bazinga::cast::Cast;
 use crate::import::bazinga::examples;
 use crate::import::bazinga::machine::*;
 use crate::import::bazinga::rows::{ACCEPTANCE, Entry, Home, Rows, replaced};
@@ -35,7 +36,7 @@ pub(super) fn at_most(machine: &Machine) -> u32 {
 }
 
 /// The testing modes of BAZINGA, and any other that the file has a rule for.
-fn modes(machine: &Machine) -> Vec<&str> {
+pub(super) fn modes(machine: &Machine) -> Vec<&str> {
     let mut modes = vec!["full", "minimal", "disabled"];
     for rule in &machine.testing {
         if !modes.contains(&rule.mode.as_str()) {
@@ -43,6 +44,11 @@ fn modes(machine: &Machine) -> Vec<&str> {
         }
     }
     modes
+}
+
+/// Groups are code or research.
+pub(super) fn has_kinds(machine: &Machine, cast: &Cast) -> bool {
+    machine.research.as_ref().is_some_and(|rule| rule.agent != cast.starter)
 }
 
 pub(super) struct Writer<'a> {
@@ -132,7 +138,7 @@ impl Writer<'_> {
             flags.push(("security_sensitive", "[false, true]".to_owned()));
         }
         let research = machine.research.as_ref().filter(|rule| rule.agent != cast.starter);
-        if research.is_some() {
+        if has_kinds(machine, cast) {
             flags.push(("kind", "[code, research]".to_owned()));
         }
         if !flags.is_empty() {

@@ -51,6 +51,8 @@ impl Known {
             Cause::Answered { question, by, .. } => (Some(by.to_string()), self.group_of_question(*question)),
             Cause::Deferred { group, by, .. }
             | Cause::Acknowledged { group, by }
+            | Cause::Waived { group, by, .. }
+            | Cause::Accepted { group, by }
             | Cause::Overridden { group, by, .. } => (Some(by.to_string()), Some(group.clone())),
             Cause::Planned { by } | Cause::CompletionAsked { by } | Cause::Cancelled { by } => {
                 (Some(by.to_string()), None)

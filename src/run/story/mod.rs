@@ -10,7 +10,7 @@ mod words;
 use std::fmt::Write as _;
 
 use interlock_core::id::Name;
-use interlock_core::state::{Finding, GroupStatus, State};
+use interlock_core::state::{CompletionException, Finding, GroupStatus, State};
 use serde_json::{Value as Json, json};
 
 use crate::engine::Engine;
@@ -20,6 +20,7 @@ use crate::run::crew::Crew;
 use crate::run::purse::{Account, Spent};
 use crate::run::view::clock_of;
 use crate::sanitise;
+use crate::standing::exception_line;
 use line::{Line, Lines};
 use mark::{code, plain};
 use open::Open;
@@ -61,6 +62,8 @@ pub(crate) struct Story {
     base: Hash,
     /// What of the user's is not where it was.
     moved: Vec<String>,
+    /// Requirements that the session does without.
+    exceptions: Vec<CompletionException>,
 }
 
 impl Story {
@@ -106,6 +109,7 @@ impl Story {
             files: crew.site.vault.changed(&base, result)?.len(),
             base,
             moved: crew.site.moved(),
+            exceptions: state.completion_exceptions(&crew.workflow),
         })
     }
 
@@ -134,7 +138,7 @@ impl Story {
             "session": self.session, "title": self.title, "status": self.status, "groups": groups,
             "questions": questions, "decisions": decisions, "refusals": self.refusals, "spent": spent_json(&self.spent), "spent_by_role": roles,
             "branch": self.branch, "commit": self.result.as_str(), "base": self.base.as_str(), "files_changed": self.files,
-            "moved": self.moved, "story": self.tale.json(&[]),
+            "moved": self.moved, "exceptions": self.exceptions, "story": self.tale.json(&[]),
         })
     }
 
@@ -155,6 +159,12 @@ impl Story {
         let (decisions, refusals) =
             (counted(self.lines.len() as u64, "decision"), counted(self.refusals as u64, "refusal"));
         text.line(format_args!("  {decisions}, {refusals}, {}", cost(&self.spent)));
+        if !self.exceptions.is_empty() {
+            text.push("\n");
+            text.paint(HEADING, "Exceptions");
+            text.push("\n");
+            self.exceptions.iter().for_each(|exception| exception_line(&mut text, exception));
+        }
         if !self.questions.is_empty() {
             text.push("\n");
             self.questions.iter().for_each(|open| open.text(&self.session, &mut text));
@@ -210,6 +220,14 @@ impl Story {
         );
         if let Some(refused) = &self.refused {
             let _ = write!(text, "`{refused}` {REFUSED}.\n\n");
+        }
+        if !self.exceptions.is_empty() {
+            text.push_str("## Exceptions\n\n");
+            for exception in &self.exceptions {
+                let group = exception.group.as_ref().map_or_else(String::new, |group| format!("{}: ", plain(group)));
+                let _ = writeln!(text, "- {group}{}", plain(&exception.text));
+            }
+            text.push('\n');
         }
         if !self.moved.is_empty() {
             text.push_str("## What of yours moved while this ran, and not by Interlock\n\n");

@@ -97,6 +97,10 @@ impl Tales {
             Cause::Overridden { group, to, why, by } => {
                 self.tell(Some(group), "override", format!("{by} gave it to {to}: {why}"));
             }
+            Cause::Waived { group, evidence, why, by } => {
+                self.tell(Some(group), "waiver", format!("{by} waived {evidence} for this tree: {why}"));
+            }
+            Cause::Accepted { group, by } => self.tell(Some(group), "accepted", format!("by {by}")),
             _ => {}
         }
     }

@@ -23,7 +23,8 @@ pub(super) fn reason(cause: &Cause, decision: &Decision, report: Option<&Json>) 
             let words: Vec<&str> = [option, text].into_iter().flatten().map(|word| word.as_str()).collect();
             Some(format!("the answer: {}", words.join(", ")))
         }
-        Cause::Deferred { why, .. } | Cause::Overridden { why, .. } => Some(short(why)),
+        Cause::Deferred { why, .. } | Cause::Overridden { why, .. } | Cause::Waived { why, .. } => Some(short(why)),
+        Cause::Accepted { by, .. } => Some(format!("{by} accepted it")),
         Cause::Started { .. } => Some("the session was started".to_owned()),
         Cause::Planned { by } => Some(format!("{by} added groups")),
         Cause::Acknowledged { by, .. } => Some(format!("{by} acknowledged it by name")),

@@ -251,7 +251,7 @@ fn start_session() -> Tool {
                 "workflow": text("a built-in workflow; the project's own if left out, which is what you want"),
                 "settings": {
                     "type": "object", "additionalProperties": { "type": "string" },
-                    "description": "settings of the workflow, by name",
+                    "description": "settings of the workflow, by name; a value that drops a requirement is refused: a person starts such a session",
                 },
             }),
             &["title"],

@@ -44,6 +44,12 @@ pub(super) const KNOWN: &str = "case_sensitive_like";
 /// Never holds, and cannot even be asked but in a connection of the program.
 const UNSEALED: &str = "interlock_sealed('', 0, '', 0, NULL, '', '', NULL, zeroblob(32), zeroblob(32)) IS NULL";
 
+/// The group does without some evidence on this tree.
+const EXCUSED: &str = "EXISTS (SELECT 1 FROM evidence x WHERE x.session = NEW.session AND x.grp = NEW.id AND x.kind = 'excused' AND x.seq >= NEW.lapsed)";
+/// The excuse `v` does not cover a failure, and the group was accepted after it.
+const EXCUSE_COUNTS: &str = "NOT EXISTS (SELECT 1 FROM evidence x WHERE x.session = NEW.session AND x.grp = NEW.id AND x.kind = 'failed' AND x.name = v.name AND x.seq >= NEW.lapsed)
+    AND EXISTS (SELECT 1 FROM evidence x WHERE x.session = NEW.session AND x.grp = NEW.id AND x.kind = 'confirmed' AND x.seq >= v.seq)";
+
 #[rustfmt::skip]
 const GUARDS: &[Guard] = &[
     guard("store_is_one", "INSERT", "store", "EXISTS (SELECT 1 FROM store)", "a store is made once"),
@@ -100,6 +106,13 @@ const GUARDS: &[Guard] = &[
         "the status of a session is decided, not set"),
     guard("session_end_is_final", "UPDATE", "sessions",
         "OLD.status IN ('completed', 'cancelled') AND NEW.status <> OLD.status", "a session that has ended stays so"),
+    guard("session_completes_something", "UPDATE", "sessions",
+        "NEW.status = 'completed' AND OLD.status <> 'completed'
+         AND NOT EXISTS (SELECT 1 FROM groups g WHERE g.session = NEW.key AND g.status = 'completed')
+         AND NOT EXISTS (SELECT 1 FROM evidence v WHERE v.session = NEW.key AND v.grp = ''
+                           AND (v.kind = 'acknowledged' AND v.seq >= NEW.lapsed
+                                OR v.kind = 'investigation' AND NOT EXISTS (SELECT 1 FROM groups g WHERE g.session = NEW.key)))",
+        "a session in which nothing was completed ends only when a person has acknowledged that"),
     guard("session_completes_with_evidence", "UPDATE", "sessions",
         "NEW.status = 'completed' AND OLD.status <> 'completed'
          AND (EXISTS (SELECT 1 FROM groups g WHERE g.session = NEW.key AND g.status NOT IN ('completed', 'cancelled')
@@ -140,11 +153,14 @@ const GUARDS: &[Guard] = &[
     guard("group_completes_with_evidence", "UPDATE", "groups",
         "NEW.status = 'completed' AND OLD.status <> 'completed'
          AND EXISTS (SELECT 1 FROM needs n WHERE n.workflow = (SELECT workflow_hash FROM sessions WHERE key = NEW.session)
-                       AND (n.kind IN ('pass', 'gate') OR n.kind = 'checks' AND NEW.checks OR n.kind = 'confirmed' AND NEW.ever_blocked)
+                       AND (n.kind IN ('pass', 'gate') OR n.kind = 'checks' AND NEW.checks OR n.kind = 'confirmed' AND (NEW.ever_blocked OR {EXCUSED}))
                      GROUP BY n.clause
                      HAVING NOT max(EXISTS (SELECT 1 FROM evidence v WHERE v.session = NEW.session AND v.grp = NEW.id
                                               AND v.kind = iif(n.kind = 'checks', 'gate', n.kind)
-                                              AND (v.name = n.name OR n.kind = 'confirmed') AND v.seq >= NEW.lapsed)))",
+                                              AND (v.name = n.name OR n.kind = 'confirmed') AND v.seq >= NEW.lapsed)
+                                    OR n.kind = 'pass' AND EXISTS (SELECT 1 FROM evidence v WHERE v.session = NEW.session AND v.grp = NEW.id
+                                              AND (v.kind = 'spared' AND v.name = n.workflow || ' ' || n.clause
+                                                   OR v.kind = 'excused' AND v.name = n.name AND v.seq >= NEW.lapsed AND {EXCUSE_COUNTS}))))",
         "a group cannot be completed without its evidence"),
     guard("group_completes_clean", "UPDATE", "groups",
         "NEW.status = 'completed' AND OLD.status <> 'completed'
@@ -284,7 +300,8 @@ fn session((verb, table): (&str, &str)) -> String {
 
 impl Guard {
     fn broken(&self) -> String {
-        said(&self.when.replace("{LAST}", LAST).replace("{UNSEALED}", UNSEALED))
+        let when = self.when.replace("{LAST}", LAST).replace("{UNSEALED}", UNSEALED);
+        said(&when.replace("{EXCUSED}", EXCUSED).replace("{EXCUSE_COUNTS}", EXCUSE_COUNTS))
     }
 
     fn refusal(&self) -> String {

@@ -17,9 +17,12 @@ use crate::store::sqlite::{
 use crate::store::{Fault, Identity, Stored};
 
 /// The version of the schema that this program writes.
-pub(super) const VERSION: i32 = 4;
+pub(super) const VERSION: i32 = 5;
 /// Older versions that are moved forward, each with the hash of the schema that it made.
-const OLDER: [(i32, &str); 1] = [(3, "7eef9ecb7db6f814ac5ca14411f257c848607af2964c4dc1adec6d8b900e091a")];
+const OLDER: [(i32, &str); 2] = [
+    (3, "7eef9ecb7db6f814ac5ca14411f257c848607af2964c4dc1adec6d8b900e091a"),
+    (4, "fde773e7f5aa8dd198c4e39c8151bc5ad230eaf57dbd914e6bff63e5041d8a5e"),
+];
 /// What is noted in place of a guard where a store was moved forward without those it should have had.
 pub(super) const ALTERED: &str = "schema";
 /// A database has a page, and none is smaller.
@@ -283,9 +286,15 @@ mod tests {
 
     #[test]
     fn what_older_versions_made_is_known() {
-        let connection = Connection::open_in_memory().unwrap();
-        connection.execute_batch(TABLES).unwrap();
-        connection.execute_batch(include_str!("../../../tests/data/stores/version-3-triggers.sql")).unwrap();
-        assert_eq!(OLDER, [(3, fingerprint(&schema(&connection).unwrap()).as_str())]);
+        let triggers = [
+            include_str!("../../../tests/data/stores/version-3-triggers.sql"),
+            include_str!("../../../tests/data/stores/version-4-triggers.sql"),
+        ];
+        for ((version, hash), triggers) in OLDER.iter().zip(triggers) {
+            let connection = Connection::open_in_memory().unwrap();
+            connection.execute_batch(TABLES).unwrap();
+            connection.execute_batch(triggers).unwrap();
+            assert_eq!(fingerprint(&schema(&connection).unwrap()), *hash, "version {version}");
+        }
     }
 }

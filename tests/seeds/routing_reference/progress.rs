@@ -322,8 +322,9 @@ fn example_7_two_fixed_and_one_rejection_accepted_is_approved() {
     let mut play = example_flow(7);
     let tracking = json!({ "iteration": 2, "rejections_accepted": ["c"], "rejections_overruled": [] });
     let decision = play.report("tech_lead", json!({ "status": "APPROVED", "iteration_tracking": tracking }));
-    follows(&decision, "merge", &["developer"]);
+    follows(&decision, "spawn", &["qa_expert"]);
     assert_eq!(play.group("AUTH").blocking_findings(), 0);
+    follows(&play.report("qa_expert", says("PASS")), "merge", &["developer"]);
 }
 
 #[test]

@@ -96,6 +96,7 @@ impl Lowering<'_> {
             climbs: false,
             counted: doc.counted.as_ref().and_then(|name| self.find_loop(name)),
             passes: Vec::new(),
+            excuses: Vec::new(),
             with: names(&doc.with),
             demands: Demands::default(),
             model: None,

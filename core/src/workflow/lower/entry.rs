@@ -59,12 +59,22 @@ impl Lowering<'_> {
     pub(super) fn entry(&mut self, frame: &Frame, entry: &EntryDoc) {
         // What it passes is known to completion, whatever becomes of its verb.
         let passes = entry.passes.iter().map(|name| self.pass(name)).collect();
+        let excuses: Vec<PassIx> = entry.excuses.iter().map(|name| self.pass(name)).collect();
         let Some(written) = self.verb(frame, entry) else { return };
         let mut rule = self.blank(frame, entry);
         let tests = self.tests(&entry.when, matches!(frame.spot, Spot::Report | Spot::Merge));
         rule.conditions = tests.into_iter().map(Condition::When).collect();
         rule.counted = entry.counted.as_ref().and_then(|name| self.find_loop(name));
         rule.passes = passes;
+        if !excuses.is_empty() {
+            let delivers = matches!(frame.spot, Spot::Report) && matches!(written, Written::Verb(Verb::Spawn(_)));
+            if !delivers {
+                let message = "`excuses` belongs to a report that spawns the role which accepts the group";
+                self.report(Code::VerbNotHere, &entry.place, message);
+            }
+            rule.conditions.extend([Condition::InGroup, Condition::Undelivered]);
+        }
+        rule.excuses = excuses;
         if entry.without_groups && !matches!(written, Written::Verb(Verb::Validate(_))) {
             self.report(Code::VerbNotHere, &entry.place, "`without_groups` belongs to `validate`");
         }
@@ -92,6 +102,7 @@ impl Lowering<'_> {
             climbs: false,
             counted: None,
             passes: Vec::new(),
+            excuses: Vec::new(),
             with: names(&entry.with),
             demands: demands(&entry.require, &entry.verify),
             model: entry.model.clone(),

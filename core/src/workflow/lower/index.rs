@@ -47,6 +47,8 @@ impl Lowering<'_> {
         let found = Found::of(&self.rules);
         let question = |name: &str| self.questions.iter().position(|question| question.name == name);
         let (stuck, unfinished) = (question("stuck")?, question("unfinished")?);
+        // Workflows that were pinned before this question existed ask the older one.
+        let nothing_completed = question("nothing_completed").unwrap_or(unfinished);
         let lost = Loss::ALL.map(|loss| self.status(loss.status()));
         let groups_at_most = doc.groups.as_ref().and_then(|groups| groups.at_most.as_ref()).map_or(4, |at| at.value);
         let handoff = doc.handoff.as_ref().map_or_else(HandoffRules::default, |handoff| HandoffRules {
@@ -88,6 +90,7 @@ impl Lowering<'_> {
             rule_index: found.rule_index,
             stuck: QuestionIx::new(stuck),
             unfinished: QuestionIx::new(unfinished),
+            nothing_completed: QuestionIx::new(nothing_completed),
             lost,
             domain_guard: self.domain_guard,
         })

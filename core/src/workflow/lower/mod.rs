@@ -8,6 +8,7 @@ mod entry;
 mod guards;
 mod index;
 mod limits;
+mod needs;
 mod phases;
 mod roles;
 mod tables;
@@ -19,7 +20,7 @@ use crate::code::Code;
 use crate::id::{Digest, Name};
 use crate::problem::{Place, Problem};
 use crate::suggest;
-use crate::workflow::doc::{GroupsDoc, NeedDoc, RunDoc, WorkflowDoc};
+use crate::workflow::doc::{GroupsDoc, RunDoc, WorkflowDoc};
 use crate::workflow::model::*;
 use crate::workflow::record::{At, Problems};
 
@@ -54,6 +55,7 @@ pub(crate) fn lower(doc: &WorkflowDoc, hash: Digest, problems: &mut Problems) ->
         return None;
     }
     lowering.completion();
+    lowering.ask_for_needs();
     lowering.findings_hold_completion_up();
     // What could not be read may have used them.
     if before == 0 {
@@ -206,7 +208,8 @@ impl<'a> Lowering<'a> {
         let forgets = self.loop_ix(name);
         let measured = forgets.and_then(|ix| self.loops.get(ix.index())).and_then(|item| item.measure);
         let place = at.place.clone();
-        self.passes.push(Pass { name: name.clone(), measured, forgets, settles: false, place });
+        let roles = IxSet::default();
+        self.passes.push(Pass { name: name.clone(), measured, forgets, settles: false, roles, approves: false, place });
         PassIx::new(self.passes.len().saturating_sub(1))
     }
 
@@ -285,13 +288,11 @@ impl<'a> Lowering<'a> {
         let Some(doc) = &self.doc.completion else { return };
         if let Some(group) = &doc.group {
             for need in &group.needs {
-                let need = match need {
-                    NeedDoc::One(name) => self.needed(name).map(Need::One),
-                    NeedDoc::AnyOf(names) => {
-                        Some(Need::AnyOf(names.iter().filter_map(|name| self.needed(name)).collect()))
-                    }
-                };
-                self.completion.needs.extend(need);
+                let options: Vec<PassIx> = need.names.iter().filter_map(|name| self.needed(name)).collect();
+                let when = self.tests(&need.when, false);
+                if !options.is_empty() {
+                    self.completion.needs.push(Need { options, when, asks: None });
+                }
             }
             self.stand_ins();
             self.completion.once_blocked = group.once_blocked.iter().filter_map(|name| self.needed(name)).collect();
@@ -309,10 +310,7 @@ impl<'a> Lowering<'a> {
         for (index, item) in self.loops.iter().enumerate() {
             let measured = item.measure == Some(Measure::BlockingFindings) && counted.contains(&LoopIx::new(index));
             let named = |ix: &PassIx| self.passes.get(ix.index()).is_some_and(|pass| pass.name == item.name);
-            let needed = self.completion.needs.iter().any(|need| match need {
-                Need::One(ix) => named(ix),
-                Need::AnyOf(options) => options.iter().any(named),
-            });
+            let needed = self.completion.needs.iter().any(|need| need.options.iter().any(named));
             if measured && !needed && self.phases.is_empty() && !self.doc.is_abstract {
                 let message = format!("findings of `{}` would not hold completion up", item.name);
                 let help = format!("put `{}` into `completion.group.needs`, and let the reviewer pass it", item.name);
@@ -325,7 +323,7 @@ impl<'a> Lowering<'a> {
     /// `any_of: [review, acceptance]`: whoever accepts instead of the reviewer settles what is open.
     fn stand_ins(&mut self) {
         for need in &self.completion.needs {
-            let Need::AnyOf(options) = need else { continue };
+            let options = &need.options;
             let reviewed = |ix: &PassIx| self.passes.get(ix.index()).and_then(|pass| pass.measured);
             if !options.iter().any(|ix| reviewed(ix) == Some(Measure::BlockingFindings)) {
                 continue;

@@ -251,6 +251,7 @@ impl Lowering<'_> {
             climbs: false,
             counted: None,
             passes: Vec::new(),
+            excuses: Vec::new(),
             with: [].into(),
             demands: Demands::default(),
             model: None,

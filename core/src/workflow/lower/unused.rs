@@ -20,7 +20,7 @@ impl Lowering<'_> {
         for (name, place, _) in self.doc.loops.iter() {
             let Some(ix) = self.loop_ix(name) else { continue };
             let passed = self.passes.iter().any(|pass| pass.forgets == Some(ix));
-            let of_language = matches!(name.as_str(), "retry" | "settled");
+            let of_language = matches!(name.as_str(), "retry" | "settled" | "missing_evidence");
             if !passed && !of_language && !self.used_loops.contains(ix.index()) {
                 let help = "name it in an entry (`loop: …`), in `blocked` or in a phase's `rework`, or take it out";
                 self.unused(place, format!("nothing is counted in loop `{name}`"), help);
@@ -32,10 +32,7 @@ impl Lowering<'_> {
     fn unused_evidence(&mut self) {
         let needed = |ix: &PassIx| {
             self.completion.once_blocked.contains(ix)
-                || self.completion.needs.iter().any(|need| match need {
-                    Need::One(own) => own == ix,
-                    Need::AnyOf(options) => options.contains(ix),
-                })
+                || self.completion.needs.iter().any(|need| need.options.contains(ix))
         };
         let idle = |(index, pass): &(usize, &Pass)| pass.forgets.is_none() && !needed(&PassIx::new(*index));
         let found: Vec<(Name, Place)> = self

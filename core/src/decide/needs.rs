@@ -1,0 +1,242 @@
+//! Evidence that completion needs: whether a group has it, does without it, or must be asked for it.
+
+use crate::code::Code;
+use crate::decide::Cx;
+use crate::decide::carry::{Voice, sends_back};
+use crate::decide::draft::Draft;
+use crate::decide::situation::{Situation, applies};
+use crate::event::Change;
+use crate::id::Name;
+use crate::rejection::Rejection;
+use crate::state::{Excuse, ExcuseKind, Group};
+use crate::workflow::*;
+
+/// Reasons are shown in lists, so they stay short.
+const LONGEST_REASON: usize = 300;
+
+/// The needs that apply to a group, each with its place in the list.
+pub(crate) fn needs_of<'a>(cx: &Cx<'a>, group: &'a Group) -> impl Iterator<Item = (usize, &'a Need)> {
+    let cx = *cx;
+    let needs = cx.workflow.completion.needs.iter().enumerate();
+    needs.filter(move |(_, need)| applies(&cx, Some(group), &need.when))
+}
+
+/// Does this role pass one of the options?
+pub(crate) fn passes_need(workflow: &Workflow, need: &Need, role: RoleIx) -> bool {
+    need.options.iter().any(|ix| workflow.pass(*ix).roles.contains(role.index()))
+}
+
+/// An override may not put a role in the place of the only one that passes needed evidence. An author does not pass the
+/// evidence of its own work.
+pub(crate) fn must_keep_role(cx: &Cx<'_>, group: Option<&Group>, role: RoleIx, instead: RoleIx) -> bool {
+    let Some(group) = group.filter(|_| !cx.workflow.role(role).author) else { return false };
+    needs_of(cx, group)
+        .any(|(_, need)| passes_need(cx.workflow, need, role) && !passes_need(cx.workflow, need, instead))
+}
+
+fn excused(group: &Group, name: &Name) -> bool {
+    group.excused.iter().any(|excuse| excuse.evidence == *name)
+}
+
+impl Situation<'_> {
+    /// Is the need met, with what the rule passes?
+    fn meets(&self, group: &Group, need: &Need, rule: Option<&Rule>) -> bool {
+        need.options.iter().any(|ix| {
+            let name = &self.workflow().pass(*ix).name;
+            let passes = rule.is_some_and(|rule| rule.passes.contains(ix));
+            let here = match self.given {
+                // A described group has passed what it is not said to lack.
+                Some(given) if need.asks.is_some() => given.passed.get(name) != Some(&false),
+                Some(_) | None => group.passed.contains(name),
+            };
+            passes || here || excused(group, name) || rule.is_some_and(|rule| self.excepts(group, rule, *ix))
+        })
+    }
+
+    /// The role that passes it was blocked on this tree, and this rule approves the tree all the same.
+    fn excepts(&self, group: &Group, rule: &Rule, ix: PassIx) -> bool {
+        let workflow = self.workflow();
+        let pass = workflow.pass(ix);
+        let once_blocked = &workflow.completion.once_blocked;
+        let approves = rule.passes.iter().any(|own| workflow.pass(*own).approves && !once_blocked.contains(own));
+        let passer = |name: &Name| workflow.role_named(name).is_some_and(|role| pass.roles.contains(role.index()));
+        let blocked = self.waiting().iter().any(|seat| seat.blocked && passer(&seat.role));
+        approves && blocked && !pass.approves && !group.failed.contains(&pass.name) && !once_blocked.is_empty()
+    }
+
+    /// The need applies, and neither the group nor the rule has it.
+    pub(crate) fn lacks(&self, index: u16, rule: &Rule) -> bool {
+        let Some(group) = self.group else { return false };
+        let mut needs = needs_of(&self.cx, group);
+        needs.any(|(at, need)| at == usize::from(index) && !self.meets(group, need, Some(rule)))
+    }
+
+    /// With what the rule passes, nothing is missing but gates and confirmation.
+    pub(crate) fn completes(&self, rule: &Rule) -> bool {
+        let Some(group) = self.group else { return false };
+        let mut needs = needs_of(&self.cx, group).peekable();
+        let met = |need: &Need| {
+            let has = |ix: &PassIx| {
+                let name = &self.workflow().pass(*ix).name;
+                rule.passes.contains(ix) || group.passed.contains(name) || excused(group, name)
+            };
+            need.options.iter().any(has)
+        };
+        needs.peek().is_some() && needs.all(|(_, need)| met(need))
+    }
+
+    /// An approval of this tree is recorded, and with what the rule passes only the merge is missing.
+    pub(crate) fn approved_already(&self, rule: &Rule) -> bool {
+        let Some(group) = self.group else { return false };
+        let passed = |pass: &Pass| match self.given {
+            Some(given) => given.passed.get(&pass.name) == Some(&true),
+            None => group.passed.contains(&pass.name),
+        };
+        let approved = self.workflow().passes.iter().any(|pass| pass.approves && passed(pass));
+        let mut asked = needs_of(&self.cx, group).filter(|(_, need)| need.asks.is_some());
+        approved && asked.all(|(_, need)| self.meets(group, need, Some(rule)))
+    }
+
+    /// The role holds evidence that is missing now, and the one above it could not pass it.
+    pub(crate) fn stands_alone(&self, role: RoleIx, above: RoleIx) -> bool {
+        let Some(group) = self.group else { return false };
+        let workflow = self.workflow();
+        let alone = |need: &Need| passes_need(workflow, need, role) && !passes_need(workflow, need, above);
+        needs_of(&self.cx, group).any(|(_, need)| !self.meets(group, need, None) && alone(need))
+    }
+}
+
+/// Nothing makes up for evidence that failed on this tree: not an approval, not an acceptance.
+pub(crate) fn refuse_failed(situation: &Situation<'_>, rule: &Rule) -> Result<(), Rejection> {
+    let Some(group) = situation.group else { return Ok(()) };
+    let workflow = situation.workflow();
+    for condition in &rule.conditions {
+        let Condition::Lacks(index) = condition else { continue };
+        let Some(need) = workflow.completion.needs.get(usize::from(*index)) else { continue };
+        let names = need.options.iter().map(|ix| &workflow.pass(*ix).name);
+        if let Some(name) = names.clone().find(|name| group.failed.contains(*name)) {
+            return Err(failed_evidence(workflow, group, name).allowed(super::choose::accepted(situation)));
+        }
+    }
+    Ok(())
+}
+
+/// Says who sent the tree back.
+pub(crate) fn failed_evidence(workflow: &Workflow, group: &Group, name: &Name) -> Rejection {
+    let pass = workflow.passes.iter().find(|pass| pass.name == *name);
+    let roles =
+        pass.map(|pass| pass.roles.iter().filter_map(|ix| workflow.roles.get(ix)).map(|role| role.name.as_str()));
+    let roles: Vec<&str> = roles.into_iter().flatten().collect();
+    let message = format!(
+        "group `{}` needs `{name}`, and the latest report of {} on this tree is a failure",
+        group.id,
+        roles.join(" or ")
+    );
+    Rejection::new(Code::EvidenceFailed, message)
+        .help("send the work back to its author: a failure is not accepted or waived, and a new tree is tested again")
+}
+
+impl Draft<'_> {
+    /// Needs of completion that are neither passed nor excused.
+    pub(crate) fn missing_needs(&self, group: &Group) -> Vec<String> {
+        let workflow = self.cx.workflow;
+        let name = |ix: &PassIx| workflow.pass(*ix).name.to_string();
+        let has = |ix: &PassIx| {
+            let name = &workflow.pass(*ix).name;
+            self.has_passed(group, name) || self.has_excuse(group, Some(name))
+        };
+        let missing = needs_of(&self.cx, group).filter(|(_, need)| !need.options.iter().any(has));
+        missing.map(|(_, need)| need.options.iter().map(name).collect::<Vec<_>>().join(" or ")).collect()
+    }
+
+    fn lapses(&self, group: &Group) -> bool {
+        self.changes.iter().any(|change| matches!(change, Change::PassesLapsed { group: g } if *g == group.id))
+    }
+
+    pub(crate) fn has_passed(&self, group: &Group, name: &Name) -> bool {
+        let now =
+            |change: &Change| matches!(change, Change::Passed { group: g, name: n } if *g == group.id && n == name);
+        self.changes.iter().any(now) || !self.lapses(group) && group.passed.contains(name)
+    }
+
+    /// An excuse for this evidence, or for any.
+    pub(crate) fn has_excuse(&self, group: &Group, name: Option<&Name>) -> bool {
+        let fits = |excuse: &Excuse| name.is_none_or(|name| excuse.evidence == *name);
+        let now =
+            |change: &Change| matches!(change, Change::Excused { group: g, excuse } if *g == group.id && fits(excuse));
+        self.changes.iter().any(now) || !self.lapses(group) && group.excused.iter().any(fits)
+    }
+
+    pub(crate) fn excuses_now(&self, group: &Group) -> bool {
+        self.changes.iter().any(|change| matches!(change, Change::Excused { group: g, .. } if *g == group.id))
+    }
+
+    /// Records what a report says about evidence beside passing it.
+    pub(crate) fn excuse_evidence(&mut self, situation: &Situation<'_>, rule: &Rule, voice: &Voice) {
+        let Some(group) = situation.group else { return };
+        let workflow = self.cx.workflow;
+        for ix in &rule.excuses {
+            let context = situation.handoff.and_then(|handoff| handoff.field("handoff.context"));
+            let why = context.and_then(|value| value.as_str()).unwrap_or_default();
+            self.excuse(group, *ix, ExcuseKind::NothingToDo, &voice.name, why);
+        }
+        let cx = self.cx;
+        for (_, need) in needs_of(&cx, group) {
+            let met = need.options.iter().any(|ix| {
+                let name = &workflow.pass(*ix).name;
+                self.has_passed(group, name) || self.has_excuse(group, Some(name))
+            });
+            let excepted = need.options.iter().find(|ix| situation.excepts(group, rule, **ix));
+            if let Some(ix) = excepted.filter(|_| !met) {
+                let passer = |role: &Name| {
+                    workflow.role_named(role).is_some_and(|r| workflow.pass(*ix).roles.contains(r.index()))
+                };
+                let block = group.lane.blocks.iter().find(|block| passer(&block.role));
+                let why = block.map_or_else(String::new, |block| {
+                    let reason = block.reason.as_ref().map_or("no reason given", Name::as_str);
+                    format!("{} was blocked: {reason}", block.role)
+                });
+                self.excuse(group, *ix, ExcuseKind::Blocked, &voice.name, &why);
+            }
+        }
+    }
+
+    pub(crate) fn excuse(&mut self, group: &Group, ix: PassIx, kind: ExcuseKind, by: &Name, why: &str) {
+        let evidence = self.cx.workflow.pass(ix).name.clone();
+        let why = Name::from(why.chars().take(LONGEST_REASON).collect::<String>());
+        let excuse = Excuse { evidence, kind, by: by.clone(), why };
+        self.push(Change::Excused { group: group.id.clone(), excuse });
+    }
+
+    /// Work that goes back, and reaches no author in this decision, leaves the tree with a failure on record.
+    pub(crate) fn note_failure(&mut self, situation: &Situation<'_>, rule: &Rule) {
+        let (Some(group), Some(reporter)) = (situation.group, situation.reporter) else { return };
+        let workflow = self.cx.workflow;
+        let author_works = self.changes.iter().any(|change| {
+            matches!(change, Change::Assigned { group: Some(g), task: Task::Work, role, .. }
+                if *g == group.id && workflow.role_named(role).is_some_and(|ix| workflow.role(ix).author))
+        });
+        if author_works || situation.task == Task::Merge || !sends_back(rule) {
+            return;
+        }
+        for pass in &workflow.passes {
+            let failed = Change::EvidenceFailed { group: group.id.clone(), name: pass.name.clone() };
+            if pass.roles.contains(reporter.index()) && !self.changes.contains(&failed) {
+                self.push(failed);
+            }
+        }
+    }
+
+    /// The database learns of each need whether it applies to a group: settings and flags are fixed by then.
+    pub(crate) fn spare_needs(&mut self, group: &Group) {
+        let workflow = self.cx.workflow;
+        for (index, need) in workflow.completion.needs.iter().enumerate() {
+            if applies(&self.cx, Some(group), &need.when) {
+                continue;
+            }
+            let clause = u16::try_from(index.saturating_add(1)).unwrap_or(u16::MAX);
+            let names = need.options.iter().map(|ix| workflow.pass(*ix).name.clone()).collect();
+            self.push(Change::NeedSpared { group: group.id.clone(), clause, names });
+        }
+    }
+}

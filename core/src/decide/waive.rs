@@ -1,0 +1,137 @@
+//! A person lets one tree of a group do without evidence that it needs.
+//!
+//! The waiver completes nothing: the group still has to be approved, merged and accepted.
+
+use crate::code::Code;
+use crate::command::Waive;
+use crate::decide::choose::choose;
+use crate::decide::draft::Draft;
+use crate::decide::needs::{failed_evidence, needs_of};
+use crate::decide::situation::Situation;
+use crate::decide::validate::person;
+use crate::decide::{Cx, Outcome};
+use crate::decision::Action;
+use crate::event::{Cause, Change, Closing, Resolution};
+use crate::id::Name;
+use crate::rejection::Rejection;
+use crate::state::{ExcuseKind, Group, Holder, Progress};
+use crate::workflow::{PassIx, RoleIx, RuleIx, Task, Workflow};
+
+pub(super) fn waive(cx: &Cx<'_>, waive: &Waive) -> Result<Outcome, Rejection> {
+    let group = cx.open_group(&waive.group)?;
+    let evidence = waivable(cx, group, &waive.evidence)?;
+    has_a_tree(cx, group)?;
+    let mut draft = Draft::new(*cx, Name::new("override"));
+    draft.about = Some(group.id.clone());
+    draft.action = Action::Wait;
+    draft.because.push(waive.why.clone());
+    draft.excuse(group, evidence, ExcuseKind::Waived, &waive.by, &waive.why);
+    draft.go_on_without(group, evidence, &waive.by)?;
+    let (group, evidence) = (waive.group.clone(), waive.evidence.clone());
+    Ok(draft.finish(Cause::Waived { group, evidence, why: waive.why.clone(), by: waive.by.clone() }))
+}
+
+/// Only evidence that a role is asked for, that is missing, and that did not fail. An approval cannot be waived.
+fn waivable(cx: &Cx<'_>, group: &Group, name: &Name) -> Result<PassIx, Rejection> {
+    let workflow = cx.workflow;
+    let once_blocked = &workflow.completion.once_blocked;
+    let of_role = |ix: &PassIx| {
+        let pass = workflow.pass(*ix);
+        !pass.approves && !once_blocked.contains(ix) && pass.roles.iter().next().is_some()
+    };
+    let needed: Vec<PassIx> =
+        needs_of(cx, group).flat_map(|(_, need)| need.options.iter().copied()).filter(of_role).collect();
+    let missing = |ix: &PassIx| {
+        let name = &workflow.pass(*ix).name;
+        !group.passed.contains(name) && group.excused.iter().all(|excuse| excuse.evidence != *name)
+    };
+    let refused = |message: String| {
+        let open = needed.iter().filter(|ix| missing(ix)).map(|ix| workflow.pass(*ix).name.to_string()).collect();
+        Err(Rejection::new(Code::WaiverImpossible, message).allowed(open))
+    };
+    if once_blocked.is_empty() {
+        return refused(
+            "this workflow names nothing that accepts a group, so a waiver could not be confirmed".to_owned(),
+        );
+    }
+    match needed.iter().find(|ix| workflow.pass(**ix).name == *name) {
+        None => refused(format!("`{name}` is not evidence that group `{}` needs and a person may waive", group.id)),
+        Some(_) if group.failed.contains(name) => Err(failed_evidence(workflow, group, name)),
+        Some(ix) if !missing(ix) => refused(format!("group `{}` has `{name}` already, or it is waived", group.id)),
+        Some(ix) => Ok(*ix),
+    }
+}
+
+/// A waiver speaks for one tree, so there must be one, and its author must be done with it.
+fn has_a_tree(cx: &Cx<'_>, group: &Group) -> Result<(), Rejection> {
+    let author = |role: &Name| cx.workflow.role_named(role).is_some_and(|ix| cx.workflow.role(ix).author);
+    let holds = |holder: &Holder| match holder {
+        Holder::Assignment(id) => {
+            cx.state.assignments.get(id).is_some_and(|given| given.task == Task::Work && author(&given.role))
+        }
+        Holder::Nobody | Holder::Question(_) | Holder::Gate(_) | Holder::Done => false,
+    };
+    let waits =
+        |part: &crate::state::Part| part.waiting.iter().any(|seat| seat.task == Task::Work && author(&seat.role));
+    let at_work = group.lane.parts.iter().any(|part| holds(&part.holder) || waits(part));
+    if group.progress != Progress::Working || at_work {
+        let message = format!("the author of group `{}` has not delivered its work yet", group.id);
+        let help = "a waiver holds for one tree: waive it once the author has reported";
+        return Err(Rejection::new(Code::WaiverImpossible, message).help(help));
+    }
+    Ok(())
+}
+
+/// The rules by which a role passes this evidence.
+fn passing(workflow: &Workflow, role: RoleIx, evidence: PassIx) -> Vec<RuleIx> {
+    let own = |ix: &RuleIx| {
+        let rule = workflow.rule(*ix);
+        let reported =
+            matches!(&rule.source, crate::workflow::Source::Roles { roles, .. } if roles.contains(role.index()));
+        reported && !rule.climbs && rule.passes.contains(&evidence)
+    };
+    (0..workflow.rules.len()).map(RuleIx::new).filter(own).collect()
+}
+
+impl Draft<'_> {
+    /// Where the role that was to pass it holds the group, work goes on as if it had, without the evidence.
+    fn go_on_without(&mut self, group: &Group, evidence: PassIx, by: &Name) -> Result<(), Rejection> {
+        let (cx, voice) = (self.cx, person(by));
+        let state = cx.state;
+        let passer = |role: &Name| {
+            let found = cx.workflow.role_named(role);
+            found.filter(|ix| cx.workflow.pass(evidence).roles.contains(ix.index()))
+        };
+        for part in &group.lane.parts {
+            let (situation, closing) = match part.holder {
+                Holder::Assignment(id) => {
+                    let Some(given) = state.assignments.get(&id).filter(|given| passer(&given.role).is_some()) else {
+                        continue;
+                    };
+                    let closed = Change::Closed { assignment: id, how: Closing::Voided, digest: None, via: None };
+                    (Situation::of_assignment(&cx, given, None, None)?, closed)
+                }
+                Holder::Question(id) => {
+                    let asked = state.questions.get(&id);
+                    let by_passer = |asked: &&crate::state::Question| {
+                        asked.asker.as_ref().is_some_and(|seat| passer(&seat.role).is_some())
+                    };
+                    let Some(asked) = asked.filter(by_passer) else { continue };
+                    (Situation::of_question(&cx, asked, None), Change::QuestionClosed { question: id })
+                }
+                Holder::Nobody | Holder::Gate(_) | Holder::Done => continue,
+            };
+            let Some(role) = situation.reporter else { continue };
+            let Some(chosen) = choose(&situation, &passing(cx.workflow, role, evidence)) else { continue };
+            self.push(closing);
+            let blocks = group.lane.blocks.iter().filter(|block| block.role == cx.workflow.role(role).name);
+            for block in blocks {
+                let (group, role) = (Some(group.id.clone()), block.role.clone());
+                self.push(Change::Unblocked { group, part: block.part, role, by: Resolution::Person });
+            }
+            self.because.push(Name::from(format!("work goes on as after {}", chosen.rule.id)));
+            return self.verb(&situation, chosen.rule, &voice);
+        }
+        Ok(())
+    }
+}
