@@ -113,7 +113,8 @@ fn edit_the_workflow_file() {
     let session = team.start("Pinned");
     team.plays(&session, "project_manager", "-", "PLANNING_COMPLETE", plan(&["ALPHA"]));
     fs::copy(weaker(&team), team.project().join("interlock.yaml")).unwrap();
-    team.plays(&session, "developer", "ALPHA", "READY_FOR_REVIEW", json!({}));
+    team.plays(&session, "developer", "ALPHA", "READY_FOR_QA", json!({}));
+    team.plays(&session, "qa_expert", "ALPHA", "PASS", json!({}));
     let decided = team.plays(&session, "tech_lead", "ALPHA", "APPROVED", json!({}));
     assert_eq!(decided["action"], "merge", "as it was when the session started");
     let shown = team.show(&session);
@@ -127,7 +128,9 @@ fn weaker(team: &Team) -> String {
     let rules = text.split("\nexamples:").next().unwrap();
     let merge = "APPROVED:                   { merge: author, passes: [review]";
     let complete = "APPROVED:                   { complete: group, passes: [review, merge]";
-    let weaker = rules.replace(merge, complete).replace("once_blocked: [acceptance], ", "");
+    let weaker = rules.replace(merge, complete).replace(", { need: qa, when: { testing: full, kind: code } }]", "]");
+    // Without an acceptance nothing may be excused.
+    let weaker = weaker.replace("once_blocked: [acceptance]", "once_blocked: []").replace(" excuses: [qa],", "");
     assert_ne!(rules, weaker);
     team.file("weaker.yaml", &weaker).display().to_string()
 }
@@ -251,4 +254,67 @@ fn go_on_after_the_end() {
     let (team, session) = completed("go_on_after_the_end");
     refused(&team, &session, 3, "E0303", || team.ask(&["cancel", &session]));
     assert_eq!(team.status(&session), "completed");
+}
+
+#[test]
+fn waive_what_cannot_be_waived() {
+    let Incident { team, session, .. } = &Incident::new("waive_what_cannot_be_waived");
+    for evidence in ["review", "merge", "acceptance", "weather"] {
+        refused(team, session, 3, "E0352", || {
+            team.ask(&["override", session, "E2E-RX", "--waive", evidence, "--why", "quicker"])
+        });
+    }
+    refused(team, session, 3, "E0352", || {
+        team.ask(&["override", session, "PAT-VIP", "--waive", "qa", "--why", "the author is still at work"])
+    });
+}
+
+/// A group whose tests fail, with the manager at the top of the ladder.
+pub(crate) fn failing(test: &str) -> (Team, String) {
+    let team = Team::new(test);
+    let session = team.start("Failing");
+    team.plays(&session, "project_manager", "-", "PLANNING_COMPLETE", plan(&["ALPHA"]));
+    team.plays(&session, "developer", "ALPHA", "ESCALATE_SENIOR", json!({}));
+    team.plays(&session, "senior_software_engineer", "ALPHA", "READY_FOR_QA", json!({}));
+    team.plays(&session, "qa_expert", "ALPHA", "FAIL_ESCALATE", json!({}));
+    (team, session)
+}
+
+#[test]
+fn waive_failing_tests() {
+    let (team, session) = failing("waive_failing_tests");
+    let waive = ["override", &session, "ALPHA", "--waive", "qa", "--why", "they are only tests"];
+    refused(&team, &session, 3, "E0351", || team.ask(&waive));
+    team.ask(&["override", &session, "ALPHA", "--to", "tech_lead", "--why", "look again"]).done();
+    refused(&team, &session, 3, "E0351", || team.ask(&waive));
+}
+
+#[test]
+fn waive_and_accept_without_the_operator_key() {
+    let Incident { team, session, .. } = &Incident::new("waive_and_accept_without_the_operator_key");
+    refused(team, session, 3, "E0512", || {
+        team.ask_without_keys(&["override", session, "E2E-RX", "--waive", "qa", "--why", "quicker"])
+    });
+    refused(team, session, 3, "E0512", || team.ask_without_keys(&["accept", session, "E2E-RX"]));
+}
+
+#[test]
+fn accept_what_does_not_await_it() {
+    let Incident { team, session, .. } = &Incident::new("accept_what_does_not_await_it");
+    for group in ["E2E-RX", "PAT-VIP"] {
+        refused(team, session, 3, "E0353", || team.ask(&["accept", session, group]));
+    }
+}
+
+#[test]
+fn drop_a_requirement_with_the_spawner_key() {
+    let team = Team::new("drop_a_requirement_with_the_spawner_key");
+    let key = team.keys().join("spawner.key");
+    for words in [["--set", "testing=disabled"].as_slice(), &["--set", "testing=minimal"], &["--investigation"]] {
+        let start = [["session", "start", "--title", "Quick"].as_slice(), words].concat();
+        let tried = run(team.command(&start).arg("--json").env("INTERLOCK_KEY_FILE", &key), "");
+        assert_eq!((tried.exit, tried.code().as_str()), (3, "E0355"), "{tried}");
+    }
+    let list = team.ask(&["session", "list"]).done();
+    assert_eq!(list["sessions"], json!([]), "no session was started");
 }

@@ -212,10 +212,11 @@ fn end_the_session_with_blocked_groups() {
     team.plays(&session, "developer", "ALPHA", "BLOCKED", no_environment());
     team.plays(&session, "investigator", "ALPHA", "ROOT_CAUSE_FOUND", json!({}));
     team.plays(&session, "tech_lead", "ALPHA", "APPROVED", json!({}));
+    team.plays(&session, "qa_expert", "ALPHA", "PASS", json!({}));
     team.plays(&session, "developer", "ALPHA", "MERGE_SUCCESS", json!({}));
     assert_eq!(team.group_status(&session, "ALPHA"), "awaiting_confirmation");
     // Merged and never accepted, and what depends on it has not even begun.
-    let decided = team.plays(&session, "project_manager", "-", "BAZINGA", json!({}));
+    let decided = team.plays(&session, "project_manager", "-", "BAZINGA", json!({ "accept": [] }));
     assert_eq!(decided["judgement"]["verdict"], "REJECT");
     let codes: Vec<&str> = decided["judgement"]["reasons"]
         .as_array()
@@ -260,9 +261,11 @@ fn acknowledge_in_a_report_what_is_not_deferred() {
     team.plays(&session, "developer", "ALPHA", "BLOCKED", no_environment());
     team.plays(&session, "investigator", "ALPHA", "ROOT_CAUSE_FOUND", json!({}));
     team.plays(&session, "tech_lead", "ALPHA", "APPROVED", json!({}));
+    team.plays(&session, "qa_expert", "ALPHA", "PASS", json!({}));
     team.plays(&session, "developer", "ALPHA", "MERGE_SUCCESS", json!({}));
     // It awaits its acceptance; to acknowledge it as if it were deferred is no acceptance.
-    let decided = team.plays(&session, "project_manager", "-", "BAZINGA", json!({ "acknowledge": ["ALPHA"] }));
+    let decided =
+        team.plays(&session, "project_manager", "-", "BAZINGA", json!({ "acknowledge": ["ALPHA"], "accept": [] }));
     assert_eq!(decided["judgement"]["reasons"][0]["code"], "E0344");
     assert_eq!(team.group_status(&session, "ALPHA"), "awaiting_confirmation");
 }
@@ -314,4 +317,50 @@ fn hand_in_two_different_results() {
     let block = |status: &str| format!("```json\n{}\n```\n", handoff("tech_lead", status, json!({})));
     let both = format!("{}{}", block("CHANGES_REQUESTED"), block("APPROVED"));
     refused(team, session, 4, "E0203", || team.give(&holders["NUR-E2E"], &both));
+}
+
+#[test]
+fn accept_failing_tests() {
+    let (team, session) = crate::commands::failing("accept_failing_tests");
+    let manager = team.claim(&session, "project_manager", "ALPHA");
+    refused(&team, &session, 3, "E0351", || team.report(&manager, "GROUP_ACCEPTED", json!({})));
+}
+
+#[test]
+fn approve_without_tests() {
+    let team = Team::new("approve_without_tests");
+    let session = team.start("Untested");
+    team.plays(&session, "project_manager", "-", "PLANNING_COMPLETE", plan(&["ALPHA"]));
+    team.plays(&session, "developer", "ALPHA", "READY_FOR_REVIEW", json!({}));
+    team.plays(&session, "tech_lead", "ALPHA", "APPROVED", json!({}));
+    assert_eq!(team.open(&session), [("qa_expert".to_owned(), "ALPHA".to_owned())]);
+    assert_eq!(team.group(&session, "ALPHA")["evidence"], json!(["review"]));
+}
+
+#[test]
+fn end_a_session_with_everything_deferred() {
+    let team = Team::new("end_a_session_with_everything_deferred");
+    let session = everything_deferred(&team);
+    team.plays(&session, "project_manager", "-", "BAZINGA", json!({ "acknowledge": ["ALPHA"] }));
+    assert_eq!(team.status(&session), "active");
+    assert_eq!(team.show(&session)["questions"][0]["name"], "nothing_completed");
+}
+
+/// The team itself has deferred the only group.
+pub(crate) fn everything_deferred(team: &Team) -> String {
+    let session = team.start("Deferred");
+    team.plays(&session, "project_manager", "-", "PLANNING_COMPLETE", plan(&["ALPHA"]));
+    team.plays(&session, "developer", "ALPHA", "READY_FOR_REVIEW", json!({}));
+    team.plays(&session, "tech_lead", "ALPHA", "UNBLOCKING_GUIDANCE", json!({ "external": true }));
+    team.plays(&session, "project_manager", "ALPHA", "DEFERRED_EXTERNAL", json!({ "defer_reason": "too hard" }));
+    session
+}
+
+#[test]
+fn end_as_an_investigation() {
+    let team = Team::new("end_as_an_investigation");
+    let session = team.start("Nothing");
+    team.plays(&session, "project_manager", "-", "INVESTIGATION_ONLY", json!({}));
+    assert_eq!(team.status(&session), "active");
+    assert_eq!(team.show(&session)["questions"][0]["name"], "nothing_completed");
 }

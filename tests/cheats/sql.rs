@@ -570,3 +570,32 @@ fn keep_refusals_out_of_the_log() {
     assert_eq!((run.exit, run.code().as_str()), (5, "E0503"), "{run}");
     crate::found_in_store(team, "schema", "trigger mute has been added");
 }
+
+#[test]
+fn set_a_waived_group_completed() {
+    let Incident { team, session, .. } = &Incident::new("set_a_waived_group_completed");
+    team.ask(&["override", session, "E2E-RX", "--waive", "qa", "--why", "no browsers on the ward"]).done();
+    team.plays(session, "tech_lead", "E2E-RX", "APPROVED", json!({}));
+    team.plays(session, "developer", "E2E-RX", "MERGE_SUCCESS", json!({}));
+    assert_eq!(team.group_status(session, "E2E-RX"), "awaiting_confirmation");
+    guarded(team, "group_completes_with_evidence", "UPDATE groups SET status = 'completed' WHERE id = 'E2E-RX'");
+}
+
+#[test]
+fn insert_an_excuse() {
+    let Incident { team, .. } = &Incident::new("insert_an_excuse");
+    let need = "(SELECT workflow_hash || ' 3' FROM sessions)";
+    for (kind, name) in [("excused", "'qa'"), ("spared", need), ("confirmed", "'E2E-RX'"), ("acknowledged", "'ann'")] {
+        let row = format!("(1, 'E2E-RX', '{kind}', {name}, (SELECT seq FROM sessions))");
+        guarded(team, "evidence_is_decided", &format!("INSERT INTO evidence VALUES {row}"));
+    }
+}
+
+#[test]
+fn set_a_session_completed_in_which_nothing_was() {
+    let team = Team::new("set_a_session_completed_in_which_nothing_was");
+    let session = crate::reports::everything_deferred(&team);
+    // Only the question to a person is open.
+    team.plays(&session, "project_manager", "-", "BAZINGA", json!({ "acknowledge": ["ALPHA"] }));
+    guarded(&team, "session_completes_something", "UPDATE sessions SET status = 'completed'");
+}

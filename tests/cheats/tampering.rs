@@ -233,7 +233,8 @@ fn swap_two_events() {
 fn copy_events_of_another_session() {
     let Incident { team, session, .. } = &Incident::new("copy_events_of_another_session");
     // The other session was completed well; its events are genuine, and sealed with the same key.
-    let other = team.start("One group");
+    let started = team.ask(&["session", "start", "--title", "One group", "--investigation"]).done();
+    let other = started["session"].as_str().expect("a session").to_owned();
     team.plays(&other, "project_manager", "-", "INVESTIGATION_ONLY", json!({}));
     assert_eq!(team.status(&other), "completed");
     let seq: u64 = team.query(&format!("SELECT seq FROM sessions WHERE id = '{session}'")).parse().unwrap();

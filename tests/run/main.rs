@@ -2,6 +2,7 @@
 
 mod budgets;
 mod conflicts;
+mod evidence;
 mod example;
 mod keeping;
 mod keys;

@@ -1,0 +1,198 @@
+//! QA's PASS for the group's own tree.
+
+use serde_json::json;
+
+use crate::team::Team;
+use crate::{next_roles, no_lab, planned, refused};
+
+#[test]
+fn approval_without_qa_is_recorded_and_asks_qa() {
+    let (team, session) = planned("approval_without_qa_is_recorded_and_asks_qa", &["A"]);
+    team.plays(&session, "developer", "A", "READY_FOR_REVIEW", json!({}));
+    let asked = team.plays(&session, "tech_lead", "A", "APPROVED", json!({}));
+    assert_eq!(next_roles(&asked), ["qa_expert"], "{asked:#}");
+    assert_eq!(asked["rule"], "routes.tech_lead.APPROVED/needs.qa", "{asked:#}");
+    assert_eq!(team.group(&session, "A")["evidence"], json!(["review"]));
+    let merges = team.plays(&session, "qa_expert", "A", "PASS", json!({}));
+    assert_eq!(
+        (merges["action"].as_str(), merges["rule"].as_str()),
+        (Some("merge"), Some("routes.qa_expert.PASS/merge"))
+    );
+    team.plays(&session, "developer", "A", "MERGE_SUCCESS", json!({}));
+    assert_eq!(team.group_status(&session, "A"), "completed");
+}
+
+#[test]
+fn failed_tests_then_review_does_not_complete() {
+    let (team, session) = planned("failed_tests_then_review_does_not_complete", &["A"]);
+    team.plays(&session, "developer", "A", "READY_FOR_QA", json!({}));
+    let failing = json!({ "test_progression": { "still_failing": ["login"] } });
+    team.plays(&session, "qa_expert", "A", "FAIL", failing);
+    team.plays(&session, "developer", "A", "READY_FOR_REVIEW", json!({}));
+    let asked = team.plays(&session, "tech_lead", "A", "APPROVED", json!({}));
+    assert_eq!(next_roles(&asked), ["qa_expert"], "{asked:#}");
+    let complete = team.ask(&["complete", &session]);
+    assert_eq!(complete.exit, 3, "{complete}");
+    assert_eq!(team.group_status(&session, "A"), "in_progress");
+}
+
+#[test]
+fn new_work_of_the_author_voids_the_pass() {
+    let (team, session) = planned("new_work_of_the_author_voids_the_pass", &["A"]);
+    team.plays(&session, "developer", "A", "READY_FOR_QA", json!({}));
+    team.plays(&session, "qa_expert", "A", "PASS", json!({}));
+    let issue = json!({ "id": "F1", "title": "t", "location": "a.rs:1", "severity": "HIGH", "blocking": true });
+    team.plays(&session, "tech_lead", "A", "CHANGES_REQUESTED", json!({ "issues": [issue] }));
+    let fixed = json!({ "issue_responses": [{ "id": "F1", "response": "fixed" }] });
+    team.plays(&session, "developer", "A", "READY_FOR_REVIEW", fixed);
+    let asked = team.plays(&session, "tech_lead", "A", "APPROVED", json!({ "issues": [] }));
+    assert_eq!(next_roles(&asked), ["qa_expert"], "{asked:#}");
+}
+
+/// Only QA passes `qa`: where its reports are lost, no other role is asked in its place.
+#[test]
+fn lost_reports_of_qa_end_at_a_person() {
+    let team = Team::new("lost_reports_of_qa_end_at_a_person");
+    let words = ["route", "--workflow", "delivery-team", "--role", "qa_expert", "--status", "no_handoff"];
+    let facts = ["--fact", "loop.retry.iteration=3", "--fact", "passed.qa=false"];
+    let asks = team.ask(&[words.as_slice(), &facts].concat()).done();
+    assert_eq!((asks["action"].as_str(), asks["question"]["name"].as_str()), (Some("ask"), Some("stuck")), "{asks:#}");
+}
+
+#[test]
+fn unknown_status_of_the_author_does_not_bypass_qa() {
+    let (team, session) = planned("unknown_status_of_the_author_does_not_bypass_qa", &["A"]);
+    let unclear = team.plays(&session, "developer", "A", "DONE", json!({}));
+    assert_eq!(next_roles(&unclear), ["tech_lead"]);
+    let asked = team.plays(&session, "tech_lead", "A", "APPROVED", json!({}));
+    assert_eq!(next_roles(&asked), ["qa_expert"], "{asked:#}");
+}
+
+#[test]
+fn unknown_status_of_qa_is_never_evidence() {
+    let (team, session) = planned("unknown_status_of_qa_is_never_evidence", &["A"]);
+    team.plays(&session, "developer", "A", "READY_FOR_QA", json!({}));
+    team.plays(&session, "qa_expert", "A", "LOOKS_FINE", json!({}));
+    let asked = team.plays(&session, "tech_lead", "A", "APPROVED", json!({}));
+    assert_eq!(next_roles(&asked), ["qa_expert"], "{asked:#}");
+}
+
+/// Each time QA avoids a verdict it is asked again, and at the limit a person is.
+#[test]
+fn requests_for_missing_evidence_are_bounded() {
+    let (team, session) = planned("requests_for_missing_evidence_are_bounded", &["A"]);
+    team.plays(&session, "developer", "A", "READY_FOR_REVIEW", json!({}));
+    for _ in 0..12 {
+        if team.open(&session).is_empty() {
+            break;
+        }
+        let decided = team.plays(&session, "tech_lead", "A", "APPROVED", json!({}));
+        if next_roles(&decided) == ["qa_expert"] {
+            team.plays(&session, "qa_expert", "A", "FLAKY", json!({}));
+        }
+    }
+    let shown = team.show(&session);
+    assert_eq!(shown["questions"][0]["name"], "stuck", "{shown:#}");
+    assert_ne!(team.group_status(&session, "A"), "completed");
+}
+
+#[test]
+fn research_group_needs_no_tests() {
+    let team = Team::new("research_group_needs_no_tests");
+    let session = team.start("Research");
+    let groups = json!({ "groups": [{ "id": "A", "title": "a", "kind": "research" }] });
+    team.plays(&session, "project_manager", "-", "PLANNING_COMPLETE", groups);
+    team.plays(&session, "requirements_engineer", "A", "READY_FOR_REVIEW", json!({}));
+    let merges = team.plays(&session, "tech_lead", "A", "APPROVED", json!({}));
+    assert_eq!(merges["action"], "merge", "{merges:#}");
+    team.plays(&session, "requirements_engineer", "A", "MERGE_SUCCESS", json!({}));
+    assert_eq!(team.group_status(&session, "A"), "completed");
+}
+
+/// Document 2, positive test: QA is blocked, the tech lead approves afterwards, the manager accepts.
+#[test]
+fn blocked_qa_with_approval_and_acceptance_completes() {
+    let (team, session) = planned("blocked_qa_with_approval_and_acceptance_completes", &["A"]);
+    team.plays(&session, "developer", "A", "READY_FOR_QA", json!({}));
+    team.plays(&session, "qa_expert", "A", "BLOCKED", no_lab());
+    let merges = team.plays(&session, "tech_lead", "A", "APPROVED", json!({}));
+    assert_eq!(merges["action"], "merge", "{merges:#}");
+    team.plays(&session, "developer", "A", "MERGE_SUCCESS", json!({}));
+    assert_eq!(team.group_status(&session, "A"), "awaiting_confirmation");
+    team.plays(&session, "project_manager", "-", "BAZINGA", json!({}));
+    assert_eq!(team.status(&session), "completed");
+    let complete = team.ask(&["complete", &session]).done();
+    let text = complete["exceptions"][0]["text"].as_str().expect("an exception");
+    assert!(text.contains("`qa` was not passed") && text.contains("accepted by project_manager"), "{text}");
+}
+
+/// The approval came first: it does not speak for a tree that QA could not test.
+#[test]
+fn approval_before_the_block_of_qa_is_no_exception() {
+    let (team, session) = planned("approval_before_the_block_of_qa_is_no_exception", &["A"]);
+    team.plays(&session, "developer", "A", "READY_FOR_REVIEW", json!({}));
+    team.plays(&session, "tech_lead", "A", "APPROVED", json!({}));
+    team.plays(&session, "qa_expert", "A", "BLOCKED", no_lab());
+    assert_eq!(team.group_status(&session, "A"), "blocked");
+    let back = team.plays(&session, "tech_lead", "A", "UNBLOCKING_GUIDANCE", json!({}));
+    assert_eq!(next_roles(&back), ["qa_expert"], "{back:#}");
+}
+
+/// At the top of the ladder the manager gets a group whose tests fail, and cannot accept it.
+#[test]
+fn acceptance_over_failed_tests_is_refused() {
+    let team = Team::new("acceptance_over_failed_tests_is_refused");
+    let session = team.start("Failing");
+    let groups = json!({ "groups": [{ "id": "A", "title": "a" }] });
+    team.plays(&session, "project_manager", "-", "PLANNING_COMPLETE", groups);
+    team.plays(&session, "developer", "A", "ESCALATE_SENIOR", json!({}));
+    team.plays(&session, "senior_software_engineer", "A", "READY_FOR_QA", json!({}));
+    let up = team.plays(&session, "qa_expert", "A", "FAIL_ESCALATE", json!({}));
+    assert_eq!(next_roles(&up), ["project_manager"], "{up:#}");
+    let error = refused(&team, &session, "project_manager", "A", "GROUP_ACCEPTED", "E0351");
+    assert!(error["message"].as_str().is_some_and(|text| text.contains("`qa`")), "{error:#}");
+    assert!(
+        error["allowed"].as_array().is_some_and(|list| list.iter().any(|status| status == "CONTINUE")),
+        "{error:#}"
+    );
+    let waiver = team.ask(&["override", &session, "A", "--waive", "qa", "--why", "ship it"]);
+    assert_eq!((waiver.exit, waiver.code().as_str()), (3, "E0351"), "{waiver}");
+    team.ask(&["override", &session, "A", "--to", "tech_lead", "--why", "look again"]).done();
+    refused(&team, &session, "tech_lead", "A", "APPROVED", "E0351");
+}
+
+#[test]
+fn route_takes_evidence_as_a_fact() {
+    let team = Team::new("route_takes_evidence_as_a_fact");
+    let route = |facts: &[&str]| {
+        let words = ["route", "--workflow", "delivery-team", "--role", "tech_lead", "--status", "APPROVED"];
+        team.ask(&[words.as_slice(), facts].concat()).done()
+    };
+    assert_eq!(route(&[])["action"], "merge");
+    assert_eq!(route(&["--fact", "passed.qa=true"])["action"], "merge");
+    assert_eq!(next_roles(&route(&["--fact", "passed.qa=false"])), ["qa_expert"]);
+    let unknown = team.ask(&[
+        "route",
+        "--workflow",
+        "delivery-team",
+        "--role",
+        "tech_lead",
+        "--status",
+        "APPROVED",
+        "--fact",
+        "passed.q=true",
+    ]);
+    assert_eq!(unknown.exit, 4, "{unknown}");
+}
+
+#[test]
+fn rebuilt_tables_of_an_excepted_group_are_the_same() {
+    let (team, session) = planned("rebuilt_tables_of_an_excepted_group_are_the_same", &["A", "B"]);
+    team.plays(&session, "developer", "A", "READY_FOR_QA", json!({}));
+    team.plays(&session, "qa_expert", "A", "BLOCKED", no_lab());
+    team.plays(&session, "tech_lead", "A", "APPROVED", json!({}));
+    let before = team.standing();
+    team.ask(&["rebuild"]).done();
+    assert_eq!(team.standing(), before);
+    assert_eq!(team.ask(&["audit", "verify"]).exit, 0);
+}

@@ -1,0 +1,68 @@
+//! Evidence in runs: QA that never reports, groups with nothing to do, investigations.
+
+use serde_json::json;
+
+use crate::yard::{Yard, script};
+
+const ONE: &str = "{ id: one, title: One }";
+
+fn yard(test: &str, more: &str) -> Yard {
+    Yard::new(test, &[("scripted.yaml", &script(ONE, more)), ("m.md", "# Evidence\n")])
+}
+
+/// Runs until only a person can go on. The options of the question, and its id.
+fn asked(yard: &Yard) -> (Vec<String>, String) {
+    let run = yard.ask(&["run", "m.md", "--agents", "scripted", "--no-wait"]);
+    assert_eq!(run.status.code(), Some(3), "{}", String::from_utf8_lossy(&run.stderr));
+    let list = yard.json(&["question", "list"]);
+    let question = &list["questions"][0];
+    let id = question["question"].as_str().unwrap_or_else(|| panic!("no question in {list}")).to_owned();
+    let options = question["options"].as_array().expect("options").iter();
+    (options.map(|option| option.as_str().expect("a name").to_owned()).collect(), id)
+}
+
+#[test]
+fn qa_that_never_reports_ends_at_a_person() {
+    let yard = yard("qa_never_reports", "  - { role: qa_expert, prints: nothing }");
+    let (options, id) = asked(&yard);
+    assert_eq!(options, ["defer", "drop", "retry", "stop"], "none of them is evidence");
+    let session = id.split('.').next().expect("a session");
+    let statuses = yard.statuses(session);
+    assert_eq!(statuses.iter().filter(|status| *status == "no_handoff").count(), 3, "{statuses:?}");
+    assert!(!statuses.contains(&"APPROVED".to_owned()), "no other role stands for QA: {statuses:?}");
+}
+
+#[test]
+fn group_with_nothing_to_do_completes_and_the_summary_says_so() {
+    let more = "  - { role: developer, says: { status: NOTHING_TO_DO, handoff: { next_agent: null, context: The field is there since May. } } }";
+    let yard = yard("nothing_to_do", more);
+    let run = yard.run(&["m.md", "--agents", "scripted"]);
+    assert_eq!(run["status"], "completed", "{run:#}");
+    let text = run["exceptions"][0]["text"].as_str().expect("an exception");
+    assert!(text.starts_with("nothing to do, reported by developer (The field is there since May.)"), "{text}");
+    assert!(text.ends_with("accepted by project_manager"), "{text}");
+    let statuses = yard.statuses(run["session"].as_str().expect("a session"));
+    assert!(!statuses.contains(&"PASS".to_owned()), "there is nothing to test: {statuses:?}");
+}
+
+const ONLY_LOOKS: &str = "  - { role: project_manager, group: session, says: { status: INVESTIGATION_ONLY, investigation_answers: [none] } }";
+
+#[test]
+fn investigation_that_was_not_declared_waits_for_a_person() {
+    let yard = yard("undeclared", ONLY_LOOKS);
+    let (options, id) = asked(&yard);
+    assert_eq!(options, ["confirm", "go on", "stop"]);
+    yard.json(&["answer", &id, "--option", "confirm", "--as", "ann"]);
+    let session = id.split('.').next().expect("a session");
+    assert_eq!(yard.json(&["session", "show", session])["status"], "completed");
+    let complete = yard.json(&["complete", session]);
+    assert_eq!(complete["exceptions"], json!([{ "text": "nothing was completed; ann confirmed that" }]));
+}
+
+#[test]
+fn declared_investigation_runs_to_its_end() {
+    let yard = yard("declared", ONLY_LOOKS);
+    let run = yard.run(&["m.md", "--agents", "scripted", "--investigation", "--as", "ann"]);
+    assert_eq!(run["status"], "completed");
+    assert_eq!(run["exceptions"][0]["text"], "declared an investigation by ann: it may end without groups", "{run:#}");
+}
