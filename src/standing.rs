@@ -41,6 +41,8 @@ pub(crate) fn session(live: &Live, workflow: &Workflow, pinned: &Pinned) -> Json
         "workflow_hash": workflow.hash.to_string(),
         "pinned": { "note": pinned.note(workflow), "file_hash": pinned.file_says.map(|hash| hash.to_string()) },
         "settings": settings,
+        "allowed_paths": session.map(|session| session.allowed.clone()).unwrap_or_default(),
+        "changes": state.changes_statement(),
         "events": state.seq,
         "groups": groups,
         "loops": loops(&state.lane.counters, None, workflow),
@@ -87,6 +89,8 @@ fn group_json(group: &Group, state: &State, workflow: &Workflow) -> Json {
         "flags": group.flags,
         "evidence": group.passed,
         "gates_passed": group.gates_passed,
+        "diff": group.diff,
+        "accepted_unchanged": group.accepted_unchanged,
         "blocks": group.lane.blocks,
         "ever_blocked": group.lane.ever_blocked,
         "findings": group.findings,
@@ -190,6 +194,9 @@ pub(crate) fn text(live: &Live, workflow: &Workflow, pinned: &Pinned) -> Text {
     let hash = workflow.hash.to_string();
     let short = hash.get(..12).unwrap_or(&hash);
     text.line(format_args!("workflow {} {short}  ({})", workflow.name, pinned.note(workflow)));
+    for allowed in state.session.iter().flat_map(|session| &session.allowed) {
+        text.line(format_args!("protected paths allowed by {}: {}", allowed.by, allowed.pattern));
+    }
     if !state.groups.is_empty() {
         text.push("\n");
         text.paint(HEADING, "groups");
@@ -204,6 +211,10 @@ pub(crate) fn text(live: &Live, workflow: &Workflow, pinned: &Pinned) -> Text {
     if let Some(statement) = state.watch.statement() {
         text.push("\n");
         text.line(format_args!("{statement}"));
+    }
+    for sentence in state.changes_statement() {
+        text.push("\n");
+        text.line(format_args!("{sentence}"));
     }
     text
 }

@@ -96,6 +96,7 @@ impl World {
             title: Name::new("A session"),
             settings: BTreeMap::new(),
             mission: None,
+            allow: None,
         };
         Order { session, task }
     }

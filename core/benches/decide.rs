@@ -102,7 +102,7 @@ fn planned(count: usize) -> Session {
     let workflow = load_builtin("delivery-team").and_then(|loaded| loaded.workflow).expect("it loads");
     let mut session = Session { workflow, state: State::default() };
     let (id, title) = (Name::new("s1"), Name::new("a session"));
-    session.apply(&Command::Start(Start { session: id, title, settings: BTreeMap::new(), mission: None }));
+    session.apply(&Command::Start(Start { session: id, title, settings: BTreeMap::new(), mission: None, allow: None }));
     let names: Vec<Name> = (1..=count).map(|n| Name::from(format!("G{n}"))).collect();
     let group = |(at, id): (usize, &Name)| PlannedGroup {
         id: id.clone(),

@@ -37,6 +37,8 @@ pub enum Command {
     Upgrade(Upgrade),
     /// A hook of a client was seen.
     Sight(Sighting),
+    /// A person allows paths that the workflow protects.
+    Allow(Allow),
 }
 
 impl Command {
@@ -50,6 +52,7 @@ impl Command {
             | Command::Override(Override { by, .. })
             | Command::Complete(Complete { by })
             | Command::Upgrade(Upgrade { by, .. })
+            | Command::Allow(Allow { by, .. })
             | Command::Cancel(Cancel { by }) => Some(by),
             Command::Start(_)
             | Command::Claim(_)
@@ -70,6 +73,8 @@ pub struct Start {
     pub settings: BTreeMap<Name, Name>,
     /// Of the mission, if the session was given one.
     pub mission: Option<Digest>,
+    /// Protected paths that the person who starts it allows.
+    pub allow: Option<Allow>,
 }
 
 /// A person adds groups to a running session.
@@ -156,6 +161,14 @@ pub enum Choice {
 pub struct Answer {
     pub question: QuestionId,
     pub choice: Choice,
+    pub by: Name,
+    /// Patterns of protected paths that the person allows with the answer.
+    pub allow: Vec<Name>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Allow {
+    pub paths: Vec<Name>,
     pub by: Name,
 }
 

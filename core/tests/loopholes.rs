@@ -27,7 +27,7 @@ impl Play {
         let workflow = load_builtin(workflow).and_then(|loaded| loaded.workflow).expect("it loads");
         let mut play = Self { workflow, state: State::default(), last: None };
         let (session, title) = (Name::new("s"), Name::new("t"));
-        play.take(&Command::Start(Start { session, title, settings: BTreeMap::new(), mission: None }))
+        play.take(&Command::Start(Start { session, title, settings: BTreeMap::new(), mission: None, allow: None }))
             .expect("it starts");
         play
     }

@@ -25,10 +25,12 @@ pub(crate) struct Complete {
 
 impl Complete {
     pub(crate) fn run(&self, output: Output, place: &Place) -> Ending {
-        let judgement = self.judgement(&mut place.engine()?)?;
+        let mut engine = place.engine()?;
+        let judgement = self.judgement(&mut engine)?;
         let Judgement { verdict, reasons } = &judgement;
+        let changes = engine.look(&self.session)?.0.state.changes_statement();
         if output.json {
-            output.document(&json!({ "verdict": verdict, "reasons": reasons }))?;
+            output.document(&json!({ "verdict": verdict, "reasons": reasons, "changes": changes }))?;
         } else {
             let mut text = Text::default();
             text.paint(HEADING, if *verdict == Verdict::Accept { "ACCEPT" } else { "REJECT" });
@@ -37,6 +39,9 @@ impl Complete {
                 text.push("  ");
                 text.paint(NAME, &reason.code);
                 text.line(format_args!("  {}", reason.text));
+            }
+            for sentence in &changes {
+                text.line(format_args!("  {sentence}"));
             }
             output.text(&text)?;
         }

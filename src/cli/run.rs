@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use interlock_core::code::Code;
+use interlock_core::command::Command;
 use interlock_core::event::Cause;
 use interlock_core::id::{Digest, Name};
 use interlock_core::problem::Problem;
@@ -19,10 +20,10 @@ use crate::cli::init;
 use crate::cli::leave;
 use crate::cli::pause;
 use crate::cli::place::{Place, workspaces};
-use crate::cli::session::start::{Beginning, LARGEST_MISSION, workflow_name};
+use crate::cli::session::start::{Beginning, LARGEST_MISSION, allowed_by_person, workflow_name};
 use crate::cli::values::Pair;
 use crate::cli::{Ending, examples};
-use crate::engine::Engine;
+use crate::engine::{Engine, Live, Order, Task};
 use crate::failure::{Exit, Failure};
 use crate::files;
 use crate::git::Project;
@@ -73,6 +74,11 @@ pub(crate) struct Run {
     #[arg(long, value_name = "NAME=VALUE", value_parser = Pair::parse)]
     set: Vec<Pair>,
 
+    /// Allow agents to change protected paths that fit this pattern, such as ".github/workflows/**"; may be repeated (takes
+    /// the operator key)
+    #[arg(long, value_name = "GLOB")]
+    allow: Vec<String>,
+
     /// End when only people can go on, instead of waiting for them
     #[arg(long)]
     no_wait: bool,
@@ -98,6 +104,7 @@ impl Run {
             session: Some(session.to_string()),
             workflow: None,
             set: Vec::new(),
+            allow: Vec::new(),
             no_wait: true,
         }
     }
@@ -186,12 +193,14 @@ impl Run {
         if let Some(named) = &self.session {
             let (live, workflow) = engine.look(named)?;
             fits(team, &workflow)?;
+            self.allow_paths(&mut engine, &live)?;
             return Ok((live.id, workflow));
         }
         let mission = self.mission()?;
         if let Some(found) = self.unfinished(&mut engine, mission.as_deref(), |id| root(place, team, id))? {
             let (live, workflow) = engine.look(&found)?;
             fits(team, &workflow)?;
+            self.allow_paths(&mut engine, &live)?;
             return Ok((live.id, workflow));
         }
         let rehearsal =
@@ -206,9 +215,20 @@ impl Run {
         }
         let title = mission.as_deref().map_or_else(|| "Rehearsal".to_owned(), title);
         let workflow = workflow(self.workflow.as_deref(), place)?;
-        let beginning = Beginning { title: &title, workflow: &workflow, settings: &self.set, mission };
+        let allow = allowed_by_person(&self.allow);
+        let beginning = Beginning { title: &title, workflow: &workflow, settings: &self.set, mission, allow };
         let (done, workflow) = beginning.begin(&mut engine, |workflow| fits(team, workflow))?;
         Ok((done.session, workflow))
+    }
+
+    /// Records what the person allows in a session that goes on. Patterns that are allowed already are not recorded again.
+    fn allow_paths(&self, engine: &mut Engine, live: &Live) -> Result<(), Failure> {
+        let is_known = |pattern: &str| live.state.allowed_paths().any(|known| known.as_str() == pattern);
+        let new: Vec<String> = self.allow.iter().filter(|pattern| !is_known(pattern)).cloned().collect();
+        if let Some(allow) = allowed_by_person(&new) {
+            engine.execute(&Order { session: live.id.clone(), task: Task::Simple(Command::Allow(allow)) })?;
+        }
+        Ok(())
     }
 
     /// A session that has not ended: of this mission, or the only one.

@@ -358,7 +358,10 @@ impl Work<'_> {
             self.keyring.holds(kind, self.identity)?;
         }
         match &order.task {
-            Task::Start { pinned, workflow, title, settings, mission } => {
+            Task::Start { pinned, workflow, title, settings, mission, allow } => {
+                if allow.is_some() {
+                    self.keyring.holds(Kind::Operator, self.identity)?;
+                }
                 self.tx.pin_workflow(workflow.hash, pinned, &workflow.requirements())?;
                 self.memory.learn(workflow);
                 let start = command::Start {
@@ -366,6 +369,7 @@ impl Work<'_> {
                     title: title.clone(),
                     settings: settings.clone(),
                     mission: mission.as_ref().map(|mission| Digest::of(mission.as_bytes())),
+                    allow: allow.clone(),
                 };
                 self.start(order, workflow, start, mission.as_deref())
             }
@@ -414,6 +418,7 @@ impl Task {
                 | Command::Acknowledge(_)
                 | Command::Override(_)
                 | Command::Upgrade(_)
+                | Command::Allow(_)
                 | Command::Cancel(_) => Some(Kind::Operator),
                 Command::Lost(_)
                 | Command::Merged(_)

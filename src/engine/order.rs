@@ -29,6 +29,8 @@ pub enum Task {
         title: Name,
         settings: BTreeMap<Name, Name>,
         mission: Option<String>,
+        /// Protected paths that a person allows. It takes the operator key.
+        allow: Option<command::Allow>,
     },
     Claim {
         assignment: AssignmentId,
@@ -92,6 +94,7 @@ impl Task {
                 Command::LeaseExpired(_) => "lease",
                 Command::Upgrade(_) => "session upgrade",
                 Command::Sight(_) => "hook",
+                Command::Allow(_) => "allow",
             },
         }
     }
@@ -112,6 +115,7 @@ impl Task {
             | Command::Override(command::Override { by, .. })
             | Command::Complete(command::Complete { by })
             | Command::Upgrade(command::Upgrade { by, .. })
+            | Command::Allow(command::Allow { by, .. })
             | Command::Cancel(command::Cancel { by }) => Some(by.clone()),
             Command::Start(_)
             | Command::Claim(_)
@@ -149,6 +153,7 @@ impl Task {
                 | Command::Complete(_)
                 | Command::Cancel(_)
                 | Command::Sight(_)
+                | Command::Allow(_)
                 | Command::Upgrade(_) => None,
             },
         }

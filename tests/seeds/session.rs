@@ -38,6 +38,7 @@ impl Play {
             title: Name::new("A session"),
             settings,
             mission: None,
+            allow: None,
         }));
         play
     }
@@ -124,7 +125,8 @@ impl Play {
 
     fn answer(&mut self, choice: Choice) -> Decision {
         let question = *self.state.open_questions.first().expect("an open question");
-        self.done(&Command::Answer(Answer { question, choice, by: Name::new("ada") })).expect("a decision")
+        self.done(&Command::Answer(Answer { question, choice, by: Name::new("ada"), allow: Vec::new() }))
+            .expect("a decision")
     }
 
     /// Interlock has run the open gate.

@@ -54,6 +54,7 @@ impl Place {
             title: Name::new("A session"),
             settings: BTreeMap::new(),
             mission: Some(mission.to_owned()),
+            allow: None,
         };
         Order { session: Name::new(session), task }
     }

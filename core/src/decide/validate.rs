@@ -207,6 +207,10 @@ impl Draft<'_> {
             let text = format!("{} has not passed: {}", group.id, missing.join(", "));
             reasons.push(Reason::new(Code::NoValidPath, name, text));
         }
+        if self.lacks_changes(group) {
+            let text = format!("{} changes no file, and that was not accepted", group.id);
+            reasons.push(Reason::new(Code::NothingChanged, name, text));
+        }
         if completed && !self.is_confirmed(group) {
             let text = format!("{} was once blocked and completed without being accepted", group.id);
             reasons.push(Reason::new(Code::NotConfirmed, name, text));

@@ -60,6 +60,7 @@ impl Seed<'_> {
             workflow: workflow.name.clone(),
             workflow_hash: workflow.hash,
             settings: self.facts.settings.clone(),
+            allowed: Vec::new(),
         });
         let inputs = crate::command::Inputs { now: crate::id::Timestamp(0) };
         let cx = Cx { workflow, state: &state, inputs: &inputs };

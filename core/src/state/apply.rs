@@ -20,6 +20,7 @@ impl State {
                 workflow: workflow.clone(),
                 workflow_hash: *workflow_hash,
                 settings: settings.clone(),
+                allowed: Vec::new(),
             });
         }
         if let (Cause::Upgraded { workflow, workflow_hash, .. }, Some(session)) = (&event.cause, &mut self.session) {
@@ -30,6 +31,9 @@ impl State {
             self.last_decision = decision.id;
         }
         let decision = self.last_decision;
+        if let Cause::Reported { assignment, observed, .. } = &event.cause {
+            self.note_observed(*assignment, observed.as_deref());
+        }
         for change in &event.changes {
             self.change(change, decision);
         }
@@ -71,6 +75,7 @@ impl State {
             Change::GateClosed { run } => self.gate_closed(*run),
             Change::GatePassed { group, gate } => self.gate_passed(group.as_ref(), gate),
             Change::Session { status } => self.status = *status,
+            Change::PathsAllowed { paths, by } => self.allow_paths(paths, by),
             Change::Waits { group, part, seat } => {
                 self.on_part(group.as_ref(), *part, |part| part.waiting.push(seat.clone()));
             }
@@ -101,6 +106,8 @@ impl State {
             Change::Author { .. }
             | Change::Passed { .. }
             | Change::PassesLapsed { .. }
+            | Change::NothingToDo { .. }
+            | Change::AcceptedUnchanged { .. }
             | Change::Reviewed { .. }
             | Change::Responded { .. }
             | Change::TestsFailing { .. }
@@ -115,15 +122,13 @@ impl State {
     /// Changes of one group: its author, evidence, findings and end.
     fn change_group(&mut self, change: &Change, decision: DecisionId) {
         match change {
-            Change::Author { group, role } => self.on_group(group, |group| group.author = Some(role.clone())),
+            Change::Author { group, role } => self.on_group(group, |group| group.begin_authorship(role)),
             Change::Passed { group, name } => self.on_group(group, |group| {
                 group.passed.insert(name.clone());
             }),
-            Change::PassesLapsed { group } => self.on_group(group, |group| {
-                group.passed.clear();
-                group.gates_passed.clear();
-                group.confirmed = false;
-            }),
+            Change::PassesLapsed { group } => self.on_group(group, Group::void_evidence),
+            Change::NothingToDo { group, by } => self.on_group(group, |group| group.state_nothing_to_do(by)),
+            Change::AcceptedUnchanged { group, by } => self.on_group(group, |group| group.accept_unchanged(by)),
             Change::Reviewed { group, by, findings } => {
                 self.on_group(group, |group| group.reviewed(by, findings, decision));
             }
@@ -172,6 +177,7 @@ impl State {
             | Change::Confirmed { .. }
             | Change::Counted { .. }
             | Change::CounterReset { .. }
+            | Change::PathsAllowed { .. }
             | Change::MeasureForgotten { .. } => {}
         }
     }
@@ -193,7 +199,7 @@ impl State {
         }
     }
 
-    fn on_group(&mut self, name: &Name, change: impl FnOnce(&mut Group)) {
+    pub(super) fn on_group(&mut self, name: &Name, change: impl FnOnce(&mut Group)) {
         if let Some(group) = self.group_mut(name) {
             change(group);
         }
@@ -262,6 +268,14 @@ impl State {
             lane.hold(*part, Holder::Assignment(*assignment));
             lane.attempted(role, *attempt);
         });
+        if let Some(name) = group.as_ref().filter(|_| *task == Task::Work) {
+            // What an author stated ends when an author works again.
+            self.on_group(name, |group| {
+                if group.author.as_ref() == Some(role) {
+                    group.begin_authorship(role);
+                }
+            });
+        }
         self.last_assignment = *assignment;
         self.open.insert(*assignment);
         let given = Assignment {

@@ -4,6 +4,7 @@
 //! history. `decide` reads closed assignments and questions only by their id.
 
 mod apply;
+mod changes;
 mod group;
 mod lane;
 mod roster;
@@ -17,6 +18,8 @@ use crate::id::{AssignmentId, DecisionId, Digest, GateRunId, Name, QuestionId, T
 use crate::watch::{Via, Watch};
 use crate::workflow::Task;
 
+pub use changes::changed_tests_sentence;
+pub(crate) use changes::changes_statement;
 pub use group::{End, Finding, FindingStatus, Group, GroupStatus, Progress, Words};
 pub use lane::{Block, Counter, Holder, Lane, Part, Seat};
 pub(crate) use roster::{Class, Roster, Where};
@@ -49,6 +52,16 @@ pub struct Session {
     pub workflow: Name,
     pub workflow_hash: Digest,
     pub settings: BTreeMap<Name, Name>,
+    /// Protected paths that people have allowed, and who did.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub allowed: Vec<AllowedPath>,
+}
+
+/// A pattern of protected paths that a person has allowed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AllowedPath {
+    pub pattern: Name,
+    pub by: Name,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -152,6 +165,11 @@ pub struct State {
 }
 
 impl State {
+    /// Patterns of protected paths that people have allowed.
+    pub fn allowed_paths(&self) -> impl Iterator<Item = &Name> {
+        self.session.iter().flat_map(|session| &session.allowed).map(|one| &one.pattern)
+    }
+
     /// A session that has just begun.
     pub(crate) fn begun(session: Session) -> Self {
         Self { session: Some(session), ..Self::default() }

@@ -17,4 +17,5 @@ pub use builtin::{BUILTINS, Builtin, builtin};
 pub use doc::schema;
 pub use duration::Duration;
 pub use load::{Loaded, load, load_builtin, load_pinned, load_shipped};
+pub(crate) use lower::wrong_pattern;
 pub use model::*;

@@ -29,7 +29,7 @@ impl Play {
         let workflow = load_shipped(workflow).and_then(|loaded| loaded.workflow).expect("a built-in workflow");
         let mut play = Self { workflow, state: State::default(), log: Vec::new() };
         let (session, title) = (Name::new("s1"), Name::new("Add login"));
-        play.done(&Command::Start(Start { session, title, settings: BTreeMap::new(), mission: None }));
+        play.done(&Command::Start(Start { session, title, settings: BTreeMap::new(), mission: None, allow: None }));
         play
     }
 
@@ -97,7 +97,7 @@ impl Play {
     pub(super) fn choose(&mut self, option: &str, text: Option<&str>) {
         let question = *self.state.open_questions.first().expect("an open question");
         let choice = Choice::Option { name: Name::new(option), text: text.map(Name::new) };
-        self.done(&Command::Answer(Answer { question, choice, by: Name::new("ada") }));
+        self.done(&Command::Answer(Answer { question, choice, by: Name::new("ada"), allow: Vec::new() }));
     }
 
     /// The agent ended without a handoff.

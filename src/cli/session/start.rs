@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use clap::Args;
 use interlock_core::code::Code;
+use interlock_core::command::Allow;
 use interlock_core::id::Name;
 use interlock_core::workflow::Workflow;
 use serde_json::json;
 
-use crate::cli::place::Place;
+use crate::cli::place::{Place, person};
 use crate::cli::values::Pair;
 use crate::cli::{Ending, examples};
 use crate::engine::{Done, Engine, Error, Order, Task, session_id};
@@ -46,6 +47,10 @@ pub(crate) struct Start {
     /// The whole of what is to be done, for every agent to read
     #[arg(long, value_name = "FILE")]
     mission: Option<PathBuf>,
+
+    /// Allow agents to change protected paths that fit this pattern; may be repeated (takes the operator key)
+    #[arg(long, value_name = "GLOB")]
+    allow: Vec<String>,
 }
 
 impl Start {
@@ -58,7 +63,8 @@ impl Start {
             None => None,
         };
         let workflow = workflow_name(self.workflow.as_deref(), place)?;
-        let beginning = Beginning { title: &self.title, workflow: &workflow, settings: &self.set, mission };
+        let allow = allowed_by_person(&self.allow);
+        let beginning = Beginning { title: &self.title, workflow: &workflow, settings: &self.set, mission, allow };
         let (done, workflow) = beginning.begin(&mut place.engine()?, |_| Ok(()))?;
         let next = done.event.decision.iter().flat_map(|decided| &decided.next);
         let next: Vec<_> = next.map(|next| decision::next_json(next, &done.session)).collect();
@@ -85,6 +91,14 @@ pub(crate) struct Beginning<'a> {
     pub(crate) workflow: &'a str,
     pub(crate) settings: &'a [Pair],
     pub(crate) mission: Option<String>,
+    /// Protected paths that a person allows.
+    pub(crate) allow: Option<Allow>,
+}
+
+/// Patterns from the command line, and the person who runs it.
+pub(crate) fn allowed_by_person(patterns: &[String]) -> Option<Allow> {
+    let paths: Vec<Name> = patterns.iter().map(|pattern| Name::new(pattern)).collect();
+    (!paths.is_empty()).then(|| Allow { paths, by: person(None) })
 }
 
 impl Beginning<'_> {
@@ -104,6 +118,7 @@ impl Beginning<'_> {
             title: Name::new(self.title.trim()),
             settings,
             mission: self.mission,
+            allow: self.allow,
         };
         Ok((start(engine, self.title, &task)?, workflow))
     }

@@ -52,9 +52,10 @@ impl Known {
             Cause::Deferred { group, by, .. }
             | Cause::Acknowledged { group, by }
             | Cause::Overridden { group, by, .. } => (Some(by.to_string()), Some(group.clone())),
-            Cause::Planned { by } | Cause::CompletionAsked { by } | Cause::Cancelled { by } => {
-                (Some(by.to_string()), None)
-            }
+            Cause::Planned { by }
+            | Cause::CompletionAsked { by }
+            | Cause::Cancelled { by }
+            | Cause::Allowed { by, .. } => (Some(by.to_string()), None),
             _ => (None, None),
         }
     }

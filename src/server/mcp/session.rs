@@ -24,7 +24,13 @@ pub(super) fn start(start: Start, place: &Place) -> Outcome {
     }
     let workflow = permitted(start.workflow.as_deref(), place)?;
     let settings: Vec<Pair> = start.settings.into_iter().map(|(name, value)| Pair { name, value }).collect();
-    let beginning = Beginning { title: &start.title, workflow: &workflow, settings: &settings, mission: start.mission };
+    let beginning = Beginning {
+        title: &start.title,
+        workflow: &workflow,
+        settings: &settings,
+        mission: start.mission,
+        allow: None,
+    };
     let mut engine = place.engine()?;
     let (done, workflow) = beginning.begin(&mut engine, |_| Ok(()))?;
     let next = done.event.decision.iter().flat_map(|decided| &decided.next);

@@ -78,7 +78,8 @@ impl Lowering<'_> {
         }
     }
 
-    fn blank(&self, frame: &Frame, entry: &EntryDoc) -> Rule {
+    fn blank(&mut self, frame: &Frame, entry: &EntryDoc) -> Rule {
+        let changes = self.changes_demand(entry.changes.as_ref(), false);
         Rule {
             id: Name::from(frame.id.clone()),
             place: entry.place.clone(),
@@ -93,7 +94,7 @@ impl Lowering<'_> {
             counted: None,
             passes: Vec::new(),
             with: names(&entry.with),
-            demands: demands(&entry.require, &entry.verify),
+            demands: Demands { changes, ..demands(&entry.require, &entry.verify) },
             model: entry.model.clone(),
             because: entry.because.clone(),
             blocks: frame.blocks,
