@@ -102,6 +102,7 @@ impl Narrator {
             Cause::Cancelled { by } => (Some(by.clone()), word("cancelled"), None),
             Cause::LeaseExpired { assignment, .. } => of(assignment, word("lease_expired")),
             Cause::Upgraded { by, .. } => (Some(by.clone()), word("upgraded"), None),
+            Cause::Allowed { by, .. } => (Some(by.clone()), word("allowed"), None),
             Cause::Sighted(sighting) => (Some(sighting.client.clone()), word("seen"), None),
             Cause::Refused(refusal) => (refusal.by.clone(), word("refused"), None),
         }
@@ -152,6 +153,10 @@ impl Narrator {
             }
             Cause::LeaseExpired { assignment, .. } => format!("{} ran out of time", self.holder(*assignment)),
             Cause::Upgraded { workflow, by, .. } => format!("{by} moved the session to workflow {workflow}"),
+            Cause::Allowed { paths, by } => {
+                let paths: Vec<&str> = paths.iter().map(Name::as_str).collect();
+                format!("{by} allowed protected paths: {}", paths.join(", "))
+            }
             Cause::Sighted(sighting) => format!("hook {} of {} was seen", sighting.hook, sighting.client),
             Cause::Refused(refusal) => {
                 let by = refusal.by.as_ref().map_or(String::new(), |by| format!(" by {by}"));

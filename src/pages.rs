@@ -87,6 +87,8 @@ pages! {
     E0236 ReRaised
     E0237 LateNitpick
     E0238 NotAReview
+    E0250 FilesNotChanged
+    E0251 FilesNotClaimed
     E0260 ReservedId
     E0261 TextTooLong
     E0301 NoSession
@@ -136,6 +138,9 @@ pages! {
     E0353 NotAwaitingConfirmation
     E0354 NothingCompleted
     E0355 RequirementDropped
+    E0365 NothingChanged
+    E0366 BadPathPattern
+    E0367 ChangesPresent
     E0380 StatusReturned
     E0401 FileUnreadable
     E0402 BadArgument
@@ -174,6 +179,7 @@ pages! {
     E0609 RunStopped
     E0610 BadScript
     E0611 Unrunnable
+    E0620 ProtectedPath
     E0701 SpawnNotOpen
     E0702 NotYoursToWrite
     E0703 NotToBeTouched

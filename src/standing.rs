@@ -44,6 +44,8 @@ pub(crate) fn session(live: &Live, workflow: &Workflow, pinned: &Pinned) -> Json
         "dropped_requirements": session.map_or_else(Vec::new, |session| dropped(session, workflow)),
         "investigation": session.is_some_and(|session| session.investigation),
         "exceptions": state.completion_exceptions(workflow),
+        "allowed_paths": session.map(|session| session.allowed.clone()).unwrap_or_default(),
+        "changes": state.changes_statement(),
         "events": state.seq,
         "groups": groups,
         "loops": loops(&state.lane.counters, None, workflow),
@@ -106,6 +108,8 @@ fn group_json(group: &Group, state: &State, workflow: &Workflow) -> Json {
         "failed_evidence": group.failed,
         "accepted_by": group.accepted_by,
         "gates_passed": group.gates_passed,
+        "diff": group.diff,
+        "accepted_unchanged": group.accepted_unchanged,
         "blocks": group.lane.blocks,
         "ever_blocked": group.lane.ever_blocked,
         "findings": group.findings,
@@ -213,6 +217,9 @@ pub(crate) fn text(live: &Live, workflow: &Workflow, pinned: &Pinned) -> Text {
         let settings: Vec<String> = session.settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
         text.line(format_args!("settings {}", settings.join(" ")));
     }
+    for allowed in state.session.iter().flat_map(|session| &session.allowed) {
+        text.line(format_args!("protected paths allowed by {}: {}", allowed.by, allowed.pattern));
+    }
     if !state.groups.is_empty() {
         text.push("\n");
         text.paint(HEADING, "groups");
@@ -234,6 +241,10 @@ pub(crate) fn text(live: &Live, workflow: &Workflow, pinned: &Pinned) -> Text {
     if let Some(statement) = state.watch.statement() {
         text.push("\n");
         text.line(format_args!("{statement}"));
+    }
+    for sentence in state.changes_statement() {
+        text.push("\n");
+        text.line(format_args!("{sentence}"));
     }
     text
 }

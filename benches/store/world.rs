@@ -98,6 +98,7 @@ impl World {
             mission: None,
             investigation: false,
             by: None,
+            allow: None,
         };
         Order { session, task }
     }

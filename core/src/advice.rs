@@ -98,6 +98,9 @@ impl Code {
             Code::ReservedId => "choose another id, such as `LOGIN` or `api-2`",
             Code::TextTooLong => "write one short line; put details into the mission or `handoff.context`",
 
+            Code::FilesNotChanged => "name the files that the diff has, or make the changes that the handoff names",
+            Code::FilesNotClaimed => "name every file that was changed, and undo what was not meant",
+
             Code::NoSession => "`interlock session list` names the sessions; `interlock session start` begins one",
             Code::SessionExists => "go on with the one there is, or start another with an id of its own",
             Code::SessionEnded => "start a new session; what has ended stays as it is",
@@ -149,6 +152,9 @@ impl Code {
             Code::NotAwaitingConfirmation => "`interlock session show` lists the groups that await confirmation",
             Code::NothingCompleted => "complete a group, or let a person confirm the end with `interlock answer`",
             Code::RequirementDropped => "let a person start it with the operator key, or change the workflow file",
+            Code::NothingChanged => "do the work, or report that there is nothing to do, with the reason",
+            Code::ChangesPresent => "undo the changes, or report the work with the status that it has",
+            Code::BadPathPattern => "write paths from the top of the project, such as `.github/workflows/**`",
             Code::StatusReturned => "report one of the statuses that are listed as allowed",
 
             Code::FileUnreadable => "look whether the path is right and may be read",
@@ -192,6 +198,8 @@ impl Code {
             Code::RunStopped => "start it again: it goes on where it stopped",
             Code::BadScript => "mend the script where it is marked",
             Code::Unrunnable => "change what is named in the workflow, or drive the session by hand",
+
+            Code::ProtectedPath => "leave the path as it is; a person allows it with `interlock run --allow GLOB`",
 
             Code::SpawnNotOpen => "start what is next; `interlock session next` lists it",
             Code::NotYoursToWrite => "leave these files to the role that may write them",

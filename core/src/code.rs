@@ -104,6 +104,9 @@ codes! {
     E0237 LateNitpick           "a new minor finding cannot block after the first review"
     E0238 NotAReview            "findings in a report that is no review are kept, not counted"
 
+    E0250 FilesNotChanged       "the handoff names files that were not changed"
+    E0251 FilesNotClaimed       "changed files are not named in the handoff"
+
     E0260 ReservedId            "a group cannot have this id"
     E0261 TextTooLong           "a title or a name is empty or too long"
 
@@ -154,6 +157,9 @@ codes! {
     E0353 NotAwaitingConfirmation "the group is not awaiting confirmation"
     E0354 NothingCompleted      "nothing was completed, and no person has acknowledged that"
     E0355 RequirementDropped    "only the project or a person may drop a requirement"
+    E0365 NothingChanged        "the diff is empty where changes are required"
+    E0366 BadPathPattern        "this pattern of paths cannot be used"
+    E0367 ChangesPresent        "the report says that nothing changes, and the diff is not empty"
     E0380 StatusReturned        "a status that the role does not have was sent back"
 
     E0401 FileUnreadable        "a file cannot be read"
@@ -195,6 +201,8 @@ codes! {
     E0609 RunStopped            "the run stopped before the end"
     E0610 BadScript             "the script of an agent is not valid"
     E0611 Unrunnable            "a workflow cannot be run as it is"
+
+    E0620 ProtectedPath         "a protected path was changed by a role that does not own it"
 
     E0701 SpawnNotOpen          "no assignment is open for this sub-agent"
     E0702 NotYoursToWrite       "whoever asks does not change these files"

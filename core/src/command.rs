@@ -39,6 +39,8 @@ pub enum Command {
     Upgrade(Upgrade),
     /// A hook of a client was seen.
     Sight(Sighting),
+    /// A person allows paths that the workflow protects.
+    Allow(Allow),
 }
 
 impl Command {
@@ -54,6 +56,7 @@ impl Command {
             | Command::Accept(Accept { by, .. })
             | Command::Complete(Complete { by })
             | Command::Upgrade(Upgrade { by, .. })
+            | Command::Allow(Allow { by, .. })
             | Command::Cancel(Cancel { by }) => Some(by),
             Command::Start(start) => start.by.as_ref(),
             Command::Claim(_)
@@ -78,6 +81,8 @@ pub struct Start {
     pub investigation: bool,
     /// The person who starts it, where one showed the operator key.
     pub by: Option<Name>,
+    /// Protected paths that the person who starts it allows.
+    pub allow: Option<Allow>,
 }
 
 /// A person adds groups to a running session.
@@ -164,6 +169,14 @@ pub enum Choice {
 pub struct Answer {
     pub question: QuestionId,
     pub choice: Choice,
+    pub by: Name,
+    /// Patterns of protected paths that the person allows with the answer.
+    pub allow: Vec<Name>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Allow {
+    pub paths: Vec<Name>,
     pub by: Name,
 }
 

@@ -163,6 +163,11 @@ pub enum Cause {
         by: Name,
     },
     Sighted(Sighting),
+    /// A person allowed paths that the workflow protects.
+    Allowed {
+        paths: Vec<Name>,
+        by: Name,
+    },
     Refused(Refusal),
 }
 
@@ -187,6 +192,7 @@ impl Cause {
         "lease_expired",
         "upgraded",
         "sighted",
+        "allowed",
         "refused",
     ];
 
@@ -210,6 +216,7 @@ impl Cause {
             Cause::LeaseExpired { .. } => "lease_expired",
             Cause::Upgraded { .. } => "upgraded",
             Cause::Sighted(_) => "sighted",
+            Cause::Allowed { .. } => "allowed",
             Cause::Refused(_) => "refused",
         }
     }
@@ -350,6 +357,21 @@ pub enum Change {
     },
     PassesLapsed {
         group: Name,
+    },
+    /// The author states that nothing has to change.
+    NothingToDo {
+        group: Name,
+        by: Name,
+    },
+    /// The role that may accept has accepted a group whose diff is empty.
+    AcceptedUnchanged {
+        group: Name,
+        by: Name,
+    },
+    /// A person allowed these patterns of protected paths.
+    PathsAllowed {
+        paths: Vec<Name>,
+        by: Name,
     },
     Counted {
         group: Option<Name>,

@@ -34,6 +34,7 @@ impl Play {
             mission: None,
             investigation: false,
             by: None,
+            allow: None,
         }))
         .expect("it starts");
         play
@@ -275,7 +276,7 @@ fn the_report_that_ended_the_session_is_still_recognised() {
     assert!(!play.state.ended(), "a person has to confirm that nothing was to be done");
     let (by, choice) = (Name::new("ann"), Choice::Option { name: Name::new("confirm"), text: None });
     let question = *play.state.open_questions.first().expect("a question");
-    play.take(&Command::Answer(Answer { question, choice, by })).expect("it is confirmed");
+    play.take(&Command::Answer(Answer { question, choice, by, allow: Vec::new() })).expect("it is confirmed");
     assert!(play.state.ended());
     let again = play.last.take().expect("the report");
     assert!(matches!(play.decide(&again), Ok(Outcome::Repeated(_))));
@@ -323,7 +324,7 @@ fn lost_reports_of_qa_end_at_a_person_who_can_only_retry() {
     for option in &play.state.questions[&id].options {
         let mut after = Play { workflow: play.workflow.clone(), state: play.state.clone(), last: None };
         let choice = Choice::Option { name: option.clone(), text: None };
-        let answer = Answer { question: id, choice, by: Name::new("ann") };
+        let answer = Answer { question: id, choice, by: Name::new("ann"), allow: Vec::new() };
         after.take(&Command::Answer(answer)).unwrap_or_else(|refused| panic!("{option}: {refused:?}"));
         assert!(after.state.groups[0].passed.is_empty(), "{option} is no evidence");
     }

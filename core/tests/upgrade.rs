@@ -31,8 +31,16 @@ impl Play {
         let mut play = Self { workflow: edited(str::to_owned), state: State::default() };
         let (session, title) = (Name::new("s"), Name::new("t"));
         let settings = BTreeMap::from([(Name::new("testing"), Name::new("full"))]);
-        play.take(&Command::Start(Start { session, title, settings, mission: None, investigation: false, by: None }))
-            .unwrap();
+        play.take(&Command::Start(Start {
+            session,
+            title,
+            settings,
+            mission: None,
+            investigation: false,
+            by: None,
+            allow: None,
+        }))
+        .unwrap();
         play.report("project_manager", "PLANNING_COMPLETE", r#","groups":[{"id":"A","title":"a"}]"#);
         play
     }

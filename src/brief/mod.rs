@@ -4,6 +4,7 @@
 //! `back` says what is to be returned, and `prompt.md` is the text. What others wrote is data: see `data`.
 
 mod back;
+mod changed_files;
 mod data;
 mod handover;
 mod piece;
@@ -84,6 +85,7 @@ impl Brief<'_> {
         self.mission(&mut pieces);
         self.plan(&mut pieces);
         self.warnings(&mut pieces);
+        self.changed_files(&mut pieces);
         self.handed_over(&mut pieces);
         self.counters(&mut pieces);
         self.findings(&mut pieces);

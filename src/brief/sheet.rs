@@ -202,6 +202,7 @@ impl Brief<'_> {
             | Cause::LeaseExpired { .. }
             | Cause::Upgraded { .. }
             | Cause::Sighted(_)
+            | Cause::Allowed { .. }
             | Cause::Refused(_) => "The assignment was given out again".to_owned(),
         }
     }

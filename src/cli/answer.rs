@@ -35,6 +35,10 @@ pub(crate) struct Answer {
     #[arg(long, value_name = "TEXT")]
     text: Option<String>,
 
+    /// Allow agents to change protected paths that fit this pattern, such as ".github/workflows/**"; may be repeated
+    #[arg(long, value_name = "GLOB")]
+    allow: Vec<String>,
+
     /// Who answers
     #[arg(long = "as", value_name = "NAME")]
     by: Option<String>,
@@ -53,7 +57,8 @@ impl Answer {
             }
         };
         let QuestionRef { session, id } = &self.question;
-        let answer = command::Answer { question: *id, choice, by: person(self.by.as_deref()) };
+        let allow = self.allow.iter().map(|pattern| Name::new(pattern)).collect();
+        let answer = command::Answer { question: *id, choice, by: person(self.by.as_deref()), allow };
         let order = Order { session: session.clone(), task: Task::Simple(Command::Answer(answer)) };
         decision::tell(output, &engine.execute(&order)?)
     }

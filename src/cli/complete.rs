@@ -30,9 +30,12 @@ impl Complete {
         let judgement = self.judgement(&mut engine)?;
         let (live, workflow) = engine.look(&self.session)?;
         let exceptions = live.state.completion_exceptions(&workflow);
+        let changes = live.state.changes_statement();
         let Judgement { verdict, reasons } = &judgement;
         if output.json {
-            output.document(&json!({ "verdict": verdict, "reasons": reasons, "exceptions": exceptions }))?;
+            output.document(&json!({
+                "verdict": verdict, "reasons": reasons, "exceptions": exceptions, "changes": changes,
+            }))?;
         } else {
             let mut text = Text::default();
             text.paint(HEADING, if *verdict == Verdict::Accept { "ACCEPT" } else { "REJECT" });
@@ -46,6 +49,9 @@ impl Complete {
                 text.paint(HEADING, "exceptions");
                 text.push("\n");
                 exceptions.iter().for_each(|exception| standing::exception_line(&mut text, exception));
+            }
+            for sentence in &changes {
+                text.line(format_args!("  {sentence}"));
             }
             output.text(&text)?;
         }

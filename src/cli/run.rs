@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use interlock_core::code::Code;
+use interlock_core::command::Command;
 use interlock_core::event::Cause;
 use interlock_core::id::{Digest, Name};
 use interlock_core::problem::Problem;
@@ -19,10 +20,10 @@ use crate::cli::init;
 use crate::cli::leave;
 use crate::cli::pause;
 use crate::cli::place::{Place, person, workspaces};
-use crate::cli::session::start::{Beginning, LARGEST_MISSION, workflow_name};
+use crate::cli::session::start::{Beginning, LARGEST_MISSION, allowed_by_person, workflow_name};
 use crate::cli::values::Pair;
 use crate::cli::{Ending, examples};
-use crate::engine::Engine;
+use crate::engine::{Engine, Live, Order, Task};
 use crate::failure::{Exit, Failure};
 use crate::files;
 use crate::git::Project;
@@ -77,9 +78,13 @@ pub(crate) struct Run {
     #[arg(long)]
     investigation: bool,
 
-    /// Who chooses settings that drop a requirement, or declares an investigation
+    /// Who drops a requirement, declares an investigation or allows protected paths
     #[arg(long = "as", value_name = "NAME")]
     by: Option<String>,
+    /// Allow agents to change protected paths that fit this pattern, such as ".github/workflows/**"; may be repeated (takes
+    /// the operator key)
+    #[arg(long, value_name = "GLOB")]
+    allow: Vec<String>,
 
     /// End when only people can go on, instead of waiting for them
     #[arg(long)]
@@ -108,6 +113,7 @@ impl Run {
             set: Vec::new(),
             investigation: false,
             by: None,
+            allow: Vec::new(),
             no_wait: true,
         }
     }
@@ -196,12 +202,14 @@ impl Run {
         if let Some(named) = &self.session {
             let (live, workflow) = engine.look(named)?;
             fits(team, &workflow)?;
+            self.allow_paths(&mut engine, &live)?;
             return Ok((live.id, workflow));
         }
         let mission = self.mission()?;
         if let Some(found) = self.unfinished(&mut engine, mission.as_deref(), |id| root(place, team, id))? {
             let (live, workflow) = engine.look(&found)?;
             fits(team, &workflow)?;
+            self.allow_paths(&mut engine, &live)?;
             return Ok((live.id, workflow));
         }
         let rehearsal =
@@ -216,16 +224,28 @@ impl Run {
         }
         let title = mission.as_deref().map_or_else(|| "Rehearsal".to_owned(), title);
         let workflow = workflow(self.workflow.as_deref(), place)?;
+        let by = person(self.by.as_deref());
         let beginning = Beginning {
             title: &title,
             workflow: &workflow,
             settings: &self.set,
             mission,
             investigation: self.investigation,
-            by: Some(person(self.by.as_deref())),
+            allow: allowed_by_person(&self.allow, &by),
+            by: Some(by),
         };
         let (done, workflow) = beginning.begin(&mut engine, |workflow| fits(team, workflow))?;
         Ok((done.session, workflow))
+    }
+
+    /// Records what the person allows in a session that goes on. Patterns that are allowed already are not recorded again.
+    fn allow_paths(&self, engine: &mut Engine, live: &Live) -> Result<(), Failure> {
+        let is_known = |pattern: &str| live.state.allowed_paths().any(|known| known.as_str() == pattern);
+        let new: Vec<String> = self.allow.iter().filter(|pattern| !is_known(pattern)).cloned().collect();
+        if let Some(allow) = allowed_by_person(&new, &person(self.by.as_deref())) {
+            engine.execute(&Order { session: live.id.clone(), task: Task::Simple(Command::Allow(allow)) })?;
+        }
+        Ok(())
     }
 
     /// A session that has not ended: of this mission, or the only one.

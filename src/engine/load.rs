@@ -218,6 +218,7 @@ impl Work<'_> {
             | Command::Complete(_)
             | Command::Upgrade(_)
             | Command::Sight(_)
+            | Command::Allow(_)
             | Command::Cancel(_) => Ok(()),
         }
     }

@@ -358,7 +358,10 @@ impl Work<'_> {
             self.keyring.holds(kind, self.identity)?;
         }
         match &order.task {
-            Task::Start { pinned, workflow, title, settings, mission, investigation, by } => {
+            Task::Start { pinned, workflow, title, settings, mission, investigation, by, allow } => {
+                if allow.is_some() {
+                    self.keyring.holds(Kind::Operator, self.identity)?;
+                }
                 let drops = *investigation || !workflow.dropped_requirements(settings).is_empty();
                 let by = by.clone().filter(|_| drops && self.is_operator());
                 self.tx.pin_workflow(workflow.hash, pinned, &workflow.requirements())?;
@@ -370,6 +373,7 @@ impl Work<'_> {
                     mission: mission.as_ref().map(|mission| Digest::of(mission.as_bytes())),
                     investigation: *investigation,
                     by,
+                    allow: allow.clone(),
                 };
                 self.start(order, workflow, start, mission.as_deref())
             }
@@ -425,6 +429,7 @@ impl Task {
                 | Command::Waive(_)
                 | Command::Accept(_)
                 | Command::Upgrade(_)
+                | Command::Allow(_)
                 | Command::Cancel(_) => Some(Kind::Operator),
                 Command::Lost(_)
                 | Command::Merged(_)

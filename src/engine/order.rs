@@ -33,6 +33,8 @@ pub enum Task {
         investigation: bool,
         /// The person who starts it. Settings that drop a requirement take the operator key.
         by: Option<Name>,
+        /// Protected paths that a person allows. It takes the operator key.
+        allow: Option<command::Allow>,
     },
     Claim {
         assignment: AssignmentId,
@@ -97,6 +99,7 @@ impl Task {
                 Command::LeaseExpired(_) => "lease",
                 Command::Upgrade(_) => "session upgrade",
                 Command::Sight(_) => "hook",
+                Command::Allow(_) => "allow",
             },
         }
     }
@@ -119,6 +122,7 @@ impl Task {
             | Command::Accept(command::Accept { by, .. })
             | Command::Complete(command::Complete { by })
             | Command::Upgrade(command::Upgrade { by, .. })
+            | Command::Allow(command::Allow { by, .. })
             | Command::Cancel(command::Cancel { by }) => Some(by.clone()),
             Command::Start(_)
             | Command::Claim(_)
@@ -158,6 +162,7 @@ impl Task {
                 | Command::Complete(_)
                 | Command::Cancel(_)
                 | Command::Sight(_)
+                | Command::Allow(_)
                 | Command::Upgrade(_) => None,
             },
         }

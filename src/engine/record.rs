@@ -93,6 +93,7 @@ fn spoken_for(event: &Event) -> Option<AssignmentId> {
         | Cause::Cancelled { .. }
         | Cause::Upgraded { .. }
         | Cause::Sighted(_)
+        | Cause::Allowed { .. }
         | Cause::Refused(_) => None,
     }
 }

@@ -114,7 +114,8 @@ impl Git {
         self.output(arguments, &[])
     }
 
-    fn output<A: AsRef<OsStr>>(&self, arguments: &[A], input: &[u8]) -> Result<Output> {
+    /// All that it says, with something on its standard input.
+    pub(super) fn output<A: AsRef<OsStr>>(&self, arguments: &[A], input: &[u8]) -> Result<Output> {
         self.ground.iter().try_for_each(|ground| ground.settle())?;
         let mut command = Command::new("git");
         command.current_dir(&self.folder).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());

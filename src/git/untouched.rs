@@ -7,8 +7,13 @@ use std::io::{BufRead as _, BufReader};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
+use interlock_core::observed::FileChange;
+
 use crate::git::outline::{ATTRIBUTES, Kept};
 use crate::git::{Hash, Result, Workspace, path_of, remove};
+
+/// The mode that git prints for a side that does not have the file.
+const ABSENT: &str = "000000";
 
 /// A file that is not the same in two trees.
 pub(super) struct Entry {
@@ -21,6 +26,14 @@ pub(super) struct Entry {
 impl Entry {
     pub(super) fn path(&self) -> &Path {
         &self.was.path
+    }
+
+    pub(super) fn change(&self) -> FileChange {
+        match (self.was.mode.as_str(), self.mode.as_str()) {
+            (ABSENT, _) => FileChange::Added,
+            (_, ABSENT) => FileChange::Deleted,
+            (_, _) => FileChange::Modified,
+        }
     }
 }
 

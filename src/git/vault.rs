@@ -11,13 +11,14 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use interlock_core::id::AssignmentId;
+use interlock_core::observed::FileChange;
 
 use crate::files;
 use crate::git::ground::Ground;
 use crate::git::large;
 use crate::git::outline::Outline;
 use crate::git::register::{self, Register, RegisterKey};
-use crate::git::{Error, Git, Hash, Message, Project, Result, remove};
+use crate::git::{Error, Git, Hash, Message, Project, Result, path_of, remove};
 
 const BASE: &str = "base";
 /// Commits that wait for the report of their assignment.
@@ -251,6 +252,22 @@ impl Vault {
         large::hand_over(&self.path.join("lfs"), &project.customs.large)?;
         project.take(&self.path, &result, branch)?;
         Ok(result)
+    }
+
+    /// Files that differ between two commits, and how.
+    pub(crate) fn diff(&self, from: &Hash, to: &Hash) -> Result<Vec<(PathBuf, FileChange)>> {
+        let arguments = ["diff-tree", "-r", "-z", "--name-status", "--no-renames", from.as_str(), to.as_str()];
+        let mut parts = self.git().list(&arguments)?.into_iter();
+        let mut files = Vec::new();
+        while let (Some(letter), Some(name)) = (parts.next(), parts.next()) {
+            let change = match letter.first() {
+                Some(b'A') => FileChange::Added,
+                Some(b'D') => FileChange::Deleted,
+                _ => FileChange::Modified,
+            };
+            files.push((path_of(&name), change));
+        }
+        Ok(files)
     }
 
     /// Files that differ between two commits.

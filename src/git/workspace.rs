@@ -4,6 +4,8 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
+use interlock_core::observed::FileChange;
+
 use crate::files;
 use crate::git::own::Own;
 use crate::git::{Git, Hash, Project, Result, Vault};
@@ -13,6 +15,8 @@ use crate::git::{Git, Hash, Project, Result, Vault};
 pub(crate) struct Changes {
     pub tree: Hash,
     pub files: Vec<PathBuf>,
+    /// The same files, with how each was changed.
+    pub entries: Vec<ChangedPath>,
     /// Links that lead out of the project.
     pub astray: Vec<String>,
     /// Repositories within the project. Git would keep their name, and not what is in them.
@@ -23,10 +27,19 @@ pub(crate) struct Changes {
     pub refused: Option<String>,
 }
 
+/// A file that differs from what was laid out.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct ChangedPath {
+    pub path: PathBuf,
+    pub change: FileChange,
+    /// A link or a repository: other paths lead through it.
+    pub leads_on: bool,
+}
+
 impl Changes {
     fn none(tree: Hash) -> Self {
-        let (files, strays) = (Vec::new(), Vec::new());
-        Self { tree, files, astray: Vec::new(), repositories: Vec::new(), strays, refused: None }
+        let (files, strays, entries) = (Vec::new(), Vec::new(), Vec::new());
+        Self { tree, files, entries, astray: Vec::new(), repositories: Vec::new(), strays, refused: None }
     }
 }
 
@@ -187,8 +200,34 @@ impl Workspace {
                 _ => {}
             }
             changes.files.push(entry.path().to_owned());
+            changes.entries.push(ChangedPath {
+                path: entry.path().to_owned(),
+                change: entry.change(),
+                leads_on: matches!(entry.mode.as_str(), "120000" | "160000"),
+            });
         }
         Ok(changes)
+    }
+
+    /// Those of the paths that git ignores, or that lie in a submodule: no diff has them.
+    pub(crate) fn untracked_by_rule(&self, paths: &[String]) -> Result<Vec<String>> {
+        let submodules = self.vault.submodules()?;
+        let in_submodule =
+            |path: &&String| submodules.iter().any(|one| Path::new(path.as_str()).starts_with(&one.path));
+        let (mut found, asked): (Vec<String>, Vec<String>) =
+            paths.iter().cloned().partition(|path| in_submodule(&path));
+        if asked.is_empty() {
+            return Ok(found);
+        }
+        let input: String = asked.iter().flat_map(|path| [path.as_str(), "\0"]).collect();
+        let said = self.git().output(&["check-ignore", "-z", "--stdin"], input.as_bytes())?;
+        // Exit code 1 means that it ignores none of them; anything else that it could not say.
+        match said.status.code() {
+            Some(0 | 1) => found
+                .extend(said.stdout.split(|byte| *byte == 0).map(|path| String::from_utf8_lossy(path).into_owned())),
+            _ => found.extend(asked),
+        }
+        Ok(found)
     }
 
     pub(super) fn write_tree(&self) -> Result<Hash> {

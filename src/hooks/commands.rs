@@ -38,6 +38,9 @@ impl Judge {
         if let Some(refused) = self.runs_interlock(&line, &run.command) {
             return refused;
         }
+        if let Some(refused) = self.changes_protected(&line, &from) {
+            return refused;
+        }
         if let Some(refused) = self.patches(&line, &run.patch, &from) {
             return refused;
         }
@@ -76,6 +79,28 @@ impl Judge {
         Some((path, why, ""))
     }
 
+    /// A command that does more than look names a protected path, or takes away a folder that one lies in.
+    fn changes_protected(&self, line: &Line, from: &Path) -> Option<Finding> {
+        if self.courses.is_empty() || line.only_looks() {
+            return None;
+        }
+        let inside = |path: &Path, from: &Path| match self.ground.whose(path, from, &[]) {
+            Whose::Project(inside) => Some(inside),
+            Whose::Nobody(_) | Whose::Secret(_) | Whose::Elsewhere => None,
+        };
+        for from in line.folders(from) {
+            let named = line.parts().take(LOOKED_UP).map(|(word, fits)| (word, fits, false));
+            let taken = line.taken_away().into_iter().map(|whole| (whole.path, whole.fits, true));
+            for (word, fits, leads_on) in named.chain(taken) {
+                let paths = files(word, fits, &from).into_iter().filter_map(|path| inside(&path, &from));
+                if let Some(refused) = paths.into_iter().find_map(|path| self.refuse_protected(&path, leads_on)) {
+                    return Some(refused);
+                }
+            }
+        }
+        None
+    }
+
     fn runs_interlock(&self, line: &Line, text: &str) -> Option<Finding> {
         for words in line.of_interlock() {
             let asked = plain_words(words).join(" ");
@@ -101,6 +126,10 @@ impl Judge {
 
     /// A model that could name any file could write its own rules first.
     fn brings_rules(&self, words: &[Word]) -> Option<Finding> {
+        if words.iter().any(|word| word.text == "--allow" || word.text.starts_with("--allow=")) {
+            let what = "`interlock session start --allow` is for people: no model allows protected paths";
+            return Some(Finding::refuse(Code::ForOthers, what, "Leave `--allow` out."));
+        }
         let at = words.iter().position(|word| word.text.starts_with("--workflow"))?;
         let named = match words[at].text.split_once('=') {
             Some((_, named)) => named,

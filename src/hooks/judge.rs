@@ -1,5 +1,6 @@
 //! Judges what happens in a conversation by the sessions that are under way.
 
+use std::cell::OnceCell;
 use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -20,6 +21,7 @@ use crate::hooks::ground::{Ground, secrets};
 use crate::hooks::happening::{Agent, Happening, Scene, Verdict};
 use crate::hooks::memory::{self, Memory};
 use crate::hooks::steps;
+use crate::scope::{ProtectedPaths, files_in_project};
 
 /// More sessions than these no conversation can have to do with.
 const MOST: usize = 64;
@@ -28,6 +30,16 @@ const MOST: usize = 64;
 pub(super) struct Course {
     pub(super) live: Live,
     pub(super) workflow: Arc<Workflow>,
+    /// Files of the workflow that lie in the project.
+    own_files: Vec<String>,
+    /// Built when it is first needed: most hooks change no file.
+    protected: OnceCell<ProtectedPaths>,
+}
+
+impl Course {
+    pub(super) fn protected(&self) -> &ProtectedPaths {
+        self.protected.get_or_init(|| ProtectedPaths::new(&self.workflow, &self.own_files))
+    }
 }
 
 pub(super) struct Judge {
@@ -83,12 +95,14 @@ impl Judge {
             let mut view = engine.store().view()?;
             view.sessions_under_way(MOST)?.into_iter().map(|session| session.id).collect()
         };
+        let (project, store) = (place.project()?, place.folder()?);
         let mut courses = Vec::with_capacity(under_way.len());
         for session in under_way {
             let (live, workflow) = engine.look(&session)?;
-            courses.push(Course { live, workflow });
+            let pinned = engine.store().view()?.workflow(workflow.hash)?;
+            let own_files = pinned.map(|pinned| files_in_project(&pinned.sources, &project)).unwrap_or_default();
+            courses.push(Course { live, workflow, own_files, protected: OnceCell::new() });
         }
-        let (project, store) = (place.project()?, place.folder()?);
         let ground = Ground::new(&project, &store, &secrets(), workspaces().ok().as_deref());
         Ok(Self { client, scene, engine, memory, ground, courses, project, _alone: alone })
     }

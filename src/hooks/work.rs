@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use interlock_core::code::Code;
-use interlock_core::workflow::Writes;
+use interlock_core::id::Name;
+use interlock_core::workflow::{Role, Writes};
 
 use crate::hooks::globs::fitting;
 use crate::hooks::ground::{Whose, expanded};
-use crate::hooks::judge::{Finding, Judge};
+use crate::hooks::judge::{Course, Finding, Judge};
 use crate::hooks::memory::Held;
 use crate::hooks::steps::short;
 use crate::scope::outside;
@@ -77,7 +78,7 @@ impl Judge {
             None => self.orchestrators().all(|writes| outside(&file, writes).is_empty()),
         };
         if allowed {
-            return None;
+            return self.refuse_protected(inside, false);
         }
         let what = match (role, &self.scene.agent) {
             (Some((name, _)), _) => format!("`{name}` does not write {}", named(inside)),
@@ -97,6 +98,29 @@ impl Judge {
         Some(Finding::refuse(Code::NotYoursToWrite, what, instead))
     }
 
+    /// Refuses a protected path that the role at work does not own. `leads_on`: everything below the path is meant as well.
+    pub(super) fn refuse_protected(&self, inside: &Path, leads_on: bool) -> Option<Finding> {
+        let path = inside.to_str()?;
+        let at_work = self.role_at_work();
+        let is_refused = |course: &Course, role: Option<&Role>| {
+            let allowed: Vec<Name> = course.live.state.allowed_paths().cloned().collect();
+            !course.protected().refused([(path, leads_on)], role, &allowed).is_empty()
+        };
+        let refused = match at_work {
+            Some((course, role)) => is_refused(course, Some(role)),
+            None => self.courses.iter().any(|course| is_refused(course, None)),
+        };
+        if !refused {
+            return None;
+        }
+        let who = at_work.map_or("the orchestrator", |(_, role)| role.name.as_str());
+        let what =
+            format!("{} is protected: it judges or configures the work, and {who} does not own it", named(inside));
+        let instead = "Leave it as it is. If the work needs the change, report that you are blocked and name the path; a person \
+                       allows it.";
+        Some(Finding::refuse(Code::ProtectedPath, what, instead))
+    }
+
     /// What each session under way lets whoever has no role write: all of them have to.
     pub(super) fn orchestrators(&self) -> impl Iterator<Item = &Writes> {
         self.courses.iter().map(|course| &course.workflow.orchestrator.writes)
@@ -104,11 +128,15 @@ impl Judge {
 
     /// The role that is at work here, and what it may write.
     fn role(&self) -> Option<(&str, &Writes)> {
+        self.role_at_work().map(|(_, role)| (role.name.as_str(), &role.writes))
+    }
+
+    fn role_at_work(&self) -> Option<(&Course, &Role)> {
         // Where it is not known yet which of several is this one, they are of one role.
         let held = self.holding().next()?;
         let course = self.courses.iter().find(|course| course.live.id == held.session)?;
         let role = course.workflow.roles.iter().find(|role| role.name == held.role)?;
-        Some((&role.name, &role.writes))
+        Some((course, role))
     }
 
     /// What the agent that this happens in holds, or may hold.

@@ -1,5 +1,6 @@
 //! What one agent is given to work on, and what it did with it.
 
+use interlock_core::code::Code;
 use interlock_core::id::Name;
 use interlock_core::workflow::Writes;
 use serde_json::Value as Json;
@@ -63,7 +64,7 @@ impl Bench {
     }
 
     /// What an agent did that its role may not do.
-    pub(super) fn trespasses(&self, changes: &Changes, writes: &Writes) -> Vec<String> {
+    pub(super) fn trespasses(&self, changes: &Changes, writes: &Writes, protected: &[String]) -> Vec<String> {
         if let Some(why) = &changes.refused {
             return vec![format!("what is in your folder cannot be taken in: {why}")];
         }
@@ -83,6 +84,16 @@ impl Bench {
                 }
             };
             problems.push(format!("{} may change {may}, and you changed {}", self.role, listed(&outside)));
+        }
+        if !protected.is_empty() {
+            problems.push(format!(
+                "{}: these paths are protected, because they judge or configure the work, and {} does not own them: {}. If the \
+                 work needs the change, report that you are blocked and name the paths; a person allows them with \
+                 `interlock run --allow GLOB`",
+                Code::ProtectedPath,
+                self.role,
+                listed(protected)
+            ));
         }
         if !changes.astray.is_empty() {
             problems.push(format!("links must not lead out of the project: {}", listed(&changes.astray)));

@@ -21,6 +21,7 @@ use crate::git;
 use crate::process::Control;
 use crate::run::checks::Checks;
 use crate::run::neighbours::{Neighbour, is_settled, neighbours};
+use crate::run::observe::ChangeObserver;
 use crate::run::purse::{Account, Purse};
 use crate::run::site::Site;
 use crate::team::{Part, Team};
@@ -32,6 +33,7 @@ pub(super) struct Crew {
     pub(super) sources: Vec<(String, String)>,
     pub(super) team: Team,
     pub(super) site: Site,
+    pub(super) observer: ChangeObserver,
     pub(super) purse: Purse,
     pub(super) checks: Checks,
     pub(super) cut_short: Mutex<CutShort>,
@@ -69,6 +71,8 @@ pub(super) struct Call {
     pub(super) whole: bool,
     /// Those that a plan may depend on; only the session itself is planned.
     pub(super) groups: Vec<Name>,
+    /// Protected paths that people have allowed.
+    pub(super) allowed: Vec<Name>,
 }
 
 impl Call {
@@ -91,6 +95,7 @@ impl Call {
                 Some(_) => Vec::new(),
                 None => state.groups.iter().map(|group| group.id.clone()).collect(),
             },
+            allowed: state.allowed_paths().cloned().collect(),
         }
     }
 }

@@ -31,7 +31,10 @@ pub(super) fn take(crew: &Crew, call: &Call, control: &Control) -> Result<Over, 
     let Some(group) = &call.group else { return Ok(Over::Gone) };
     let commit = crew.site.head(group, &call.open)?;
     match attempt(crew, call, group, &commit, control)? {
-        Tried::In(into) => report(crew, call, &success(&crew.workflow.merge_words(), &commit, &into)?),
+        Tried::In(into) => {
+            let unchanged = crew.site.changes_nothing(group, &commit)?;
+            report(crew, call, &success(&crew.workflow.merge_words(), (&commit, &into), unchanged)?)
+        }
         Tried::Out(said) => report(crew, call, &said),
         Tried::Stopped => Ok(Over::Stopped),
     }
@@ -103,9 +106,15 @@ pub(super) fn report(crew: &Crew, call: &Call, said: &Json) -> Result<Over, Fail
     settled(crew.order(Wish::Merge { assignment: call.id, given }))
 }
 
-fn success(words: &MergeWords, commit: &Hash, into: &Hash) -> Result<Json, Failure> {
-    let context =
-        format!("Interlock has merged {}; everything that was merged is now at {}", commit.short(), into.short());
+fn success(words: &MergeWords, (commit, into): (&Hash, &Hash), unchanged: bool) -> Result<Json, Failure> {
+    let context = match unchanged {
+        true => {
+            format!("There was nothing to merge: the group changes no file; everything merged is at {}", into.short())
+        }
+        false => {
+            format!("Interlock has merged {}; everything that was merged is now at {}", commit.short(), into.short())
+        }
+    };
     said(words.success.as_ref(), &context, json!({ "commit": into.as_str() }))
 }
 

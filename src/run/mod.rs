@@ -15,6 +15,7 @@ mod line;
 mod merge;
 mod neighbours;
 mod notify;
+mod observe;
 mod people;
 mod purse;
 mod refs;
@@ -92,14 +93,17 @@ impl Run {
             return Err(Failure::new(Exit::Bug, Code::Bug, "the desk is closed before anybody came"));
         };
         let key = RegisterKey::new(looking.register_key(&self.session));
+        let sources = sources(&mut looking, &self.workflow)?;
+        let own: Vec<(String, String)> = sources.iter().cloned().chain([self.team.source.clone()]).collect();
         let crew = Arc::new(Crew {
+            observer: observe::ChangeObserver::new(&self.workflow, &own, &self.project.root),
             site: Site::open(&self.root, &self.session, self.project, key)?,
             purse: Purse::open(&self.root.join("spent.jsonl")),
             checks: checks::Checks::default(),
             cut_short: std::sync::Mutex::default(),
             told: std::sync::atomic::AtomicBool::default(),
             session: self.session,
-            sources: sources(&mut looking, &self.workflow)?,
+            sources,
             workflow: self.workflow,
             team: self.team,
             desk: caller,

@@ -283,7 +283,7 @@ fn choice(asked: &Asked, line: &str) -> Result<Choice, String> {
 
 /// Gives an answer. Why not, if it is refused.
 fn answer(crew: &Crew, view: &mut View, id: QuestionId, choice: Choice, by: &str) -> Result<(), String> {
-    let command = Command::Answer(Answer { question: id, choice, by: Name::new(by) });
+    let command = Command::Answer(Answer { question: id, choice, by: Name::new(by), allow: Vec::new() });
     let done = crew.order(Wish::Simple(command)).map_err(|error| match error {
         Error::Refused(rejection) if !rejection.allowed.is_empty() => {
             format!("{}: {}; possible: {}", rejection.code, rejection.message, rejection.allowed.join(", "))

@@ -212,6 +212,11 @@ impl Site {
         Ok(has_merged || done && self.head(group, open)? == self.vault.group_base(group)?)
     }
 
+    /// Does a commit of a group have the very files that the group began with?
+    pub(super) fn changes_nothing(&self, group: &str, commit: &Hash) -> Result<bool> {
+        Ok(self.vault.tree(commit)? == self.vault.tree(&self.vault.group_base(group)?)?)
+    }
+
     pub(super) fn who<'a>(&'a self, role: &'a Name) -> Who<'a> {
         Who { role, session: &self.session }
     }

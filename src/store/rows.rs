@@ -157,13 +157,18 @@ impl Writer<'_> {
             | Change::Arrived { group, .. }
             | Change::AwaitsConfirmation { group }
             | Change::DeferralNamed { group, .. }
+            | Change::NothingToDo { group, .. }
+            | Change::AcceptedUnchanged { group, .. }
             | Change::Noted { group, .. } => self.touch(Some(group)),
             Change::GroupEnded { group, .. } => {
                 self.session_lapses = true;
                 self.touch(Some(group));
             }
-            Change::GateClosed { .. } | Change::Session { .. } | Change::Sighted(_) | Change::StatusReturned { .. } => {
-            }
+            Change::GateClosed { .. }
+            | Change::Session { .. }
+            | Change::PathsAllowed { .. }
+            | Change::Sighted(_)
+            | Change::StatusReturned { .. } => {}
         }
     }
 

@@ -8,6 +8,7 @@ mod handoffs;
 mod keeping;
 mod parallel;
 mod payloads;
+mod protected;
 mod reach;
 mod scene;
 mod sessions;

@@ -56,7 +56,7 @@ evil = '\x1b]0;owned\x07\x1b[2J\x1b]52;c;ZXZpbA==\x07\x9b31m\u202eevil\r\x08'
 print(evil, flush=True); print(evil, file=sys.stderr, flush=True)
 if TURN == 1: sys.exit(3)
 if TURN == 2: say(evil, agent=evil, output_type=evil, **{evil: evil})
-elif TURN == 3: say('READY_FOR_QA' + evil)
+elif TURN == 3: work(); say('READY_FOR_QA' + evil)
 else:
     work(); open('work/a\x1b[31mb', 'w').write(evil)
     say('READY_FOR_QA', output_type=evil, feature_directory=evil, skills_invoked=[evil], files_changed=[evil],

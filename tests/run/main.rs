@@ -1,6 +1,7 @@
 //! `interlock run`, with scripted agents: real processes, real files, real git.
 
 mod budgets;
+mod changes;
 mod conflicts;
 mod evidence;
 mod example;
@@ -10,6 +11,7 @@ mod live;
 mod merging;
 mod people;
 mod proof;
+mod protected;
 mod questions;
 mod repositories;
 mod storing;
@@ -77,7 +79,7 @@ fn an_agent_may_merge_where_the_team_says_so() {
 #[test]
 fn what_a_later_group_builds_on_is_there() {
     let groups = "{ id: one, title: One }, { id: two, title: Two, depends_on: [one] }";
-    let more = "  - { role: developer, group: two, does: [{ run: [grep, one, one.txt], expect: pass }], says: { status: READY_FOR_QA } }";
+    let more = "  - { role: developer, group: two, does: [{ run: [grep, one, one.txt], expect: pass }, { write: two.txt, text: x }], says: { status: READY_FOR_QA } }";
     let yard =
         Yard::new("what_a_later_group_builds_on", &[("scripted.yaml", &script(groups, more)), ("m.md", "# Two\n")]);
     assert_eq!(yard.run(&["m.md", "--agents", "scripted"])["status"], "completed");

@@ -39,7 +39,7 @@ fn what_a_merged_group_has_shown_holds_for_every_later_merge() {
 fn a_group_that_changes_nothing_is_held_against_what_is_merged() {
     let groups = "{ id: one, title: One, checks: [[test, '!', -e, wrong]] }, { id: two, title: Two }";
     let more = "  - { role: developer, group: two, does: [{ write: wrong, text: x }], says: { status: READY_FOR_QA } }\n  \
-                - { role: developer, group: one, attempt: 1, does: [{ wait: 3s }], says: { status: READY_FOR_QA } }\n  \
+                - { role: developer, group: one, attempt: 1, does: [{ wait: 3s }], says: { status: NOTHING_TO_DO } }\n  \
                 - { role: developer, group: one, does: [{ remove: wrong }], says: { status: READY_FOR_QA } }";
     let yard = Yard::new("nothing_changed", &[("scripted.yaml", &script(groups, more)), ("m.md", "# Two\n")]);
     let ended = yard.run(&["m.md", "--agents", "scripted", "--no-wait"]);

@@ -6,7 +6,10 @@ use crate::yard::{Yard, script};
 
 /// A developer that is a script of the test; `deadline` and the rest of the agents file as given.
 fn with_developer(test: &str, program: &str, more: &str) -> Yard {
-    let yard = Yard::new(test, &[("scripted.yaml", &script("{ id: one, title: One }", "")), ("m.md", "# One\n")]);
+    let senior =
+        "  - { role: senior_software_engineer, does: [{ write: one.txt, text: x }], says: { status: READY_FOR_QA } }";
+    let script = script("{ id: one, title: One }", senior);
+    let yard = Yard::new(test, &[("scripted.yaml", &script), ("m.md", "# One\n")]);
     let path = yard.path("../developer.sh");
     fs::write(&path, program).expect("a program");
     let path = path.display();

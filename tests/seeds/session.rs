@@ -40,6 +40,7 @@ impl Play {
             mission: None,
             investigation: false,
             by: Some(Name::new("ann")),
+            allow: None,
         }));
         play
     }
@@ -126,7 +127,8 @@ impl Play {
 
     fn answer(&mut self, choice: Choice) -> Decision {
         let question = *self.state.open_questions.first().expect("an open question");
-        self.done(&Command::Answer(Answer { question, choice, by: Name::new("ada") })).expect("a decision")
+        self.done(&Command::Answer(Answer { question, choice, by: Name::new("ada"), allow: Vec::new() }))
+            .expect("a decision")
     }
 
     /// Interlock has run the open gate.

@@ -26,7 +26,8 @@ pub(super) fn answer(cx: &Cx<'_>, answer: &Answer) -> Result<Outcome, Rejection>
         let message = format!("question {} has been answered, or is no longer needed", answer.question);
         return Err(Rejection::new(Code::QuestionClosed, message));
     }
-    let draft = route_answer(cx, (answer.question, question), &answer.choice, &answer.by, None)?;
+    let mut draft = route_answer(cx, (answer.question, question), &answer.choice, &answer.by, None)?;
+    draft.allow_paths(&answer.allow, &answer.by)?;
     let (option, text) = match &answer.choice {
         Choice::Option { name, text } => (Some(name.clone()), text.clone()),
         Choice::Text(text) => (None, Some(text.clone())),

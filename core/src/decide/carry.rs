@@ -79,6 +79,9 @@ impl Draft<'_> {
             Verb::Escalate(target) => self.escalate(situation, rule, target, voice),
             Verb::Merge => {
                 if let Some(author) = situation.author() {
+                    if let Some(group) = situation.group {
+                        self.refuse_unchanged(group)?;
+                    }
                     self.action = Action::Merge;
                     self.end_waiting(slot, 0, voice.resolution);
                     self.assign(slot, author, Task::Merge, voice.resolution);
@@ -246,6 +249,8 @@ impl Draft<'_> {
                 }
             }
         }
+        let names: Vec<Name> = rule.passes.iter().map(|ix| self.cx.workflow.pass(*ix).name.clone()).collect();
+        self.accept_unchanged(group, &names, &voice.name);
         let once_blocked = &self.cx.workflow.completion.once_blocked;
         let confirmed = once_blocked.iter().all(|ix| self.has_passed(group, &self.cx.workflow.pass(*ix).name));
         if confirmed && once_blocked.iter().any(|ix| rule.passes.contains(ix)) {

@@ -10,6 +10,7 @@ use crate::decision::*;
 use crate::event::{Cause, Change, Closing, Event, Resolution};
 use crate::handoff::PlannedGroup;
 use crate::id::{AssignmentId, GateRunId, Name, QuestionId};
+use crate::observed::ObservedChanges;
 use crate::state::{GatePurpose, Group, Holder, Lane, Question, Roster, Seat, Stopped};
 use crate::workflow::*;
 
@@ -77,6 +78,8 @@ pub(crate) struct Draft<'a> {
     pub(crate) gate_output: Option<Name>,
     /// What was given in, whole.
     pub(crate) handoff: Option<Arc<serde_json::Value>>,
+    /// The diff that came with the report that is being decided.
+    pub(crate) observed: Option<&'a ObservedChanges>,
     /// Nobody acts on this one: evidence is taken for granted.
     pub(crate) preview: bool,
     last_assignment: AssignmentId,
@@ -110,6 +113,7 @@ impl<'a> Draft<'a> {
             answering: None,
             gate_output: None,
             handoff: None,
+            observed: None,
             preview: false,
             last_assignment: cx.state.last_assignment,
             last_question: cx.state.last_question,
@@ -150,6 +154,7 @@ impl<'a> Draft<'a> {
 
     pub(crate) fn finish(mut self, cause: Cause) -> Outcome {
         self.state_watch();
+        self.state_changes();
         let decision = Decision {
             id: self.cx.state.last_decision.next(),
             action: self.action,

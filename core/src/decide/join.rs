@@ -307,6 +307,7 @@ impl<'a> Draft<'a> {
             return Err(Rejection::new(Code::NoValidPath, message));
         }
         self.nothing_is_open(group)?;
+        self.refuse_unchanged(group)?;
         for gate in &workflow.completion.gates {
             let done = self.gate_done(group, *gate);
             if !done {

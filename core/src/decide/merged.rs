@@ -18,7 +18,7 @@ pub(super) fn merged(cx: &Cx<'_>, merged: &Merged) -> Result<Outcome, Rejection>
         let message = format!("assignment {} is not a merge", merged.assignment);
         return Err(Rejection::new(Code::NotAMerge, message));
     }
-    let mut draft = route_report(cx, (merged.assignment, assignment), &merged.handoff, None)?;
+    let mut draft = route_report(cx, (merged.assignment, assignment), &merged.handoff, None, None)?;
     // Whoever had it, Interlock has seen this merge itself.
     draft.given_in_via(assignment.via.as_ref());
     draft.handoff = Some(merged.handoff.submitted.clone());

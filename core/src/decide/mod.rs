@@ -9,6 +9,7 @@ mod answer;
 mod ask;
 mod cancel;
 mod carry;
+mod changes;
 mod choose;
 mod claim;
 mod complete;
@@ -101,6 +102,7 @@ pub fn decide(workflow: &Workflow, state: &State, command: &Command, inputs: &In
         Command::Complete(complete) => complete::complete(&cx, complete),
         Command::Cancel(cancel) => cancel::cancel(&cx, cancel),
         Command::LeaseExpired(expired) => lease::expired(&cx, expired),
+        Command::Allow(by_person) => changes::allow(&cx, by_person),
         Command::Sight(sighting) => Ok(watch::sight(&cx, sighting)),
     }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::code::Code;
 use crate::command::Report;
 use crate::decide::carry::Voice;
+use crate::decide::changes::require_changes;
 use crate::decide::choose::choose;
 use crate::decide::draft::Draft;
 use crate::decide::ledger::{Bearing, Bearings, Ledger};
@@ -15,6 +16,7 @@ use crate::decision::{Action, Warning};
 use crate::event::{Cause, Change, Closing, Resolution};
 use crate::handoff::Handoff;
 use crate::id::{AssignmentId, DecisionId, Digest, Name};
+use crate::observed::ObservedChanges;
 use crate::rejection::Rejection;
 use crate::state::{Assignment, Closed, End, GatePurpose, State};
 use crate::workflow::*;
@@ -53,7 +55,7 @@ pub(super) fn report(cx: &Cx<'_>, report: &Report) -> Result<Outcome, Rejection>
     if report.via.is_some() {
         return_unknown_status(cx, assignment, &report.handoff)?;
     }
-    let mut draft = route_report(cx, (id, assignment), &report.handoff, None)?;
+    let mut draft = route_report(cx, (id, assignment), &report.handoff, report.observed.as_deref(), None)?;
     draft.given_in_via(report.via.as_ref());
     draft.handoff = Some(report.handoff.submitted.clone());
     let status = report.handoff.said.clone();
@@ -130,6 +132,7 @@ pub(crate) fn route_report<'a>(
     cx: &Cx<'a>,
     (id, assignment): (AssignmentId, &'a Assignment),
     handoff: &'a Handoff,
+    observed: Option<&'a ObservedChanges>,
     given: Option<&'a Given>,
 ) -> Result<Draft<'a>, Rejection> {
     if handoff.role != assignment.role || handoff.phase != assignment.phase {
@@ -151,9 +154,13 @@ pub(crate) fn route_report<'a>(
     refuse::demands(&situation, chosen.rule)?;
     refuse_failed(&situation, chosen.rule)?;
     let delivers = delivers(&situation, chosen.rule);
+    require_changes(&situation, chosen.rule, observed)?;
     let mut draft = Draft::new(*cx, chosen.rule.id.clone());
     draft.preview = given.is_some();
+    draft.observed = observed;
+    draft.note_unclaimed(observed);
     draft.push(Change::Closed { assignment: id, how: Closing::Reported, digest: Some(handoff.digest), via: None });
+    draft.note_nothing_to_do(situation.group, chosen.rule, &assignment.role);
     draft.take_ledger(&mut situation, handoff);
     draft.note_status(cx.workflow, handoff);
     let voice = Voice { name: assignment.role.clone(), resolution: Resolution::Guidance };
@@ -161,6 +168,9 @@ pub(crate) fn route_report<'a>(
         draft.push(Change::WorkDelivered { group: group.id.clone() });
     }
     draft.carry(&situation, chosen, &voice)?;
+    if assignment.task == Task::Merge && !draft.preview {
+        draft.note_empty_merge(situation.group);
+    }
     draft.note_handoff(handoff);
     Ok(draft)
 }

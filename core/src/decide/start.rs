@@ -39,9 +39,13 @@ pub(super) fn start(cx: &Cx<'_>, start: &Start) -> Result<Outcome, Rejection> {
         settings: start.settings.clone(),
         investigation: start.investigation,
         settings_by: start.by.clone(),
+        allowed: Vec::new(),
     });
     let cx = Cx { state: &state, ..*cx };
     let mut draft = Draft::new(cx, Name::new("begin"));
+    if let Some(allow) = &start.allow {
+        draft.allow_paths(&allow.paths, &allow.by)?;
+    }
     begin(&mut draft, start)?;
     Ok(draft.finish(Cause::Started {
         session: start.session.clone(),

@@ -202,14 +202,13 @@ impl Draft<'_> {
         let text = if groups {
             "no group was completed: all are deferred or cancelled, and no person has acknowledged that"
         } else {
-            "no group was planned, and no person has declared or confirmed an investigation"
+            "no group was planned, and neither a declaration at the start nor a person says that this is an investigation"
         };
         Some(Reason::new(Code::NothingCompleted, None, text))
     }
 
     fn ask_nothing_completed(&mut self, situation: &Situation<'_>, reasons: &[Reason]) {
-        self.because
-            .extend(reasons.iter().map(|reason| Name::from(format!("The session would end, but {}", reason.text))));
+        self.because.extend(reasons.iter().map(|reason| Name::from(format!("The session ends, but {}", reason.text))));
         self.put_question(situation, self.cx.workflow.nothing_completed, false, None);
     }
 
@@ -252,6 +251,10 @@ impl Draft<'_> {
         if !missing.is_empty() {
             let text = format!("{} has not passed: {}", group.id, missing.join(", "));
             reasons.push(Reason::new(Code::NoValidPath, name, text));
+        }
+        if self.lacks_changes(group) {
+            let text = format!("{} changes no file, and nobody has accepted that", group.id);
+            reasons.push(Reason::new(Code::NothingChanged, name, text));
         }
         if completed && !self.is_confirmed(group) {
             let text = format!("{} was completed without being accepted: {}", group.id, doubts(group));

@@ -73,6 +73,7 @@ pub fn schema_for_assignment(workflow: &Workflow) -> Json {
     let demands = Demands {
         require: workflow.handoff.demands.require.iter().filter(|field| !is_filled(field)).cloned().collect(),
         verify: workflow.handoff.demands.verify.clone(),
+        ..Demands::default()
     };
     let mut all = vec![blocked(Some(workflow))];
     all.extend(demanded(&demands));

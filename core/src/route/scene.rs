@@ -45,6 +45,7 @@ impl Scene {
             settings: facts.settings.clone(),
             investigation: false,
             settings_by: None,
+            allowed: Vec::new(),
         });
         let mut scene = Self { state: State::default(), phase, in_group };
         let seed = Seed { workflow, facts, phase, speaker: speaker.as_ref() };
@@ -97,7 +98,7 @@ impl Scene {
             Speaker::Role(name) => {
                 let handoff = handoff(cx.workflow, name, phase, query, facts);
                 let assignment = cx.assignment(ID)?;
-                let draft = route_report(cx, (ID, assignment), &handoff, Some(&facts.loops))?;
+                let draft = route_report(cx, (ID, assignment), &handoff, None, Some(&facts.loops))?;
                 draft.finish(Cause::CompletionAsked { by: Name::new("route") })
             }
             Speaker::Gate(gate) => {

@@ -62,6 +62,7 @@ impl Seed<'_> {
             settings: self.facts.settings.clone(),
             investigation: false,
             settings_by: None,
+            allowed: Vec::new(),
         });
         let inputs = crate::command::Inputs { now: crate::id::Timestamp(0) };
         let cx = Cx { workflow, state: &state, inputs: &inputs };

@@ -24,6 +24,7 @@ impl State {
                 settings: settings.clone(),
                 investigation: *investigation,
                 settings_by: by.clone(),
+                allowed: Vec::new(),
             });
         }
         if let (Cause::Upgraded { workflow, workflow_hash, .. }, Some(session)) = (&event.cause, &mut self.session) {
@@ -34,6 +35,9 @@ impl State {
             self.last_decision = decision.id;
         }
         let decision = self.last_decision;
+        if let Cause::Reported { assignment, observed, .. } = &event.cause {
+            self.note_observed(*assignment, observed.as_deref());
+        }
         for change in &event.changes {
             self.change(change, decision);
         }
@@ -76,6 +80,7 @@ impl State {
             Change::GateClosed { run } => self.gate_closed(*run),
             Change::GatePassed { group, gate } => self.gate_passed(group.as_ref(), gate),
             Change::Session { status } => self.status = *status,
+            Change::PathsAllowed { paths, by } => self.allow_paths(paths, by),
             Change::Waits { group, part, seat } => {
                 self.on_part(group.as_ref(), *part, |part| part.waiting.push(seat.clone()));
             }
@@ -111,6 +116,8 @@ impl State {
             | Change::Author { .. }
             | Change::Passed { .. }
             | Change::PassesLapsed { .. }
+            | Change::NothingToDo { .. }
+            | Change::AcceptedUnchanged { .. }
             | Change::Reviewed { .. }
             | Change::Responded { .. }
             | Change::TestsFailing { .. }
@@ -131,9 +138,11 @@ impl State {
             Change::WorkDelivered { group } => self.on_group(group, |group| group.delivered = true),
             // The database keeps it; `decide` reads the condition itself.
             Change::NeedSpared { .. } => {}
-            Change::Author { group, role } => self.on_group(group, |group| group.author = Some(role.clone())),
+            Change::Author { group, role } => self.on_group(group, |group| group.begin_authorship(role)),
             Change::Passed { group, name } => self.on_group(group, |group| group.pass_evidence(name)),
             Change::PassesLapsed { group } => self.on_group(group, Group::lapse_evidence),
+            Change::NothingToDo { group, by } => self.on_group(group, |group| group.state_nothing_to_do(by)),
+            Change::AcceptedUnchanged { group, by } => self.on_group(group, |group| group.accept_unchanged(by)),
             Change::Reviewed { group, by, findings } => {
                 self.on_group(group, |group| group.reviewed(by, findings, decision));
             }
@@ -183,6 +192,7 @@ impl State {
             | Change::NothingCompletedAcknowledged { .. }
             | Change::Counted { .. }
             | Change::CounterReset { .. }
+            | Change::PathsAllowed { .. }
             | Change::MeasureForgotten { .. } => {}
         }
     }
@@ -204,7 +214,7 @@ impl State {
         }
     }
 
-    fn on_group(&mut self, name: &Name, change: impl FnOnce(&mut Group)) {
+    pub(super) fn on_group(&mut self, name: &Name, change: impl FnOnce(&mut Group)) {
         if let Some(group) = self.group_mut(name) {
             change(group);
         }
@@ -273,6 +283,14 @@ impl State {
             lane.hold(*part, Holder::Assignment(*assignment));
             lane.attempted(role, *attempt);
         });
+        if let Some(name) = group.as_ref().filter(|_| *task == Task::Work) {
+            // What an author stated ends when an author works again.
+            self.on_group(name, |group| {
+                if group.author.as_ref() == Some(role) {
+                    group.begin_authorship(role);
+                }
+            });
+        }
         self.last_assignment = *assignment;
         self.open.insert(*assignment);
         let given = Assignment {

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::handoff::{Grade, Issue, PlannedGroup, Response};
 use crate::id::{DecisionId, Name};
+use crate::observed::GroupDiff;
 use crate::state::lane::Lane;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -206,6 +207,15 @@ pub struct Group {
     pub merging: bool,
     /// For the manager.
     pub notes: Vec<Name>,
+    /// The diff that Interlock observed with the last report; `None` where it did not start the author.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub diff: Option<GroupDiff>,
+    /// The author that stated in its last report that nothing has to change.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub nothing_to_do: Option<Name>,
+    /// The role that accepted that the group changes no file.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub accepted_unchanged: Option<Name>,
     /// Where the words lie that are not kept here.
     #[serde(default)]
     pub words: Words,
@@ -264,6 +274,9 @@ impl Group {
             failing_tests: Vec::new(),
             merging: false,
             notes: Vec::new(),
+            diff: None,
+            nothing_to_do: None,
+            accepted_unchanged: None,
             words: Words::default(),
         }
     }
@@ -318,6 +331,7 @@ impl Group {
         self.gates_passed.clear();
         self.excused.clear();
         self.failed.clear();
+        self.accepted_unchanged = None;
         self.withdraw_confirmation();
     }
 

@@ -5,6 +5,7 @@
 
 mod apply;
 mod exceptions;
+mod changes;
 mod group;
 mod lane;
 mod roster;
@@ -18,6 +19,8 @@ use crate::id::{AssignmentId, DecisionId, Digest, GateRunId, Name, QuestionId, T
 use crate::watch::{Via, Watch};
 use crate::workflow::Task;
 
+pub use changes::changed_tests_sentence;
+pub(crate) use changes::changes_statement;
 pub use exceptions::CompletionException;
 pub use group::{End, Excuse, ExcuseKind, Finding, FindingStatus, Group, GroupStatus, Progress, Words};
 pub use lane::{Block, Counter, Holder, Lane, Part, Seat};
@@ -57,6 +60,16 @@ pub struct Session {
     /// The person who chose settings that drop a requirement, or declared the investigation.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub settings_by: Option<Name>,
+    /// Protected paths that people have allowed, and who did.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub allowed: Vec<AllowedPath>,
+}
+
+/// A pattern of protected paths that a person has allowed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AllowedPath {
+    pub pattern: Name,
+    pub by: Name,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -166,6 +179,11 @@ pub struct State {
 }
 
 impl State {
+    /// Patterns of protected paths that people have allowed.
+    pub fn allowed_paths(&self) -> impl Iterator<Item = &Name> {
+        self.session.iter().flat_map(|session| &session.allowed).map(|one| &one.pattern)
+    }
+
     /// A session that has just begun.
     pub(crate) fn begun(session: Session) -> Self {
         Self { session: Some(session), ..Self::default() }

@@ -44,7 +44,7 @@ routes:
   any:
     no_handoff:  { respawn: self, loop: retry, because: the agent ended without a handoff }
     bad_handoff: { respawn: self, loop: retry, because: the handoff stayed invalid }
-    false_claim: { respawn: self, loop: retry, because: the handoff claims tests that failed when Interlock ran them }
+    false_claim: { respawn: self, loop: retry, because: the handoff claims what Interlock saw to be otherwise }
     halted:      { ask: stuck, because: this cannot go on without a person }
 questions:
   clarify: { text: "{handoff.context}", answer: { redo: work, with: [answer] } }
@@ -67,4 +67,33 @@ questions:
       "go on": { redo: work }
       stop:    { cancel: session }
 groups: { at_most: 4 }
+protected:
+  - interlock.yaml
+  - agents.yaml
+  - .interlock/**
+  - "**/.claude/settings*.json"
+  - "**/.claude/hooks/**"
+  - "**/.claude/skills/interlock/**"
+  - "**/.mcp.json"
+  - "**/.codex/config.toml"
+  - "**/.codex/hooks.json"
+  - "**/.codex/agents/**"
+  - "**/.gemini/settings.json"
+  - "**/.gemini/agents/**"
+  - .github/workflows/**
+  - .github/actions/**
+  - .gitlab-ci.yml
+  - .gitlab/ci/**
+  - .ci/**
+  - .circleci/**
+  - .buildkite/**
+  - .woodpecker/**
+  - "{.travis,.drone,.woodpecker,appveyor,.appveyor,azure-pipelines,bitbucket-pipelines,cloudbuild}.{yml,yaml}"
+  - Jenkinsfile
+test_files:
+  - "**/{test,tests,__tests__,spec,specs,e2e}/**"
+  - "**/*{_test,.test,.spec,_spec}.*"
+  - "**/test_*.*"
+  - "**/*{Test,Tests,Spec}.{java,kt,cs,scala,swift,php,groovy}"
+  - "**/conftest.py"
 "#;

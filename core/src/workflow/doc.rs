@@ -64,6 +64,10 @@ record! {
         questions: Table<QuestionDoc>,
         /// The evidence that completion needs.
         completion: Option<CompletionDoc>,
+        /// Paths that judge or configure the work, such as `.github/workflows/**`. Only roles that own them may change them.
+        protected: Vec<At<Name>>,
+        /// Paths of tests. Changed and deleted ones are pointed out to reviewers.
+        test_files: Vec<At<Name>>,
         /// Whoever drives the session inside a client, and is no role.
         orchestrator: Option<OrchestratorDoc>,
         /// What every handoff must have.
@@ -100,6 +104,8 @@ record! {
         deadline: Option<Duration>,
         /// What the role may change in the files of its group: `all`, `none`, or patterns such as `tests/**`.
         writes: Vec<At<Name>>,
+        /// Protected paths that the role may change all the same, such as `.github/workflows/**`.
+        owns: Vec<At<Name>>,
         /// `interlock`: a role that Interlock plays itself.
         by: Option<At<Name>>,
     }
@@ -156,6 +162,8 @@ record! {
         require: Vec<At<Name>>,
         /// Claims under `verification` that must be true.
         verify: Vec<At<Name>>,
+        /// `required`: a report whose observed diff is empty is refused. `none`: the report states that nothing has to change.
+        changes: Option<At<Name>>,
         /// The model to use; for the adapter.
         model: Option<Name>,
         /// For `validate`: a session in which no group was ever planned may end too.
@@ -242,6 +250,8 @@ record! {
         verify: Vec<At<Name>>,
         /// Skills that must be invoked in this phase.
         skills: Vec<At<Name>>,
+        /// `required`: a report that leaves the phase without a change of its files is refused.
+        changes: Option<At<Name>>,
     }
 
     /// Where rework goes, and the loop that counts and measures it.
@@ -310,6 +320,16 @@ record! {
         once_blocked: Vec<At<Name>>,
         /// Gates that must have passed on the tree being completed.
         gates: Vec<At<Name>>,
+        /// `required`, or when and unless what: an observed diff that is not empty.
+        changes: Option<ChangesDoc>,
+    }
+
+    /// Where a group must change files to be completed.
+    struct ChangesDoc short(changes_from_word) {
+        /// Required only if each name has one of the values.
+        when: Table<Vec<Literal>>,
+        /// Evidence that accepts a group whose diff is empty.
+        unless: Vec<At<Name>>,
     }
 
     /// The evidence that a session needs to be completed.
@@ -364,6 +384,11 @@ fn fact_from_list(node: &Node) -> Option<Node> {
         Value::List(_) => Some(wrap(node, "values")),
         Value::Null | Value::Scalar(_) | Value::Map(_) => None,
     }
+}
+
+/// `changes: required` requires them of every group.
+fn changes_from_word(node: &Node) -> Option<Node> {
+    (node.text() == Some("required")).then(|| Node { place: node.place.clone(), value: Value::Map(Vec::new()) })
 }
 
 pub(crate) fn loop_from_number(node: &Node) -> Option<Node> {

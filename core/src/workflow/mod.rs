@@ -19,4 +19,5 @@ pub use doc::schema;
 pub use dropped::DroppedRequirement;
 pub use duration::Duration;
 pub use load::{Loaded, load, load_builtin, load_pinned, load_shipped};
+pub(crate) use lower::wrong_pattern;
 pub use model::*;

@@ -117,6 +117,8 @@ pub struct Role {
     pub model: Option<Name>,
     pub deadline: Option<Duration>,
     pub writes: Writes,
+    /// Protected paths that it may change.
+    pub owns: Vec<Name>,
     /// Played by Interlock itself: no agent can hold it.
     pub by_interlock: bool,
 }
@@ -270,11 +272,23 @@ pub(crate) struct Override {
 pub struct Demands {
     pub require: Vec<Name>,
     pub verify: Vec<Name>,
+    pub changes: ChangesDemand,
+}
+
+/// What a report says of the observed diff.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ChangesDemand {
+    #[default]
+    Any,
+    /// The diff may not be empty.
+    Required,
+    /// The author states that nothing has to change: the diff must be empty.
+    Nothing,
 }
 
 impl Demands {
     pub fn is_empty(&self) -> bool {
-        self.require.is_empty() && self.verify.is_empty()
+        self.require.is_empty() && self.verify.is_empty() && self.changes == ChangesDemand::Any
     }
 }
 
@@ -294,6 +308,15 @@ pub(crate) struct Completion {
     pub(crate) once_blocked: Vec<PassIx>,
     pub(crate) gates: Vec<GateIx>,
     pub(crate) session_gates: Vec<GateIx>,
+    pub(crate) changes: Option<RequiredChanges>,
+}
+
+/// Where a group must change files to be completed.
+#[derive(Clone, Debug)]
+pub(crate) struct RequiredChanges {
+    pub(crate) when: Vec<Test>,
+    /// Evidence that accepts a group whose diff is empty.
+    pub(crate) unless: Vec<PassIx>,
 }
 
 /// Something that can be passed as evidence.
@@ -504,6 +527,10 @@ pub struct Workflow {
     pub blocked: Option<Blocked>,
     pub handoff: HandoffRules,
     pub orchestrator: Orchestrator,
+    /// Patterns of paths that only their owners change.
+    pub protected: Vec<Name>,
+    /// Patterns of paths that are tests.
+    pub test_files: Vec<Name>,
     /// Groups at work at once.
     pub groups_at_most: u32,
     pub(crate) stages: Vec<Stage>,

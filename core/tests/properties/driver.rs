@@ -8,6 +8,7 @@ use interlock_core::decide::{Outcome, decide};
 use interlock_core::event::Event;
 use interlock_core::handoff::{self, Grade, Handoff, Issue, PlannedGroup, Response, Tracking};
 use interlock_core::id::{AssignmentId, Digest, GateRunId, Name, QuestionId, Timestamp};
+use interlock_core::observed::{ChangedFile, FileChange, ObservedChanges};
 use interlock_core::rejection::Rejection;
 use interlock_core::state::{Assignment, State};
 use interlock_core::watch::{Sighting, Via};
@@ -74,6 +75,20 @@ fn sighting(dice: &mut Dice) -> Sighting {
     Sighting { client: Name::new("claude"), conversation: Name::new("c-1"), hook, expects: hooks.to_vec() }
 }
 
+/// Often none, now and then an empty diff, otherwise one file in one of a few trees.
+fn observed(dice: &mut Dice) -> Option<Arc<ObservedChanges>> {
+    if dice.one_in(2) {
+        return None;
+    }
+    let files = match dice.roll(4) {
+        0 => Vec::new(),
+        _ => vec![ChangedFile { path: Name::new("src/a.rs"), change: FileChange::Modified, test: dice.one_in(4) }],
+    };
+    let tree = Name::from(format!("tree{}", if files.is_empty() { 0 } else { dice.roll(4) + 1 }));
+    let (base, commit) = (Name::new("base"), tree.clone());
+    Some(Arc::new(ObservedChanges { base, commit, tree, files, omitted: 0, unclaimed: Vec::new() }))
+}
+
 fn token(id: AssignmentId) -> Digest {
     Digest::of(format!("secret of {id}").as_bytes())
 }
@@ -131,6 +146,9 @@ impl<'w> Driver<'w> {
                 why: Name::new("a person knows better"),
                 by: Name::new("ada"),
             }),
+            98 if dice.one_in(8) => {
+                Command::Allow(Allow { paths: vec![Name::new(".github/**")], by: Name::new("ada") })
+            }
             98 if dice.one_in(2) => Command::Complete(Complete { by: Name::new("ada") }),
             98 => Command::Accept(Accept { group: self.group(dice), by: Name::new("ada") }),
             99 if dice.one_in(2) => Command::Waive(Waive {
@@ -162,6 +180,7 @@ impl<'w> Driver<'w> {
             mission: None,
             investigation: dice.one_in(10),
             by: (!dice.one_in(10)).then(|| Name::new("ada")),
+            allow: None,
         })
     }
 
@@ -204,7 +223,8 @@ impl<'w> Driver<'w> {
         }
         let id = if dice.one_in(40) { AssignmentId(assignment.0 + 1) } else { assignment };
         let handoff = Arc::new(self.handoff(assignment, dice));
-        Command::Report(Report { assignment, token: token(id), handoff, observed: None, via: self.via(dice) })
+        let observed = observed(dice);
+        Command::Report(Report { assignment, token: token(id), handoff, observed, via: self.via(dice) })
     }
 
     fn handoff(&mut self, id: AssignmentId, dice: &mut Dice) -> Handoff {
@@ -381,7 +401,7 @@ impl<'w> Driver<'w> {
                     .map_or(Choice::Text(Name::new("go")), |option| Choice::Option { name: option.clone(), text: None })
             }
         };
-        Command::Answer(Answer { question, choice, by: Name::new("ada") })
+        Command::Answer(Answer { question, choice, by: Name::new("ada"), allow: Vec::new() })
     }
 
     fn gate(&self, dice: &mut Dice) -> Command {

@@ -171,6 +171,10 @@ impl Laws {
             assert!(confirmed, "{told} completed after a block without acceptance");
             assert!(group.lane.blocks.is_empty(), "{told} completed with a block that nothing resolved");
             assert_eq!(group.blocking_findings(), 0, "{told} completed with findings open");
+            let empty = group.diff.as_ref().is_some_and(|diff| diff.is_empty());
+            let code = workflow.name == "delivery-team" && group.flags.get("kind").is_none_or(|kind| kind == "code");
+            let accepted = group.accepted_unchanged.is_some() && evidence.accepted;
+            assert!(!(empty && code) || accepted, "{told} completed with an empty diff that was not accepted");
             assert!(
                 group.checks.is_empty() || group.gates_passed.contains("checks"),
                 "{told} completed without its gate"

@@ -36,6 +36,7 @@ impl Play {
             mission: None,
             investigation: false,
             by: None,
+            allow: None,
         }));
         play
     }
@@ -104,7 +105,7 @@ impl Play {
     pub(super) fn choose(&mut self, option: &str, text: Option<&str>) {
         let question = *self.state.open_questions.first().expect("an open question");
         let choice = Choice::Option { name: Name::new(option), text: text.map(Name::new) };
-        self.done(&Command::Answer(Answer { question, choice, by: Name::new("ada") }));
+        self.done(&Command::Answer(Answer { question, choice, by: Name::new("ada"), allow: Vec::new() }));
     }
 
     /// The agent ended without a handoff.

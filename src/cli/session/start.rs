@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use interlock_core::code::Code;
+use interlock_core::command::Allow;
 use interlock_core::id::Name;
 use interlock_core::workflow::Workflow;
 use serde_json::json;
@@ -51,9 +52,12 @@ pub(crate) struct Start {
     #[arg(long)]
     investigation: bool,
 
-    /// Who chooses settings that drop a requirement, or declares an investigation
+    /// Who drops a requirement, declares an investigation or allows protected paths
     #[arg(long = "as", value_name = "NAME")]
     by: Option<String>,
+    /// Allow agents to change protected paths that fit this pattern; may be repeated (takes the operator key)
+    #[arg(long, value_name = "GLOB")]
+    allow: Vec<String>,
 }
 
 impl Start {
@@ -66,13 +70,15 @@ impl Start {
             None => None,
         };
         let workflow = workflow_name(self.workflow.as_deref(), place)?;
+        let by = person(self.by.as_deref());
         let beginning = Beginning {
             title: &self.title,
             workflow: &workflow,
             settings: &self.set,
             mission,
             investigation: self.investigation,
-            by: Some(person(self.by.as_deref())),
+            allow: allowed_by_person(&self.allow, &by),
+            by: Some(by),
         };
         let (done, workflow) = beginning.begin(&mut place.engine()?, |_| Ok(()))?;
         let next = done.event.decision.iter().flat_map(|decided| &decided.next);
@@ -103,6 +109,14 @@ pub(crate) struct Beginning<'a> {
     pub(crate) investigation: bool,
     /// The person at the keyboard; `None` for a model, which may not drop a requirement.
     pub(crate) by: Option<Name>,
+    /// Protected paths that a person allows.
+    pub(crate) allow: Option<Allow>,
+}
+
+/// Patterns from the command line, and the person who runs it.
+pub(crate) fn allowed_by_person(patterns: &[String], by: &Name) -> Option<Allow> {
+    let paths: Vec<Name> = patterns.iter().map(|pattern| Name::new(pattern)).collect();
+    (!paths.is_empty()).then(|| Allow { paths, by: by.clone() })
 }
 
 impl Beginning<'_> {
@@ -124,6 +138,7 @@ impl Beginning<'_> {
             mission: self.mission,
             investigation: self.investigation,
             by: self.by,
+            allow: self.allow,
         };
         Ok((start(engine, self.title, &task)?, workflow))
     }

@@ -88,15 +88,19 @@ impl Line {
     /// Every word that may name a file, once, and whether it stands for files that fit it.
     pub(super) fn named(&self) -> BTreeSet<(&str, bool)> {
         let moves = self.commands.iter().any(|command| command.moves_to().is_some());
-        let of_commands = self.commands.iter().flat_map(Command::all_words);
-        let words = of_commands.chain(self.loops.iter().flat_map(|(_, words)| words));
-        // `--file=path` names a path as well.
-        let parts = words.flat_map(|word| word.text.split(['=', ':']).map(|part| (part, word.fits)));
         // A bare name is a plain file of the folder, unless it is one of ours.
         let named = |(part, fits): &(&str, bool)| {
             *fits || moves || part.contains('/') || part.starts_with(['.', '~', '$']) || part.contains("interlock")
         };
-        parts.filter(|(part, _)| !part.is_empty()).filter(named).collect()
+        self.parts().filter(named).collect()
+    }
+
+    /// Every word and part of a word that may be a path: `--file=path` names one as well.
+    pub(super) fn parts(&self) -> impl Iterator<Item = (&str, bool)> {
+        let of_commands = self.commands.iter().flat_map(Command::all_words);
+        let words = of_commands.chain(self.loops.iter().flat_map(|(_, words)| words));
+        let parts = words.flat_map(|word| word.text.split(['=', ':']).map(|part| (part, word.fits)));
+        parts.filter(|(part, _)| !part.is_empty())
     }
 
     /// The folders that its commands are run in, as far as can be told.

@@ -54,9 +54,10 @@ impl Known {
             | Cause::Waived { group, by, .. }
             | Cause::Accepted { group, by }
             | Cause::Overridden { group, by, .. } => (Some(by.to_string()), Some(group.clone())),
-            Cause::Planned { by } | Cause::CompletionAsked { by } | Cause::Cancelled { by } => {
-                (Some(by.to_string()), None)
-            }
+            Cause::Planned { by }
+            | Cause::CompletionAsked { by }
+            | Cause::Cancelled { by }
+            | Cause::Allowed { by, .. } => (Some(by.to_string()), None),
             _ => (None, None),
         }
     }

@@ -64,6 +64,8 @@ pub(crate) struct Story {
     moved: Vec<String>,
     /// Requirements that the session does without.
     exceptions: Vec<CompletionException>,
+    /// What is known of the changes of each merged group.
+    changes: Vec<String>,
 }
 
 impl Story {
@@ -110,6 +112,7 @@ impl Story {
             base,
             moved: crew.site.moved(),
             exceptions: state.completion_exceptions(&crew.workflow),
+            changes: state.changes_statement(),
         })
     }
 
@@ -138,7 +141,7 @@ impl Story {
             "session": self.session, "title": self.title, "status": self.status, "groups": groups,
             "questions": questions, "decisions": decisions, "refusals": self.refusals, "spent": spent_json(&self.spent), "spent_by_role": roles,
             "branch": self.branch, "commit": self.result.as_str(), "base": self.base.as_str(), "files_changed": self.files,
-            "moved": self.moved, "exceptions": self.exceptions, "story": self.tale.json(&[]),
+            "moved": self.moved, "exceptions": self.exceptions, "changes": self.changes, "story": self.tale.json(&[]),
         })
     }
 
@@ -170,7 +173,7 @@ impl Story {
             self.questions.iter().for_each(|open| open.text(&self.session, &mut text));
         }
         match &self.branch {
-            Some(branch) if self.result != self.base => {
+            Some(branch) if self.files > 0 => {
                 let (result, files) = (self.result.short(), counted(self.files as u64, "file"));
                 text.push("\n");
                 text.line(format_args!("  result   branch {branch} ({result}, {files} changed)"));
@@ -182,15 +185,30 @@ impl Story {
             }
             Some(branch) => {
                 text.push("\n");
-                text.line(format_args!("  result   branch {branch}: nothing is merged yet"));
+                text.line(format_args!("  result   branch {branch}: {}", self.nothing_merged()));
             }
-            None => text.push("\n  result   none: nothing was merged\n"),
+            None => {
+                text.push("\n");
+                text.line(format_args!("  result   none: {}", self.nothing_merged()));
+            }
+        }
+        for sentence in &self.changes {
+            text.line(format_args!("  changes  {}", sanitise::line(sentence)));
         }
         for moved in &self.moved {
             text.line(format_args!("  moved    {} while this ran, and not by Interlock", sanitise::line(moved)));
         }
         text.line(format_args!("  why      interlock log {}; interlock why {}.d1", self.session, self.session));
         text
+    }
+
+    /// Why the result is the base. A session that has ended merges nothing later.
+    fn nothing_merged(&self) -> &'static str {
+        match self.status {
+            "completed" => "no file was changed",
+            "cancelled" => "nothing was merged",
+            _ => "nothing is merged yet",
+        }
     }
 
     /// The whole of it, to keep.
@@ -227,6 +245,11 @@ impl Story {
                 let group = exception.group.as_ref().map_or_else(String::new, |group| format!("{}: ", plain(group)));
                 let _ = writeln!(text, "- {group}{}", plain(&exception.text));
             }
+            text.push('\n');
+        }
+        if !self.changes.is_empty() {
+            text.push_str("## Changes\n\n");
+            self.changes.iter().for_each(|sentence| text.push_str(&format!("- {}\n", plain(sentence))));
             text.push('\n');
         }
         if !self.moved.is_empty() {

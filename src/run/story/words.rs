@@ -34,6 +34,7 @@ pub(super) fn reason(cause: &Cause, decision: &Decision, report: Option<&Json>) 
         | Cause::LeaseExpired { .. }
         | Cause::Upgraded { .. }
         | Cause::Sighted(_)
+        | Cause::Allowed { .. }
         | Cause::Refused(_) => None,
     }
 }

@@ -13,7 +13,7 @@ const RESULTS: &[&str] = &["tests", "testresult", "testresults", "teststatus", "
 const OUTCOMES: &[&str] =
     &["passed", "passing", "pass", "allpassed", "allpassing", "allpass", "success", "status", "result", "outcome"];
 /// What an agent says of its own work is in these.
-const PLACES: &[&str] =
+pub(super) const PLACES: &[&str] =
     &["verification", "validation", "devoutput", "qareport", "handoff", "summary", "results", "evidence", "output"];
 const YES: &[&str] = &[
     "true",
@@ -83,7 +83,7 @@ fn count(said: &Map<String, Json>, names: &[&str]) -> Option<u64> {
 }
 
 /// `testsPassed`, `Tests_Passed` and `tests-passed` are one word.
-fn plain(word: &str) -> String {
+pub(super) fn plain(word: &str) -> String {
     word.chars().filter(|character| character.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 

@@ -2,6 +2,7 @@
 
 mod claim;
 mod converse;
+mod files;
 mod proof;
 mod words;
 
@@ -15,6 +16,7 @@ use interlock_core::code::Code;
 use interlock_core::command::Loss;
 use interlock_core::handoff;
 use interlock_core::id::{Digest, Name};
+use interlock_core::observed::ObservedChanges;
 use interlock_core::workflow::{Task, Writes};
 use serde_json::Value as Json;
 
@@ -68,10 +70,11 @@ pub(super) fn take(crew: &Crew, call: &Call, control: &Control, news: &Sender<Ne
     let schema = Team::schema(part, &crew.workflow);
     // What is held to a schema hands off with its last word.
     let tool = part.tool && schema.is_none();
+    let base = bench.base(&crew.site)?;
     let sections = [
         of_conflicts(bench.conflicts.as_ref()),
         of_preparing(unready.as_ref()),
-        of_folder(call, &bench.base(&crew.site)?, time_for(crew, part, &call.role)),
+        of_folder(call, &base, time_for(crew, part, &call.role)),
         of_ending(tool),
     ];
     let prompt = format!("{}{}", claimed.prompt, sections.concat());
@@ -86,6 +89,7 @@ pub(super) fn take(crew: &Crew, call: &Call, control: &Control, news: &Sender<Ne
         news,
         claimed,
         bench,
+        base,
         output,
         prompt,
         name,
@@ -93,6 +97,7 @@ pub(super) fn take(crew: &Crew, call: &Call, control: &Control, news: &Sender<Ne
         tool,
         told,
         sent_back: 0,
+        denied: 0,
         waited: 0,
         counted: Usage::default(),
         worked: Duration::ZERO,
@@ -123,6 +128,8 @@ struct Turn<'a> {
     news: &'a Sender<News>,
     claimed: Claimed,
     bench: Bench,
+    /// The commit that the group's work is compared with.
+    base: Hash,
     output: PathBuf,
     prompt: String,
     /// `SESSION.a3`
@@ -134,6 +141,8 @@ struct Turn<'a> {
     told: Told,
     /// How often a handoff was sent back.
     sent_back: u32,
+    /// How often it was because the diff denies what it claims.
+    denied: u32,
     /// How often something passing was waited out.
     waited: u32,
     /// What the conversation had used up by the last turn.
@@ -151,6 +160,17 @@ enum Handed {
     Back(Vec<String>),
     /// Not taken because of its status. The engine counts how often, so it is no correction of the team's.
     StatusReturned(Vec<String>),
+    /// Not taken: the diff denies what it claims. It goes back at most so often, and is a false claim after that.
+    Denied {
+        problems: Vec<String>,
+        most: u32,
+    },
+}
+
+/// Work that was taken in, and the diff that it makes.
+struct TakenIn {
+    commit: Option<Hash>,
+    observed: Option<Arc<ObservedChanges>>,
 }
 
 impl Turn<'_> {
@@ -194,6 +214,14 @@ impl Turn<'_> {
                     self.send_back(&problems, outcome.conversation);
                 }
                 Handed::StatusReturned(problems) => self.send_back(&problems, outcome.conversation),
+                Handed::Denied { problems, most } => {
+                    if self.denied >= most || self.sent_back >= self.crew.team.corrections {
+                        return self.lose(Loss::FalseClaim, problems.join("\n"));
+                    }
+                    self.denied += 1;
+                    self.sent_back += 1;
+                    self.send_back(&problems, outcome.conversation);
+                }
             }
         }
     }
@@ -212,10 +240,13 @@ impl Turn<'_> {
 
     fn hand_in(&mut self, bytes: &[u8]) -> Result<Handed, Failure> {
         let extracted = handoff::extract("handoff", bytes);
-        let (mut own, mut _held) = (None, None);
+        let (mut own, mut _held, mut observed) = (None, None, None);
         if let Ok(extracted) = &extracted {
             let commit = match self.taken_in(&extracted.json)? {
-                Ok(commit) => commit,
+                Ok(taken) => {
+                    observed = taken.observed;
+                    taken.commit
+                }
                 Err(handed) => return Ok(handed),
             };
             if let (None, Some(commit)) = (&self.call.group, commit) {
@@ -233,7 +264,7 @@ impl Turn<'_> {
         }
         let given = Given { digest: Digest::of(bytes), extracted: extracted.map(Arc::new) };
         let token = Some(self.claimed.token.clone());
-        let result = self.crew.order(Wish::Report { assignment: self.call.id, token, given, observed: None });
+        let result = self.crew.order(Wish::Report { assignment: self.call.id, token, given, observed });
         match result {
             Ok(done) => {
                 if let Some(commit) = own {
@@ -243,6 +274,13 @@ impl Turn<'_> {
                 Ok(Handed::Settled(Over::Decided(Box::new(done))))
             }
             Err(error) if is_gone(error.code()) || error.code() == Code::WrongToken => Ok(Handed::Settled(Over::Gone)),
+            // An author that reports work where there is none is asked once more. Reviewers are not accused of it.
+            Err(Error::Refused(rejection))
+                if matches!(rejection.code, Code::NothingChanged | Code::ChangesPresent)
+                    && *self.writes != Writes::Nothing =>
+            {
+                Ok(Handed::Denied { problems: handin::problems(&rejection), most: 1 })
+            }
             Err(Error::Refused(rejection)) => {
                 let problems = handin::problems(&rejection);
                 let is_status = rejection.code == Code::StatusReturned;
@@ -253,13 +291,13 @@ impl Turn<'_> {
     }
 
     /// Takes in what the agent left, if it is what its role may leave, and what it says of it is so.
-    fn taken_in(&mut self, json: &Json) -> Result<Result<Option<Hash>, Handed>, Failure> {
+    fn taken_in(&mut self, json: &Json) -> Result<Result<TakenIn, Handed>, Failure> {
         let unwanted = self.unwanted(json);
         if !unwanted.is_empty() {
             return Ok(Err(Handed::Back(unwanted)));
         }
         let changes = self.bench.changes(self.writes)?;
-        let trespasses = self.bench.trespasses(&changes, self.writes);
+        let trespasses = self.bench.trespasses(&changes, self.writes, &self.protected_changes(&changes));
         if !trespasses.is_empty() {
             self.bench.restore(&self.crew.site)?;
             let undone = "all that you changed was undone: the files are as they were when you began".to_owned();
@@ -274,6 +312,10 @@ impl Turn<'_> {
             let message = message(self.call, json);
             commit = Some(self.crew.site.take_in(&self.bench, self.call.id, &changes, &message)?);
         }
+        let observed = match self.observe(json, &changes, commit.as_ref())? {
+            Ok(observed) => observed,
+            Err(handed) => return Ok(Err(handed)),
+        };
         if let Some(seen) = self.false_claim(json, &changes.tree)? {
             return self.lose(Loss::FalseClaim, seen).map(|over| Err(Handed::Settled(over)));
         }
@@ -283,7 +325,7 @@ impl Turn<'_> {
         }
         Ok(match self.false_merge(json, commit.as_ref())? {
             Some(over) => Err(Handed::Settled(over)),
-            None => Ok(commit),
+            None => Ok(TakenIn { commit, observed }),
         })
     }
 

@@ -1,19 +1,92 @@
 //! What an agent says of its work, held against what Interlock sees for itself.
 
+use std::sync::Arc;
+
+use interlock_core::code::Code;
+use interlock_core::id::Name;
+use interlock_core::observed::ObservedChanges;
 use interlock_core::workflow::{Task, normalise_status};
 use serde_json::{Value as Json, json};
 
 use crate::brief;
 use crate::failure::Failure;
-use crate::git::{Hash, Message};
+use crate::git::{Changes, Hash, Message};
 use crate::run::checks::whose;
 use crate::run::crew::Over;
 use crate::run::merge::{self, Tried};
+use crate::run::observe::WorkDiff;
+use crate::run::site::listed;
 use crate::run::turn::claim::claims_tests;
+use crate::run::turn::files::{ClaimedFile, TrueChanges, claimed_files};
 use crate::run::turn::{Handed, Turn};
 use crate::sanitise;
 
+/// Names of denied or unclaimed files in one message.
+const MOST_NAMED: usize = 20;
+
 impl Turn<'_> {
+    /// Protected paths that this turn changed, though its role does not own them and nobody has allowed them.
+    pub(super) fn protected_changes(&self, changes: &Changes) -> Vec<String> {
+        let paths: Vec<(String, bool)> =
+            changes.entries.iter().map(|entry| (entry.path.to_string_lossy().into_owned(), entry.leads_on)).collect();
+        let workflow = &self.crew.workflow;
+        let role = workflow.role_named(&self.call.role).map(|ix| workflow.role(ix));
+        let paths = paths.iter().map(|(path, leads_on)| (path.as_str(), *leads_on));
+        self.crew.observer.protected.refused(paths, role, &self.call.allowed)
+    }
+
+    /// The diff of the work with this turn in it. A handoff that names files which the diff denies goes back.
+    pub(super) fn observe(
+        &self,
+        json: &Json,
+        changes: &Changes,
+        commit: Option<&Hash>,
+    ) -> Result<Result<Option<Arc<ObservedChanges>>, Handed>, Failure> {
+        let (site, observer) = (&self.crew.site, &self.crew.observer);
+        let in_group = self.call.group.is_some();
+        if !in_group && commit.is_none() {
+            return Ok(Ok(None));
+        }
+        // Outside of groups, what others have merged since the session began is not this work.
+        let base = if in_group { &self.base } else { &self.bench.head };
+        let head = commit.unwrap_or(&self.bench.head);
+        let diff = observer.diff(site, &self.bench, base, head, commit.map(|_| changes))?;
+        let claims = if commit.is_some() { claimed_files(json) } else { Vec::new() };
+        let denied = self.denied_claims(&claims, &diff, changes)?;
+        if !denied.is_empty() {
+            return Ok(Err(Handed::Denied { problems: vec![denied_message(&denied, &diff)], most: u32::MAX }));
+        }
+        let unclaimed = unclaimed(&claims, changes);
+        Ok(Ok(Some(observer.record(site, &diff, unclaimed)?)))
+    }
+
+    /// Claimed paths that the diff denies, each with the field that claims it and whether the file exists at all.
+    fn denied_claims(
+        &self,
+        claims: &[ClaimedFile],
+        diff: &WorkDiff,
+        changes: &Changes,
+    ) -> Result<Vec<DeniedClaim>, Failure> {
+        let paths = diff.files.iter().map(|(path, _)| path).chain(&changes.files);
+        let files = paths.map(|path| path.to_string_lossy().into_owned()).collect();
+        let folder = self.bench.workspace.folder.as_path();
+        let known = TrueChanges { files, roots: [folder, &self.crew.site.project.root] };
+        let mut denied: Vec<DeniedClaim> = Vec::new();
+        for claim in claims {
+            if let Some(path) = known.denied(claim) {
+                let exists = folder.join(&path).exists();
+                denied.push(DeniedClaim { field: claim.field.clone(), path, exists });
+            }
+        }
+        if denied.is_empty() {
+            return Ok(denied);
+        }
+        let paths: Vec<String> = denied.iter().map(|claim| claim.path.clone()).collect();
+        let ignored = self.bench.workspace.untracked_by_rule(&paths)?;
+        denied.retain(|claim| !ignored.contains(&claim.path));
+        Ok(denied)
+    }
+
     /// An agent that says that it has merged: what it made is merged now, and if that cannot be, this is what is said.
     pub(super) fn false_merge(&self, json: &Json, commit: Option<&Hash>) -> Result<Option<Over>, Failure> {
         let (Task::Merge, Some(group)) = (self.call.task, &self.call.group) else { return Ok(None) };
@@ -83,4 +156,40 @@ impl Turn<'_> {
             sanitise::line(&failed)
         )])))
     }
+}
+
+/// A path that a handoff names as changed and that the diff does not have.
+struct DeniedClaim {
+    field: String,
+    path: String,
+    exists: bool,
+}
+
+fn denied_message(denied: &[DeniedClaim], diff: &WorkDiff) -> String {
+    let named = denied.iter().take(MOST_NAMED).map(|claim| {
+        let missing = if claim.exists { "" } else { ", which does not exist" };
+        format!("`{}` in `{}`{missing}", sanitise::line(&claim.path), sanitise::line(&claim.field))
+    });
+    let mut names: Vec<String> = named.collect();
+    if denied.len() > names.len() {
+        names.push(format!("{} more", denied.len() - names.len()));
+    }
+    let files: Vec<String> = diff.files.iter().map(|(path, _)| path.to_string_lossy().into_owned()).collect();
+    let has = if files.is_empty() { "is empty".to_owned() } else { format!("has {}", listed(&files)) };
+    format!(
+        "{}: the handoff names files that were not changed: {}. The diff of the work {has}. Name only files of the diff, or make \
+         the changes",
+        Code::FilesNotChanged,
+        names.join("; ")
+    )
+}
+
+/// Files that this turn changed and that the handoff does not name, where it names any.
+fn unclaimed(claims: &[ClaimedFile], changes: &Changes) -> Vec<Name> {
+    if claims.is_empty() {
+        return Vec::new();
+    }
+    let is_named = |path: &str| claims.iter().any(|claim| claim.names(path));
+    let paths = changes.files.iter().map(|path| path.to_string_lossy().into_owned());
+    paths.filter(|path| !is_named(path)).take(ObservedChanges::MOST_UNCLAIMED).map(Name::from).collect()
 }

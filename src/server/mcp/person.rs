@@ -216,7 +216,7 @@ fn answer(question: &QuestionRef, content: &Json, by: &Name, place: &Place) -> O
         (None, Some(text)) => Choice::Text(text),
         (None, None) => return Ok(unanswered(question)),
     };
-    let command = command::Answer { question: question.id, choice, by: by.clone() };
+    let command = command::Answer { question: question.id, choice, by: by.clone(), allow: Vec::new() };
     let order = Order { session: question.session.clone(), task: Task::Simple(Command::Answer(command)) };
     let mut engine = place.engine()?;
     let done = engine.execute(&order)?;

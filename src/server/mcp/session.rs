@@ -31,6 +31,7 @@ pub(super) fn start(start: Start, place: &Place) -> Outcome {
         mission: start.mission,
         investigation: false,
         by: None,
+        allow: None,
     };
     let mut engine = place.engine()?;
     let (done, workflow) = beginning.begin(&mut engine, |_| Ok(()))?;

@@ -5,7 +5,7 @@ use crate::handoff::check::reader::Reader;
 use crate::handoff::check::status::Said;
 use crate::handoff::check::{Expect, Holder};
 use crate::problem::Problem;
-use crate::workflow::{Condition, Demands, Rule, Task, Workflow};
+use crate::workflow::{ChangesDemand, Condition, Demands, Rule, Task, Workflow};
 
 impl Reader<'_> {
     pub(super) fn demands(
@@ -34,7 +34,11 @@ impl Reader<'_> {
             let own = pick(&first.demands).iter();
             own.filter(|name| rules.iter().all(|rule| pick(&rule.demands).contains(name))).cloned().collect()
         };
-        let shared = Demands { require: every(|demands| &demands.require), verify: every(|demands| &demands.verify) };
+        let shared = Demands {
+            require: every(|demands| &demands.require),
+            verify: every(|demands| &demands.verify),
+            changes: ChangesDemand::Any,
+        };
         self.demand(&shared);
         if let Some(phase) = phase.filter(|_| expect.task != Task::Consult && rules.iter().all(|rule| rule.leaves)) {
             self.demand(&workflow.phase(phase).demands);

@@ -88,7 +88,8 @@ impl Lowering<'_> {
         }
     }
 
-    fn blank(&self, frame: &Frame, entry: &EntryDoc) -> Rule {
+    fn blank(&mut self, frame: &Frame, entry: &EntryDoc) -> Rule {
+        let changes = self.changes_demand(entry.changes.as_ref(), false);
         Rule {
             id: Name::from(frame.id.clone()),
             place: entry.place.clone(),
@@ -104,7 +105,7 @@ impl Lowering<'_> {
             passes: Vec::new(),
             excuses: Vec::new(),
             with: names(&entry.with),
-            demands: demands(&entry.require, &entry.verify),
+            demands: Demands { changes, ..demands(&entry.require, &entry.verify) },
             model: entry.model.clone(),
             because: entry.because.clone(),
             blocks: frame.blocks,

@@ -72,6 +72,8 @@ impl Lowering<'_> {
             blocked: self.blocked,
             handoff,
             orchestrator: self.orchestrator,
+            protected: doc.protected.iter().map(|at| at.value.clone()).collect(),
+            test_files: doc.test_files.iter().map(|at| at.value.clone()).collect(),
             groups_at_most,
             stages: self.stages,
             overrides: self.overrides,

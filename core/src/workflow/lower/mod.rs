@@ -14,6 +14,8 @@ mod roles;
 mod tables;
 mod unused;
 
+pub(crate) use roles::wrong_pattern;
+
 use std::collections::BTreeMap;
 
 use crate::code::Code;
@@ -44,6 +46,7 @@ pub(crate) fn lower(doc: &WorkflowDoc, hash: Digest, problems: &mut Problems) ->
     lowering.domains();
     lowering.roles();
     lowering.orchestrator();
+    lowering.check_path_patterns();
     lowering.loops();
     lowering.overrides();
     lowering.name_phases();
@@ -295,6 +298,11 @@ impl<'a> Lowering<'a> {
                 }
             }
             self.stand_ins();
+            if let Some(changes) = &group.changes {
+                let when = self.tests(&changes.when, false);
+                let unless = changes.unless.iter().filter_map(|name| self.needed(name)).collect();
+                self.completion.changes = Some(RequiredChanges { when, unless });
+            }
             self.completion.once_blocked = group.once_blocked.iter().filter_map(|name| self.needed(name)).collect();
         }
         // Gates were found, and their rules made, with the tables.

@@ -129,13 +129,35 @@ impl Lowering<'_> {
                 true
             }
         };
-        let demands = demands(&doc.require, &doc.verify);
+        let changes = self.changes_demand(doc.changes.as_ref(), true);
+        if let (true, Some(at)) = (per_session, &doc.changes) {
+            self.report(
+                Code::BadPhase,
+                &at.place,
+                "`changes` is about the diff of a group, and this phase is the session's",
+            );
+        }
+        let demands = Demands { changes, ..demands(&doc.require, &doc.verify) };
         let phase = self.phases.get_mut(ix.index())?;
         phase.when = when;
         phase.plans = plans;
         phase.demands = demands;
         phase.performer = performer?;
         Some(ix)
+    }
+
+    /// `changes` of an entry or a phase. Only an author's report can state that there is nothing to change.
+    pub(super) fn changes_demand(&mut self, written: Option<&At<Name>>, of_phase: bool) -> ChangesDemand {
+        let Some(at) = written else { return ChangesDemand::Any };
+        match at.value.as_str() {
+            "required" => ChangesDemand::Required,
+            "none" if !of_phase => ChangesDemand::Nothing,
+            _ => {
+                let allowed = if of_phase { "`required`" } else { "`required` or `none`" };
+                self.report(Code::WrongType, &at.place, format!("`changes` is {allowed}"));
+                ChangesDemand::Any
+            }
+        }
     }
 
     fn performer(&mut self, doc: &PhaseDoc, per_session: bool, when: &[Test]) -> Option<Performer> {
@@ -257,5 +279,6 @@ pub(super) fn demands(require: &[At<Name>], verify: &[At<Name>]) -> Demands {
     Demands {
         require: require.iter().map(|at| at.value.clone()).collect(),
         verify: verify.iter().map(|at| at.value.clone()).collect(),
+        changes: ChangesDemand::Any,
     }
 }

@@ -88,6 +88,7 @@ impl Lowering<'_> {
             model: doc.model.clone(),
             deadline: doc.deadline,
             writes: self.writes(&doc.writes, doc.is.iter().any(|class| class.value == "author")),
+            owns: doc.owns.iter().map(|at| at.value.clone()).collect(),
             by_interlock,
         }
     }
@@ -100,14 +101,28 @@ impl Lowering<'_> {
             [only] if only.value == "all" => Writes::Everything,
             [only] if only.value == "none" => Writes::Nothing,
             patterns => {
-                for pattern in patterns {
-                    if let Some((message, help)) = wrong_pattern(&pattern.value) {
-                        let problem = Problem::new(Code::WrongType, message).help(help);
-                        self.problems.push(problem.at(pattern.place.clone()));
-                    }
-                }
+                self.check_patterns(patterns);
                 Writes::Only(patterns.iter().map(|pattern| pattern.value.clone()).collect())
             }
+        }
+    }
+
+    fn check_patterns(&mut self, patterns: &[At<Name>]) {
+        for pattern in patterns {
+            if let Some((message, help)) = wrong_pattern(&pattern.value) {
+                let problem = Problem::new(Code::WrongType, message).help(help);
+                self.problems.push(problem.at(pattern.place.clone()));
+            }
+        }
+    }
+
+    /// Patterns of `protected`, `test_files` and `owns`.
+    pub(super) fn check_path_patterns(&mut self) {
+        let doc = self.doc;
+        self.check_patterns(&doc.protected);
+        self.check_patterns(&doc.test_files);
+        for (_, _, role) in doc.roles.iter() {
+            self.check_patterns(&role.owns);
         }
     }
 
@@ -207,15 +222,15 @@ impl Lowering<'_> {
 
 /// What is wrong with a pattern of paths, and what to write instead. It has to stay inside the project, and to be one that
 /// can fit a file at all.
-fn wrong_pattern(text: &str) -> Option<(&'static str, &'static str)> {
-    const INSIDE: &str = "`writes` is `all`, `none`, or patterns of paths inside the project";
+pub(crate) fn wrong_pattern(text: &str) -> Option<(&'static str, &'static str)> {
+    const INSIDE: &str = "patterns fit paths inside the project";
     const PATHS: &str = "paths are written from the top of the project, such as `tests/**`";
     if text.is_empty() || matches!(text, "all" | "none") || text.starts_with(['/', '~']) {
         return Some((INSIDE, PATHS));
     }
     if text.starts_with('!') {
         let help = "name what may be written; nothing else may";
-        return Some(("a pattern of `writes` takes nothing away", help));
+        return Some(("a pattern takes nothing away", help));
     }
     if text.ends_with('/') {
         return Some(("this fits no file: it ends as a folder does", "`tests/**` is everything in `tests`"));

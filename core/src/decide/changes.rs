@@ -1,0 +1,223 @@
+//! The observed diff: required before work goes on, and stated when the session completes.
+
+use crate::code::Code;
+use crate::command::Allow;
+use crate::decide::draft::Draft;
+use crate::decide::situation::{Situation, applies};
+use crate::decide::{Cx, Outcome};
+use crate::decision::Warning;
+use crate::event::{Cause, Change};
+use crate::id::Name;
+use crate::observed::{GroupDiff, ObservedChanges, changes_tree};
+use crate::rejection::Rejection;
+use crate::state::{End, Group, Progress, SessionStatus, changes_statement};
+use crate::workflow::{ChangesDemand, Rule, Task, wrong_pattern};
+
+/// Names of files in one message.
+const MOST_NAMED: usize = 10;
+
+/// A person allows paths that the workflow protects.
+pub(super) fn allow(cx: &Cx<'_>, allow: &Allow) -> Result<Outcome, Rejection> {
+    let mut draft = Draft::new(*cx, Name::new("allow"));
+    draft.allow_paths(&allow.paths, &allow.by)?;
+    Ok(draft.record(Cause::Allowed { paths: allow.paths.clone(), by: allow.by.clone() }))
+}
+
+/// An entry or a phase with `changes: required` takes no report whose observed diff is empty. In a phase, the phase itself
+/// must have changed something: the diff of an earlier phase is not its work.
+pub(super) fn require_changes(
+    situation: &Situation<'_>,
+    rule: &Rule,
+    observed: Option<&ObservedChanges>,
+) -> Result<(), Rejection> {
+    let (Some(group), Some(observed)) = (situation.group, observed) else { return Ok(()) };
+    let phase = situation.phase.filter(|_| rule.leaves && situation.task != Task::Consult);
+    let phase =
+        phase.map(|ix| situation.workflow().phase(ix)).filter(|phase| phase.demands.changes == ChangesDemand::Required);
+    if !observed.is_empty() && rule.demands.changes == ChangesDemand::Nothing {
+        return Err(not_unchanged(situation, group, observed));
+    }
+    if observed.is_empty() && (rule.demands.changes == ChangesDemand::Required || phase.is_some()) {
+        return Err(nothing_changed(situation, group, None));
+    }
+    let is_idle = |name: &Name| {
+        let earlier = group.diff.as_ref();
+        !changes_tree(earlier, observed) && !earlier.is_some_and(|earlier| earlier.changed_in.contains(name))
+    };
+    match phase {
+        Some(phase) if is_idle(&phase.name) => Err(nothing_changed(situation, group, Some(&phase.name))),
+        Some(_) | None => Ok(()),
+    }
+}
+
+fn nothing_changed(situation: &Situation<'_>, group: &Group, phase: Option<&Name>) -> Rejection {
+    let message = match phase {
+        Some(phase) => format!("phase `{phase}` must change files, and it changed none in group `{}`", group.id),
+        None => format!("the diff of group `{}` is empty, and this report requires changes", group.id),
+    };
+    let workflow = situation.workflow();
+    let without = |status: &String| {
+        let status = situation.reporter.and_then(|role| Some((role, workflow.status_of(role, status)?)));
+        status.is_some_and(|(role, status)| {
+            workflow.rules_of(role, status).all(|rule| rule.demands.changes != ChangesDemand::Required)
+        })
+    };
+    let allowed: Vec<String> = if phase.is_some() || situation.phase.is_some() {
+        Vec::new()
+    } else {
+        crate::decide::choose::accepted(situation).into_iter().filter(without).collect()
+    };
+    let help = match allowed.iter().find(|status| states_nothing_to_do(situation, status)) {
+        Some(status) => format!("do the work, or report {status} with the reason in `handoff.context`"),
+        None => "do the work; if nothing has to change, report a status that requires no changes, with the reason"
+            .to_owned(),
+    };
+    Rejection::new(Code::NothingChanged, message).help(help).allowed(allowed)
+}
+
+/// The workflow has this status for an author that finds nothing to change.
+fn states_nothing_to_do(situation: &Situation<'_>, status: &str) -> bool {
+    let workflow = situation.workflow();
+    let status = situation.reporter.and_then(|role| Some((role, workflow.status_of(role, status)?)));
+    let states = |rule: &Rule| rule.demands.changes == ChangesDemand::Nothing;
+    status.is_some_and(|(role, status)| workflow.rules_of(role, status).any(states))
+}
+
+fn not_unchanged(situation: &Situation<'_>, group: &Group, observed: &ObservedChanges) -> Rejection {
+    let names: Vec<String> = observed.files.iter().take(MOST_NAMED).map(|file| format!("`{}`", file.path)).collect();
+    let more = observed.files.len().saturating_sub(names.len()).saturating_add(observed.omitted as usize);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let names = names.join(", ");
+    let message =
+        format!("the report states that nothing has to change, and group `{}` changes {names}{more}", group.id);
+    let allowed = crate::decide::choose::accepted(situation).into_iter();
+    let allowed = allowed.filter(|status| !states_nothing_to_do(situation, status)).collect();
+    Rejection::new(Code::ChangesPresent, message)
+        .help("undo the changes, or report the work with the status that it has")
+        .allowed(allowed)
+}
+
+impl Draft<'_> {
+    pub(super) fn allow_paths(&mut self, paths: &[Name], by: &Name) -> Result<(), Rejection> {
+        for path in paths {
+            if let Some((message, help)) = wrong_pattern(path) {
+                return Err(Rejection::new(Code::BadPathPattern, format!("`{path}`: {message}")).help(help));
+            }
+        }
+        if !paths.is_empty() {
+            self.push(Change::PathsAllowed { paths: paths.to_vec(), by: by.clone() });
+        }
+        Ok(())
+    }
+
+    /// Changed files that the handoff does not name are pointed out, and stop nothing.
+    pub(super) fn note_unclaimed(&mut self, observed: Option<&ObservedChanges>) {
+        let Some(observed) = observed.filter(|observed| !observed.unclaimed.is_empty()) else { return };
+        let names: Vec<String> = observed.unclaimed.iter().map(|path| format!("`{path}`")).collect();
+        let text = format!("changed, and not named in the handoff: {}", names.join(", "));
+        self.warnings.push(Warning::coded(Code::FilesNotClaimed, text));
+    }
+
+    /// Completion requires changes here, Interlock saw that there are none, and the role that may has not accepted that.
+    pub(crate) fn lacks_changes(&self, group: &Group) -> bool {
+        !self.preview && self.is_empty_where_required(group) && !self.is_accepted_unchanged(group)
+    }
+
+    pub(crate) fn refuse_unchanged(&self, group: &Group) -> Result<(), Rejection> {
+        if !self.lacks_changes(group) {
+            return Ok(());
+        }
+        let message = format!("group `{}` changes no file, and its completion requires changes", group.id);
+        let unless: Vec<&str> = self.accepting().map(Name::as_str).collect();
+        let help = match unless.as_slice() {
+            [] => "send the work back to its author".to_owned(),
+            names => format!(
+                "send the work back to its author; once its author states that there is nothing to do, that can be accepted ({})",
+                names.join(", ")
+            ),
+        };
+        Err(Rejection::new(Code::NothingChanged, message).help(help))
+    }
+
+    /// A merge of nothing is recorded as one.
+    pub(super) fn note_empty_merge(&mut self, group: Option<&Group>) {
+        if let Some(group) = group.filter(|group| self.is_unchanged(group)) {
+            self.because.push(Name::from(format!("the merge is empty: group `{}` changes no file", group.id)));
+        }
+    }
+
+    /// An author states that nothing has to change.
+    pub(super) fn note_nothing_to_do(&mut self, group: Option<&Group>, rule: &Rule, by: &Name) {
+        if let (Some(group), ChangesDemand::Nothing) = (group, rule.demands.changes) {
+            self.push(Change::NothingToDo { group: group.id.clone(), by: by.clone() });
+        }
+    }
+
+    /// Records who accepts a group whose diff is empty, so that the end of the session can name them. Only what its author
+    /// stated can be accepted: an author that claims work it has not done leaves nothing to accept.
+    pub(crate) fn accept_unchanged(&mut self, group: &Group, passes: &[Name], by: &Name) {
+        let accepts = passes.iter().any(|pass| self.accepting().any(|name| name == pass));
+        if accepts && group.nothing_to_do.is_some() && self.is_empty_where_required(group) {
+            self.push(Change::AcceptedUnchanged { group: group.id.clone(), by: by.clone() });
+        }
+    }
+
+    fn accepting(&self) -> impl Iterator<Item = &Name> {
+        let workflow = self.cx.workflow;
+        let unless = workflow.completion.changes.iter().flat_map(|changes| &changes.unless);
+        unless.map(|ix| &workflow.pass(*ix).name)
+    }
+
+    fn is_empty_where_required(&self, group: &Group) -> bool {
+        let required = self.cx.workflow.completion.changes.as_ref();
+        required.is_some_and(|changes| applies(&self.cx, Some(group), &changes.when)) && self.is_unchanged(group)
+    }
+
+    /// As this report leaves it, or as the last one did. Where nothing was observed, nothing is known to be missing.
+    fn is_unchanged(&self, group: &Group) -> bool {
+        match self.observed.filter(|_| self.about.as_ref() == Some(&group.id)) {
+            Some(observed) => observed.is_empty(),
+            None => group.diff.as_ref().is_some_and(|diff| diff.is_empty()),
+        }
+    }
+
+    fn is_accepted_unchanged(&self, group: &Group) -> bool {
+        let lapses = |change: &Change| matches!(change, Change::PassesLapsed { group: g } if *g == group.id);
+        let accepts = |change: &Change| matches!(change, Change::AcceptedUnchanged { group: g, .. } if *g == group.id);
+        let lapsed = self.changes.iter().rposition(lapses);
+        match self.changes.iter().rposition(accepts) {
+            Some(accepted) => lapsed.is_none_or(|lapsed| lapsed < accepted),
+            None => lapsed.is_none() && group.accepted_unchanged.is_some(),
+        }
+    }
+
+    /// A session that completes states what is known of its changes.
+    pub(super) fn state_changes(&mut self) {
+        let completes = |change: &Change| matches!(change, Change::Session { status: SessionStatus::Completed });
+        if self.preview || !self.changes.iter().any(completes) {
+            return;
+        }
+        let kept: Vec<Group> = self.cx.state.groups.iter().filter_map(|group| self.kept_group(group)).collect();
+        self.because.extend(changes_statement(&kept).into_iter().map(Name::from));
+    }
+
+    /// A group as this decision leaves it, unless it was deferred or cancelled.
+    fn kept_group(&self, group: &Group) -> Option<Group> {
+        let now = self.changes.iter().rev().find_map(|change| {
+            let Change::GroupEnded { group: ended, end } = change else { return None };
+            (*ended == group.id).then_some(end)
+        });
+        let before = match &group.progress {
+            Progress::Ended(end) => Some(end),
+            Progress::Pending | Progress::Working | Progress::Arrived | Progress::AwaitingConfirmation => None,
+        };
+        if matches!(now.or(before), Some(End::Deferred { .. } | End::Cancelled { .. })) {
+            return None;
+        }
+        let mut group = group.clone();
+        if let Some(observed) = self.observed.filter(|_| self.about.as_ref() == Some(&group.id)) {
+            group.diff = Some(GroupDiff::after(group.diff.as_ref(), observed, None));
+        }
+        Some(group)
+    }
+}
