@@ -130,6 +130,7 @@ pages! {
     E0348 NotSaid
     E0349 NotWatched
     E0350 Late
+    E0370 GateWithoutTree
     E0380 StatusReturned
     E0401 FileUnreadable
     E0402 BadArgument

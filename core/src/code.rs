@@ -148,6 +148,7 @@ codes! {
     E0348 NotSaid               "the role that may complete the session has not said so"
     E0349 NotWatched            "the workflow takes only work that was watched"
     E0350 Late                  "a report came after its time"
+    E0370 GateWithoutTree       "a gate result does not name the tree that its commands ran on"
     E0380 StatusReturned        "a status that the role does not have was sent back"
 
     E0401 FileUnreadable        "a file cannot be read"

@@ -48,6 +48,7 @@ use site::Site;
 use view::View;
 
 pub(crate) use ending::{Ended, is_handed_over};
+pub(crate) use site::checkouts;
 
 /// How long the agents of a run that was killed may take to end.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -92,10 +93,11 @@ impl Run {
             return Err(Failure::new(Exit::Bug, Code::Bug, "the desk is closed before anybody came"));
         };
         let key = RegisterKey::new(looking.register_key(&self.session));
+        let checks = checks::RunChecks { passed: Default::default(), key: looking.checkout_key(&self.session) };
         let crew = Arc::new(Crew {
             site: Site::open(&self.root, &self.session, self.project, key)?,
             purse: Purse::open(&self.root.join("spent.jsonl")),
-            checks: checks::Checks::default(),
+            checks,
             cut_short: std::sync::Mutex::default(),
             told: std::sync::atomic::AtomicBool::default(),
             session: self.session,

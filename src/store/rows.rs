@@ -122,7 +122,7 @@ impl Writer<'_> {
                 self.touch(group.as_ref());
             }
             Change::Passed { group, name } => self.evidence(Some(group), "pass", name),
-            Change::GatePassed { group, gate } => self.evidence(group.as_ref(), "gate", gate),
+            Change::GatePassed { group, gate, .. } => self.evidence(group.as_ref(), "gate", gate),
             Change::Confirmed { group } => self.evidence(Some(group), "confirmed", group),
             Change::PassesLapsed { group } => self.lapses(group),
             Change::Counted { group, counted, role, iteration, no_progress, measure } => {

@@ -308,8 +308,7 @@ impl<'a> Draft<'a> {
         }
         self.nothing_is_open(group)?;
         for gate in &workflow.completion.gates {
-            let done = self.gate_done(group, *gate);
-            if !done {
+            if !self.gate_holds(group, *gate) {
                 self.action = Action::Gate;
                 self.open_gate(fresh_slot(Some(group), &group.lane, 0, None), *gate, GatePurpose::Completion);
                 return Ok(Where::Busy);
@@ -372,9 +371,13 @@ impl<'a> Draft<'a> {
             .collect()
     }
 
+    /// Whether this decision voids the evidence of a group.
+    fn lapses_now(&self, group: &Group) -> bool {
+        self.changes.iter().any(|change| matches!(change, Change::PassesLapsed { group: g } if *g == group.id))
+    }
+
     pub(crate) fn has_passed(&self, group: &Group, name: &Name) -> bool {
-        let lapsed =
-            self.changes.iter().any(|change| matches!(change, Change::PassesLapsed { group: g } if *g == group.id));
+        let lapsed = self.lapses_now(group);
         let now =
             |change: &Change| matches!(change, Change::Passed { group: g, name: n } if *g == group.id && n == name);
         self.changes.iter().any(now) || !lapsed && group.passed.contains(name)
@@ -383,8 +386,9 @@ impl<'a> Draft<'a> {
     pub(crate) fn gate_done(&self, group: &Group, gate: GateIx) -> bool {
         let gate = self.cx.workflow.gate(gate);
         let nothing_to_run = matches!(gate.run, GateRun::Plan) && group.checks.is_empty();
-        let now = |change: &Change| matches!(change, Change::GatePassed { group: Some(g), gate: n } if *g == group.id && *n == gate.name);
-        nothing_to_run || group.gates_passed.contains(&gate.name) || self.changes.iter().any(now)
+        let now = |change: &Change| matches!(change, Change::GatePassed { group: Some(g), gate: n, .. } if *g == group.id && *n == gate.name);
+        let earlier = || !self.lapses_now(group) && group.gates_passed.contains(&gate.name);
+        nothing_to_run || self.changes.iter().any(now) || earlier()
     }
 
     pub(crate) fn complete_group(&mut self, situation: &Situation<'_>) -> Result<(), Rejection> {

@@ -62,7 +62,7 @@ impl Seed<'_> {
             settings: self.facts.settings.clone(),
         });
         let inputs = crate::command::Inputs { now: crate::id::Timestamp(0) };
-        let cx = Cx { workflow, state: &state, inputs: &inputs };
+        let cx = Cx { workflow, state: &state, inputs: &inputs, tree: None };
         let opening = workflow
             .group_begin
             .iter()

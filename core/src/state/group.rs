@@ -139,6 +139,9 @@ pub struct Group {
     /// Evidence, for the tree as it is.
     pub passed: BTreeSet<Name>,
     pub gates_passed: BTreeSet<Name>,
+    /// For each gate that passed, the tree it passed on.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub gate_trees: BTreeMap<Name, Name>,
     pub findings: Vec<Finding>,
     /// Roles that have reviewed it.
     pub reviewers: BTreeSet<Name>,
@@ -197,6 +200,7 @@ impl Group {
             author: None,
             passed: BTreeSet::new(),
             gates_passed: BTreeSet::new(),
+            gate_trees: BTreeMap::new(),
             findings: Vec::new(),
             reviewers: BTreeSet::new(),
             confirmed: false,

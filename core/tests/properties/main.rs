@@ -163,6 +163,7 @@ const REFUSALS: &[Code] = &[
     Code::NotWatched,
     Code::Late,
     Code::NoValidPath,
+    Code::GateWithoutTree,
     Code::FieldMissing,
 ];
 
