@@ -119,8 +119,6 @@ pub(crate) struct Outcome {
     pub(crate) output: String,
     /// The command, if it failed.
     pub(crate) failed: Option<String>,
-    /// It ended by itself: what came of it says something of the files, and nothing of the machine.
-    pub(crate) ended: bool,
 }
 
 /// How commands are run: where, for how long at most, and by what they are found again if this program is killed.
@@ -155,8 +153,7 @@ pub(crate) fn run(command: &[Name], manner: &Manner<'_>, control: &Control) -> R
     };
     let passed = end == End::Exited(0);
     let output = format!("$ {line}\n{}{}\n", tail.text(), ending(end));
-    let ended = matches!(end, End::Exited(_));
-    Ok(Some(Outcome { passed, output, failed: (!passed).then_some(line), ended }))
+    Ok(Some(Outcome { passed, output, failed: (!passed).then_some(line) }))
 }
 
 impl Manner<'_> {

@@ -15,6 +15,7 @@ mod explanation;
 mod failure;
 mod files;
 mod findings;
+mod gates;
 mod git;
 mod graph;
 mod handin;

@@ -141,6 +141,7 @@ pages! {
     E0365 NothingChanged
     E0366 BadPathPattern
     E0367 ChangesPresent
+    E0370 GateWithoutTree
     E0380 StatusReturned
     E0401 FileUnreadable
     E0402 BadArgument

@@ -2,10 +2,11 @@
 
 use interlock_core::id::{Digest, Name};
 use interlock_core::state::{CompletionException, GateRun as Awaited, Group, GroupStatus, Session, State};
-use interlock_core::workflow::{GateRun, Measure, Workflow};
+use interlock_core::workflow::{Measure, Workflow};
 use serde_json::{Map, Value as Json, json};
 
 use crate::engine::Live;
+use crate::gates;
 use crate::output::{HEADING, MARK, NAME, Text};
 use crate::store::rows::holder;
 
@@ -193,15 +194,9 @@ pub(crate) fn gates(live: &Live, workflow: &Workflow) -> Vec<Json> {
         .collect()
 }
 
-/// What a gate runs: the workflow's command, or the checks that the plan has for the group.
-pub(crate) fn gate_commands(run: &Awaited, live: &Live, workflow: &Workflow) -> Vec<Vec<Name>> {
-    let planned = || run.group.as_ref().and_then(|group| live.state.group(group)).map(|group| group.checks.clone());
-    let gate = workflow.gates.iter().find(|gate| gate.name == run.gate);
-    match gate.map(|gate| &gate.run) {
-        Some(GateRun::Command(command)) => vec![command.clone()],
-        Some(GateRun::Plan) => planned().unwrap_or_default(),
-        None => Vec::new(),
-    }
+/// The commands of a waiting gate run.
+fn gate_commands(run: &Awaited, live: &Live, workflow: &Workflow) -> Vec<Vec<Name>> {
+    gates::commands_of_run(run, &live.state, workflow).into_iter().map(|command| command.command).collect()
 }
 
 pub(crate) fn text(live: &Live, workflow: &Workflow, pinned: &Pinned) -> Text {

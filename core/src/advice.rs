@@ -143,6 +143,7 @@ impl Code {
             Code::NotConfirmed => "have the manager accept it by name, in `accept`",
             Code::FindingsOpen => "have the findings mended and reviewed, or their rejections accepted",
             Code::GateMissing => "let the gate run and pass on these very files",
+            Code::GateWithoutTree => "run the gate with `interlock gate` or `interlock run`; both record the tree",
             Code::NothingPlanned => "plan at least one group, or say that there was only something to find out",
             Code::NotSaid => "the role that completes the session has to report so",
             Code::NotWatched => "give it in through a client with its hooks installed, or through `interlock run`",

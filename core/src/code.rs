@@ -160,6 +160,7 @@ codes! {
     E0365 NothingChanged        "the diff is empty where changes are required"
     E0366 BadPathPattern        "this pattern of paths cannot be used"
     E0367 ChangesPresent        "the report says that nothing changes, and the diff is not empty"
+    E0370 GateWithoutTree       "a gate result does not name the tree that its commands ran on"
     E0380 StatusReturned        "a status that the role does not have was sent back"
 
     E0401 FileUnreadable        "a file cannot be read"

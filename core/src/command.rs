@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::checkout::GateCheckout;
 use crate::handoff::{Handoff, PlannedGroup};
 use crate::id::{AssignmentId, Digest, GateRunId, Name, QuestionId, Timestamp};
 use crate::observed::ObservedChanges;
@@ -187,6 +188,7 @@ pub struct GateFinished {
     /// The tree that the commands ran on.
     pub tree: Name,
     pub output: Name,
+    pub checkout: GateCheckout,
 }
 
 #[derive(Clone, Debug)]

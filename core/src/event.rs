@@ -9,6 +9,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
+use crate::checkout::{GateCheckout, GroupGate};
 use crate::decision::Decision;
 use crate::handoff::{FilledFields, PlannedGroup, Response};
 use crate::id::{AssignmentId, Digest, GateRunId, Name, QuestionId, Timestamp};
@@ -116,6 +117,8 @@ pub enum Cause {
         passed: bool,
         tree: Name,
         output: Name,
+        #[serde(skip_serializing_if = "GateCheckout::is_empty", default)]
+        checkout: GateCheckout,
     },
     Deferred {
         group: Name,
@@ -425,6 +428,9 @@ pub enum Change {
         group: Option<Name>,
         part: u8,
         purpose: GatePurpose,
+        /// The run checks these gates of completed groups again, on the tree that the session completes with.
+        #[serde(skip_serializing_if = "Vec::is_empty", default)]
+        again: Vec<GroupGate>,
     },
     GateClosed {
         run: GateRunId,
@@ -432,6 +438,9 @@ pub enum Change {
     GatePassed {
         group: Option<Name>,
         gate: Name,
+        /// The tree that it passed on. Absent in events that were stored before trees were kept.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        tree: Option<Name>,
     },
     PartDone {
         group: Option<Name>,

@@ -22,6 +22,7 @@
 )]
 
 mod advice;
+pub mod checkout;
 pub mod code;
 pub mod command;
 pub mod decide;

@@ -141,9 +141,9 @@ fn programs(team: &Team, folder: &Path) -> Vec<Finding> {
         false => "nothing is set: questions are asked in the terminal of the run alone",
     };
     let mut findings = vec![finding("notify", &team.notify.wrong(), told.to_owned())];
-    let prepare = team.prepare.iter().filter_map(|line| line.first());
+    let prepare = team.prepare.run.iter().filter_map(|line| line.first());
     let wrong: Vec<String> = prepare.filter_map(missing).collect();
-    findings.push(finding("prepare", &wrong, format!("{} commands", team.prepare.len())));
+    findings.push(finding("prepare", &wrong, format!("{} commands", team.prepare.run.len())));
     let untold: Vec<String> = team.untold().into_iter().collect();
     // No reason not to start, and worth knowing.
     findings.extend(untold.into_iter().map(|words| Finding { what: "budget".to_owned(), found: Ok(words) }));

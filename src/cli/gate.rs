@@ -1,7 +1,7 @@
 //! `interlock gate`
 
 use std::fs;
-use std::time::Duration;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use interlock_core::code::Code;
@@ -9,21 +9,26 @@ use interlock_core::command::{Command, GateFinished};
 use interlock_core::id::Name;
 use interlock_core::rejection::Rejection;
 
-use crate::checks::{self, Manner};
 use crate::cli::place::Place;
-use crate::cli::{Ending, examples};
+use crate::cli::{Ending, examples, run};
 use crate::decision;
-use crate::engine::{GateRef, Live, Order, Task};
+use crate::engine::{Engine, GateRef, Live, Order, Task};
 use crate::failure::{Exit, Failure};
+use crate::gates::{self, CheckRoom, CheckSubject, GateCommand, GateOutcome, ObjectsOf, PassedCommands, PlainProject};
 use crate::git::Project;
 use crate::output::{Output, Text, complain};
 use crate::process::Control;
-use crate::standing;
+use crate::team::Team;
 
-/// Run a gate that waits, on the files of the project as they are now (takes the spawner key)
+/// Most uncommitted files that the record names.
+const MOST_NAMED: usize = 20;
+
+/// Run a gate that waits, in a clean checkout of the project's files as they are now (takes the spawner key)
 ///
-/// For sessions that a client or a script drives; `interlock run` runs gates by itself. The commands are the workflow's, or
-/// the plan's; nobody can say what came of them but Interlock. The result is bound to the exact files that they ran on.
+/// For sessions that a client or a script drives; `interlock run` runs gates by itself. The commands come from the workflow
+/// or from the plan. Interlock runs them in a checkout of exactly one tree: every file that git does not ignore, committed or
+/// not, and what `prepare` of the agents file makes. The result counts for that tree only, and names the uncommitted files.
+/// Commands that have passed on the same tree are not repeated.
 #[derive(Args)]
 #[command(after_help = examples!("interlock gate add-login-4f2k.g1"))]
 pub(crate) struct Gate {
@@ -36,56 +41,85 @@ impl Gate {
         let GateRef { session, id } = &self.gate;
         let mut engine = place.engine()?;
         let (live, workflow) = engine.look(session)?;
-        let Some(run) = live.state.gate_runs.get(id) else { return Err(no_such(&live, &self.gate)) };
-        let gate = workflow.gates.iter().find(|gate| gate.name == run.gate);
-        let timeout = gate.and_then(|gate| gate.timeout).map(|time| Duration::from_millis(time.milliseconds()));
-        let commands = standing::gate_commands(run, &live, &workflow);
-        let project = Project::of(&place.project()?)?;
-        let scratch = place.folder()?.join(format!("gate-{}", std::process::id()));
-        let finished = run_all(&project, &scratch, &commands, timeout, output);
-        let _ = fs::remove_dir_all(&scratch);
-        let (passed, tree, said) = finished?;
-        let finished = GateFinished { run: *id, passed, tree, output: Name::from(said) };
+        let Some(awaited) = live.state.gate_runs.get(id) else { return Err(no_such(&live, &self.gate)) };
+        let commands = gates::commands_of_run(awaited, &live.state, &workflow);
+        let (tree, mut result) = check_by_hand(&mut engine, place, session, &commands, output)?;
+        result.checkout.failed = gates::blamed_gate(awaited, result.failed.as_ref());
+        let GateOutcome { passed, output: said, checkout, .. } = result;
+        let finished = GateFinished { run: *id, passed, tree, output: Name::from(said), checkout };
         let task = Task::Simple(Command::GateFinished(finished));
         let done = engine.execute(&Order { session: session.clone(), task })?;
         decision::tell(output, &done)
     }
 }
 
-/// Runs the commands, the first that fails ends it; and holds the files against what they were.
-fn run_all(
-    project: &Project,
-    scratch: &std::path::Path,
-    commands: &[Vec<Name>],
-    timeout: Option<Duration>,
+/// Runs the commands on the files of the project as they are now, and names those files by their tree.
+fn check_by_hand(
+    engine: &mut Engine,
+    place: &Place,
+    session: &Name,
+    commands: &[GateCommand],
     output: Output,
-) -> Result<(bool, Name, String), Failure> {
-    let before = project.tree_now(scratch)?;
-    let mut said = String::new();
-    let mut passed = true;
-    for command in commands {
+) -> Result<(Name, GateOutcome), Failure> {
+    let folder = place.project()?;
+    let mark = format!("gate/{}", std::process::id());
+    let begins = |line: &str| {
         if !output.json {
-            let words: Vec<&str> = command.iter().map(Name::as_str).collect();
             let mut text = Text::default();
-            text.line(format_args!("running {}", words.join(" ")));
+            text.line(format_args!("running {line}"));
             complain(&text);
         }
-        let mark = format!("gate/{}", std::process::id());
-        let manner = Manner { folder: &project.root, timeout, lock: None, mark, variables: &[] };
-        let Some(outcome) = checks::run(command, &manner, &Control::new())? else { break };
-        said.push_str(&outcome.output);
-        passed = outcome.passed;
-        if !passed {
-            break;
-        }
+    };
+    let team = run::team_if_any(&folder)?;
+    let passed = PassedCommands::default();
+    passed.learn(&engine.history(session)?);
+    let prepare = team.as_ref().map(|team| team.prepare.clone()).unwrap_or_default();
+    let variables = team.as_ref().map(|team| team.checks.env.clone()).unwrap_or_default();
+    let room = CheckRoom {
+        root: checkouts(place, team.as_ref(), session)?,
+        prepare: &prepare,
+        variables: &variables,
+        lock: None,
+        mark,
+        key: engine.checkout_key(session),
+        passed: &passed,
+    };
+    let store = std::path::absolute(place.folder()?).unwrap_or_default();
+    if !folder.ancestors().any(|above| above.join(".git").exists()) {
+        let project = PlainProject { folder: &folder, store: &store };
+        return room.check_copy(&project, commands, &Control::new(), &begins)?.ok_or_else(stopped);
     }
-    let after = project.tree_now(scratch)?;
-    if before != after {
-        let message = "the files have changed while the gate ran, so its result speaks for nothing";
-        return Err(Failure::new(Exit::Refused, Code::GateMissing, message)
-            .help("nothing was recorded; what the commands write belongs into .gitignore. Run the gate again"));
-    }
-    Ok((passed, Name::new(before.as_str()), said))
+    let project = Project::of(&folder)?;
+    let scratch = store.join(format!("gate-{}", std::process::id()));
+    let result = check_project(&project, &scratch, &room, commands, &begins);
+    let _ = fs::remove_dir_all(&scratch);
+    result
+}
+
+fn check_project(
+    project: &Project,
+    scratch: &Path,
+    room: &CheckRoom<'_>,
+    commands: &[GateCommand],
+    begins: &dyn Fn(&str),
+) -> Result<(Name, GateOutcome), Failure> {
+    let uncommitted = project.uncommitted_files()?;
+    let tree = project.tree_now(scratch)?;
+    let objects = scratch.join("objects");
+    let (head, objects) = (project.head_if_any(), ObjectsOf::Project(&objects));
+    let subject = CheckSubject { tree: &tree, commit: head.as_ref(), project, objects, keeps_caches: true };
+    let mut result = room.check(&subject, commands, &Control::new(), begins)?.ok_or_else(stopped)?;
+    result.checkout.uncommitted_count = u64::try_from(uncommitted.len()).unwrap_or(u64::MAX);
+    result.checkout.uncommitted = uncommitted.into_iter().take(MOST_NAMED).map(Name::from).collect();
+    Ok((Name::new(tree.as_str()), result))
+}
+
+fn stopped() -> Failure {
+    Failure::new(Exit::Unavailable, Code::RunStopped, "the gate was stopped before its end")
+}
+
+fn checkouts(place: &Place, team: Option<&Team>, session: &Name) -> Result<PathBuf, Failure> {
+    Ok(crate::run::checkouts(&run::root(place, team, session)?))
 }
 
 fn no_such(live: &Live, gate: &GateRef) -> Failure {

@@ -136,7 +136,7 @@ impl Run {
         let is_over = self.is_over(place, &team)?;
         let doubts = if is_over { Vec::new() } else { can_start(&team)? };
         let (session, workflow) = self.session(place, &team)?;
-        let root = root(place, &team, &session)?;
+        let root = root(place, Some(&team), &session)?;
         if !is_over {
             leave::remember(place, &session, self.agents.as_deref())?;
         }
@@ -165,7 +165,7 @@ impl Run {
             Some(named) => Some(Name::new(named)),
             None => {
                 let mission = self.mission()?;
-                self.unfinished(&mut engine, mission.as_deref(), |id| root(place, team, id))?
+                self.unfinished(&mut engine, mission.as_deref(), |id| root(place, Some(team), id))?
             }
         };
         let Some(session) = session else { return Ok(false) };
@@ -206,7 +206,7 @@ impl Run {
             return Ok((live.id, workflow));
         }
         let mission = self.mission()?;
-        if let Some(found) = self.unfinished(&mut engine, mission.as_deref(), |id| root(place, team, id))? {
+        if let Some(found) = self.unfinished(&mut engine, mission.as_deref(), |id| root(place, Some(team), id))? {
             let (live, workflow) = engine.look(&found)?;
             fits(team, &workflow)?;
             self.allow_paths(&mut engine, &live)?;
@@ -371,12 +371,17 @@ fn real(path: &Path) -> PathBuf {
 }
 
 /// The folder of a session's workspaces.
-fn root(place: &Place, team: &Team, session: &Name) -> Result<PathBuf, Failure> {
-    let above = above(team)?;
+pub(super) fn root(place: &Place, team: Option<&Team>, session: &Name) -> Result<PathBuf, Failure> {
+    let above = team.map_or_else(workspaces, above)?;
     let mut store = place.store()?;
     let identity = crate::store::Store::view(&mut store)?.identity()?;
     let root = above.join(identity.id.as_str()).join(session.as_str());
     Ok(std::path::absolute(&root).unwrap_or(root))
+}
+
+/// The team of the project, if it has an agents file.
+pub(super) fn team_if_any(project: &Path) -> Result<Option<Team>, Failure> {
+    project.join(TEAM_FILE).exists().then(|| team(None, project)).transpose()
 }
 
 /// The team that is named, or the project's.

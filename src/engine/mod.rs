@@ -94,6 +94,11 @@ impl Engine {
         self.key.register(session)
     }
 
+    /// Seals folders that checkouts of a session share.
+    pub(crate) fn checkout_key(&self, session: &str) -> [u8; 32] {
+        blake3::derive_key("interlock checkouts 1", &self.key.register(session))
+    }
+
     /// Whatever is claimed and given in here comes this way.
     #[must_use]
     pub fn via(self, via: Via) -> Self {

@@ -5,6 +5,7 @@
 //! has a [`Workspace`]: plain files with a `.git` of its own for the agent. What counts is the files: Interlock takes
 //! them into the vault through an index of its own, so whatever an agent does to its `.git` has no effect.
 
+mod clean;
 mod conflict;
 mod customs;
 mod ground;
@@ -30,6 +31,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 
+pub(crate) use clean::{CleanCheckout, Leftovers, beside};
 pub(crate) use conflict::{Both, Conflict};
 pub(crate) use message::Message;
 pub(crate) use program::{Git, set_mark};

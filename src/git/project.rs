@@ -136,14 +136,30 @@ impl Project {
     pub(crate) fn tree_now(&self, scratch: &Path) -> Result<Hash> {
         let objects = scratch.join("objects");
         fs::create_dir_all(&objects)?;
-        let git = self
-            .git()
-            .with("GIT_INDEX_FILE", scratch.join("index"))
-            .with("GIT_OBJECT_DIRECTORY", &objects)
-            .with("GIT_ALTERNATE_OBJECT_DIRECTORIES", self.repository.join("objects"));
+        let git = self.with_objects(self.git().with("GIT_INDEX_FILE", scratch.join("index")), &objects);
         git.ask(&["add", "--all"])?;
         git.ask(&["rm", "--cached", "-r", "--quiet", "--ignore-unmatch", "--", ".interlock"])?;
         Hash::parse(&git.ask(&["write-tree"])?)
+    }
+
+    /// Git that puts new objects into a folder of their own, and reads those of the repository.
+    pub(super) fn with_objects(&self, git: Git, objects: &Path) -> Git {
+        let own = self.repository.join("objects");
+        git.with("GIT_OBJECT_DIRECTORY", objects).with("GIT_ALTERNATE_OBJECT_DIRECTORIES", own)
+    }
+
+    /// Files that are changed or untracked, each by its name. Those that git ignores are not among them.
+    pub(crate) fn uncommitted_files(&self) -> Result<Vec<String>> {
+        let words = ["status", "--porcelain", "-z", "--untracked-files=all", "--no-renames"];
+        let listed = self.git().list(&words)?;
+        let names = listed.iter().map(|line| String::from_utf8_lossy(line.get(3..).unwrap_or_default()).into_owned());
+        Ok(names.filter(|name| !name.starts_with(".interlock/")).collect())
+    }
+
+    /// The commit that is checked out, if there is one.
+    pub(crate) fn head_if_any(&self) -> Option<Hash> {
+        let said = self.git().ask(&["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]).ok()?;
+        Hash::parse(&said).ok()
     }
 
     /// Brings a commit of another repository in, and a branch onto it.

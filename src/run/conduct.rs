@@ -88,6 +88,7 @@ impl Conductor {
         let history = self.looking.history(&self.crew.session)?;
         self.crew.hold_against(&history)?;
         self.crew.count_the_cut_short(&history);
+        self.crew.checks.passed.learn(&history);
         self.people.remember(&history);
         self.crew.purse.recall(|assignment| turn::asked_by(&history, assignment));
         self.crew.catch_up(&history)?;
@@ -236,7 +237,7 @@ impl Conductor {
                 continue;
             }
             let errand = gate::Errand::new(*run, awaited, state, &self.crew.workflow);
-            let row = Row::new(awaited.group.clone(), format!("gate {}", errand.gate), 1);
+            let row = Row::new(awaited.group.clone(), errand.title(), 1);
             self.go(work, Place::Integration, row, move |crew, control, _| gate::take(crew, &errand, control));
         }
     }

@@ -19,7 +19,7 @@ use crate::engine::{Caller, Done, Error, Order, Task as Wish};
 use crate::failure::{Exit, Failure};
 use crate::git;
 use crate::process::Control;
-use crate::run::checks::Checks;
+use crate::run::checks::RunChecks;
 use crate::run::neighbours::{Neighbour, is_settled, neighbours};
 use crate::run::observe::ChangeObserver;
 use crate::run::purse::{Account, Purse};
@@ -35,7 +35,7 @@ pub(super) struct Crew {
     pub(super) site: Site,
     pub(super) observer: ChangeObserver,
     pub(super) purse: Purse,
-    pub(super) checks: Checks,
+    pub(super) checks: RunChecks,
     pub(super) cut_short: Mutex<CutShort>,
     /// People know that the mission is longer than a prompt.
     pub(super) told: AtomicBool,

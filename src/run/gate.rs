@@ -2,48 +2,35 @@
 
 use interlock_core::command::{Command, GateFinished};
 use interlock_core::id::{AssignmentId, GateRunId, Name};
-use interlock_core::state::{GatePurpose, State};
-use interlock_core::workflow::{Gate, Workflow};
+use interlock_core::state::{GatePurpose, GateRun, State};
+use interlock_core::workflow::Workflow;
 
 use crate::engine::Task as Wish;
 use crate::failure::Failure;
+use crate::gates::{self, GateCommand};
 use crate::git::Hash;
 use crate::process::Control;
-use crate::run::checks::{Check, of_gate};
 use crate::run::crew::{Crew, Over, settled};
 
 /// A gate whose result is awaited.
 #[derive(Clone, Debug)]
 pub(super) struct Errand {
     pub(super) run: GateRunId,
-    pub(super) gate: Name,
-    pub(super) group: Option<Name>,
-    /// It is a phase of the group's; else completion asks for it.
-    is_phase: bool,
-    checks: Vec<Check>,
+    awaited: GateRun,
+    commands: Vec<GateCommand>,
     open: Vec<AssignmentId>,
 }
 
 impl Errand {
-    pub(super) fn new(
-        run: GateRunId,
-        awaited: &interlock_core::state::GateRun,
-        state: &State,
-        workflow: &Workflow,
-    ) -> Self {
-        let gate = workflow.gates.iter().find(|gate| gate.name == awaited.gate);
-        // Those of the session that have passed before: somebody may have worked outside of groups since.
-        let is_earlier = |gate: &&Gate| awaited.group.is_none() && state.gates_passed.contains(&gate.name);
-        let earlier = workflow.gates.iter().filter(is_earlier);
-        let group = awaited.group.as_ref().and_then(|name| state.group(name));
-        let plan = group.map_or(&[][..], |group| group.checks.as_slice());
-        Self {
-            run,
-            gate: awaited.gate.clone(),
-            group: awaited.group.clone(),
-            is_phase: awaited.purpose == GatePurpose::Phase,
-            checks: gate.into_iter().chain(earlier).flat_map(|gate| of_gate(gate, plan, None)).collect(),
-            open: state.open.iter().copied().collect(),
+    pub(super) fn new(run: GateRunId, awaited: &GateRun, state: &State, workflow: &Workflow) -> Self {
+        let commands = gates::commands_of_run(awaited, state, workflow);
+        Self { run, awaited: awaited.clone(), commands, open: state.open.iter().copied().collect() }
+    }
+
+    pub(super) fn title(&self) -> String {
+        match self.awaited.again.as_slice() {
+            [] => format!("gate {}", self.awaited.gate),
+            again => format!("{} gates on the final tree", again.len()),
         }
     }
 }
@@ -53,17 +40,23 @@ pub(super) fn take(crew: &Crew, errand: &Errand, control: &Control) -> Result<Ov
     let whole = crew.site.vault.integration()?;
     let commit = subject(crew, errand, &whole)?;
     let tree = crew.site.vault.tree(&commit)?;
-    let Some(result) = crew.check_apart(&commit, &errand.checks, control)? else { return Ok(Over::Stopped) };
-    if let Some(group) = errand.group.as_ref().filter(|_| !result.passed && commit == whole) {
+    let result = match commit == whole {
+        true => crew.check_merge(&commit, &errand.commands, control)?,
+        false => crew.check_work(&tree, &commit, &errand.commands, control)?,
+    };
+    let Some(mut result) = result else { return Ok(Over::Stopped) };
+    if let Some(group) = errand.awaited.group.as_ref().filter(|_| !result.passed && commit == whole) {
         // Its author has to see the files that it fails on.
         crew.site.vault.bring_onto(group, &whole)?;
     }
     drop(held);
+    result.checkout.failed = gates::blamed_gate(&errand.awaited, result.failed.as_ref());
     let finished = GateFinished {
         run: errand.run,
         passed: result.passed,
         tree: Name::new(tree.as_str()),
         output: Name::from(result.output),
+        checkout: result.checkout,
     };
     settled(crew.order(Wish::Simple(Command::GateFinished(finished))))
 }
@@ -71,11 +64,11 @@ pub(super) fn take(crew: &Crew, errand: &Errand, control: &Control) -> Result<Ov
 /// The commit that the gate is to speak for: everything merged, once the work of the group is in that; what others have merged
 /// since then is part of what the gate has to hold for. Else what the group has come to.
 fn subject(crew: &Crew, errand: &Errand, whole: &Hash) -> Result<Hash, Failure> {
-    let Some(group) = &errand.group else { return Ok(whole.clone()) };
+    let Some(group) = &errand.awaited.group else { return Ok(whole.clone()) };
     let head = crew.site.head(group, &errand.open)?;
-    let is_in = match errand.is_phase {
-        true => crew.site.vault.merged(group)?.is_some() && crew.site.vault.contains(whole, &head)?,
-        false => crew.site.vault.contains(whole, &head)?,
+    let is_in = match errand.awaited.purpose {
+        GatePurpose::Phase => crew.site.vault.merged(group)?.is_some() && crew.site.vault.contains(whole, &head)?,
+        GatePurpose::Completion | GatePurpose::Validation(_) => crew.site.vault.contains(whole, &head)?,
     };
     Ok(if is_in { whole.clone() } else { head })
 }

@@ -14,7 +14,6 @@ use crate::engine::{Given, Task as Wish};
 use crate::failure::{Exit, Failure};
 use crate::git::{Attempt, Conflict, Hash, Message};
 use crate::process::Control;
-use crate::run::checks::whose;
 use crate::run::crew::{Call, Crew, Over, settled};
 use crate::run::site::listed;
 
@@ -77,12 +76,12 @@ fn checked(
     let merge = crew.site.vault.commit(tree, &[onto, commit], &crew.site.who(&call.role), &message)?;
     let checks = crew.checks_of_merge(call)?;
     if !checks.is_empty() {
-        let Some(result) = crew.check_apart(&merge, &checks, control)? else { return Ok(Tried::Stopped) };
+        let Some(result) = crew.check_merge(&merge, &checks, control)? else { return Ok(Tried::Stopped) };
         if !result.passed {
             crew.site.vault.bring_onto(group, onto)?;
-            let failed = result.failed.unwrap_or_default();
-            return failure(&crew.workflow.merge_words(), &failed, whose(&checks, &failed), &result.output)
-                .map(Tried::Out);
+            let of = result.other_group(Some(group));
+            let words = crew.workflow.merge_words();
+            return failure(&words, &result.failed_line, of, &result.output).map(Tried::Out);
         }
     }
     crew.site.vault.publish(group, &merge, onto, Some(call.id))?;
@@ -124,6 +123,14 @@ fn conflict(words: &MergeWords, files: &[String]) -> Result<Json, Failure> {
         listed(files)
     );
     said(words.conflict.as_ref(), &context, json!({ "conflicting_files": files }))
+}
+
+/// An agent has changed files while it merged. Its work stays with the group, and has to be tested and approved again.
+pub(super) fn resolved(crew: &Crew, call: &Call) -> Result<Over, Failure> {
+    let context = "You changed files to make the merge. Interlock kept them, and has merged nothing: tests and approvals \
+                   spoke for the files before. Look at the result, and report it as finished work.";
+    let more = json!({ "conflicting_files": [] });
+    report(crew, call, &said(crew.workflow.merge_words().conflict.as_ref(), context, more)?)
 }
 
 fn failure(words: &MergeWords, command: &str, whose: Option<&Name>, output: &str) -> Result<Json, Failure> {

@@ -49,6 +49,7 @@ use site::Site;
 use view::View;
 
 pub(crate) use ending::{Ended, is_handed_over};
+pub(crate) use site::checkouts;
 
 /// How long the agents of a run that was killed may take to end.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -95,11 +96,12 @@ impl Run {
         let key = RegisterKey::new(looking.register_key(&self.session));
         let sources = sources(&mut looking, &self.workflow)?;
         let own: Vec<(String, String)> = sources.iter().cloned().chain([self.team.source.clone()]).collect();
+        let checks = checks::RunChecks { passed: Default::default(), key: looking.checkout_key(&self.session) };
         let crew = Arc::new(Crew {
             observer: observe::ChangeObserver::new(&self.workflow, &own, &self.project.root),
             site: Site::open(&self.root, &self.session, self.project, key)?,
             purse: Purse::open(&self.root.join("spent.jsonl")),
-            checks: checks::Checks::default(),
+            checks,
             cut_short: std::sync::Mutex::default(),
             told: std::sync::atomic::AtomicBool::default(),
             session: self.session,

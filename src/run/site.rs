@@ -21,7 +21,6 @@ use crate::team::Keep;
 
 /// Groups have names of people's choice; these are no such names.
 pub(super) const OF_SESSION: &str = "+session";
-const OF_MERGES: &str = "+merges";
 
 pub(super) struct Site {
     pub(super) project: Project,
@@ -201,9 +200,9 @@ impl Site {
         }
     }
 
-    /// Where merges are tried, and what has to hold of the whole is looked at.
-    pub(super) fn merge_bench(&self) -> Result<Workspace> {
-        Workspace::open(&self.root, OF_MERGES, &self.vault)
+    /// Where commands run in clean checkouts. No agent is given a folder in it.
+    pub(super) fn checkouts(&self) -> PathBuf {
+        checkouts(&self.root)
     }
 
     /// Whether the work of a group is part of what was merged. One that has `done` without changing anything is.
@@ -296,6 +295,11 @@ pub(super) fn kept(root: &Path) -> PathBuf {
     root.join("kept")
 }
 
+/// The clean checkouts of a session.
+pub(crate) fn checkouts(root: &Path) -> PathBuf {
+    root.join("checkouts")
+}
+
 /// Where agents of a session leave their handoffs.
 pub(super) fn outputs(root: &Path) -> PathBuf {
     root.join("output")
@@ -306,7 +310,7 @@ pub(super) fn outputs(root: &Path) -> PathBuf {
 pub(super) fn take_away(root: &Path) {
     let gone = root.join("repository.gone");
     remove_at_once(&root.join("work"));
-    let _ = [outputs(root), root.join("work"), gone.clone()].map(|folder| remove(&folder));
+    let _ = [outputs(root), checkouts(root), root.join("work"), gone.clone()].map(|folder| remove(&folder));
     let _ = fs::rename(repository(root), &gone).and_then(|()| remove(&gone));
 }
 

@@ -125,7 +125,7 @@ impl Writer<'_> {
                 self.touch(group.as_ref());
             }
             Change::Passed { group, name } => self.evidence(Some(group), "pass", name),
-            Change::GatePassed { group, gate } => self.evidence(group.as_ref(), "gate", gate),
+            Change::GatePassed { group, gate, .. } => self.evidence(group.as_ref(), "gate", gate),
             Change::Confirmed { group, .. } => self.evidence(Some(group), "confirmed", group),
             Change::EvidenceFailed { group, name } => self.evidence(Some(group), "failed", name),
             Change::Excused { group, excuse } => self.evidence(Some(group), "excused", &excuse.evidence),

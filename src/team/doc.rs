@@ -26,8 +26,8 @@ record! {
         budget: Option<BudgetDoc>,
         /// `interlock` merges, or the author's `agent` does.
         merge: Option<At<Name>>,
-        /// Commands that make a fresh workspace ready, such as `[npm, ci]`.
-        prepare: Vec<CommandLine>,
+        /// What makes a fresh checkout ready: a list of commands, such as `[[npm, ci]]`, or more.
+        prepare: Option<PrepareDoc>,
         /// How the commands of plans, gates and `prepare` are run.
         checks: Option<ChecksDoc>,
         /// Workspaces that are kept at the end: `never`, `failed` (the default) or `always`.
@@ -125,6 +125,20 @@ record! {
         time: Option<Duration>,
     }
 
+    /// What makes a fresh checkout ready.
+    struct PrepareDoc short(prepare_from_list) {
+        /// Commands, such as `[npm, ci]`.
+        run: Vec<CommandLine>,
+        /// Patterns of the files that the commands read. If nothing is said: lock files and manifests that are known.
+        inputs: Vec<String>,
+        /// Folders that the commands make, such as `node_modules`. They are kept for each content of the inputs, and copied
+        /// into every clean checkout.
+        keeps: Vec<At<Name>>,
+        /// Folders that the commands make faster the next time, such as `target`. They are kept from one run of the commands
+        /// on a merged tree to the next; neither a check nor an agent's folder is their source.
+        caches: Vec<At<Name>>,
+    }
+
     /// How the commands of plans, gates and `prepare` are run.
     struct ChecksDoc {
         /// Names of variables that they get from the environment beside the usual ones; `NAME_*` for all that begin so and
@@ -172,6 +186,16 @@ impl Decode for CommandLine {
     fn schema(_: &mut Schemas) -> Json {
         json!({ "type": "array", "items": { "type": "string" }, "minItems": 1 })
     }
+}
+
+/// `prepare: [[npm, ci]]` stands for `prepare: { run: [[npm, ci]] }`.
+fn prepare_from_list(node: &Node) -> Option<Node> {
+    if !matches!(node.value, Value::List(_)) {
+        return None;
+    }
+    let place = node.place.clone();
+    let key = Node { place: place.clone(), value: Value::Scalar("run".into()) };
+    Some(Node { place, value: Value::Map(vec![(key, node.clone())]) })
 }
 
 /// `developer: claude` stands for `developer: { agent: claude }`.

@@ -3,6 +3,7 @@
 mod doc;
 pub(crate) mod examine;
 mod fit;
+mod prepare;
 mod read;
 
 use std::collections::BTreeMap;
@@ -17,6 +18,7 @@ use interlock_core::workflow::record::At;
 use crate::agents::{Client, Setup, Usage};
 
 pub(crate) use fit::{DESKTOP, WEBHOOK};
+pub(crate) use prepare::Prepare;
 pub(crate) use read::{Source, environment, open};
 
 /// Who plays a role.
@@ -157,7 +159,7 @@ pub(crate) struct Team {
     pub(crate) session_budget: Allowance,
     pub(crate) group_budget: Allowance,
     pub(crate) merge_by_agent: bool,
-    pub(crate) prepare: Vec<Vec<String>>,
+    pub(crate) prepare: Prepare,
     pub(crate) checks: Checks,
     pub(crate) keep: Keep,
     pub(crate) notify: Notify,

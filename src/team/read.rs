@@ -17,7 +17,7 @@ use crate::agents::{self, Client, Setup};
 use crate::play;
 use crate::process::Limits;
 use crate::team::doc::{AgentDoc, AllowanceDoc, PartDoc, TeamDoc};
-use crate::team::{Allowance, Checks, Fallback, Keep, Notify, Part, Read, Reply, Retry, Team};
+use crate::team::{Allowance, Checks, Fallback, Keep, Notify, Part, Prepare, Read, Reply, Retry, Team};
 
 /// The file of a team, and its text.
 pub(crate) struct Source {
@@ -174,7 +174,7 @@ impl Reader<'_> {
             session_budget,
             group_budget,
             merge_by_agent: self.choice(doc.merge.as_ref(), &["interlock", "agent"]) == 1,
-            prepare: doc.prepare.iter().map(|line| line.0.clone()).collect(),
+            prepare: Prepare::read(doc.prepare.as_ref(), &mut self.problems),
             checks: checks(doc),
             keep: match self.choice(doc.keep.as_ref(), &["failed", "never", "always"]) {
                 1 => Keep::Never,

@@ -4,6 +4,7 @@
 //! the strictest client reads them.
 
 mod cheats;
+mod gates;
 mod handoffs;
 mod keeping;
 mod parallel;

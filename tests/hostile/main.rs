@@ -3,6 +3,7 @@
 mod commits;
 mod ends;
 mod files;
+mod gates;
 mod git;
 mod output;
 mod people;

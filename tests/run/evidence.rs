@@ -10,20 +10,22 @@ fn yard(test: &str, more: &str) -> Yard {
     Yard::new(test, &[("scripted.yaml", &script(ONE, more)), ("m.md", "# Evidence\n")])
 }
 
-/// Runs until only a person can go on. The name of the question, and its id.
-fn asked(yard: &Yard) -> (String, String) {
+/// Runs until only a person can go on. The options of the question, and its id.
+fn asked(yard: &Yard) -> (Vec<String>, String) {
     let run = yard.ask(&["run", "m.md", "--agents", "scripted", "--no-wait"]);
     assert_eq!(run.status.code(), Some(3), "{}", String::from_utf8_lossy(&run.stderr));
     let list = yard.json(&["question", "list"]);
-    let text = |key: &str| list["questions"][0][key].as_str().unwrap_or_else(|| panic!("{key} in {list}")).to_owned();
-    (text("name"), text("question"))
+    let question = &list["questions"][0];
+    let id = question["question"].as_str().unwrap_or_else(|| panic!("no question in {list}")).to_owned();
+    let options = question["options"].as_array().expect("options").iter();
+    (options.map(|option| option.as_str().expect("a name").to_owned()).collect(), id)
 }
 
 #[test]
 fn qa_that_never_reports_ends_at_a_person() {
     let yard = yard("qa_never_reports", "  - { role: qa_expert, prints: nothing }");
-    let (name, id) = asked(&yard);
-    assert_eq!(name, "stuck");
+    let (options, id) = asked(&yard);
+    assert_eq!(options, ["defer", "drop", "retry", "stop"], "none of them is evidence");
     let session = id.split('.').next().expect("a session");
     let statuses = yard.statuses(session);
     assert_eq!(statuses.iter().filter(|status| *status == "no_handoff").count(), 3, "{statuses:?}");
@@ -48,12 +50,13 @@ const ONLY_LOOKS: &str = "  - { role: project_manager, group: session, says: { s
 #[test]
 fn investigation_that_was_not_declared_waits_for_a_person() {
     let yard = yard("undeclared", ONLY_LOOKS);
-    let (name, id) = asked(&yard);
-    assert_eq!(name, "nothing_completed");
+    let (options, id) = asked(&yard);
+    assert_eq!(options, ["confirm", "go on", "stop"]);
     yard.json(&["answer", &id, "--option", "confirm", "--as", "ann"]);
-    let run = yard.run(&["--agents", "scripted"]);
-    assert_eq!(run["status"], "completed");
-    assert_eq!(run["exceptions"], json!([{ "text": "nothing was completed; ann confirmed that" }]));
+    let session = id.split('.').next().expect("a session");
+    assert_eq!(yard.json(&["session", "show", session])["status"], "completed");
+    let complete = yard.json(&["complete", session]);
+    assert_eq!(complete["exceptions"], json!([{ "text": "nothing was completed; ann confirmed that" }]));
 }
 
 #[test]

@@ -109,9 +109,10 @@ fn a_session_that_is_cancelled_after_its_run_was_stopped_is_left_as_told() {
 }
 
 #[test]
-fn every_workspace_is_made_ready_once() {
+fn prepare_without_keeps_runs_once_in_each_workspace_and_for_each_checked_tree() {
     let more = "  - { role: developer, does: [{ run: [test, -f, made.ready], expect: pass }, { write: \"{group}.txt\", text: x }], says: { status: READY_FOR_QA } }";
-    let groups = "{ id: one, title: One, checks: [[test, -f, made.ready]] }, { id: two, title: Two }";
+    let groups =
+        "{ id: one, title: One, checks: [[test, -f, made.ready]] }, { id: two, title: Two, depends_on: [one] }";
     let script = script(groups, more);
     let file = agents("prepare: [[sh, -c, \"echo x >> made.ready; echo x >> $HOME/prepared\"]]");
     let files =
@@ -119,7 +120,7 @@ fn every_workspace_is_made_ready_once() {
     let yard = Yard::new("prepare", &files);
     assert_eq!(yard.run(&["m.md", "--no-wait"])["status"], "completed");
     let times = fs::read_to_string(yard.path("../prepared")).expect("it ran").lines().count();
-    assert_eq!(times, 4, "of two groups, of the session, and where merges are tried");
+    assert_eq!(times, 5, "of two groups, of the session, and for the trees of two merges");
 }
 
 #[test]

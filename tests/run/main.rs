@@ -62,7 +62,9 @@ fn a_merge_whose_tests_fail_goes_back_to_its_author_with_both_sides() {
 
 #[test]
 fn an_agent_may_merge_where_the_team_says_so() {
-    let more = "  - { role: developer, attempt: 2, does: [{ append: one.txt, text: \"merged\\n\" }], says: { status: MERGE_SUCCESS } }";
+    let more = "  - { role: developer, attempt: 2, does: [{ append: one.txt, text: \"merged\\n\" }], says: { status: MERGE_SUCCESS } }\n  \
+                - { role: developer, attempt: 3, says: { status: READY_FOR_QA } }\n  \
+                - { role: developer, attempt: 4, says: { status: MERGE_SUCCESS } }";
     let yard = Yard::new(
         "an_agent_may_merge",
         &[
@@ -71,9 +73,13 @@ fn an_agent_may_merge_where_the_team_says_so() {
             ("m.md", "# One\n"),
         ],
     );
-    let ended = yard.run(&["m.md"]);
+    let ended = yard.run(&["m.md", "--no-wait"]);
     assert_eq!(ended["status"], "completed");
-    assert_eq!(yard.result(ended["session"].as_str().expect("a session"), "one.txt"), "one\nmerged");
+    let session = ended["session"].as_str().expect("a session");
+    assert_eq!(yard.result(session, "one.txt"), "one\nmerged");
+    let statuses = yard.statuses(session);
+    let again = ["MERGE_CONFLICT", "READY_FOR_QA", "PASS", "APPROVED", "MERGE_SUCCESS"];
+    assert!(statuses.windows(5).any(|said| said == again), "a change while merging is approved again: {statuses:?}");
 }
 
 #[test]

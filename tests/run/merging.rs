@@ -72,7 +72,9 @@ GROUP, ATTEMPT, AGAIN = E['INTERLOCK_GROUP'], E['INTERLOCK_ATTEMPT'], os.path.jo
 if ATTEMPT == '1': put({'one': 'other\\n', 'two': 'mine\\n'}[GROUP]); say('READY_FOR_QA')
 elif GROUP == 'one': say('MERGE_SUCCESS')
 elif not os.path.exists(AGAIN): open(AGAIN, 'w'); say('MERGE_SUCCESS')
-else: settle('both\\n'); say('MERGE_SUCCESS')
+elif ATTEMPT == '2': settle('both\\n'); say('MERGE_SUCCESS')
+elif ATTEMPT == '3': assert open('same').read() == 'both\\n'; say('READY_FOR_QA')
+else: say('MERGE_SUCCESS')
 ";
     let yard = with_agent("agents_conflict", "developer", body, "merge: agent");
     yard.write("scripted.yaml", &script("{ id: one, title: One }, { id: two, title: Two }", ""));
@@ -82,6 +84,10 @@ else: settle('both\\n'); say('MERGE_SUCCESS')
     assert!(text.contains("the marks of a merge conflict are still in `same`"), "{text}");
     let session = yard.json(&["session", "list"])["sessions"][0]["session"].as_str().expect("a session").to_owned();
     assert_eq!(yard.result(&session, "same"), "both");
+    let statuses = yard.statuses(&session);
+    let from = statuses.iter().position(|status| status == "MERGE_CONFLICT").expect("the resolution is not merged");
+    let after = ["READY_FOR_QA", "PASS", "APPROVED", "MERGE_SUCCESS"];
+    assert_eq!(statuses[from + 1..from + 5], after, "tested and approved again: {statuses:?}");
 }
 
 #[test]

@@ -260,15 +260,13 @@ fn commands_find_a_repository_where_merges_are_tried() {
     assert_eq!(merges(&yard.statuses(ended["session"].as_str().expect("a session"))), ["MERGE_SUCCESS"]);
 }
 
-/// What commands have made for each other goes with the folder that they made it in.
+/// Ignored files that one command makes are there for the next one of the same gate, and for no other group.
 #[test]
-fn what_is_tried_again_from_nothing_is_tried_from_the_first_command_on() {
-    let second = "test -e out && { echo x >> $HOME/seconds; test $(wc -l < $HOME/seconds) -gt 1; }";
-    let groups = format!(
-        "{{ id: one, title: One, checks: [[test, -d, .]] }}, {{ id: two, title: Two, depends_on: [one], checks: [[touch, out], [sh, -c, {second:?}]] }}"
-    );
-    let files = [("scripted.yaml", &*script(&groups, "")), (".gitignore", "out\nscripted.yaml\n"), ("m.md", "# Two\n")];
-    let yard = Yard::new("from_the_first", &files);
+fn ignored_file_made_by_a_check_reaches_only_later_checks_of_its_group() {
+    let groups = "{ id: one, title: One, checks: [[touch, out], [test, -e, out]] }, \
+                  { id: two, title: Two, depends_on: [one], checks: [[test, \"!\", -e, out]] }";
+    let files = [("scripted.yaml", &*script(groups, "")), (".gitignore", "out\nscripted.yaml\n"), ("m.md", "# Two\n")];
+    let yard = Yard::new("shared_in_gate", &files);
     let ended = yard.run(&["m.md", "--agents", "scripted", "--no-wait"]);
     assert_eq!(ended["status"], "completed");
     let statuses = yard.statuses(ended["session"].as_str().expect("a session"));

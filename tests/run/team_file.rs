@@ -215,3 +215,22 @@ fn a_folder_without_git_is_refused_with_help() {
     assert!(text.contains("E0605") && text.contains("is a bare repository") && !text.contains("git init"), "{text}");
     std::fs::remove_dir_all(&folder).expect("it is ours");
 }
+
+#[test]
+fn prepare_that_keeps_what_it_cannot_make_is_refused() {
+    let team =
+        |prepare: &str| format!("agents: {{ a: {{ client: scripted }} }}\nroles: {{ any: a }}\nprepare: {prepare}\n");
+    let yard = Yard::new("keeps", &[("m.md", "# M\n")]);
+    for (prepare, problem) in [
+        ("{ keeps: [node_modules] }", "`prepare` has no command in `run` that makes `node_modules`"),
+        ("{ run: [[\"true\"]], keeps: [../elsewhere] }", "`../elsewhere` is not a folder inside of the project"),
+        ("{ run: [[\"true\"]], caches: [/tmp] }", "`/tmp` is not a folder inside of the project"),
+        ("{ run: [[\"true\"]], keeps: [.git/hooks] }", "`.git/hooks` is not a folder inside of the project"),
+        ("{ run: [[\"true\"]], inputs: [\"[a\"] }", "`[a` is not a pattern"),
+    ] {
+        yard.write("agents.yaml", &team(prepare));
+        let output = yard.ask(&["run", "m.md"]);
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.code() == Some(4) && text.contains("E0603") && text.contains(problem), "{text}");
+    }
+}

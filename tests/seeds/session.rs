@@ -135,7 +135,8 @@ impl Play {
     pub(crate) fn gate(&mut self, passed: bool, output: &str) -> Decision {
         let run = *self.state.gate_runs.keys().next().expect("an open gate");
         let (tree, output) = (Name::new("tree"), Name::new(output));
-        self.done(&Command::GateFinished(GateFinished { run, passed, tree, output })).expect("a decision")
+        self.done(&Command::GateFinished(GateFinished { run, passed, tree, output, checkout: Default::default() }))
+            .expect("a decision")
     }
 
     /// Somebody asks for the end, round the role that may say so: the verdict is REJECT, and nothing has moved.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::checkout::GroupGate;
 use crate::decide::facts::{Facts, record};
 use crate::decide::needs::must_keep_role;
 use crate::decide::situation::Situation;
@@ -275,11 +276,16 @@ impl<'a> Draft<'a> {
     }
 
     pub(crate) fn open_gate(&mut self, slot: Slot<'_>, gate: GateIx, purpose: GatePurpose) {
+        self.open_gates(slot, gate, purpose, Vec::new());
+    }
+
+    /// `again`: gates of completed groups that the run checks again, instead of the one that names it.
+    pub(crate) fn open_gates(&mut self, slot: Slot<'_>, gate: GateIx, purpose: GatePurpose, again: Vec<GroupGate>) {
         let run = self.last_gate_run.next();
         self.last_gate_run = run;
         let gate = self.cx.workflow.gate(gate).name.clone();
         self.gate = Some(Run { run, gate: gate.clone() });
-        self.push(Change::GateOpened { run, gate, group: slot.name(), part: slot.part, purpose });
+        self.push(Change::GateOpened { run, gate, group: slot.name(), part: slot.part, purpose, again });
     }
 
     pub(crate) fn ask(

@@ -1,5 +1,6 @@
 //! A gate's commands have run.
 
+use crate::checkout::GroupGate;
 use crate::code::Code;
 use crate::command::GateFinished;
 use crate::decide::choose::choose;
@@ -8,7 +9,7 @@ use crate::decide::ledger::Ledger;
 use crate::decide::report::{Given, interlock};
 use crate::decide::situation::Situation;
 use crate::decide::{Cx, Outcome};
-use crate::decision::Reason;
+use crate::decision::{Reason, Warning};
 use crate::event::{Cause, Change};
 use crate::id::{GateRunId, Name};
 use crate::rejection::Rejection;
@@ -21,13 +22,21 @@ pub(super) fn finished(cx: &Cx<'_>, result: &GateFinished) -> Result<Outcome, Re
         let message = format!("no gate run {} waits for a result", result.run);
         return Err(Rejection::new(Code::NoGateRun, message).allowed(allowed));
     };
-    let draft = route_gate(cx, (result.run, run), result.passed, &result.output, None)?;
+    if result.tree.is_empty() {
+        // Without one, nothing could be said about the files that complete.
+        let message = format!("the result of gate run {} does not name the tree that its commands ran on", result.run);
+        return Err(Rejection::new(Code::GateWithoutTree, message));
+    }
+    let outcome = (&result.output, result.checkout.failed.as_ref());
+    let mut draft = route_gate(cx, (result.run, run), result.passed, outcome, None)?;
+    draft.warnings.extend(result.checkout.warnings(&result.tree).into_iter().map(Warning::plain));
     Ok(draft.finish(Cause::GateFinished {
         run: result.run,
         gate: run.gate.clone(),
         passed: result.passed,
         tree: result.tree.clone(),
         output: result.output.clone(),
+        checkout: result.checkout.clone(),
     }))
 }
 
@@ -35,7 +44,7 @@ pub(crate) fn route_gate<'a>(
     cx: &Cx<'a>,
     (id, run): (GateRunId, &'a GateRun),
     passed: bool,
-    output: &Name,
+    (output, failed): (&Name, Option<&GroupGate>),
     given: Option<&'a Given>,
 ) -> Result<Draft<'a>, Rejection> {
     let situation = Situation::of_gate(cx, run, given);
@@ -45,7 +54,11 @@ pub(crate) fn route_gate<'a>(
     draft.push(Change::GateClosed { run: id });
     // A pass in a phase is the leaving of that phase; completion has runs of its own.
     if passed && run.purpose != GatePurpose::Phase {
-        draft.push(Change::GatePassed { group: run.group.clone(), gate: run.gate.clone() });
+        draft.gates_pass(run);
+    }
+    if !run.again.is_empty() {
+        draft.after_recheck(&situation, run, passed, failed)?;
+        return Ok(draft);
     }
     if let GatePurpose::Validation(validator) = &run.purpose {
         draft.after_validation_gate(&situation, validator, &run.gate, passed)?;

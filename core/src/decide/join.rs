@@ -309,8 +309,7 @@ impl<'a> Draft<'a> {
         self.nothing_is_open(group)?;
         self.refuse_unchanged(group)?;
         for gate in &workflow.completion.gates {
-            let done = self.gate_done(group, *gate);
-            if !done {
+            if !self.gate_holds(group, *gate) {
                 self.action = Action::Gate;
                 self.open_gate(fresh_slot(Some(group), &group.lane, 0, None), *gate, GatePurpose::Completion);
                 return Ok(Where::Busy);
@@ -363,8 +362,9 @@ impl<'a> Draft<'a> {
     pub(crate) fn gate_done(&self, group: &Group, gate: GateIx) -> bool {
         let gate = self.cx.workflow.gate(gate);
         let nothing_to_run = matches!(gate.run, GateRun::Plan) && group.checks.is_empty();
-        let now = |change: &Change| matches!(change, Change::GatePassed { group: Some(g), gate: n } if *g == group.id && *n == gate.name);
-        nothing_to_run || group.gates_passed.contains(&gate.name) || self.changes.iter().any(now)
+        let now = |change: &Change| matches!(change, Change::GatePassed { group: Some(g), gate: n, .. } if *g == group.id && *n == gate.name);
+        let earlier = || !self.lapses_now(group) && group.gates_passed.contains(&gate.name);
+        nothing_to_run || self.changes.iter().any(now) || earlier()
     }
 
     pub(crate) fn complete_group(&mut self, situation: &Situation<'_>) -> Result<(), Rejection> {

@@ -26,6 +26,7 @@ mod needs;
 mod offer;
 mod overrule;
 mod plan;
+mod recheck;
 mod refuse;
 mod report;
 mod situation;
@@ -38,7 +39,7 @@ mod watch;
 use crate::code::Code;
 use crate::command::{Command, Inputs};
 use crate::event::Event;
-use crate::id::{AssignmentId, DecisionId, Digest};
+use crate::id::{AssignmentId, DecisionId, Digest, Name};
 use crate::naming;
 use crate::rejection::Rejection;
 use crate::state::{Group, State};
@@ -68,7 +69,24 @@ pub enum Outcome {
 }
 
 pub fn decide(workflow: &Workflow, state: &State, command: &Command, inputs: &Inputs) -> Result<Outcome, Rejection> {
-    let cx = Cx { workflow, state, inputs };
+    decide_on(workflow, state, command, inputs, None)
+}
+
+/// Decides with the tree that the project has now. Gates that passed on another tree do not count for the end of a session;
+/// without a known tree, none of them does.
+///
+/// # Errors
+/// The command is refused; nothing changes.
+pub fn decide_on(
+    workflow: &Workflow,
+    state: &State,
+    command: &Command,
+    inputs: &Inputs,
+    tree: Option<&Name>,
+) -> Result<Outcome, Rejection> {
+    // A gate result is the latest that is known of the tree.
+    let tree = if let Command::GateFinished(result) = command { Some(&result.tree) } else { tree };
+    let cx = Cx { workflow, state, inputs, tree: tree.filter(|tree| !tree.is_empty()) };
     if let Some(problem) = command.person().and_then(|name| naming::check_person(name)) {
         return Err(Rejection::new(problem.code, problem.message).maybe_help(problem.help));
     }
@@ -127,6 +145,8 @@ pub(crate) struct Cx<'a> {
     pub(crate) workflow: &'a Workflow,
     pub(crate) state: &'a State,
     pub(crate) inputs: &'a Inputs,
+    /// The tree that is there now, where that is known.
+    pub(crate) tree: Option<&'a Name>,
 }
 
 impl Cx<'_> {

@@ -149,14 +149,15 @@ impl Draft<'_> {
         missing.map(|(_, need)| need.options.iter().map(name).collect::<Vec<_>>().join(" or ")).collect()
     }
 
-    fn lapses(&self, group: &Group) -> bool {
+    /// Whether this decision voids the evidence of a group.
+    pub(crate) fn lapses_now(&self, group: &Group) -> bool {
         self.changes.iter().any(|change| matches!(change, Change::PassesLapsed { group: g } if *g == group.id))
     }
 
     pub(crate) fn has_passed(&self, group: &Group, name: &Name) -> bool {
         let now =
             |change: &Change| matches!(change, Change::Passed { group: g, name: n } if *g == group.id && n == name);
-        self.changes.iter().any(now) || !self.lapses(group) && group.passed.contains(name)
+        self.changes.iter().any(now) || !self.lapses_now(group) && group.passed.contains(name)
     }
 
     /// An excuse for this evidence, or for any.
@@ -164,7 +165,7 @@ impl Draft<'_> {
         let fits = |excuse: &Excuse| name.is_none_or(|name| excuse.evidence == *name);
         let now =
             |change: &Change| matches!(change, Change::Excused { group: g, excuse } if *g == group.id && fits(excuse));
-        self.changes.iter().any(now) || !self.lapses(group) && group.excused.iter().any(fits)
+        self.changes.iter().any(now) || !self.lapses_now(group) && group.excused.iter().any(fits)
     }
 
     pub(crate) fn excuses_now(&self, group: &Group) -> bool {

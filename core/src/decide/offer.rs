@@ -36,7 +36,7 @@ pub struct Offer {
 
 /// The statuses that the holder of an assignment may report now, always in the same order.
 pub fn offers(workflow: &Workflow, state: &State, assignment: &Assignment) -> Vec<Offer> {
-    let cx = Cx { workflow, state, inputs: &Inputs { now: Timestamp(0) } };
+    let cx = Cx { workflow, state, inputs: &Inputs { now: Timestamp(0) }, tree: None };
     let Ok(situation) = Situation::of_assignment(&cx, assignment, None, None) else { return Vec::new() };
     let Some(role) = situation.reporter else { return Vec::new() };
     let own = workflow.by_report.range((role, StatusIx(0))..=(role, StatusIx(u16::MAX)));

@@ -35,12 +35,11 @@ impl Draft<'_> {
             self.ask_nothing_completed(situation, &reasons);
             return Ok(());
         }
-        let gates = self.open_session_gates();
-        if let (Some(gate), true) = (gates.first(), reasons.is_empty()) {
-            let purpose = GatePurpose::Validation(self.cx.workflow.role(validator).name.clone());
-            return self.session_gate(*gate, purpose);
+        let purpose = GatePurpose::Validation(self.cx.workflow.role(validator).name.clone());
+        if reasons.is_empty() && self.opens_final_gate(purpose) {
+            return Ok(());
         }
-        reasons.extend(gates.iter().map(|gate| self.gate_reason(*gate)));
+        reasons.extend(self.open_session_gates().iter().map(|gate| self.gate_reason(*gate)));
         self.verdict(situation, validator, reasons, voice)
     }
 
@@ -52,13 +51,11 @@ impl Draft<'_> {
         voice: &Voice,
     ) -> Result<(), Rejection> {
         let reasons = self.judge_end(true);
-        match (self.open_session_gates().first(), reasons.is_empty()) {
-            (Some(gate), true) => {
-                let purpose = GatePurpose::Validation(self.cx.workflow.role(validator).name.clone());
-                self.session_gate(*gate, purpose)
-            }
-            (Some(_) | None, _) => self.verdict(situation, validator, reasons, voice),
+        let purpose = GatePurpose::Validation(self.cx.workflow.role(validator).name.clone());
+        if reasons.is_empty() && self.opens_final_gate(purpose) {
+            return Ok(());
         }
+        self.verdict(situation, validator, reasons, voice)
     }
 
     pub(crate) fn verdict(
@@ -202,13 +199,14 @@ impl Draft<'_> {
         let text = if groups {
             "no group was completed: all are deferred or cancelled, and no person has acknowledged that"
         } else {
-            "no group was planned, and neither a declaration at the start nor a person says that this is an investigation"
+            "no group was planned, and no person has declared or confirmed an investigation"
         };
         Some(Reason::new(Code::NothingCompleted, None, text))
     }
 
     fn ask_nothing_completed(&mut self, situation: &Situation<'_>, reasons: &[Reason]) {
-        self.because.extend(reasons.iter().map(|reason| Name::from(format!("The session ends, but {}", reason.text))));
+        self.because
+            .extend(reasons.iter().map(|reason| Name::from(format!("The session would end, but {}", reason.text))));
         self.put_question(situation, self.cx.workflow.nothing_completed, false, None);
     }
 
@@ -253,7 +251,7 @@ impl Draft<'_> {
             reasons.push(Reason::new(Code::NoValidPath, name, text));
         }
         if self.lacks_changes(group) {
-            let text = format!("{} changes no file, and nobody has accepted that", group.id);
+            let text = format!("{} changes no file, and that was not accepted", group.id);
             reasons.push(Reason::new(Code::NothingChanged, name, text));
         }
         if completed && !self.is_confirmed(group) {
@@ -278,12 +276,10 @@ impl Draft<'_> {
         }
     }
 
-    fn open_session_gates(&self) -> Vec<GateIx> {
+    pub(crate) fn open_session_gates(&self) -> Vec<GateIx> {
         let workflow = self.cx.workflow;
-        let passed = |gate: &Name| {
-            let now = |change: &Change| matches!(change, Change::GatePassed { group: None, gate: n } if n == gate);
-            self.cx.state.gates_passed.contains(gate) || self.changes.iter().any(now)
-        };
+        // One that passed on another tree, or on one that is not known to be this, has not passed.
+        let passed = |gate: &Name| self.cx.tree.is_some() && self.tree_of_pass(None, gate) == self.cx.tree;
         let gates = workflow.completion.session_gates.iter().copied();
         gates
             .filter(|ix| {
@@ -298,13 +294,6 @@ impl Draft<'_> {
         Reason::new(Code::GateMissing, None, text)
     }
 
-    fn session_gate(&mut self, gate: GateIx, purpose: GatePurpose) -> Result<(), Rejection> {
-        self.action = Action::Gate;
-        self.push(Change::Session { status: SessionStatus::Validating });
-        self.open_gate(self.session_slot(), gate, purpose);
-        Ok(())
-    }
-
     pub(crate) fn session_slot(&self) -> Slot<'static> {
         static EMPTY: std::sync::LazyLock<crate::state::Lane> = std::sync::LazyLock::new(Default::default);
         Slot { group: None, lane: &EMPTY, part: 0, phase: None, fresh: true }
@@ -313,10 +302,10 @@ impl Draft<'_> {
     /// `end: session`, under the same condition as any end.
     pub(crate) fn end_session(&mut self) -> Result<(), Rejection> {
         let mut reasons = if self.preview { Vec::new() } else { self.judge_end(true) };
-        let gates = if self.preview { Vec::new() } else { self.open_session_gates() };
-        if let (Some(gate), true) = (gates.first(), reasons.is_empty()) {
-            return self.session_gate(*gate, GatePurpose::Completion);
+        if !self.preview && reasons.is_empty() && self.opens_final_gate(GatePurpose::Completion) {
+            return Ok(());
         }
+        let gates = if self.preview { Vec::new() } else { self.open_session_gates() };
         reasons.extend(gates.iter().map(|gate| self.gate_reason(*gate)));
         if reasons.is_empty() {
             self.action = Action::End;
@@ -334,6 +323,12 @@ impl Draft<'_> {
         if reasons.is_empty() {
             return self.end_session();
         }
+        self.ask_about_the_end(&reasons);
+        Ok(())
+    }
+
+    /// Puts to a person what keeps the session from its end. An answer has the end tried again.
+    pub(crate) fn ask_about_the_end(&mut self, reasons: &[Reason]) {
         let list: Vec<&str> = reasons.iter().map(|reason| reason.text.as_str()).collect();
         let text = Name::from(format!("The session is done but for: {}", list.join("; ")));
         let workflow = self.cx.workflow;
@@ -341,7 +336,6 @@ impl Draft<'_> {
         let options = question.options.iter().map(|(name, _)| name.clone()).collect();
         self.because.push(text.clone());
         self.ask(self.session_slot(), workflow.unfinished, (text, options), None, None);
-        Ok(())
     }
 
     /// A person has seen every deferred group; the end is asked for again.

@@ -103,10 +103,10 @@ impl Scene {
             }
             Speaker::Gate(gate) => {
                 let purpose = if self.phase.is_some() { GatePurpose::Phase } else { GatePurpose::Completion };
-                let run = GateRun { gate: gate.clone(), group: self.group(), part, purpose };
+                let run = GateRun { gate: gate.clone(), group: self.group(), part, purpose, again: Vec::new() };
                 let passed = normalise_status(&query.status) == "PASS";
                 let output = Name::new("");
-                let draft = route_gate(cx, (GateRunId(1), &run), passed, &output, Some(&facts.loops))?;
+                let draft = route_gate(cx, (GateRunId(1), &run), passed, (&output, None), Some(&facts.loops))?;
                 draft.finish(Cause::CompletionAsked { by: Name::new("route") })
             }
             Speaker::Question(name) => {

@@ -65,7 +65,7 @@ impl Seed<'_> {
             allowed: Vec::new(),
         });
         let inputs = crate::command::Inputs { now: crate::id::Timestamp(0) };
-        let cx = Cx { workflow, state: &state, inputs: &inputs };
+        let cx = Cx { workflow, state: &state, inputs: &inputs, tree: None };
         let opening = workflow
             .group_begin
             .iter()

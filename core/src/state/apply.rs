@@ -54,7 +54,7 @@ impl State {
     fn change(&mut self, change: &Change, decision: DecisionId) {
         match change {
             Change::GroupPlanned { group } => {
-                self.gates_passed.clear();
+                self.session_gates_lapse();
                 self.nothing_completed = None;
                 let mut group = Group::planned(group);
                 group.words.plan = decision;
@@ -78,7 +78,7 @@ impl State {
             Change::QuestionClosed { question } => self.question_closed(*question),
             Change::GateOpened { .. } => self.gate_opened(change),
             Change::GateClosed { run } => self.gate_closed(*run),
-            Change::GatePassed { group, gate } => self.gate_passed(group.as_ref(), gate),
+            Change::GatePassed { group, gate, tree } => self.gate_passed(group.as_ref(), gate, tree.as_ref()),
             Change::Session { status } => self.status = *status,
             Change::PathsAllowed { paths, by } => self.allow_paths(paths, by),
             Change::Waits { group, part, seat } => {
@@ -160,7 +160,7 @@ impl State {
                 self.forget_awaited(group);
             }
             Change::GroupEnded { group, end } => {
-                self.gates_passed.clear();
+                self.session_gates_lapse();
                 self.moved(group, |group| group.rests(Progress::Ended(end.clone())));
             }
             Change::DeferralNamed { group, by } => self.on_group(group, |group| {
@@ -310,7 +310,7 @@ impl State {
         self.assignments.insert(*assignment, given);
         if group.is_some() && *task != Task::Consult {
             // Gates of the session passed on a tree that is about to change.
-            self.gates_passed.clear();
+            self.session_gates_lapse();
         }
         self.merging(group.as_ref(), *task == Task::Merge);
         if self.status == SessionStatus::Validating {
@@ -407,10 +407,11 @@ impl State {
     }
 
     fn gate_opened(&mut self, change: &Change) {
-        let Change::GateOpened { run, gate, group, part, purpose } = change else { return };
+        let Change::GateOpened { run, gate, group, part, purpose, again } = change else { return };
         self.on_lane(group.as_ref(), |lane| lane.hold(*part, Holder::Gate(*run)));
         self.last_gate_run = *run;
-        let opened = GateRun { gate: gate.clone(), group: group.clone(), part: *part, purpose: purpose.clone() };
+        let (gate, group, again) = (gate.clone(), group.clone(), again.clone());
+        let opened = GateRun { gate, group: group.clone(), part: *part, purpose: purpose.clone(), again };
         self.gate_runs.insert(*run, opened);
         self.merging(group.as_ref(), true);
     }
@@ -421,17 +422,24 @@ impl State {
         }
     }
 
-    fn gate_passed(&mut self, group: Option<&Name>, gate: &Name) {
-        match group {
-            None => {
-                self.gates_passed.insert(gate.clone());
-            }
+    fn gate_passed(&mut self, group: Option<&Name>, gate: &Name, tree: Option<&Name>) {
+        let (passed, trees) = match group {
+            None => (&mut self.gates_passed, &mut self.gate_trees),
             Some(name) => {
-                if let Some(group) = self.group_mut(name) {
-                    group.gates_passed.insert(gate.clone());
-                }
+                let Some(group) = self.group_mut(name) else { return };
+                (&mut group.gates_passed, &mut group.gate_trees)
             }
+        };
+        passed.insert(gate.clone());
+        match tree {
+            Some(tree) => drop(trees.insert(gate.clone(), tree.clone())),
+            None => drop(trees.remove(gate)),
         }
+    }
+
+    fn session_gates_lapse(&mut self) {
+        self.gates_passed.clear();
+        self.gate_trees.clear();
     }
 
     fn release(&mut self, group: Option<&Name>, part: u8, holder: &Holder) {

@@ -185,6 +185,9 @@ pub struct Group {
     /// Evidence, for the tree as it is.
     pub passed: BTreeSet<Name>,
     pub gates_passed: BTreeSet<Name>,
+    /// For each gate that passed, the tree it passed on.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub gate_trees: BTreeMap<Name, Name>,
     pub findings: Vec<Finding>,
     /// Roles that have reviewed it.
     pub reviewers: BTreeSet<Name>,
@@ -264,6 +267,7 @@ impl Group {
             author: None,
             passed: BTreeSet::new(),
             gates_passed: BTreeSet::new(),
+            gate_trees: BTreeMap::new(),
             findings: Vec::new(),
             reviewers: BTreeSet::new(),
             confirmed: false,
@@ -329,6 +333,7 @@ impl Group {
     pub(super) fn lapse_evidence(&mut self) {
         self.passed.clear();
         self.gates_passed.clear();
+        self.gate_trees.clear();
         self.excused.clear();
         self.failed.clear();
         self.accepted_unchanged = None;

@@ -14,6 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use crate::checkout::GroupGate;
 use crate::event::{Change, Closing, Event};
 use crate::id::{AssignmentId, DecisionId, Digest, GateRunId, Name, QuestionId, Timestamp};
 use crate::watch::{Via, Watch};
@@ -146,6 +147,9 @@ pub struct GateRun {
     pub group: Option<Name>,
     pub part: u8,
     pub purpose: GatePurpose,
+    /// Gates of completed groups that this run checks again, instead of `gate`.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub again: Vec<GroupGate>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -164,6 +168,9 @@ pub struct State {
     /// The person who acknowledged that nothing was completed.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub nothing_completed: Option<Name>,
+    /// For each gate of the session that passed, the tree it passed on.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub gate_trees: BTreeMap<Name, Name>,
     pub assignments: BTreeMap<AssignmentId, Assignment>,
     pub open: BTreeSet<AssignmentId>,
     pub questions: BTreeMap<QuestionId, Question>,

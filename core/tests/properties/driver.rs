@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use interlock_core::checkout::GateCheckout;
 use interlock_core::command::*;
-use interlock_core::decide::{Outcome, decide};
+use interlock_core::decide::{Outcome, decide_on};
 use interlock_core::event::Event;
 use interlock_core::handoff::{self, Grade, Handoff, Issue, PlannedGroup, Response, Tracking};
 use interlock_core::id::{AssignmentId, Digest, GateRunId, Name, QuestionId, Timestamp};
@@ -61,12 +62,16 @@ pub(crate) struct Driver<'w> {
     pub(crate) history: Vec<Event>,
     pub(crate) now: i64,
     planned: u32,
+    /// Counts the changes of the files, whoever makes them: the present tree is `tree-N`.
+    changes: u32,
 }
 
 /// What one step came to, for the laws to look at.
 pub(crate) struct Step {
     pub(crate) before: State,
     pub(crate) result: Result<Outcome, Rejection>,
+    /// The tree at this step.
+    pub(crate) tree: Name,
 }
 
 fn sighting(dice: &mut Dice) -> Sighting {
@@ -95,24 +100,28 @@ fn token(id: AssignmentId) -> Digest {
 
 impl<'w> Driver<'w> {
     pub(crate) fn new(workflow: &'w Workflow, other: &'w Workflow) -> Self {
-        Self { workflow, other, state: State::default(), history: Vec::new(), now: 0, planned: 0 }
+        Self { workflow, other, state: State::default(), history: Vec::new(), now: 0, planned: 0, changes: 0 }
     }
 
     pub(crate) fn step(&mut self, seed: u64) -> Step {
         let mut dice = Dice::new(seed);
         self.now += 1_000;
+        self.changes += u32::from(dice.one_in(12));
+        let tree = self.tree();
+        // By hand the program looks at the files; agents that report cannot.
+        let known = Some(&tree).filter(|_| dice.one_in(3));
         let command = self.command(&mut dice);
         let workflow = if dice.one_in(400) { self.other } else { self.workflow };
         let inputs = Inputs { now: Timestamp(self.now) };
-        let result = decide(workflow, &self.state, &command, &inputs);
-        let again = decide(workflow, &self.state, &command, &inputs);
+        let result = decide_on(workflow, &self.state, &command, &inputs, known);
+        let again = decide_on(workflow, &self.state, &command, &inputs, known);
         assert_eq!(result, again, "the same inputs must give the same decision: {command:?}");
         let before = self.state.clone();
         if let Ok(Outcome::Decided(event)) = &result {
             self.state.apply(event);
             self.history.push((**event).clone());
         }
-        Step { before, result }
+        Step { before, result, tree }
     }
 
     fn command(&mut self, dice: &mut Dice) -> Command {
@@ -404,14 +413,20 @@ impl<'w> Driver<'w> {
         Command::Answer(Answer { question, choice, by: Name::new("ada"), allow: Vec::new() })
     }
 
+    fn tree(&self) -> Name {
+        Name::from(format!("tree-{}", self.changes))
+    }
+
     fn gate(&self, dice: &mut Dice) -> Command {
         let open: Vec<GateRunId> = self.state.gate_runs.keys().copied().collect();
         if open.is_empty() && !dice.one_in(20) {
             return self.claim(dice);
         }
         let run = dice.pick(&open).copied().unwrap_or(GateRunId(99));
-        let (tree, output) = (Name::new("abc"), Name::new("output"));
-        Command::GateFinished(GateFinished { run, passed: !dice.one_in(3), tree, output })
+        let tree = if dice.one_in(40) { Name::new("") } else { self.tree() };
+        let output = Name::new("output");
+        let checkout = GateCheckout::default();
+        Command::GateFinished(GateFinished { run, passed: !dice.one_in(3), tree, output, checkout })
     }
 
     fn group(&self, dice: &mut Dice) -> Name {

@@ -70,6 +70,8 @@ impl Words {
     }
 }
 
+const SESSION: &str = "the session itself";
+
 #[derive(Default)]
 pub(crate) struct Laws {
     evidence: BTreeMap<Name, Evidence>,
@@ -77,6 +79,8 @@ pub(crate) struct Laws {
     settled: BTreeMap<(Name, String), BTreeSet<Name>>,
     /// A person spoke about the end of a session in which nothing was completed.
     acknowledged: bool,
+    /// By group and gate: the tree that it last passed on, read from the causes of events alone.
+    passed_on: BTreeMap<(Name, Name), Name>,
 }
 
 impl Laws {
@@ -87,14 +91,47 @@ impl Laws {
             }
             Ok(Outcome::Decided(event)) => {
                 self.gather(workflow, event, &step.before);
+                self.gather_gates(event, &step.before);
                 self.no_settled_finding_blocks(event, &step.before, after);
                 counters_only_grow(event, &step.before, after);
                 self.completion_has_evidence(workflow, after);
+                self.completed_session_has_gates_of_its_tree(workflow, step, after);
                 somebody_holds_every_open_thing(after, event);
                 work_goes_on(after, event);
                 what_ended_stays_ended(event, &step.before, after);
                 what_must_be_watched_was(workflow, after);
                 what_is_kept_beside_the_groups_agrees_with_them(after);
+            }
+        }
+    }
+
+    fn gather_gates(&mut self, event: &Event, before: &State) {
+        let Cause::GateFinished { run, passed: true, tree, .. } = &event.cause else { return };
+        let run = before.gate_runs.get(run).unwrap();
+        let group = run.group.clone().unwrap_or_else(|| Name::new(SESSION));
+        let own = Some((group, run.gate.clone())).filter(|_| run.again.is_empty()).into_iter();
+        let again = run.again.iter().map(|again| (again.group.clone(), again.gate.clone()));
+        self.passed_on.extend(own.chain(again).map(|gate| (gate, tree.clone())));
+    }
+
+    /// No sequence completes a session while a gate of a completed group has not passed on the tree that is there.
+    fn completed_session_has_gates_of_its_tree(&self, workflow: &Workflow, step: &Step, after: &State) {
+        if after.status != SessionStatus::Completed {
+            return;
+        }
+        for gate in workflow.requirements().session_gates {
+            let passed_on = self.passed_on.get(&(Name::new(SESSION), gate.clone()));
+            assert_eq!(passed_on, Some(&step.tree), "`{gate}` of the session on {}", step.tree);
+        }
+        let completed = after.groups.iter().filter(|group| group.progress == Progress::Ended(End::Completed));
+        for group in completed {
+            for (gate, by_plan) in workflow.requirements().gates {
+                if by_plan && group.checks.is_empty() {
+                    continue;
+                }
+                let passed_on = self.passed_on.get(&(group.id.clone(), gate.clone()));
+                let told = format!("{} of {}: `{gate}` on {}", group.id, workflow.name, step.tree);
+                assert_eq!(passed_on, Some(&step.tree), "{told}");
             }
         }
     }

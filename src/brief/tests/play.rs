@@ -117,7 +117,7 @@ impl Play {
     pub(super) fn gate(&mut self, passed: bool, output: &str) {
         let run = *self.state.gate_runs.keys().next().expect("an open gate");
         let (tree, output) = (Name::new("tree"), Name::new(output));
-        self.done(&Command::GateFinished(GateFinished { run, passed, tree, output }));
+        self.done(&Command::GateFinished(GateFinished { run, passed, tree, output, checkout: Default::default() }));
     }
 
     pub(super) fn prompt(&self, whose: &str, mission: Option<&str>) -> String {

@@ -1,7 +1,7 @@
 //! The files that a handoff claims to have changed, compared with the files that were.
 //!
 //! A claim is denied only where the diff leaves no doubt: paths outside of the project, paths that git ignores and words that
-//! are no path accuse nobody.
+//! are no path are not denied.
 
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn claims_that_the_diff_cannot_deny_accuse_nobody() {
+    fn claims_that_the_diff_cannot_deny_are_accepted() {
         for text in [
             "/tmp/out.txt",
             "~/notes.md",

@@ -11,7 +11,6 @@ use serde_json::{Value as Json, json};
 use crate::brief;
 use crate::failure::Failure;
 use crate::git::{Changes, Hash, Message};
-use crate::run::checks::whose;
 use crate::run::crew::Over;
 use crate::run::merge::{self, Tried};
 use crate::run::observe::WorkDiff;
@@ -25,7 +24,7 @@ use crate::sanitise;
 const MOST_NAMED: usize = 20;
 
 impl Turn<'_> {
-    /// Protected paths that this turn changed, though its role does not own them and nobody has allowed them.
+    /// Protected paths that this turn changed, though its role does not own them and no person allowed them.
     pub(super) fn protected_changes(&self, changes: &Changes) -> Vec<String> {
         let paths: Vec<(String, bool)> =
             changes.entries.iter().map(|entry| (entry.path.to_string_lossy().into_owned(), entry.leads_on)).collect();
@@ -87,7 +86,8 @@ impl Turn<'_> {
         Ok(denied)
     }
 
-    /// An agent that says that it has merged: what it made is merged now, and if that cannot be, this is what is said.
+    /// An agent that says that it has merged: Interlock makes that merge now. Files that the agent changed meanwhile are not
+    /// those that were tested and approved, so they are not merged yet.
     pub(super) fn false_merge(&self, json: &Json, commit: Option<&Hash>) -> Result<Option<Over>, Failure> {
         let (Task::Merge, Some(group)) = (self.call.task, &self.call.group) else { return Ok(None) };
         let said = json.get("status").and_then(Json::as_str).map(normalise_status);
@@ -99,6 +99,9 @@ impl Turn<'_> {
             Some(commit) => commit.clone(),
             None => self.crew.site.head(group, &self.call.open)?,
         };
+        if self.crew.site.vault.tree(&commit)? != self.crew.site.vault.tree(&self.bench.begun)? {
+            return merge::resolved(self.crew, self.call).map(Some);
+        }
         match merge::attempt(self.crew, self.call, group, &commit, self.control)? {
             Tried::In(_) => Ok(None),
             Tried::Out(said) => merge::report(self.crew, self.call, &said).map(Some),
@@ -113,7 +116,10 @@ impl Turn<'_> {
             return Ok(None);
         }
         let checks = self.crew.checks_of_claim(self.call, json.get("groups").is_some())?;
-        let result = self.crew.check(tree, &checks, &self.bench.workspace, self.control)?;
+        if checks.is_empty() {
+            return Ok(None);
+        }
+        let result = self.crew.check_work(tree, &self.bench.head, &checks, self.control)?;
         Ok(result.filter(|result| !result.passed).map(|result| {
             format!("The handoff claims that tests pass. Interlock ran them on the same files:\n{}", result.output)
         }))
@@ -141,19 +147,18 @@ impl Turn<'_> {
         }
         let who = site.who(&self.call.role);
         let merge = site.vault.commit(&tree, &[&onto, commit], &who, &Message::new("The session's own work"))?;
-        let Some(result) = self.crew.check_apart(&merge, &checks, self.control)? else {
+        let Some(result) = self.crew.check_merge(&merge, &checks, self.control)? else {
             return Ok(Some(Handed::Settled(Over::Stopped)));
         };
         if result.passed {
             return Ok(None);
         }
         site.catch_up(&mut self.bench, commit, onto)?;
-        let failed = result.failed.unwrap_or_default();
-        let of = whose(&checks, &failed).map(|group| format!(", a check of {group},")).unwrap_or_default();
+        let of = result.other_group(None).map(|group| format!(", a check of {group},")).unwrap_or_default();
         let output = brief::quoted("commands that Interlock ran", &result.output);
         Ok(Some(Handed::Back(vec![format!(
             "`{}`{of} passes on what is merged, and fails with what you changed; your folder has the merged files\n\n{output}",
-            sanitise::line(&failed)
+            sanitise::line(&result.failed_line)
         )])))
     }
 }
