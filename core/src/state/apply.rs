@@ -30,8 +30,12 @@ impl State {
             self.last_decision = decision.id;
         }
         let decision = self.last_decision;
+        let record = self.indexed_record(event);
         for change in &event.changes {
             self.change(change, decision);
+        }
+        if let Some((group, record)) = record {
+            self.index_record(group.as_ref(), record);
         }
     }
 
@@ -208,7 +212,7 @@ impl State {
         }
     }
 
-    fn on_lane(&mut self, group: Option<&Name>, change: impl FnOnce(&mut Lane)) {
+    pub(super) fn on_lane(&mut self, group: Option<&Name>, change: impl FnOnce(&mut Lane)) {
         if let Some(lane) = self.lane_mut(group) {
             change(lane);
         }

@@ -6,6 +6,7 @@
 mod apply;
 mod group;
 mod lane;
+mod record_index;
 mod roster;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,6 +20,7 @@ use crate::workflow::Task;
 
 pub use group::{End, Finding, FindingStatus, Group, GroupStatus, Progress, Words};
 pub use lane::{Block, Counter, Holder, Lane, Part, Seat};
+pub use record_index::{IndexedRecord, RecordKey};
 pub(crate) use roster::{Class, Roster, Where};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
