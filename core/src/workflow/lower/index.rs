@@ -90,6 +90,7 @@ impl Lowering<'_> {
             unfinished: QuestionIx::new(unfinished),
             lost,
             domain_guard: self.domain_guard,
+            status_notes: self.status_notes,
         })
     }
 }

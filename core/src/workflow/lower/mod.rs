@@ -10,6 +10,7 @@ mod index;
 mod limits;
 mod phases;
 mod roles;
+mod statuses;
 mod tables;
 mod unused;
 
@@ -53,6 +54,7 @@ pub(crate) fn lower(doc: &WorkflowDoc, hash: Digest, problems: &mut Problems) ->
     if lowering.full {
         return None;
     }
+    lowering.status_notes();
     lowering.completion();
     lowering.findings_hold_completion_up();
     // What could not be read may have used them.
@@ -94,6 +96,7 @@ pub(crate) struct Lowering<'a> {
     group_begin: Vec<Opening>,
     groups_ended: Vec<Opening>,
     completion: Completion,
+    status_notes: BTreeMap<(RoleIx, StatusIx), StatusNote>,
 }
 
 impl<'a> Lowering<'a> {
@@ -126,6 +129,7 @@ impl<'a> Lowering<'a> {
             group_begin: Vec::new(),
             groups_ended: Vec::new(),
             completion: Completion::default(),
+            status_notes: BTreeMap::new(),
         }
     }
 
