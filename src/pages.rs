@@ -86,6 +86,7 @@ pages! {
     E0236 ReRaised
     E0237 LateNitpick
     E0238 NotAReview
+    E0255 UnstatedFact
     E0260 ReservedId
     E0261 TextTooLong
     E0301 NoSession

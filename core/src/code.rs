@@ -102,6 +102,7 @@ codes! {
     E0236 ReRaised              "a settled finding was raised again"
     E0237 LateNitpick           "a new minor finding cannot block after the first review"
     E0238 NotAReview            "findings in a report that is no review are kept, not counted"
+    E0255 UnstatedFact          "a field is set, but not the fact that decides what happens with it"
 
     E0260 ReservedId            "a group cannot have this id"
     E0261 TextTooLong           "a title or a name is empty or too long"
