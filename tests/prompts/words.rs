@@ -109,3 +109,37 @@ fn skeleton_of_a_prompt_is_accepted_once_it_is_filled_in() {
     assert_eq!(run.exit, 0, "{handoff}: {run}");
     scene.desk("qa_expert", "login").must_have(&["Accounts lock after five wrong passwords."]);
 }
+
+/// The first prompts of a small session, as agents read them.
+#[test]
+fn first_prompts_of_a_small_session() {
+    let scene = Scene::start("prompts-small", "delivery-team");
+    let groups = json!([{ "id": "discounts", "title": "Discounts on the whole cart", "checks": [["python3", "-m", "unittest"]],
+        "description": "A discount code takes a percentage off the total." }]);
+    let manager = scene.plays(
+        "project_manager",
+        "-",
+        "PLANNING_COMPLETE",
+        "One group, no dependencies.",
+        json!({ "groups": groups }),
+    );
+    let developer = scene.plays(
+        "developer",
+        "discounts",
+        "READY_FOR_QA",
+        "shop/cart.py has discount(); 4 tests pass.",
+        json!({ "files_modified": ["shop/cart.py"], "summary": "Added discount codes to shop/cart.py with 4 tests" }),
+    );
+    let failing = json!({ "still_failing": ["test_discount_of_100_percent"] });
+    let tester = scene.plays(
+        "qa_expert",
+        "discounts",
+        "FAIL",
+        "A code of 100 % gives a negative total.",
+        json!({ "test_progression": failing }),
+    );
+    let again = scene.desk("developer", "discounts");
+    let all = [manager, developer, tester, again].map(|desk| desk.prompt).join("\n=====\n\n");
+    let root = scene.team.project().display().to_string();
+    insta::assert_snapshot!(all.replace(&root, "PROJECT").replace(&scene.session, "SESSION"));
+}
