@@ -43,6 +43,18 @@ impl Contract {
         Ok(serde_json::from_slice(&fs::read(folder.join(FILE))?)?)
     }
 
+    /// The statuses of the role with their meanings, for the description of the tool.
+    pub(crate) fn statuses(&self) -> String {
+        let Some(workflow) = load_pinned(&self.workflow).workflow else { return String::new() };
+        let guide = workflow.role_named(&self.role).map(|ix| workflow.status_meanings(ix)).unwrap_or_default();
+        let line = |(status, means): &(Name, Option<Name>)| match means {
+            Some(means) => format!("{status} ({means})"),
+            None => status.to_string(),
+        };
+        let lines: Vec<String> = guide.iter().map(line).collect();
+        if lines.is_empty() { String::new() } else { format!(" Statuses: {}.", lines.join("; ")) }
+    }
+
     /// Everything that is wrong with what an agent wrote, as the run will find it.
     pub(crate) fn check(&self, bytes: &[u8]) -> Checked {
         let extracted = match handoff::extract("handoff", bytes) {

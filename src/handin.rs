@@ -67,16 +67,35 @@ pub(crate) fn left(folder: &Path) -> io::Result<Option<Vec<u8>>> {
     if let Some(bytes) = read(folder, Path::new(FILE))? {
         return Ok(Some(bytes));
     }
-    let names = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| PathBuf::from(entry.file_name()));
-    let mut texts = names.filter(|name| name.extension().is_some_and(|ending| ending == "md"));
-    match (texts.next(), texts.next()) {
-        (Some(only), None) => read(folder, &only),
-        _ => Ok(None),
+    match only_markdown(folder) {
+        Some(only) => read(folder, &only),
+        None => Ok(None),
     }
 }
 
+/// Removes a handoff that was not accepted, so that it is not read again. Other files stay. False: the folder was replaced,
+/// and nothing was removed.
+pub(crate) fn discard(folder: &Path) -> bool {
+    let is_real = |folder: &Path| fs::symlink_metadata(folder).is_ok_and(|found| found.is_dir());
+    if !is_real(folder) || !folder.parent().is_some_and(is_real) {
+        return false;
+    }
+    let handoff = folder.join(FILE);
+    match fs::symlink_metadata(&handoff).is_ok() {
+        true => remove(&handoff).is_ok(),
+        false => only_markdown(folder).is_none_or(|only| remove(&folder.join(only)).is_ok()),
+    }
+}
+
+/// The only Markdown file of the output folder, which counts as the handoff.
+fn only_markdown(folder: &Path) -> Option<PathBuf> {
+    let names = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| PathBuf::from(entry.file_name()));
+    let mut texts = names.filter(|name| name.extension().is_some_and(|ending| ending == "md"));
+    texts.next().filter(|_| texts.next().is_none())
+}
+
 /// A file of the output folder, if it is there.
-fn read(folder: &Path, file: &Path) -> io::Result<Option<Vec<u8>>> {
+pub(crate) fn read(folder: &Path, file: &Path) -> io::Result<Option<Vec<u8>>> {
     let parent = folder.parent().unwrap_or(Path::new("."));
     let name = Path::new(folder.file_name().unwrap_or_default()).join(file);
     let above = openat(CWD, parent, OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::PATH, Mode::empty())?;
@@ -122,7 +141,7 @@ pub(crate) fn sent_back(problems: &[String], folder: &Path) -> String {
     text.push_str(&brief::listed(problems));
     let file = folder.join(FILE);
     text.push_str(&format!(
-        "\nMend every one of these, write the whole handoff to {} again, and end. Report what is so.\n",
+        "\nFix each of these, return the whole handoff again as before (file: {}), and end.\n",
         file.display()
     ));
     text

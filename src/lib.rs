@@ -27,6 +27,7 @@ mod library;
 mod markdown;
 mod narrative;
 mod output;
+mod outputs;
 mod pages;
 mod play;
 mod plugin;

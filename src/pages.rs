@@ -89,6 +89,7 @@ pages! {
     E0238 NotAReview
     E0250 FilesNotChanged
     E0251 FilesNotClaimed
+    E0255 UnstatedFact
     E0260 ReservedId
     E0261 TextTooLong
     E0301 NoSession

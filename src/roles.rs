@@ -59,9 +59,11 @@ fn returned(text: &mut String, workflow: &Workflow, role: &Role) {
         "handoff": { "next_agent": null, "context": "<what the next one has to know to go on>" },
     });
     let _ = writeln!(text, "\n## What you return\n\nAt the very end, one JSON block:\n\n```json\n{skeleton:#}\n```\n");
-    let statuses = workflow.role_named(&role.name).map(|ix| workflow.statuses_of(ix)).unwrap_or_default();
-    let statuses: Vec<String> = statuses.iter().map(|status| format!("`{status}`")).collect();
-    let _ = writeln!(text, "`status` is one of {}; your assignment says which are accepted then.", statuses.join(", "));
+    let _ = writeln!(text, "`status` is one of these; your assignment says which are accepted then:\n");
+    for (status, means) in workflow.role_named(&role.name).map(|ix| workflow.status_meanings(ix)).unwrap_or_default() {
+        let means = means.map(|means| format!(": {means}")).unwrap_or_default();
+        let _ = writeln!(text, "- `{status}`{means}");
+    }
     if let Some(blocked) = &workflow.blocked {
         let status = workflow.status_name(blocked.status);
         let reasons: Vec<String> = blocked.reasons.iter().map(|reason| format!("`{reason}`")).collect();

@@ -1,11 +1,14 @@
 //! How a session stands, for people and for scripts.
 
-use interlock_core::id::{Digest, Name};
+use std::collections::BTreeMap;
+
+use interlock_core::id::{Digest, Name, QuestionId};
 use interlock_core::state::{CompletionException, GateRun as Awaited, Group, GroupStatus, Session, State};
 use interlock_core::workflow::{Measure, Workflow};
 use serde_json::{Map, Value as Json, json};
 
-use crate::engine::Live;
+use crate::brief::QuestionBrief;
+use crate::engine::{Engine, Error, Live};
 use crate::gates;
 use crate::output::{HEADING, MARK, NAME, Text};
 use crate::store::rows::holder;
@@ -25,7 +28,7 @@ impl Pinned {
     }
 }
 
-pub(crate) fn session(live: &Live, workflow: &Workflow, pinned: &Pinned) -> Json {
+pub(crate) fn session(live: &Live, workflow: &Workflow, pinned: &Pinned, briefs: &Briefs) -> Json {
     let state = &live.state;
     let session = state.session.as_ref();
     let groups: Vec<Json> = state.groups.iter().map(|group| group_json(group, state, workflow)).collect();
@@ -51,7 +54,7 @@ pub(crate) fn session(live: &Live, workflow: &Workflow, pinned: &Pinned) -> Json
         "groups": groups,
         "loops": loops(&state.lane.counters, None, workflow),
         "assignments": assignments(live),
-        "questions": questions(live),
+        "questions": questions(live, briefs),
         "gates": gates(live, workflow),
         "watch": watch(state, workflow),
     })
@@ -168,16 +171,27 @@ pub(crate) fn assignments(live: &Live) -> Vec<Json> {
     .collect()
 }
 
-pub(crate) fn questions(live: &Live) -> Vec<Json> {
+/// The open questions of a session, each with the facts behind it and what its options do.
+pub(crate) type Briefs = BTreeMap<QuestionId, QuestionBrief>;
+
+pub(crate) fn briefs(engine: &mut Engine, live: &Live, workflow: &Workflow) -> Result<Briefs, Error> {
+    let open: Vec<QuestionId> = live.state.open_questions.iter().copied().collect();
+    open.into_iter().map(|id| Ok((id, engine.question_brief(live, workflow, id)?))).collect()
+}
+
+pub(crate) fn questions(live: &Live, briefs: &Briefs) -> Vec<Json> {
     let open = live.state.open_questions.iter();
     open.filter_map(|id| live.state.questions.get(id).map(|asked| (id, asked)))
         .map(|(id, asked)| {
+            let brief = briefs.get(id);
             json!({
                 "question": format!("{}.{id}", live.id),
                 "name": asked.name,
                 "group": asked.group,
                 "text": asked.text,
                 "options": asked.options,
+                "facts": brief.map(|brief| brief.facts.clone()).unwrap_or_default(),
+                "effects": brief.map_or_else(|| json!([]), QuestionBrief::effects_json),
             })
         })
         .collect()
@@ -199,7 +213,7 @@ fn gate_commands(run: &Awaited, live: &Live, workflow: &Workflow) -> Vec<Vec<Nam
     gates::commands_of_run(run, &live.state, workflow).into_iter().map(|command| command.command).collect()
 }
 
-pub(crate) fn text(live: &Live, workflow: &Workflow, pinned: &Pinned) -> Text {
+pub(crate) fn text(live: &Live, workflow: &Workflow, pinned: &Pinned, briefs: &Briefs) -> Text {
     let state = &live.state;
     let mut text = Text::default();
     text.paint(NAME, &live.id);
@@ -232,7 +246,7 @@ pub(crate) fn text(live: &Live, workflow: &Workflow, pinned: &Pinned) -> Text {
         exceptions.iter().for_each(|exception| exception_line(&mut text, exception));
     }
     text.push("\n");
-    text.append(&next(live));
+    text.append(&next(live, briefs));
     if let Some(statement) = state.watch.statement() {
         text.push("\n");
         text.line(format_args!("{statement}"));
@@ -276,7 +290,7 @@ fn group_line(text: &mut Text, group: &Group, state: &State, workflow: &Workflow
 }
 
 /// What may happen now.
-pub(crate) fn next(live: &Live) -> Text {
+pub(crate) fn next(live: &Live, briefs: &Briefs) -> Text {
     let state = &live.state;
     let mut text = Text::default();
     text.paint(HEADING, "next");
@@ -296,6 +310,13 @@ pub(crate) fn next(live: &Live) -> Text {
         let options: Vec<&str> = asked.options.iter().map(Name::as_str).collect();
         text.put(format_args!("  a person is asked ({}):", options.join(" | ")));
         text.quote(MARK, &asked.text);
+        for fact in briefs.get(id).iter().flat_map(|brief| &brief.facts) {
+            text.line(format_args!("    - {fact}"));
+        }
+        for effect in briefs.get(id).iter().flat_map(|brief| &brief.effects) {
+            let option = effect.option.as_deref().unwrap_or("own words");
+            text.line(format_args!("    {option} -> {}", effect.effect));
+        }
     }
     for (id, run) in &state.gate_runs {
         text.push("  ");

@@ -89,6 +89,7 @@ impl Code {
             Code::SuggestionDiffers => "nothing has to be done: the workflow decides, and suggestions are only noted",
             Code::RepeatedId => "give each its own id",
             Code::BadPlan => "fix the groups: ids, titles, flags of the workflow, and dependencies that end somewhere",
+            Code::UnstatedFact => "add the fact with the value that applies; each value leads somewhere else",
             Code::FactFailed => "give the field that the expression reads, with a value that it can take",
             Code::UnresolvedRejection => "name findings by the ids of the last review of that role",
             Code::ClaimDiffers => "count again; what the review shows is what counts",

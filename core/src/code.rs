@@ -103,6 +103,7 @@ codes! {
     E0236 ReRaised              "a settled finding was raised again"
     E0237 LateNitpick           "a new minor finding cannot block after the first review"
     E0238 NotAReview            "findings in a report that is no review are kept, not counted"
+    E0255 UnstatedFact          "a field is set, but not the fact that decides what happens with it"
 
     E0250 FilesNotChanged       "the handoff names files that were not changed"
     E0251 FilesNotClaimed       "changed files are not named in the handoff"

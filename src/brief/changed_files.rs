@@ -15,12 +15,10 @@ impl Brief<'_> {
         let in_scope = |group: &&Group| self.assignment.group.as_ref().is_none_or(|name| *name == group.id);
         let lines: Vec<String> = self.state.groups.iter().filter(in_scope).flat_map(lines_of).collect();
         if !lines.is_empty() {
-            let heading = "Changes to look at first, from the diff that Interlock observed".to_owned();
+            let heading = "Changes to look at first, from the observed diff".to_owned();
             let lead = "An empty diff is no work. A changed test may pass because it checks less: compare it with what it was.";
-            pieces.push(
-                Piece::data(Section::Warnings, heading, "Interlock, with the names of files", lines.join("\n"))
-                    .lead(lead),
-            );
+            pieces.push(Piece::data(Section::Warnings, heading, lines.join("
+")).lead(lead));
         }
     }
 }

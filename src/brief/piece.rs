@@ -9,20 +9,21 @@ use crate::brief::data;
 /// What a piece of the prompt is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Section {
-    Titles,
     Mission,
     /// What the plan says of the group.
     Plan,
     Warnings,
     Verdict,
     Answer,
-    /// What the one before wants the next one to know.
-    Message,
-    /// Fields that the workflow hands on.
-    Context,
+    /// The report that led to the assignment.
+    LatestReport,
+    /// Other reports on the group and on the session.
+    EarlierReports,
+    /// Reports on other groups.
+    GroupReports,
+    /// Reports on groups that are blocked, deferred or await confirmation.
+    OpenGroups,
     GateOutput,
-    Remarks,
-    Counters,
     OpenFindings,
     SettledFindings,
     FailingTests,
@@ -34,17 +35,16 @@ impl Section {
     /// What is left out, in the line that says so.
     pub const fn name(self) -> &'static str {
         match self {
-            Section::Titles => "titles",
             Section::Mission => "mission",
             Section::Plan => "plan",
             Section::Warnings => "warnings",
             Section::Verdict => "verdict",
             Section::Answer => "answer",
-            Section::Message => "message",
-            Section::Context => "context",
+            Section::LatestReport => "latest report",
+            Section::EarlierReports => "earlier report",
+            Section::GroupReports => "group reports",
+            Section::OpenGroups => "open group",
             Section::GateOutput => "gate output",
-            Section::Remarks => "remarks",
-            Section::Counters => "counters",
             Section::OpenFindings => "open findings",
             Section::SettledFindings => "settled findings",
             Section::FailingTests => "failing tests",
@@ -75,24 +75,23 @@ const fn priority(section: Section, floor: usize, keep: Keep) -> Priority {
 }
 
 /// What gives way to what: the first is cut first. Every piece is cut to its floor before any is cut below.
-/// The assignment, the skills and the rules of return are not in it: they are never cut.
+/// The task, the skills and the return format are not in it: they are never cut.
 pub const PRIORITIES: &[Priority] = &[
-    priority(Section::Remarks, 300, Keep::Beginning),
     priority(Section::SettledFindings, 1_000, Keep::Beginning),
+    priority(Section::GroupReports, 300, Keep::Beginning),
     priority(Section::Groups, 1_500, Keep::Beginning),
-    priority(Section::Context, 1_000, Keep::Beginning),
+    priority(Section::EarlierReports, 1_000, Keep::Beginning),
     priority(Section::Mission, 3_000, Keep::Beginning),
     priority(Section::Plan, 3_000, Keep::Beginning),
     priority(Section::GateOutput, 2_000, Keep::End),
     priority(Section::FailingTests, 1_500, Keep::Beginning),
-    priority(Section::Message, 2_000, Keep::Beginning),
+    priority(Section::OpenGroups, 1_000, Keep::Beginning),
+    priority(Section::LatestReport, 3_000, Keep::Beginning),
     priority(Section::OpenFindings, 3_000, Keep::Beginning),
     priority(Section::Answer, 2_000, Keep::Beginning),
     priority(Section::Verdict, 2_000, Keep::Beginning),
     priority(Section::Blockers, 500, Keep::Beginning),
-    priority(Section::Counters, 1_000, Keep::Beginning),
     priority(Section::Warnings, 1_000, Keep::Beginning),
-    priority(Section::Titles, 1_000, Keep::Beginning),
 ];
 
 /// Cutting is not worth its while below this: the line that says so needs room too, beside the name of a file.
@@ -105,8 +104,8 @@ pub(super) struct Piece {
     pub(super) heading: String,
     /// Lines of Interlock's own before it.
     pub(super) lead: Vec<String>,
-    /// Who wrote it; `None` is Interlock, and needs no fence.
-    pub(super) said_by: Option<String>,
+    /// Written by agents, people or programs: stands in a fence.
+    pub(super) is_data: bool,
     pub(super) text: String,
     pub(super) fence: String,
     /// What was cut, before and after what is left.
@@ -121,15 +120,15 @@ pub(super) struct Piece {
 }
 
 impl Piece {
-    /// Said by others: shown as data.
-    pub(super) fn data(section: Section, heading: String, said_by: impl Into<String>, text: String) -> Self {
-        Self { said_by: Some(said_by.into()), ..Self::own(section, heading, text) }
+    /// Words of agents, people or programs.
+    pub(super) fn data(section: Section, heading: String, text: String) -> Self {
+        Self { is_data: true, ..Self::own(section, heading, text) }
     }
 
     /// Said by Interlock, in its own words and names of the workflow.
     pub(super) fn own(section: Section, heading: String, text: String) -> Self {
         let (fence, lead, whole, file) = (data::fence(&text), Vec::new(), text.clone(), String::new());
-        Self { section, heading, lead, said_by: None, text, fence, cut_before: None, cut_after: None, whole, file }
+        Self { section, heading, lead, is_data: false, text, fence, cut_before: None, cut_after: None, whole, file }
     }
 
     /// What is shown is an extract of this.
@@ -207,6 +206,8 @@ pub struct Prompt {
     pub text: String,
     /// All of what was cut: for each a file of the output directory, and its text.
     pub whole: Vec<(String, String)>,
+    /// Folders of the feature directory with documents that it names.
+    pub earlier: Vec<String>,
 }
 
 /// The prompt in so many characters, or in the fewest that can be. What is cut is to lie in this folder.
@@ -218,14 +219,19 @@ pub(super) fn fit(mut pieces: Vec<Piece>, folder: &str, budget: usize, render: i
     }
     let text = cut(&mut pieces, budget, render);
     let is_cut = pieces.into_iter().zip(names).filter(|(piece, _)| piece.is_cut());
-    Prompt { text, whole: is_cut.map(|(piece, name)| (name, format!("{}\n", piece.whole))).collect() }
+    Prompt {
+        text,
+        earlier: Vec::new(),
+        whole: is_cut.map(|(piece, name)| (name, format!("{}\n", piece.whole))).collect(),
+    }
 }
 
 fn cut(pieces: &mut [Piece], budget: usize, render: impl Fn(&[Piece]) -> String) -> String {
     let mut text = render(pieces);
     for to_floor in [true, false] {
         for priority in PRIORITIES {
-            for index in (0..pieces.len()).rev() {
+            // The oldest first.
+            for index in 0..pieces.len() {
                 let over = text.chars().count().saturating_sub(budget);
                 if over == 0 {
                     return text;

@@ -1,9 +1,11 @@
-//! What the record says of the work: names, mission, warnings, counters, findings, tests, blockers, groups.
+//! What the state holds of the work: mission, plan, warnings, findings, tests, blockers, groups.
 
-use interlock_core::event::Cause;
-use interlock_core::handoff::{Answer, Grade, Response};
+use interlock_core::decide::offers;
+use interlock_core::handoff::{Answer, Grade, Response, is_something};
+use interlock_core::id::Name;
 use interlock_core::state::{Counter, End, Finding, FindingStatus, Group, Progress};
 use interlock_core::workflow::{Loop, Measure, Task};
+use serde_json::Value as Json;
 
 use crate::brief::piece::{Piece, Section};
 use crate::brief::{Brief, data};
@@ -13,91 +15,89 @@ use crate::output::counted;
 const DESCRIPTION: usize = 1_500;
 
 impl Brief<'_> {
-    pub(super) fn titles(&self, pieces: &mut Vec<Piece>) {
-        let mut lines = Vec::new();
-        lines.extend(self.state.session.as_ref().map(|session| format!("session: {}", data::line(&session.title))));
-        if let Some(group) = self.group() {
-            lines.push(format!("group: {}", data::line(&group.title)));
-            lines
-                .extend(group.flags.iter().map(|(flag, value)| format!("{}: {}", data::line(flag), data::line(value))));
-            lines
-                .extend((!group.depends_on.is_empty()).then(|| format!("depends on: {}", group.depends_on.join(", "))));
-            lines.extend(group.checks.iter().map(|check| format!("check: {}", data::line(&check.join(" ")))));
-        }
-        if !lines.is_empty() {
-            let heading = "The work, as people and the plan call it".to_owned();
-            pieces.push(Piece::data(Section::Titles, heading, "people and the plan", lines.join("\n")));
-        }
-    }
-
     pub(super) fn mission(&self, pieces: &mut Vec<Piece>) {
-        let Some(mission) = self.mission.map(data::text).filter(|mission| !mission.is_empty()) else { return };
-        let heading = "The mission, as the session was given it".to_owned();
-        let lead =
-            "It says what the whole session is for. How you work and what you return is said by the rules below.";
-        pieces.push(Piece::data(Section::Mission, heading, "whoever started the session", mission).lead(lead));
-    }
-
-    /// What the plan says of the group beyond what it is called: for everybody who works on it.
-    pub(super) fn plan(&self, pieces: &mut Vec<Piece>) {
-        let (Some(group), Some(entry)) = (self.group(), self.said.plan()) else { return };
-        let named = |key: &str| ["id", "title", "depends_on", "checks"].contains(&key) || group.flags.contains_key(key);
-        if entry.as_object().is_none_or(|entry| entry.keys().all(|key| named(key))) {
-            return;
+        let mission = self.mission.map(data::text).filter(|mission| !mission.is_empty());
+        let title = || self.state.session.as_ref().map(|session| data::text(&session.title));
+        if let Some(mission) = mission.or_else(title) {
+            pieces.push(Piece::data(Section::Mission, "Mission".to_owned(), mission));
         }
-        let who = self.said.planner().and_then(|who| self.workflow.role_named(who));
-        let who = who.map_or("the plan", |ix| self.workflow.role(ix).name.as_str());
-        let heading = format!("The plan of {who} for group `{}`", group.id);
-        pieces.push(Piece::data(Section::Plan, heading, who, data::value(entry)));
     }
 
-    /// Warnings without a code are Interlock's own; those with one quote the report.
+    /// The plan's entry for the group: its title, flags, checks and everything else that the planner wrote.
+    pub(super) fn plan(&self, pieces: &mut Vec<Piece>) {
+        let Some(group) = self.group() else { return };
+        let mut lines = vec![format!("title: {}", data::line(&group.title))];
+        lines.extend(group.flags.iter().map(|(flag, value)| format!("{}: {}", data::line(flag), data::line(value))));
+        lines.extend((!group.depends_on.is_empty()).then(|| format!("depends on: {}", group.depends_on.join(", "))));
+        for (key, value) in self.said.plan().and_then(Json::as_object).into_iter().flatten() {
+            let is_shown = ["id", "title", "depends_on", "checks"].contains(&key.as_str());
+            if is_shown || group.flags.contains_key(key.as_str()) || !is_something(value) {
+                continue;
+            }
+            let text = data::value(value);
+            let gap = if text.contains('\n') { "\n" } else { " " };
+            lines.push(format!("{}:{gap}{text}", data::line(key)));
+        }
+        lines.extend(group.checks.iter().map(|check| format!("check: {}", data::line(&check.join(" ")))));
+        let heading = format!("Plan for group `{}`", group.id);
+        let piece = Piece::data(Section::Plan, heading, lines.join("\n"));
+        pieces.push(match group.checks.is_empty() && self.reviews() {
+            true => piece.lead("The plan declares no checks, so Interlock runs none on this group."),
+            false => piece,
+        });
+    }
+
+    /// It judges the work of others.
+    fn reviews(&self) -> bool {
+        let judges =
+            || offers(self.workflow, self.state, self.assignment).iter().any(|offer| offer.findings || offer.tests);
+        !self.is_author() && self.assignment.task == Task::Work && judges()
+    }
+
+    /// Only warnings about the reader's own situation. Remarks on another agent's report are in the log.
     pub(super) fn warnings(&self, pieces: &mut Vec<Piece>) {
         let decisions = || [self.origin, self.lost].into_iter().flatten().filter_map(|event| event.decision.as_ref());
-        let (remarks, own): (Vec<_>, Vec<_>) =
-            decisions().flat_map(|decision| &decision.warnings).partition(|warning| warning.code.is_some());
         let mut lines: Vec<String> = Vec::new();
         if decisions().any(|decision| decision.escalated) {
-            lines.push("- ESCALATED: this did not get through on the rung below, and is yours now.".to_owned());
+            lines.push("- Escalated to you: the role before you did not get this through.".to_owned());
         }
-        lines.extend(own.iter().map(|warning| format!("- {}", data::line(&warning.text))));
+        let own = decisions().flat_map(|decision| &decision.warnings).filter(|warning| warning.code.is_none());
+        lines.extend(own.map(|warning| format!("- {}", data::line(&warning.text))));
+        lines.extend(self.lane().counters.iter().filter_map(|counter| self.counter(counter)));
         if !lines.is_empty() {
-            pieces.push(Piece::own(Section::Warnings, "Warnings".to_owned(), lines.join("\n")));
-        }
-        let lines: Vec<String> = remarks
-            .iter()
-            .map(|warning| format!("- {} {}", warning.code.as_deref().unwrap_or_default(), data::line(&warning.text)))
-            .collect();
-        if !lines.is_empty() {
-            let heading = "Remarks of Interlock on the report that led here".to_owned();
-            pieces.push(Piece::data(Section::Remarks, heading, "Interlock, quoting that report", lines.join("\n")));
+            pieces.push(Piece::own(Section::Warnings, "Limits and warnings".to_owned(), lines.join("\n")));
         }
     }
 
-    pub(super) fn counters(&self, pieces: &mut Vec<Piece>) {
-        let lines: Vec<String> = self.lane().counters.iter().filter_map(|counter| self.counter(counter)).collect();
-        if !lines.is_empty() {
-            let heading = "Iterations, and where they end".to_owned();
-            let lead = "At a limit the work goes one rung up instead of back.";
-            pieces.push(Piece::own(Section::Counters, heading, lines.join("\n")).lead(lead));
-        }
-    }
-
+    /// A counter of the reader, or of the author that the reader's verdict goes back to.
     fn counter(&self, counter: &Counter) -> Option<String> {
         let item = self.workflow.loops.iter().find(|item| item.name == counter.counted)?;
-        let own = if counter.role == self.assignment.role { " (you)" } else { "" };
-        let mut line = format!(
-            "- loop `{}` to `{}`{own}: iteration {} of {}",
-            item.name, counter.role, counter.iteration, item.limit.iteration
-        );
+        let is_own = counter.role == self.assignment.role;
+        let is_near = !next_step(item, counter).is_empty();
+        if counter.iteration == 0 || item.measure.is_none() && !(is_own && is_near) {
+            return None;
+        }
+        let whose = if is_own { "you".to_owned() } else { format!("`{}`", counter.role) };
+        let mut line =
+            format!("- `{}`, {whose}: iteration {} of {}", item.name, counter.iteration, item.limit.iteration);
         if let Some(limit) = item.limit.no_progress {
-            line.push_str(&format!(", {} of {limit} in a row without progress", counter.no_progress));
+            line.push_str(&format!(", no progress for {} of {limit}", counter.no_progress));
         }
         if let (Some(measure), Some(last)) = (item.measure, counter.measure) {
-            line.push_str(&format!("; {} at the last passage", counted(u64::from(last), measured(measure))));
+            line.push_str(&format!(", {} last time", counted(u64::from(last), measured(measure))));
         }
         line.push_str(next_step(item, counter));
         Some(line)
+    }
+
+    /// The iteration that this review is.
+    pub(super) fn review_iteration(&self) -> u32 {
+        let of_findings = |name: &Name| {
+            let item = self.workflow.loops.iter().find(|item| item.name == *name);
+            item.is_some_and(|item| item.measure == Some(Measure::BlockingFindings))
+        };
+        let iterations = self.lane().counters.iter().filter(|counter| of_findings(&counter.counted));
+        iterations.map(|counter| counter.iteration).max().unwrap_or(0).saturating_add(1)
     }
 
     pub(super) fn findings(&self, pieces: &mut Vec<Piece>) {
@@ -108,8 +108,8 @@ impl Brief<'_> {
                 let lines = open().map(|(index, finding)| open_finding(finding, self.said.of_finding(index), most));
                 lines.collect::<Vec<_>>().join("\n")
             };
-            let heading = "Open findings, raised by reviewers, with the author's responses".to_owned();
-            let piece = Piece::data(Section::OpenFindings, heading, "reviewers and authors", listed(DESCRIPTION));
+            let heading = "Open findings, with the author's responses".to_owned();
+            let piece = Piece::data(Section::OpenFindings, heading, listed(DESCRIPTION));
             let mut piece = piece.out_of(listed(usize::MAX));
             piece.lead = self.about_findings(group);
             pieces.push(piece);
@@ -119,20 +119,18 @@ impl Brief<'_> {
             .map(|f| format!("- {} {}: {}", data::line(&f.id), data::line(&f.location), data::line(&f.title)))
             .collect();
         if !settled.is_empty() {
-            let heading = "Settled findings, raised by reviewers: not to be raised again".to_owned();
-            let lead = "Their rejection was accepted, once and for good. Raised again, they are accepted by themselves and noted for the manager.";
-            let piece = Piece::data(Section::SettledFindings, heading, "reviewers", settled.join("\n"));
-            pieces.push(piece.lead(lead));
+            let heading = "Settled findings: do not raise them again".to_owned();
+            pieces.push(Piece::data(Section::SettledFindings, heading, settled.join("\n")));
         }
     }
 
     fn about_findings(&self, group: &Group) -> Vec<String> {
         let mut lines = Vec::new();
-        if self.answers_findings() {
-            lines.push("Answer each of them by its id in `issue_responses`: fixed, rejected with a reason, or deferred. What you claim is compared, not counted: the reviewer's next report is what counts.".to_owned());
-        }
         if group.reviewers.contains(&self.assignment.role) {
-            lines.push("You have reviewed this before. A finding of yours that you do not list again is closed; one that the author rejected is settled by `rejections_accepted` and kept open by `rejections_overruled`. New MEDIUM and LOW findings cannot block any more.".to_owned());
+            lines.push(
+                "You reviewed this before: settle each of your findings. New MEDIUM and LOW findings cannot block."
+                    .to_owned(),
+            );
         }
         lines
     }
@@ -151,44 +149,84 @@ impl Brief<'_> {
         let tests = self.group().map_or(&[][..], |group| group.failing_tests.as_slice());
         let lines: Vec<String> = tests.iter().map(|test| format!("- {}", data::line(test))).collect();
         if !lines.is_empty() {
-            let heading = "Failing tests, as the last test report has them".to_owned();
-            pieces.push(Piece::data(Section::FailingTests, heading, "whoever tested", lines.join("\n")));
+            let heading = "Failing tests of the last test report".to_owned();
+            pieces.push(Piece::data(Section::FailingTests, heading, lines.join("\n")));
         }
     }
 
+    /// Blockers of other roles, for readers that do not help with them: a helper reads of them in its task.
     pub(super) fn blockers(&self, pieces: &mut Vec<Piece>) {
-        let lines: Vec<String> = self
-            .lane()
-            .blocks
-            .iter()
+        let is_helper = self.assignment.task == Task::Consult;
+        let blocks = self.lane().blocks.iter().filter(|block| !is_helper && block.role != self.assignment.role);
+        let lines: Vec<String> = blocks
             .map(|block| match &block.reason {
                 Some(reason) => format!("- `{}` is blocked: {}", block.role, data::code(reason)),
-                None => format!("- `{}` is blocked; it gave no reason of the workflow's list", block.role),
+                None => format!("- `{}` is blocked", block.role),
             })
             .collect();
         if !lines.is_empty() {
-            let lead = "Nothing completes before each has its resolution: guidance, an approval, or a person's answer.";
-            pieces.push(Piece::own(Section::Blockers, "Open blockers".to_owned(), lines.join("\n")).lead(lead));
+            pieces.push(Piece::own(Section::Blockers, "Open blockers".to_owned(), lines.join("\n")));
         }
     }
 
-    /// For whoever looks after the session, or where the workflow hands it on.
+    /// The groups of the session, for readers that work on the session as a whole.
     pub(super) fn groups(&self, pieces: &mut Vec<Piece>) {
-        let started = matches!(self.cause(), Some(Cause::Started { .. }));
-        if self.hands_on("group_summaries")
-            || self.assignment.group.is_none() && !self.state.groups.is_empty() && !started
-        {
-            let lines: Vec<String> = self.state.groups.iter().flat_map(summary).collect();
-            let text = if lines.is_empty() { "none has been planned".to_owned() } else { lines.join("\n") };
-            let heading = "Groups of the session (`group_summaries`), from Interlock's record".to_owned();
-            pieces.push(Piece::data(Section::Groups, heading, "Interlock, with the plan's titles", text));
+        if self.assignment.group.is_none() && !self.state.groups.is_empty() || self.hands_on("group_summaries") {
+            let lines: Vec<String> = self.state.groups.iter().flat_map(|group| self.group_lines(group)).collect();
+            let text = if lines.is_empty() { "none is planned".to_owned() } else { lines.join("\n") };
+            pieces.push(Piece::data(Section::Groups, "Groups of the session".to_owned(), text));
         }
-        let deferred: Vec<String> = self.state.groups.iter().filter_map(deferral).collect();
-        if self.hands_on("deferred_groups") || self.assignment.group.is_none() && !deferred.is_empty() {
-            let text = if deferred.is_empty() { "none is deferred".to_owned() } else { deferred.join("\n") };
-            let heading = "Deferred groups (`deferred_groups`), from Interlock's record".to_owned();
-            pieces.push(Piece::data(Section::Groups, heading, "Interlock, with the reasons that were given", text));
+    }
+
+    /// The workflow passes this field on.
+    fn hands_on(&self, field: &str) -> bool {
+        self.decision().is_some_and(|decision| decision.context.iter().any(|own| *own == *field))
+    }
+
+    fn group_lines(&self, group: &Group) -> Vec<String> {
+        let mut lines = vec![format!("- {} [{}] {}", group.id, group.status().name(), data::line(&group.title))];
+        if let Progress::Ended(End::Deferred { why, by, acknowledged }) = &group.progress {
+            let state = match acknowledged {
+                Some(name) => format!("acknowledged by {}", data::line(name)),
+                None => "not acknowledged".to_owned(),
+            };
+            lines.push(format!("  deferred by {}, {state}: {}", data::line(by), data::line(why)));
         }
+        let reviewers: Vec<&str> = group.reviewers.iter().map(Name::as_str).collect();
+        if !group.passed.is_empty() {
+            let passed: Vec<&str> = group.passed.iter().map(Name::as_str).collect();
+            let by =
+                if reviewers.is_empty() { String::new() } else { format!(" (reviewed by {})", reviewers.join(", ")) };
+            lines.push(format!("  passed: {}{by}", passed.join(", ")));
+        }
+        if group.checks.is_empty() && group.author.is_some() {
+            lines.push("  no checks declared".to_owned());
+        }
+        let severe = group.findings.iter().filter(|finding| {
+            finding.status == FindingStatus::Open
+                && !finding.blocking
+                && matches!(finding.severity, Grade::Critical | Grade::High)
+        });
+        lines.extend(severe.map(|finding| {
+            format!(
+                "  open, not blocking: [{}] {} {} ({})",
+                grade(finding.severity),
+                data::line(&finding.location),
+                data::line(&finding.title),
+                finding.raised_by
+            )
+        }));
+        lines.extend(group.notes.iter().map(|note| format!("  note: {}", data::line(note))));
+        lines
+    }
+}
+
+fn grade(grade: Grade) -> &'static str {
+    match grade {
+        Grade::Critical => "CRITICAL",
+        Grade::High => "HIGH",
+        Grade::Medium => "MEDIUM",
+        Grade::Low => "LOW",
     }
 }
 
@@ -199,25 +237,20 @@ fn measured(measure: Measure) -> &'static str {
     }
 }
 
-/// Where the next passage leads, if that is up.
+/// Whether the next iteration escalates.
 fn next_step(item: &Loop, counter: &Counter) -> &'static str {
     let last = counter.iteration.saturating_add(1) >= item.limit.iteration;
     let stuck = item.limit.no_progress.is_some_and(|limit| counter.no_progress.saturating_add(1) >= limit);
     match (last, stuck) {
-        (true, _) => "; the next passage escalates",
-        (false, true) => "; the next passage without progress escalates",
+        (true, _) => "; the next one escalates",
+        (false, true) => "; the next one without progress escalates",
         (false, false) => "",
     }
 }
 
 /// A finding, with so many characters of what its reviewer wrote of it.
 fn open_finding(finding: &Finding, words: Option<&str>, most: usize) -> String {
-    let grade = match finding.severity {
-        Grade::Critical => "CRITICAL",
-        Grade::High => "HIGH",
-        Grade::Medium => "MEDIUM",
-        Grade::Low => "LOW",
-    };
+    let grade = grade(finding.severity);
     let blocking = if finding.blocking { "blocking" } else { "not blocking" };
     let (id, place, title) = (data::line(&finding.id), data::line(&finding.location), data::line(&finding.title));
     let mut line = format!("- {id} [{grade}, {blocking}] {place}: {title} (by {})", finding.raised_by);
@@ -240,19 +273,4 @@ fn response(response: &Response) -> String {
     };
     let reason = response.reason.as_deref().map(|reason| format!(": {}", data::line(reason)));
     format!("\n  author's last response: {word}{}", reason.unwrap_or_default())
-}
-
-fn summary(group: &Group) -> Vec<String> {
-    let mut lines = vec![format!("- {} [{}] {}", group.id, group.status().name(), data::line(&group.title))];
-    lines.extend(group.notes.iter().map(|note| format!("  note: {}", data::line(note))));
-    lines
-}
-
-fn deferral(group: &Group) -> Option<String> {
-    let Progress::Ended(End::Deferred { why, by, acknowledged }) = &group.progress else { return None };
-    let acknowledged = match acknowledged {
-        Some(name) => format!("acknowledged by {}", data::line(name)),
-        None => "not acknowledged yet".to_owned(),
-    };
-    Some(format!("- {} by {}: {} ({acknowledged})", group.id, data::line(by), data::line(why)))
 }

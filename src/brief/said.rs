@@ -48,11 +48,6 @@ impl Said {
         self.plan.as_ref()?.get("groups")?.as_array()?.iter().find(own)
     }
 
-    /// Who planned.
-    pub(super) fn planner(&self) -> Option<&str> {
-        self.plan.as_ref()?.get("agent")?.as_str()
-    }
-
     pub(super) fn of_finding(&self, index: usize) -> Option<&str> {
         self.findings.get(&index).map(String::as_str)
     }

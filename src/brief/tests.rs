@@ -2,6 +2,8 @@
 
 #![allow(clippy::needless_pass_by_value, reason = "json!({…}) reads better without a reference")]
 
+mod frame;
+mod generated;
 mod hostile;
 mod play;
 
@@ -43,15 +45,15 @@ fn a_developer_after_changes_were_requested_twice() {
         }),
     );
     let prompt = play.prompt("developer", Some(MISSION));
-    assert!(prompt.contains("loop `review` to `developer` (you): iteration 2 of 5, 1 of 2 in a row without progress"));
+    assert!(prompt.contains("- `review`, you: iteration 2 of 5, no progress for 1 of 2"), "{prompt}");
     assert!(
         prompt.contains("HIGH RISK: the next review iteration without progress escalates to senior_software_engineer")
     );
     insta::assert_snapshot!(prompt);
     play.report("developer", json!({ "status": "READY_FOR_REVIEW" }));
     let again = play.prompt("tech_lead", None);
-    assert!(again.contains("You have reviewed this before.") && again.contains(r#""iteration":3"#), "{again}");
-    assert!(again.contains("not to be raised again") && again.contains("No test for the lock"), "{again}");
+    assert!(again.contains("You reviewed this before") && again.contains(r#""iteration":3"#), "{again}");
+    assert!(again.contains("do not raise them again") && again.contains("No test for the lock"), "{again}");
 }
 
 #[test]
@@ -114,13 +116,10 @@ fn an_answer_comes_with_its_question() {
     play.report("project_manager", json!({ "status": "NEEDS_CLARIFICATION", "questions": question }));
     play.choose("5", Some("and tell\nthe person"));
     let prompt = play.prompt("project_manager", None);
-    assert!(
-        prompt.contains("## The question `clarify` (q1)") && prompt.contains("Lock after how many tries?"),
-        "{prompt}"
-    );
-    assert!(prompt.contains("## Answer of ada, a person"), "{prompt}");
-    assert!(prompt.contains("\nchosen: 5\nand tell\nthe person\n"), "{prompt}");
-    assert!(!prompt.contains("nobody gave them"), "{prompt}");
+    assert!(prompt.contains("## ada answered a question"), "{prompt}");
+    assert!(prompt.contains("\nquestion: Lock after how many tries?"), "{prompt}");
+    assert!(prompt.contains("\nchosen: 5\nanswer: and tell\nthe person\n"), "{prompt}");
+    assert!(prompt.contains("## You reported `NEEDS_CLARIFICATION`"), "the earlier report stays: {prompt}");
 }
 
 #[test]
@@ -134,9 +133,8 @@ fn the_output_of_a_gate_is_handed_on() {
     play.report("developer", json!({ "status": "MERGE_SUCCESS" }));
     play.gate(false, "1 test failed\nlogin > locks");
     let prompt = play.prompt("developer", None);
-    assert!(prompt.contains("## Output of gate `checks`, which failed\n"), "{prompt}");
+    assert!(prompt.contains("## Gate `checks` failed on `login`\n"), "{prompt}");
     assert!(prompt.contains("1 test failed\nlogin > locks\n```"), "{prompt}");
-    assert!(prompt.contains("loop `merging` to `developer` (you): iteration 1 of 4"), "{prompt}");
 }
 
 #[test]
@@ -151,15 +149,9 @@ fn an_attempt_that_was_lost_hands_on_what_it_had_got() {
     play.lose("developer", None);
     play.lose("developer", None);
     let prompt = play.prompt("developer", None);
-    assert!(
-        prompt.contains("## Handed over by tech_lead: `tl_feedback`") && prompt.contains("Do not log it."),
-        "{prompt}"
-    );
-    assert!(prompt.contains("- An attempt ended without a handoff that could be taken (`no_handoff`)"), "{prompt}");
-    assert!(
-        prompt.contains("loop `retry` to `developer` (you): iteration 2 of 3; the next passage escalates"),
-        "{prompt}"
-    );
+    assert!(prompt.contains("tl_feedback: Do not log it."), "{prompt}");
+    assert!(prompt.contains("an attempt ended without an accepted handoff (`no_handoff`)"), "{prompt}");
+    assert!(prompt.contains("- `retry`, you: iteration 2 of 3; the next one escalates"), "{prompt}");
     assert!(prompt.contains("FINAL ITERATION of retry"), "{prompt}");
 }
 
@@ -168,17 +160,16 @@ fn every_section_has_its_priority() {
     let mut sections: Vec<Section> = PRIORITIES.iter().map(|priority| priority.section).collect();
     sections.sort();
     let all = [
-        Section::Titles,
         Section::Mission,
         Section::Plan,
         Section::Warnings,
         Section::Verdict,
         Section::Answer,
-        Section::Message,
-        Section::Context,
+        Section::LatestReport,
+        Section::EarlierReports,
+        Section::GroupReports,
+        Section::OpenGroups,
         Section::GateOutput,
-        Section::Remarks,
-        Section::Counters,
         Section::OpenFindings,
         Section::SettledFindings,
         Section::FailingTests,
@@ -197,52 +188,39 @@ fn every_section_has_its_priority() {
 }
 
 #[test]
-fn what_does_not_fit_is_cut_by_priority_and_says_so() {
+fn prompt_over_budget_is_cut_by_priority_and_says_so() {
     let mut play = Play::groups(&["login"]);
     let message = json!({ "next_agent": null, "context": "m".repeat(1_500) });
     let output = vec!["a line of output"; 500].join("\n");
-    play.report("developer", json!({ "status": "READY_FOR_REVIEW", "dev_output": output, "handoff": message }));
+    play.report("developer", json!({ "status": "PARTIAL", "handoff": { "next_agent": null, "context": output } }));
+    play.report("developer", json!({ "status": "READY_FOR_QA", "handoff": message }));
+    play.report("qa_expert", json!({ "status": "FAIL", "test_progression": { "still_failing": ["t"] } , "handoff": { "next_agent": null, "context": output } }));
+    play.report("developer", json!({ "status": "READY_FOR_REVIEW", "handoff": message }));
     let mission = "word ".repeat(20_000);
     let whole = play.prompt_within("tech_lead", Some(&mission), usize::MAX);
     let cut = play.prompt_within("tech_lead", Some(&mission), BUDGET);
     assert!(whole.chars().count() > 100_000 && !whole.contains("left out"));
     assert!(cut.chars().count() <= BUDGET && cut.chars().count() > BUDGET * 9 / 10, "{}", cut.chars().count());
-    // The output gives way before the mission, and both keep their floors before the message loses anything.
-    assert!(
-        cut.contains(
-            "of 8,499 characters left out: context; all of it is in `.interlock/output/s1/a3.1/whole/context.md`]"
-        ),
-        "{cut}"
-    );
-    assert!(
-        cut.contains(
-            "of 99,999 characters left out: mission; all of it is in `.interlock/output/s1/a3.1/whole/mission.md`]"
-        ),
-        "{cut}"
-    );
-    assert!(cut.contains(&"m".repeat(1_500)) && !cut.contains("left out: message"));
-    let short = play.prompt_within("tech_lead", Some(&mission), 9_000);
-    assert!(
-        short.chars().count() <= 9_000 && short.contains("[8,499 of 8,499 characters left out: context; "),
-        "{short}"
-    );
+    // Earlier reports are cut before the mission. The latest report is whole.
+    let place = |name: &str| format!("; all of it is in `.interlock/output/s1/a6.1/whole/{name}.md`]");
+    assert!(cut.contains(&format!(" characters left out: earlier report{}", place("earlier-report-2"))), "{cut}");
+    assert!(cut.contains(&format!("of 99,999 characters left out: mission{}", place("mission"))), "{cut}");
+    assert!(cut.contains(&"m".repeat(1_500)) && !cut.contains("left out: latest report"));
     let least = play.prompt_within("tech_lead", Some(&mission), 0);
-    assert!(least.contains("[1,500 of 1,500 characters left out: message; "), "{least}");
-    for kept in [
-        "# Assignment s1.a3: you are tech_lead",
-        "\nOUTPUT_DIRECTORY: .interlock/output/s1/a3.1\n",
-        "## What you are to do",
-    ] {
+    assert!(least.contains("characters left out: latest report; "), "{least}");
+    for kept in
+        ["# Assignment s1.a6: you are tech_lead", "\nOUTPUT_DIRECTORY: .interlock/output/s1/a6.1\n", "## Return"]
+    {
         assert!(least.contains(kept), "{least}");
     }
-    // All of what was cut lies in the files that are named, and nothing else does.
+    // The files that are named hold the whole text, and there are no other files.
     let files = play.prompts("tech_lead", Some(&mission), BUDGET).0.whole;
     let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
-    assert_eq!(names, ["whole/mission.md", "whole/context.md"]);
-    assert_eq!((files[0].1.trim_end(), files[1].1.trim_end()), (mission.trim_end(), output.as_str()));
+    assert_eq!(names, ["whole/mission.md", "whole/earlier-report-2.md"]);
+    assert!(files[0].1.trim_end() == mission.trim_end() && files[1].1.contains(&output));
     assert!(play.prompts("tech_lead", Some(MISSION), usize::MAX).0.whole.is_empty());
-    let rules = whole.find("## What to return").expect("the rules of return");
-    assert!(least.ends_with(&whole[rules..]), "the rules of return are whole");
+    let rules = whole.find("## Return").expect("the return format");
+    assert!(least.ends_with(&whole[rules..]), "the return format is whole");
 }
 
 #[test]
@@ -259,7 +237,7 @@ fn the_end_of_a_gates_output_is_what_stays() {
     assert!(prompt.chars().count() <= BUDGET && prompt.contains("the last word\n```"), "{prompt}");
     assert!(
         prompt.contains("of 70,013 characters left out: gate output; all of it is in ")
-            && prompt.contains("]\nData from"),
+            && prompt.contains("]\n```text\n"),
         "{prompt}"
     );
 }
@@ -273,7 +251,7 @@ fn the_plan_and_the_words_to_findings_reach_everybody_on_the_group() {
     play.report("project_manager", json!({ "status": "PLANNING_COMPLETE", "groups": [group, other] }));
     let tells_plan = |play: &Play, whose: &str| {
         let prompt = play.prompt(whose, None);
-        assert!(prompt.contains("## The plan of project_manager for group `login`"), "{whose}: {prompt}");
+        assert!(prompt.contains("## Plan for group `login`"), "{whose}: {prompt}");
         assert!(prompt.contains("Lock after five.") && prompt.contains("A test shows it"), "{whose}: {prompt}");
         assert!(!prompt.contains("Of the other group."), "{whose}: {prompt}");
         prompt
@@ -311,33 +289,29 @@ fn the_plan_and_the_words_to_findings_reach_everybody_on_the_group() {
 }
 
 #[test]
-fn a_role_is_told_what_it_does_and_exactly_what_it_may_change() {
+fn prompt_states_the_role_and_what_it_may_change() {
     let mut play = Play::groups(&["login"]);
     let developer = play.prompts("developer", None, BUDGET).1.text;
     assert!(developer.contains("You build what the plan says for your group and no more"), "{developer}");
     assert!(developer.contains("\nYou may change the files of your group.\n"), "{developer}");
     play.report("developer", json!({ "status": "READY_FOR_QA" }));
     let qa = play.prompts("qa_expert", None, BUDGET).1.text;
-    assert!(
-        qa.contains("\nYou may change no file of the project: you look, judge and report. What you change is undone"),
-        "{qa}"
-    );
+    assert!(qa.contains("\nYou may not change the project's files.\n"), "{qa}");
     let mut feature = Play::start("feature");
     let skills = json!(["persisting-agent-outputs", "writing-plans"]);
     let group = json!({ "id": "login", "title": "Login form", "domain": "frontend" });
     feature.report("planner", json!({ "status": "complete", "skills_invoked": skills, "groups": [group] }));
-    assert!(feature.prompt("frontend-lead", None).contains("You design the frontend part of the work"));
+    assert!(feature.prompt("frontend-lead", None).contains("You design the frontend part"));
 }
 
-/// In a run the handoff is given in for the agent: nothing in its prompt says otherwise.
+/// `interlock run` submits the handoff for the agent, and adds how to return it.
 #[test]
-fn the_prompt_of_a_run_speaks_of_no_command() {
+fn prompt_of_a_run_names_no_command() {
     let play = Play::groups(&["login"]);
     let (own, of_run) = play.prompts("developer", None, BUDGET);
-    assert!(own.text.contains("## How to give it in") && own.text.contains("interlock report"));
-    for absent in ["How to give it in", "interlock report", "INTERLOCK_TOKEN", "no message"] {
+    assert!(own.text.contains("interlock report --assignment s1.a2"), "{}", own.text);
+    for absent in ["interlock report", "INTERLOCK_TOKEN", "handoff.json", "last message"] {
         assert!(!of_run.text.contains(absent), "{absent}: {}", of_run.text);
     }
-    let handed = of_run.text.find("## What to return").expect("the rules of return");
-    assert!(own.text.contains(of_run.text[handed..].trim_end()), "{}", of_run.text);
+    assert!(own.text.starts_with(of_run.text.trim_end()), "{}", of_run.text);
 }

@@ -1,16 +1,19 @@
 //! `interlock question …`
 
+use std::collections::BTreeMap;
+
 use clap::{Args, Subcommand};
 use interlock_core::code::Code;
 use interlock_core::id::Name;
 use interlock_core::rejection::Rejection;
 use serde_json::json;
 
+use crate::brief::QuestionBrief;
 use crate::cli::place::Place;
 use crate::cli::{Ending, examples};
-use crate::failure::Exit;
+use crate::failure::{Exit, Failure};
 use crate::output::{MARK, NAME, Output, Text};
-use crate::store::Store as _;
+use crate::store::{OpenQuestion, Store as _};
 
 /// See what only a person can settle
 ///
@@ -50,13 +53,17 @@ impl List {
             },
         };
         let questions = view.open_questions(session)?;
+        drop(view);
+        let briefs = briefs(&questions, place)?;
+        let questions: Vec<(OpenQuestion, QuestionBrief)> = questions.into_iter().zip(briefs).collect();
         if output.json {
             let questions: Vec<_> = questions
                 .iter()
-                .map(|asked| {
+                .map(|(asked, brief)| {
                     json!({
                         "question": format!("{}.{}", asked.session, asked.id), "session": asked.session,
                         "group": asked.group, "text": asked.text, "options": asked.options,
+                        "facts": brief.facts, "effects": brief.effects_json(),
                     })
                 })
                 .collect();
@@ -67,16 +74,38 @@ impl List {
         if questions.is_empty() {
             text.push("Nobody waits for an answer.\n");
         }
-        for asked in &questions {
+        for (asked, brief) in &questions {
             text.paint(NAME, format!("{}.{}", asked.session, asked.id));
             let group = asked.group.as_ref().map_or(String::new(), |group| format!(" ({group})"));
             text.put(group);
             text.quote(MARK, &asked.text);
+            for fact in &brief.facts {
+                text.line(format_args!("  - {fact}"));
+            }
             for (number, option) in asked.options.iter().enumerate() {
-                text.line(format_args!("  {}. {}", number + 1, Name::as_str(option)));
+                let effect = brief.effect_of(option).map(|effect| format!(" -> {effect}")).unwrap_or_default();
+                text.line(format_args!("  {}. {}{effect}", number + 1, Name::as_str(option)));
+            }
+            for effect in brief.effects.iter().filter(|effect| effect.option.is_none()) {
+                text.line(format_args!("  or in your own words -> {}", effect.effect));
             }
         }
         output.text(&text)?;
         Ok(Exit::Done)
     }
+}
+
+/// The brief of each question, every session loaded once.
+fn briefs(questions: &[OpenQuestion], place: &Place) -> Result<Vec<QuestionBrief>, Failure> {
+    let mut engine = place.engine()?;
+    let mut sessions = BTreeMap::new();
+    let mut briefs = Vec::new();
+    for asked in questions {
+        let (live, workflow) = match sessions.get(&asked.session) {
+            Some(known) => known,
+            None => sessions.entry(asked.session.clone()).or_insert(engine.look(&asked.session)?),
+        };
+        briefs.push(engine.question_brief(live, workflow, asked.id)?);
+    }
+    Ok(briefs)
 }

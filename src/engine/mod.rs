@@ -21,12 +21,13 @@ use std::sync::Arc;
 use interlock_core::command::{self, Command, Inputs};
 use interlock_core::decide::{self, Outcome};
 use interlock_core::event::{Cause, Event};
-use interlock_core::id::{AssignmentId, Digest, Name};
+use interlock_core::id::{AssignmentId, Digest, Name, QuestionId};
 use interlock_core::rejection::Rejection;
 use interlock_core::watch::Via;
 use interlock_core::workflow::Workflow;
 use serde_json::Value as Json;
 
+use crate::brief::{Dossier, DossierScope, QuestionBrief};
 use crate::clock;
 use crate::keys::{Keyring, Kind, Secret};
 use crate::store::chain::ChainKey;
@@ -63,6 +64,8 @@ pub struct Claimed {
     pub prompt: String,
     /// All of what did not fit into the prompt: files of the output directory, which whoever claims lays out there.
     pub whole: Vec<(String, String)>,
+    /// Folders of the feature directory with documents that the prompt names.
+    pub earlier: Vec<String>,
     pub deadline: Option<interlock_core::id::Timestamp>,
 }
 
@@ -257,6 +260,16 @@ impl Engine {
     pub fn events_after(&mut self, session: &str, key: i64, seq: u64) -> Result<Vec<Event>> {
         let rows = self.store.view()?.events(key, seq, load::BATCH)?;
         rows.iter().map(|row| Ok(load::unsealed(session, row, &self.key)?)).collect()
+    }
+
+    /// The facts behind an open question, and what each option does.
+    pub fn question_brief(&mut self, live: &Live, workflow: &Workflow, id: QuestionId) -> Result<QuestionBrief> {
+        let group = live.state.questions.get(&id).and_then(|asked| asked.group.as_ref());
+        let scope = group.map_or(DossierScope::WholeSession, DossierScope::Group);
+        let index = Dossier::index(&live.state, scope);
+        let (mut view, chain) = (self.store.view()?, &self.key);
+        let read = |record: &_| prompt::read_record(&mut *view, chain, &live.id, live.key, record);
+        Ok(QuestionBrief::of(&live.state, workflow, &Dossier::assemble(index, read)?, id))
     }
 
     /// Where the holder of an assignment leaves its handoff.

@@ -81,12 +81,13 @@ impl Work<'_> {
         });
         let given = self.held(&order.session)?.state.assignments.get(&assignment);
         let given = given.map(|given| (given.role.clone(), given.attempt));
-        let claimed = text.zip(given).map(|(Prompt { text: prompt, whole }, (role, attempt))| Claimed {
+        let claimed = text.zip(given).map(|(Prompt { text: prompt, whole, earlier }, (role, attempt))| Claimed {
             role,
             attempt,
             token,
             prompt,
             whole,
+            earlier,
             deadline,
         });
         self.run(order, &workflow, &command, With { mission: None, claimed })

@@ -115,7 +115,7 @@ impl Conductor {
             self.hear_answers(&live.state)?;
         }
         self.crew.purse.keep();
-        if let Some(stopped) = self.step(&live.state) {
+        if let Some(stopped) = self.step(live) {
             return Ok(Some(stopped));
         }
         while !self.listen() {
@@ -130,14 +130,17 @@ impl Conductor {
     }
 
     /// Starts what may start. `Some`: the run is over, and why, if the session is not.
-    fn step(&mut self, state: &State) -> Option<Option<String>> {
+    fn step(&mut self, live: &Live) -> Option<Option<String>> {
+        let state = &live.state;
         self.recall(state);
         let over = is_over(state);
         if !over && !self.stopping && self.failure.is_none() {
             if !self.pauses() {
                 self.start(state);
             }
-            self.is_stale = self.people.attend(state, &self.crew, &mut self.view);
+            let (looking, workflow) = (&mut self.looking, &self.crew.workflow);
+            let mut brief = |id| looking.question_brief(live, workflow, id).ok();
+            self.is_stale = self.people.attend(state, &self.crew, &mut self.view, &mut brief);
         }
         self.draw(state);
         if !self.at_work.is_empty() || self.is_stale {

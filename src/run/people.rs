@@ -11,6 +11,7 @@ use interlock_core::event::{Change, Event};
 use interlock_core::id::{Name, QuestionId, Timestamp};
 use interlock_core::state::{Question, State};
 
+use crate::brief::QuestionBrief;
 use crate::clock;
 use crate::engine::{Error, Task as Wish};
 use crate::run::crew::{Crew, News};
@@ -122,18 +123,28 @@ impl People {
     }
 
     /// Tells of questions that are new, and answers those that answer themselves. Whether there were any.
-    pub(super) fn attend(&mut self, state: &State, crew: &Crew, view: &mut View) -> bool {
+    pub(super) fn attend(
+        &mut self,
+        state: &State,
+        crew: &Crew,
+        view: &mut View,
+        brief: &mut dyn FnMut(QuestionId) -> Option<QuestionBrief>,
+    ) -> bool {
         self.asked.retain(|id, _| state.open_questions.contains(id));
         for id in &state.open_questions {
             let Some(question) = state.questions.get(id).filter(|_| !self.asked.contains_key(id)) else { continue };
             let at = self.before.remove(id).unwrap_or_else(clock::now);
             let declared = crew.workflow.questions.iter().find(|declared| declared.name == question.name);
             let takes_text = declared.is_some_and(|declared| declared.free.is_some());
-            self.asked.insert(*id, Asked { at, question: question.clone(), takes_text });
+            let mut question = question.clone();
+            if let Some(brief) = brief(*id) {
+                question.text = Name::from(brief.text(&question.text));
+            }
+            self.teller.tell(*id, &question);
+            self.asked.insert(*id, Asked { at, question, takes_text });
             if let Some(prompt) = self.prompt_for(*id, crew) {
                 view.asked(&prompt);
             }
-            self.teller.tell(*id, question);
         }
         let now = clock::now();
         let is_due = |id: &&QuestionId| self.default_in(**id, crew, now).is_some_and(|left| left.is_zero());

@@ -98,7 +98,7 @@ fn next(turn: &Turn) -> Step {
 }
 
 fn manager(turn: &Turn) -> Step {
-    if led_here(turn).contains("The session has just been started") {
+    if led_here(turn).is_empty() {
         let groups = json!([
             { "id": "docs", "title": "A page", "checks": [["grep", "-q", "written by hand", "docs.txt"]] },
             { "id": "login", "title": "A login" },
@@ -158,7 +158,7 @@ fn ask(turn: &Turn) -> Option<Step> {
 }
 
 fn lead_of_login(turn: &Turn) -> Step {
-    if led_here(turn).contains("`investigator` has reported") {
+    if led_here(turn).contains("`investigator` reported") {
         return say(turn, &json!({ "status": "UNBLOCKING_GUIDANCE", "guidance": ADVICE }));
     }
     say(turn, &json!({ "status": "APPROVED", "issues": [] }))
@@ -175,8 +175,8 @@ fn meddler(turn: &Turn) -> Step {
 
 /// Why the assignment was given out, in the newest prompt.
 fn led_here(turn: &Turn) -> &str {
-    let (_, after) = turn.prompt.rsplit_once("## What led here").unwrap_or_default();
-    after.split("\n## ").next().unwrap_or_default()
+    let (_, after) = turn.prompt.rsplit_once("\nWhy now: ").unwrap_or_default();
+    after.lines().next().unwrap_or_default()
 }
 
 /// A file of the workspace, with the tool that the client has for it.

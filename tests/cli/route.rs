@@ -176,7 +176,7 @@ fn what_was_read_is_told() {
     let run = route("feature", "backend-developer", "blocked", &["--reason", "security_concern"]);
     assert_eq!(facts(&run)["reason"], "security_concern");
     assert_eq!(facts(&run)["domain"], "backend");
-    let run = route("feature", "python-developer", "blocked", &["--reason", "security_concern"]);
+    let run = route("feature", "python-analyst", "blocked", &["--reason", "security_concern"]);
     assert_eq!(facts(&run), json!({ "reason": "security_concern", "domain": "backend" }));
     let run = route("delivery-team", "tech_lead", "UNBLOCKING_GUIDANCE", &["--fact", "blocked_agent=qa_expert"]);
     assert_eq!(facts(&run)["blocked_agent"], "qa_expert");
@@ -201,11 +201,11 @@ fn a_phase_left_out_is_explained_by_what_its_when_read() {
 
 #[test]
 fn a_role_that_is_not_declared_is_asked_no_less() {
-    let run = route("feature", "python-developer", "blocked", &["--reason", "bogus"]);
+    let run = route("feature", "python-analyst", "blocked", &["--reason", "bogus"]);
     assert_eq!((run.exit, code(&run).as_deref()), (4, Some("E0212")), "{run}");
-    let run = route("feature", "python-developer", "blocked", &["--reason", "unknown", "--phase", "nosuch"]);
+    let run = route("feature", "python-analyst", "blocked", &["--reason", "unknown", "--phase", "nosuch"]);
     assert_eq!((run.exit, code(&run).as_deref()), (4, Some("E0112")), "{run}");
-    let run = route("feature", "python-developer", "blocked", &["--reason", "unknown", "--fact", "colour=red"]);
+    let run = route("feature", "python-analyst", "blocked", &["--reason", "unknown", "--fact", "colour=red"]);
     assert_eq!((run.exit, code(&run).as_deref()), (4, Some("E0115")), "{run}");
 }
 

@@ -21,7 +21,7 @@ use models::{Script, Step, Turn};
 
 /// The head of a prompt as Interlock writes it.
 fn prompt(assignment: &str, role: &str, what: &str) -> String {
-    format!("# Assignment {assignment}: you are {role}\n\n- role: `{role}`\n- group: `login`\n\n{what}\n")
+    format!("# Assignment {assignment}: you are {role}\n\nWork on group `login`.\n\n{what}\n")
 }
 
 /// An agent that appends its assignment to `work.txt`, then hands in.

@@ -64,7 +64,7 @@ fn a_call_of_codex_that_comes_back_first_names_its_agent() {
     talk.begins(&mut logout);
     talk.begins(&mut login);
     for (agent, group) in [(&login, "LOGIN"), (&logout, "LOGOUT")] {
-        assert!(agent.prompt.contains(&format!("- group: `{group}`")), "{}", agent.prompt);
+        assert!(agent.prompt.contains(&format!("Work on group `{group}`.")), "{}", agent.prompt);
     }
 }
 
@@ -75,9 +75,9 @@ fn a_call_of_codex_that_has_started_nobody_can_be_made_again() {
     let (talk, session) = planned(&team, Client::Codex, &["LOGIN", "LOGOUT"]);
     let failed = talk.asked("developer", "Build LOGIN.");
     let logout = talk.starts("developer", "Build LOGOUT.");
-    assert!(logout.prompt.contains("- group: `LOGOUT`"), "{}", logout.prompt);
+    assert!(logout.prompt.contains("Work on group `LOGOUT`."), "{}", logout.prompt);
     let login = talk.starts("developer", "Build LOGIN.");
-    assert!(login.prompt.contains("- group: `LOGIN`") && login.call != failed.call, "{}", login.prompt);
+    assert!(login.prompt.contains("Work on group `LOGIN`.") && login.call != failed.call, "{}", login.prompt);
     // One that has started is at work, whatever is asked for.
     talk.cannot_start("developer", "Build LOGIN.");
     talk.ends(&login, &message("developer", "READY_FOR_QA", json!({}))).passes();

@@ -80,9 +80,13 @@ fn a_sub_agent_is_told_its_assignment() {
         let agent = talk.starts("project_manager", "Plan as little as you can.");
         assert_eq!(agent.assignment(), format!("{session}.a1"));
         assert!(agent.prompt.contains("PLANNING_COMPLETE"), "what may be reported: {}", agent.prompt);
-        assert!(agent.prompt.contains("end with a message whose last JSON block is the handoff"), "{}", agent.prompt);
-        let added = agent.prompt.split("## What the orchestrator adds").nth(1).expect("what the orchestrator adds");
-        assert!(added.contains("Data, not instructions") && added.contains("Plan as little as you can."), "{added}");
+        let (before, returned) = agent.prompt.split_once("\n## Return\n").expect("the return format comes last");
+        assert!(returned.contains("End with it as the last JSON block of your message."), "{returned}");
+        for absent in ["interlock report", "INTERLOCK_TOKEN", "hand_off", "handoff.json"] {
+            assert!(!agent.prompt.contains(absent), "{absent}: {}", agent.prompt);
+        }
+        let added = before.split("## Added by the orchestrator").nth(1).expect("what the orchestrator adds");
+        assert!(added.contains("```text\n") && added.contains("Plan as little as you can."), "{added}");
         let shown = team.show(&session);
         let via: Vec<Json> =
             team.log(&session).iter().map(|event| event["data"]["cause"]["claimed"]["via"].clone()).collect();

@@ -60,7 +60,7 @@ impl Turn {
     /// The group that Interlock's prompt is about; none if it is about the session itself.
     pub(crate) fn group(&self) -> Option<&str> {
         let (_, newest) = self.assigned()?.rsplit_once("# Assignment ")?;
-        newest.lines().find_map(|line| line.strip_prefix("- group: `")?.strip_suffix('`'))
+        newest.lines().take(3).find_map(|line| line.split_once("group `")?.1.split('`').next())
     }
 
     fn heading(&self) -> Option<&str> {

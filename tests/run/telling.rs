@@ -16,6 +16,9 @@ while os.path.exists('%s-%d' % (NOTES, TURN)): TURN += 1
 with open('%s-%d' % (NOTES, TURN), 'w') as file: file.write(PROMPT)
 whole = os.path.join(OUT, 'whole', 'mission.md')
 with open('%s-%d.mission' % (NOTES, TURN), 'w') as file: file.write(open(whole).read() if os.path.exists(whole) else '')
+for path in PROMPT.split():
+    if path.endswith('/design.md'):
+        with open('%s-%d.design' % (NOTES, TURN), 'w') as file: file.write(path + '\n' + open(path).read())
 if 'git diff ' in PROMPT:
     base = PROMPT.split('git diff ')[1].split('`')[0]
     with open('%s-%d.diff' % (NOTES, TURN), 'w') as file:
@@ -32,7 +35,8 @@ if ROLE == 'project_manager' and TURN == 2:
 if ROLE == 'project_manager': say('BAZINGA')
 if ROLE == 'developer':
     with open('work.txt', 'a') as file: file.write('by the developer\n')
-    say('READY_FOR_QA')
+    with open(os.path.join(OUT, 'design.md'), 'w') as file: file.write('DESIGN OF FOO')
+    say('READY_FOR_QA', artifacts=['design.md'])
 if ROLE == 'qa_expert': say('PASS', test_progression={ 'still_failing': [] })
 if ROLE == 'tech_lead' and TURN == 1:
     say('CHANGES_REQUESTED', issues=[{ 'id': 'R1', 'title': 'Bad', 'location': 'work.txt:1', 'severity': 'HIGH',
@@ -68,10 +72,12 @@ fn everything_that_agents_need_to_know_is_in_their_prompts() {
         let prompt = noted(&yard, name);
         assert!(prompt.contains("left out: mission; all of it is in `") && !prompt.contains("LAST WORD"), "{prompt}");
         assert_eq!(noted(&yard, &format!("{name}.mission")).trim(), mission.trim(), "{name}");
-        for contradiction in ["interlock report", "INTERLOCK_TOKEN", "no message"] {
+        for contradiction in ["interlock report", "INTERLOCK_TOKEN", "hand_off", "How it ends"] {
             assert!(!prompt.contains(contradiction), "{name}: {contradiction}: {prompt}");
         }
-        assert!(prompt.contains("## Your folder") && prompt.contains("## How it ends"), "{prompt}");
+        let (folder, returned) = (prompt.find("## Your folder"), prompt.find("\n## Return\n"));
+        assert!(folder.is_some() && folder < returned, "the return format comes last: {prompt}");
+        assert_eq!(prompt.matches("handoff.json`, then end.").count(), 1, "{prompt}");
     }
     // What the plan says of the group reaches everybody, and what the reviewer found its author.
     for name in ["developer-1", "qa_expert-1", "tech_lead-1", "developer-2", "qa_expert-2", "tech_lead-2"] {
@@ -82,12 +88,17 @@ fn everything_that_agents_need_to_know_is_in_their_prompts() {
     let tester = noted(&yard, "qa_expert-1");
     for told in [
         "\nYou are the one who breaks things.\n",
-        "You may change only files whose paths fit `tests/**`, `spec/**`.",
-        "You have 1 hour 30 minutes for this attempt",
+        "You may change only files that match `tests/**`, `spec/**`.",
+        "You have 1 hour 30 minutes in all.",
     ] {
         assert!(tester.contains(told), "{told}: {tester}");
     }
-    assert!(noted(&yard, "tech_lead-1").contains("You may change no file of the project"));
+    assert!(noted(&yard, "tech_lead-1").contains("You may not change the project's files."));
+    // A document of the developer is there for later roles, in a folder that they can read.
+    for name in ["qa_expert-1", "tech_lead-1", "developer-2"] {
+        let design = noted(&yard, &format!("{name}.design"));
+        assert!(design.contains("/earlier/") && design.ends_with("DESIGN OF FOO"), "{name}: {design}");
+    }
     // What it is told to compare with is there.
     for name in ["qa_expert-1.diff", "tech_lead-1.diff"] {
         assert!(noted(&yard, name).contains("+by the developer"), "{name}: {}", noted(&yard, name));

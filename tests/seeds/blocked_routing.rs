@@ -150,7 +150,7 @@ each! { domain:
 #[test]
 fn domain_is_never_guessed() {
     route_blocked(FEATURE, "debugger", "security_concern", "direct").refused(4, "E0110");
-    route_blocked(FEATURE, "python-developer", "security_concern", "orchestrated").refused(4, "E0110");
+    route_blocked(FEATURE, "python-analyst", "security_concern", "orchestrated").refused(4, "E0110");
     // Declared, but of no domain: the declared answer for that is a person.
     route_blocked(FEATURE, "test-lead", "security_concern", "orchestrated").asks();
 }

@@ -15,6 +15,7 @@ mod claim;
 mod complete;
 mod defer;
 mod draft;
+mod effects;
 mod facts;
 mod gate;
 mod join;
@@ -45,8 +46,9 @@ use crate::rejection::Rejection;
 use crate::state::{Group, State};
 use crate::workflow::{PhaseIx, RoleIx, Test, Workflow};
 
+pub use effects::{OptionEffect, option_effects};
 pub(crate) use facts::{DOMAIN, REASON};
-pub use offer::{Offer, offers};
+pub use offer::{FactOutcome, Offer, offers};
 pub(crate) use report::{Given, GivenLoop, route_report};
 pub(crate) use {answer::route_answer, gate::route_gate};
 

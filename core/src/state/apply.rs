@@ -38,8 +38,12 @@ impl State {
         if let Cause::Reported { assignment, observed, .. } = &event.cause {
             self.note_observed(*assignment, observed.as_deref());
         }
+        let record = self.indexed_record(event);
         for change in &event.changes {
             self.change(change, decision);
+        }
+        if let Some((group, record)) = record {
+            self.index_record(group.as_ref(), record);
         }
     }
 
@@ -229,7 +233,7 @@ impl State {
         }
     }
 
-    fn on_lane(&mut self, group: Option<&Name>, change: impl FnOnce(&mut Lane)) {
+    pub(super) fn on_lane(&mut self, group: Option<&Name>, change: impl FnOnce(&mut Lane)) {
         if let Some(lane) = self.lane_mut(group) {
             change(lane);
         }

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::id::{AssignmentId, GateRunId, Name, QuestionId};
+use crate::state::record_index::IndexedRecord;
 use crate::workflow::Task;
 
 /// A role and what it was doing.
@@ -63,6 +64,9 @@ pub struct Lane {
     /// Blockers without a recorded resolution.
     pub blocks: Vec<Block>,
     pub ever_blocked: bool,
+    /// The latest records of this lane in the log, oldest first.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub records: Vec<IndexedRecord>,
 }
 
 impl Lane {

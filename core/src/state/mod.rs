@@ -8,6 +8,7 @@ mod exceptions;
 mod changes;
 mod group;
 mod lane;
+mod record_index;
 mod roster;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,6 +26,7 @@ pub(crate) use changes::changes_statement;
 pub use exceptions::CompletionException;
 pub use group::{End, Excuse, ExcuseKind, Finding, FindingStatus, Group, GroupStatus, Progress, Words};
 pub use lane::{Block, Counter, Holder, Lane, Part, Seat};
+pub use record_index::{IndexedRecord, RecordKey};
 pub(crate) use roster::{Class, Roster, Where};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

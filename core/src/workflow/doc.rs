@@ -44,6 +44,8 @@ record! {
         blocked: Option<BlockedDoc>,
         /// What follows a status that the role does not have.
         unknown_status: Option<EntryDoc>,
+        /// When each status is reported, by role (or class, or `any`) and status: prompts and tools show it.
+        statuses: Table<Table<StatusDoc>>,
         /// Other names of statuses.
         aliases: Table<Vec<At<Name>>>,
         /// Roles that stand in for others, applied in order.
@@ -108,6 +110,14 @@ record! {
         owns: Vec<At<Name>>,
         /// `interlock`: a role that Interlock plays itself.
         by: Option<At<Name>>,
+    }
+
+    /// When a status is reported. A text alone is `means`.
+    struct StatusDoc short(status_from_text) {
+        /// When a role reports it, in a few words.
+        means: String,
+        /// The status of work that went well: prompts list it first.
+        usual: bool,
     }
 
     /// What follows: one verb and its modifiers.
@@ -377,6 +387,11 @@ record! {
         /// One action and its object.
         expect: Table<Vec<Literal>>,
     }
+}
+
+fn status_from_text(node: &Node) -> Option<Node> {
+    node.text()?;
+    Some(wrap(node, "means"))
 }
 
 fn fact_from_list(node: &Node) -> Option<Node> {

@@ -88,7 +88,7 @@ fn edit(node: &mut Node, key: &str, change: impl Fn(&Node) -> Option<Node>) {
 /// The merged document as canonical JSON: sorted keys, nothing that does not decide.
 pub(crate) fn canonical(root: &Node) -> String {
     let mut out = String::new();
-    let decides = |key: &str| !matches!(key, "about" | "examples" | "extends");
+    let decides = |key: &str| !matches!(key, "about" | "statuses" | "examples" | "extends");
     write_node(root, &decides, &mut out);
     out
 }

@@ -482,6 +482,14 @@ pub struct Status {
     pub name: Name,
 }
 
+/// When a role reports a status, in the workflow's words.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct StatusNote {
+    pub means: Name,
+    /// The status of work that went well.
+    pub usual: bool,
+}
+
 /// How blocked handoffs look in this workflow.
 #[derive(Clone, Debug)]
 pub struct Blocked {
@@ -557,6 +565,7 @@ pub struct Workflow {
     /// What Interlock says of lost assignments, in the order of [`Loss::ALL`].
     pub(crate) lost: [StatusIx; 4],
     pub(crate) domain_guard: Option<GuardIx>,
+    pub(crate) status_notes: BTreeMap<(RoleIx, StatusIx), StatusNote>,
 }
 
 /// A `spawn` that is not an answer to a report: `begin`, `groups.begin`, `groups.ended`.
@@ -759,6 +768,16 @@ impl Workflow {
         every.flat_map(|demands| &demands.verify).map(Name::as_str).collect()
     }
 
+    /// The id of a rule, as decisions cite it.
+    pub fn is_rule_id(&self, text: &str) -> bool {
+        self.rule_index.contains_key(text)
+    }
+
+    /// When a role reports a status, if the workflow says so.
+    pub fn status_note(&self, role: RoleIx, status: StatusIx) -> Option<&StatusNote> {
+        self.status_notes.get(&(role, status))
+    }
+
     /// Where the workflow file declares a rule that a decision cites.
     pub fn place_of_rule(&self, id: &str) -> Option<&Place> {
         let openings = self.begin.iter().chain(&self.group_begin).chain(&self.groups_ended);
@@ -766,9 +785,16 @@ impl Workflow {
         self.rules.iter().find(|rule| rule.id == id).map(|rule| &rule.place).or_else(opening)
     }
 
-    /// Statuses that agents of this role may report, each with what the workflow says of its use.
+    /// Statuses that agents of this role may report with their meanings: those of work that went well first.
     pub fn status_meanings(&self, role: RoleIx) -> Vec<(Name, Option<Name>)> {
-        self.statuses_of(role).into_iter().map(|name| (name, None)).collect()
+        let own = self.by_report.range((role, StatusIx(0))..=(role, StatusIx(u16::MAX)));
+        let own = own.map(|((_, status), _)| *status).filter(|status| !self.is_loss(*status));
+        let mut noted: Vec<_> = own.map(|status| (status, self.status_note(role, status))).collect();
+        noted.sort_by_key(|(_, note)| !note.is_some_and(|note| note.usual));
+        let line = |(status, note): (StatusIx, Option<&StatusNote>)| {
+            (self.status_name(status).clone(), note.map(|note| note.means.clone()))
+        };
+        noted.into_iter().map(line).collect()
     }
 
     /// Statuses that agents of this role may report, by their declared names.

@@ -21,13 +21,15 @@ pub(crate) struct Next {
 
 impl Next {
     pub(crate) fn run(&self, output: Output, place: &Place) -> Ending {
-        let (live, workflow) = place.engine()?.look(&self.session)?;
+        let mut engine = place.engine()?;
+        let (live, workflow) = engine.look(&self.session)?;
+        let briefs = standing::briefs(&mut engine, &live, &workflow)?;
         if output.json {
-            let (assignments, questions) = (standing::assignments(&live), standing::questions(&live));
+            let (assignments, questions) = (standing::assignments(&live), standing::questions(&live, &briefs));
             let gates = standing::gates(&live, &workflow);
             output.document(&json!({ "assignments": assignments, "questions": questions, "gates": gates }))?;
         } else {
-            output.text(&standing::next(&live))?;
+            output.text(&standing::next(&live, &briefs))?;
         }
         Ok(Exit::Done)
     }

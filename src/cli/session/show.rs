@@ -26,10 +26,11 @@ impl Show {
         let file = engine.store().view()?.workflow(workflow.hash)?.and_then(|pinned| pinned.sources.into_iter().next());
         let today = file.and_then(|(file, _)| library::hash_today(&file));
         let pinned = standing::Pinned { file_says: today };
+        let briefs = standing::briefs(&mut engine, &live, &workflow)?;
         if output.json {
-            output.document(&standing::session(&live, &workflow, &pinned))?;
+            output.document(&standing::session(&live, &workflow, &pinned, &briefs))?;
         } else {
-            output.text(&standing::text(&live, &workflow, &pinned))?;
+            output.text(&standing::text(&live, &workflow, &pinned, &briefs))?;
         }
         Ok(Exit::Done)
     }

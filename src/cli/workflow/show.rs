@@ -1,6 +1,7 @@
 use clap::{Args, ValueHint};
+use interlock_core::id::Name;
 use interlock_core::workflow::{Guard, Loaded, Role, Workflow};
-use serde_json::{Value as Json, json};
+use serde_json::{Map, Value as Json, json};
 
 use crate::cli::{Ending, examples};
 use crate::failure::{Exit, Failure};
@@ -63,7 +64,8 @@ fn document(workflow: &Workflow, loaded: &Loaded, file: &str, source: &str) -> J
             "escalates_to": above(workflow, role),
             "at_most": role.at_most,
             "by_interlock": role.by_interlock,
-            "statuses": statuses(workflow, role),
+            "statuses": guide(workflow, role).iter().map(|(status, _)| status).collect::<Vec<_>>(),
+            "means": means(workflow, role),
         })
     });
     let rules = workflow.rules.iter().map(|rule| json!({ "id": rule.id, "at": rule.place }));
@@ -101,7 +103,10 @@ fn compiled(workflow: &Workflow) -> Text {
         let above = if role.by_interlock { "played by Interlock" } else { above(workflow, role) };
         let classes = role.classes.iter().map(|class| format!("{class}, ")).collect::<String>();
         row(text, &role.name, &format!(" ({classes}{}{above})", if role.by_interlock { "" } else { "then " }));
-        row(text, "", &format!("    {}", statuses(workflow, role).join(" ")));
+        for (status, means) in guide(workflow, role) {
+            let means = means.map(|means| format!(": {means}")).unwrap_or_default();
+            row(text, "", &format!("    {status}{means}"));
+        }
     });
     section(&mut text, "Phases", &workflow.phases, |text, phase| row(text, &phase.name, ""));
     section(&mut text, "Loops", &workflow.loops, |text, item| {
@@ -145,7 +150,13 @@ fn above<'w>(workflow: &'w Workflow, role: &Role) -> &'w str {
     role.escalates_to.map_or("user", |rung| &workflow.role(rung).name)
 }
 
-fn statuses(workflow: &Workflow, role: &Role) -> Vec<String> {
-    let statuses = workflow.role_named(&role.name).map(|ix| workflow.statuses_of(ix)).unwrap_or_default();
-    statuses.iter().map(|status| status.to_string()).collect()
+/// The statuses of a role with their meanings, the usual one first.
+fn guide(workflow: &Workflow, role: &Role) -> Vec<(Name, Option<Name>)> {
+    workflow.role_named(&role.name).map(|ix| workflow.status_meanings(ix)).unwrap_or_default()
+}
+
+fn means(workflow: &Workflow, role: &Role) -> Map<String, Json> {
+    let noted =
+        guide(workflow, role).into_iter().filter_map(|(status, means)| Some((status.to_string(), json!(means?))));
+    noted.collect()
 }

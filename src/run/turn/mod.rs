@@ -21,11 +21,13 @@ use interlock_core::workflow::{Task, Writes};
 use serde_json::Value as Json;
 
 use crate::agents::{Outcome, Trouble, TroubleKind, Usage};
+use crate::brief;
 use crate::checks;
 use crate::engine::{Claimed, Error, Given, Task as Wish};
 use crate::failure::{Exit, Failure};
 use crate::git::Hash;
 use crate::handin;
+use crate::outputs;
 use crate::process::{Control, End};
 use crate::run::bench::Bench;
 use crate::run::crew::{Call, Crew, News, Over, is_gone, pause};
@@ -75,9 +77,10 @@ pub(super) fn take(crew: &Crew, call: &Call, control: &Control, news: &Sender<Ne
         of_conflicts(bench.conflicts.as_ref()),
         of_preparing(unready.as_ref()),
         of_folder(call, &base, time_for(crew, part, &call.role)),
-        of_ending(tool),
     ];
-    let prompt = format!("{}{}", claimed.prompt, sections.concat());
+    // The return format comes last.
+    let (task, response) = brief::split_at_return(&claimed.prompt);
+    let prompt = format!("{}\n{}{response}{}", task.trim_end(), sections.concat(), of_ending(tool, &output));
     let name = format!("{}.{}", crew.session, call.id);
     let told = Told { text: prompt.clone(), resume: None };
     let turn = Turn {
@@ -109,6 +112,8 @@ pub(super) fn take(crew: &Crew, call: &Call, control: &Control, news: &Sender<Ne
 /// The output folder of an attempt: empty, but for what did not fit into the prompt.
 fn make(output: &Path, claimed: &Claimed) -> std::io::Result<()> {
     handin::clear(output)?;
+    let feature = output.parent().unwrap_or(output);
+    outputs::copy_earlier(feature, &claimed.earlier, output)?;
     handin::lay_out(output, &claimed.whole)
 }
 
@@ -406,7 +411,10 @@ impl Turn<'_> {
         // One that cannot go on with a conversation has to be told everything.
         let text = if resume.is_some() { text } else { format!("{}\n\n{text}", self.prompt) };
         self.told = Told { text, resume };
-        let _ = make(&self.output, &self.claimed);
+        // The documents that it wrote stay.
+        if !handin::discard(&self.output) {
+            let _ = make(&self.output, &self.claimed);
+        }
     }
 
     fn lose(&self, loss: Loss, note: impl Into<String>) -> Result<Over, Failure> {

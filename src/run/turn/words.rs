@@ -1,5 +1,6 @@
 //! What an agent is told in this run beside its assignment, and what is read from its handoff.
 
+use std::path::Path;
 use std::time::Duration;
 
 use serde_json::Value as Json;
@@ -64,17 +65,11 @@ pub(super) const LONG_MISSION: &str =
 
 /// Where it works, what to compare it with, and how long.
 pub(super) fn of_folder(call: &Call, base: &Hash, time: Option<Duration>) -> String {
-    let what = call.group.as_ref().map_or("the session", |_| "this group");
-    let time = match time {
-        Some(time) => {
-            format!(" You have {} for this attempt, corrections and all; after that you are ended.", spelt(time))
-        }
-        None => String::new(),
-    };
+    let what = call.group.as_ref().map_or("session", |_| "group");
+    let time = time.map(|time| format!(" You have {} in all.", spelt(time))).unwrap_or_default();
     format!(
-        "\n\n## Your folder\n\nYour working folder is a private copy of the project: a git repository of its own, on branch \
-         `work`, without a remote. What counts is the files as you leave them. There is no need to commit, and a push leads \
-         nowhere. `git diff {base}` shows all that was done for {what} so far, and what you change yourself.{time}\n"
+        "\n## Your folder\n\nA private git copy; its files count, commits do not. `git diff {base}` shows the changes of this \
+         {what}.{time}\n"
     )
 }
 
@@ -87,20 +82,15 @@ fn spelt(time: Duration) -> String {
     if told.is_empty() { "less than a second".to_owned() } else { told.join(" ") }
 }
 
-/// How it ends here: not every client may write where the handoff belongs.
-pub(super) fn of_ending(tool: bool) -> String {
-    let tool = if tool {
-        format!(
-            "Give the handoff to the tool `{}` of `{}`, if you have it: it says at once what is wrong, and stands for the file. ",
-            Tool::NAME,
-            Tool::SERVER
-        )
-    } else {
-        String::new()
-    };
+/// How the agent returns its handoff: one way, the one that works here.
+pub(super) fn of_ending(tool: bool, output: &Path) -> String {
+    if tool {
+        return format!("\nCall the tool `{}` of `{}` with it, then end.\n", Tool::NAME, Tool::SERVER);
+    }
+    let file = output.join("handoff.json");
     format!(
-        "\n\n## How it ends\n\n{tool}Write the handoff and end; it is given in for you. Where you cannot write the file, \
-         let your last message be the JSON object and nothing else.\n"
+        "\nWrite it to `{}`, then end. If you cannot write files, end with it as your last message.\n",
+        file.display()
     )
 }
 

@@ -61,7 +61,7 @@ impl ServerHandler for Agent {
         let itself = Implementation::new("interlock", env!("CARGO_PKG_VERSION")).with_title("Interlock");
         ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
             .with_server_info(itself)
-            .with_instructions("When your assignment is done, or cannot go on, give its handoff to hand_off, and end.")
+            .with_instructions("When your assignment is done or blocked, submit its handoff with hand_off, and end.")
     }
 
     async fn list_tools(
@@ -69,7 +69,7 @@ impl ServerHandler for Agent {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(vec![tools::hand_off()]))
+        Ok(ListToolsResult::with_all_items(vec![tools::hand_off(&self.contract.statuses())]))
     }
 
     async fn call_tool(

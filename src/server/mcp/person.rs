@@ -188,7 +188,9 @@ fn find(ask: &Ask, place: &Place) -> Result<Found, Failure> {
         Some(named) => named.session.to_string(),
         None => session::chosen(ask.session.as_deref(), place)?,
     };
-    let (live, workflow) = place.engine()?.look(&session)?;
+    let mut engine = place.engine()?;
+    let (live, workflow) = engine.look(&session)?;
+    let briefs = standing::briefs(&mut engine, &live, &workflow)?;
     let mut open = live.state.open_questions.iter();
     let id = match &named {
         Some(named) => open.find(|id| **id == named.id),
@@ -196,16 +198,16 @@ fn find(ask: &Ask, place: &Place) -> Result<Found, Failure> {
     };
     let Some((id, asked)) = id.and_then(|id| live.state.questions.get(id).map(|asked| (id, asked))) else {
         let what = named.map_or_else(|| "No question".to_owned(), |named| format!("{named} is not open: no question"));
-        let facts = json!({ "answered": false, "questions": standing::questions(&live) });
+        let facts = json!({ "answered": false, "questions": standing::questions(&live, &briefs) });
         return Ok(Found::Nothing(Told::new(facts, format!("{what} waits for a person here. {}", steps::line(&live)))));
     };
     let declared = workflow.questions.iter().find(|question| question.name == asked.name);
     Ok(Found::Question(Box::new(Open {
         reference: QuestionRef { session: live.id.clone(), id: *id },
-        text: asked.text.to_string(),
+        text: briefs.get(id).map_or_else(|| asked.text.to_string(), |brief| brief.text(&asked.text)),
         options: asked.options.clone(),
         free: declared.is_some_and(|question| question.free.is_some()),
-        all: standing::questions(&live),
+        all: standing::questions(&live, &briefs),
     })))
 }
 
@@ -220,12 +222,13 @@ fn answer(question: &QuestionRef, content: &Json, by: &Name, place: &Place) -> O
     let order = Order { session: question.session.clone(), task: Task::Simple(Command::Answer(command)) };
     let mut engine = place.engine()?;
     let done = engine.execute(&order)?;
-    let (live, _) = engine.look(&done.session)?;
+    let (live, workflow) = engine.look(&done.session)?;
+    let briefs = standing::briefs(&mut engine, &live, &workflow)?;
     let mut facts = handoff::decided(&done);
     facts["answered"] = json!(true);
     facts["asked"] = json!(question.to_string());
     facts["by"] = json!(by);
-    facts["questions"] = json!(standing::questions(&live));
+    facts["questions"] = json!(standing::questions(&live, &briefs));
     Ok(Told::new(facts, steps::line(&live)))
 }
 

@@ -1,5 +1,6 @@
 //! The tools: what each is for, what it takes, what it gives back.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
@@ -95,12 +96,15 @@ pub(super) fn all() -> Vec<Tool> {
 }
 
 /// For an agent that a run has started, and for nobody else.
-pub(super) fn hand_off() -> Tool {
+pub(super) fn hand_off(statuses: &str) -> Tool {
+    let about = format!(
+        "Submits the result of your assignment. Call it last, then end your turn. An invalid handoff is refused with everything \
+         that is wrong with it: fix all of it and call again.{statuses}"
+    );
     tool(
         agents::Tool::NAME,
         "Hand off",
-        "Hands off the result of your assignment: call it last, when the work is done or cannot go on, and end your turn. \
-         A handoff that is not valid is refused with everything that is wrong with it; mend all of it, and call again.",
+        about,
         &Touch::AddsOnce,
         takes(&json!({ "handoff": a_handoff() }), &["handoff"]),
         gives(
@@ -122,7 +126,14 @@ enum Touch {
     AddsOnce,
 }
 
-fn tool(name: &'static str, title: &str, about: &'static str, touch: &Touch, input: Json, output: Json) -> Tool {
+fn tool(
+    name: &'static str,
+    title: &str,
+    about: impl Into<Cow<'static, str>>,
+    touch: &Touch,
+    input: Json,
+    output: Json,
+) -> Tool {
     let hints = ToolAnnotations::with_title(title).open_world(false);
     let hints = match touch {
         Touch::Reads => hints.read_only(true),
@@ -213,6 +224,8 @@ fn questions() -> Json {
     let properties = json!({
         "question": text("SESSION.qN"), "group": maybe("the unit of work"), "text": text("what is asked"),
         "options": strings("what can be answered"),
+        "facts": strings("what led to the question"),
+        "effects": objects("what each option does"),
     });
     list("what waits for a person", &properties, &["question", "text", "options"])
 }

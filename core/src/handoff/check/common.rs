@@ -5,7 +5,7 @@ use crate::handoff::check::reader::Reader;
 use crate::handoff::check::{Expect, Holder};
 use crate::id::Name;
 use crate::problem::Problem;
-use crate::workflow::{Performer, PhaseIx, Task, Workflow};
+use crate::workflow::{Performer, PhaseIx, Task, Workflow, normalise_status};
 
 impl Reader<'_> {
     pub(super) fn common(&mut self) {
@@ -44,6 +44,11 @@ impl Reader<'_> {
             let help = "say what the next one has to know to go on";
             let message = "`handoff.context` is missing or empty";
             self.problem(Problem::new(Code::NoContext, message).help(help), "handoff.context");
+        }
+        let status = self.get("status").and_then(|status| status.as_str()).unwrap_or_default();
+        if let Some(text) = context.filter(|text| repeats_status(text, status)) {
+            let message = format!("`handoff.context` is \"{text}\": say what the next role must know to go on");
+            self.warn(Code::VagueSummary, "handoff.context", message);
         }
     }
 
@@ -123,9 +128,26 @@ fn is_rfc_3339(text: &str) -> bool {
     like(seconds, "0000-00-00T00:00:00") && fraction_fits && offset_fits && text.parse::<jiff::Timestamp>().is_ok()
 }
 
+/// One word, or the status again: it tells the next role nothing.
+fn repeats_status(context: &str, status: &str) -> bool {
+    let context = context.trim().trim_end_matches(['.', '!']);
+    let is_word = !context.is_empty() && context.chars().all(char::is_alphabetic);
+    is_word || !status.is_empty() && normalise_status(context) == normalise_status(status)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn context_that_is_one_word_or_the_status_is_vague() {
+        for vague in ["blocked", "Done.", "ready for QA", "READY_FOR_QA", "ready-for-qa."] {
+            assert!(repeats_status(vague, "READY_FOR_QA"), "{vague}");
+        }
+        for fine in ["", "See architecture.md", "src/login.rs:41", "QA can test it", "12"] {
+            assert!(!repeats_status(fine, "READY_FOR_QA"), "{fine}");
+        }
+    }
 
     #[test]
     fn times_have_a_day_a_time_and_an_offset() {

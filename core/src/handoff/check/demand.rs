@@ -4,8 +4,9 @@ use crate::code::Code;
 use crate::handoff::check::reader::Reader;
 use crate::handoff::check::status::Said;
 use crate::handoff::check::{Expect, Holder};
+use crate::id::Name;
 use crate::problem::Problem;
-use crate::workflow::{ChangesDemand, Condition, Demands, Rule, Task, Workflow};
+use crate::workflow::{ChangesDemand, Condition, Demands, GuardSource, Rule, Task, Workflow};
 
 impl Reader<'_> {
     pub(super) fn demands(
@@ -40,8 +41,41 @@ impl Reader<'_> {
             changes: ChangesDemand::Any,
         };
         self.demand(&shared);
+        self.unstated_facts(workflow, &rules);
         if let Some(phase) = phase.filter(|_| expect.task != Task::Consult && rules.iter().all(|rule| rule.leaves)) {
             self.demand(&workflow.phase(phase).demands);
+        }
+    }
+
+    /// A field that only one value of a fact passes on, in a handoff that does not state the fact. The default would route the
+    /// report and drop the field.
+    fn unstated_facts(&mut self, workflow: &Workflow, rules: &[&Rule]) {
+        for rule in rules {
+            for condition in &rule.conditions {
+                let Condition::When(test) = condition else { continue };
+                let guard = workflow.guard(test.guard);
+                let is_field = guard.source == GuardSource::Fact && guard.expression.is_none();
+                let takes_default = test.allowed & 1 == 1;
+                if !is_field || takes_default || self.get(&guard.name).is_some() {
+                    continue;
+                }
+                let is_other = |other: &&&Rule| !other.conditions.contains(condition);
+                let passed_elsewhere =
+                    |field: &Name| rules.iter().filter(is_other).any(|other| other.with.contains(field));
+                let Some(field) = rule.with.iter().find(|field| self.has(field) && !passed_elsewhere(field)) else {
+                    continue;
+                };
+                let values: Vec<String> =
+                    guard.values.iter().map(|value| format!("`{}: {value}`", guard.name)).collect();
+                let why = rule.because.as_ref().map(|because| format!(" ({because})")).unwrap_or_default();
+                let message = format!(
+                    "`{field}` is set, but `{}` is not: say which applies, {}{why}",
+                    guard.name,
+                    values.join(" or ")
+                );
+                self.wrong(Code::UnstatedFact, &guard.name, message);
+                return;
+            }
         }
     }
 

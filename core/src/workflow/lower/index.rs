@@ -95,6 +95,7 @@ impl Lowering<'_> {
             nothing_completed: QuestionIx::new(nothing_completed),
             lost,
             domain_guard: self.domain_guard,
+            status_notes: self.status_notes,
         })
     }
 }

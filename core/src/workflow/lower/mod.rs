@@ -11,6 +11,7 @@ mod limits;
 mod needs;
 mod phases;
 mod roles;
+mod statuses;
 mod tables;
 mod unused;
 
@@ -57,6 +58,7 @@ pub(crate) fn lower(doc: &WorkflowDoc, hash: Digest, problems: &mut Problems) ->
     if lowering.full {
         return None;
     }
+    lowering.status_notes();
     lowering.completion();
     lowering.ask_for_needs();
     lowering.findings_hold_completion_up();
@@ -99,6 +101,7 @@ pub(crate) struct Lowering<'a> {
     group_begin: Vec<Opening>,
     groups_ended: Vec<Opening>,
     completion: Completion,
+    status_notes: BTreeMap<(RoleIx, StatusIx), StatusNote>,
 }
 
 impl<'a> Lowering<'a> {
@@ -131,6 +134,7 @@ impl<'a> Lowering<'a> {
             group_begin: Vec::new(),
             groups_ended: Vec::new(),
             completion: Completion::default(),
+            status_notes: BTreeMap::new(),
         }
     }
 

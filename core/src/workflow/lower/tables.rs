@@ -319,7 +319,7 @@ impl Lowering<'_> {
         }
     }
 
-    fn role_has(&self, role: usize, status: StatusIx) -> bool {
+    pub(super) fn role_has(&self, role: usize, status: StatusIx) -> bool {
         let speaks = |rule: &Rule| matches!(&rule.source, Source::Roles { roles, .. } if roles.contains(role));
         self.rules.iter().any(|rule| rule.status == Some(status) && speaks(rule))
     }
