@@ -39,6 +39,7 @@ abstract: true
 loops:
   retry: 3
   settled: 2
+  clarifying: 20
 routes:
   any:
     no_handoff:  { respawn: self, loop: retry, because: the agent ended without a handoff }
