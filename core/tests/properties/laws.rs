@@ -2,8 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use interlock_core::command::Command;
 use interlock_core::decide::Outcome;
 use interlock_core::event::{Cause, Change, Event};
+use interlock_core::handoff::Answer;
 use interlock_core::id::Name;
 use interlock_core::state::{End, Finding, FindingStatus, Group, Holder, Lane, Progress, SessionStatus, State};
 use interlock_core::workflow::Workflow;
@@ -70,6 +72,7 @@ impl Laws {
             Ok(Outcome::Decided(event)) => {
                 self.gather(workflow, event, &step.before);
                 self.no_settled_finding_blocks(event, &step.before, after);
+                findings_end_explicitly(&step.command, event, &step.before);
                 counters_only_grow(event, &step.before, after);
                 self.completion_has_evidence(workflow, after);
                 somebody_holds_every_open_thing(after, event);
@@ -163,6 +166,29 @@ impl Laws {
                 let fine = stood && !raised_by.contains(&finding.raised_by);
                 assert!(fine, "{finding:?} blocks again after its rejection was accepted");
             }
+        }
+    }
+}
+
+/// A blocking finding is closed only by its own reviewer: by name, or left out after the author answered `fixed`.
+fn findings_end_explicitly(command: &Command, event: &Event, before: &State) {
+    let handoff = match command {
+        Command::Report(report) => Some(&report.handoff),
+        Command::Merged(merged) => Some(&merged.handoff),
+        _ => None,
+    };
+    for change in &event.changes {
+        let Change::Reviewed { group, by, findings } = change else { continue };
+        let old = before.group(group).map_or(&[][..], |group| group.findings.as_slice());
+        for (index, finding) in findings.iter().filter(|(_, finding)| finding.status == FindingStatus::Closed) {
+            let Some(was) = old.get(*index as usize).filter(|was| was.is_blocking()) else { continue };
+            assert_eq!((by, &was.id), (&was.raised_by, &finding.id), "another role closed {was:?}");
+            let tracking = &handoff.expect("a review is a report").tracking;
+            let confirmed = tracking.fixes_confirmed.contains(&was.id);
+            let dropped = tracking.findings_dropped.iter().any(|dropped| dropped.id == was.id);
+            let fixed = was.response.as_ref().is_some_and(|response| response.response == Answer::Fixed);
+            let ended = confirmed || dropped || fixed && !was.response_refuted;
+            assert!(ended, "{was:?} was closed by saying nothing of it");
         }
     }
 }
