@@ -14,6 +14,7 @@ mod complete;
 mod defer;
 mod draft;
 mod facts;
+mod findings;
 mod gate;
 mod join;
 mod lease;
@@ -40,9 +41,12 @@ use crate::rejection::Rejection;
 use crate::state::{Group, State};
 use crate::workflow::{PhaseIx, RoleIx, Test, Workflow};
 
+pub(crate) use carry::{rung_above, sends_back};
+pub(crate) use choose::aim;
 pub(crate) use facts::{DOMAIN, REASON};
 pub use offer::{Offer, offers};
 pub(crate) use report::{Given, GivenLoop, route_report};
+pub(crate) use situation::test_holds;
 pub(crate) use {answer::route_answer, gate::route_gate};
 
 /// Do settings and flags of a described group let this through?
