@@ -50,6 +50,10 @@ pages! {
     E0137 NeverReached
     E0138 BadDuration
     E0139 Unused
+    E0141 UnknownPlaceholder
+    E0142 UnboundedCycle
+    E0143 NoAuthorRole
+    E0144 NothingNeeded
     E0170 FallbackPasses
     E0201 NoHandoff
     E0202 HandoffSyntax
@@ -86,6 +90,8 @@ pages! {
     E0236 ReRaised
     E0237 LateNitpick
     E0238 NotAReview
+    E0244 AnswerNotByAuthor
+    E0245 ChecksMissing
     E0260 ReservedId
     E0261 TextTooLong
     E0301 NoSession
@@ -130,6 +136,7 @@ pages! {
     E0348 NotSaid
     E0349 NotWatched
     E0350 Late
+    E0360 WeakerWorkflow
     E0380 StatusReturned
     E0401 FileUnreadable
     E0402 BadArgument

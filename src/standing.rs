@@ -2,11 +2,12 @@
 
 use interlock_core::id::{Digest, Name};
 use interlock_core::state::{GateRun as Awaited, Group, GroupStatus, State};
-use interlock_core::workflow::{GateRun, Measure, Workflow};
+use interlock_core::workflow::{GateRun, GateValues, Measure, Workflow};
 use serde_json::{Map, Value as Json, json};
 
 use crate::engine::Live;
 use crate::output::{HEADING, MARK, NAME, Text};
+use crate::sanitise;
 use crate::store::rows::holder;
 
 /// What the file of the workflow says today, if there is one.
@@ -24,7 +25,7 @@ impl Pinned {
     }
 }
 
-pub(crate) fn session(live: &Live, workflow: &Workflow, pinned: &Pinned) -> Json {
+pub(crate) fn session(live: &Live, workflow: &Workflow, pinned: &Pinned, feature_directory: &str) -> Json {
     let state = &live.state;
     let session = state.session.as_ref();
     let groups: Vec<Json> = state.groups.iter().map(|group| group_json(group, state, workflow)).collect();
@@ -39,6 +40,7 @@ pub(crate) fn session(live: &Live, workflow: &Workflow, pinned: &Pinned) -> Json
         "status": state.status.name(),
         "workflow": workflow.name,
         "workflow_hash": workflow.hash.to_string(),
+        "upgrades": state.upgrades,
         "pinned": { "note": pinned.note(workflow), "file_hash": pinned.file_says.map(|hash| hash.to_string()) },
         "settings": settings,
         "events": state.seq,
@@ -46,7 +48,7 @@ pub(crate) fn session(live: &Live, workflow: &Workflow, pinned: &Pinned) -> Json
         "loops": loops(&state.lane.counters, None, workflow),
         "assignments": assignments(live),
         "questions": questions(live),
-        "gates": gates(live, workflow),
+        "gates": gates(live, workflow, feature_directory),
         "watch": watch(state, workflow),
     })
 }
@@ -90,6 +92,8 @@ fn group_json(group: &Group, state: &State, workflow: &Workflow) -> Json {
         "blocks": group.lane.blocks,
         "ever_blocked": group.lane.ever_blocked,
         "findings": group.findings,
+        "serious_findings": group.serious_remarks().collect::<Vec<_>>(),
+        "checked": !workflow.checks_nothing(group),
         "failing_tests": group.failing_tests,
         "notes": group.notes,
         "loops": loops(&group.lane.counters, Some(group), workflow),
@@ -160,22 +164,34 @@ pub(crate) fn questions(live: &Live) -> Vec<Json> {
 }
 
 /// Gates that wait for their result, with what they run.
-pub(crate) fn gates(live: &Live, workflow: &Workflow) -> Vec<Json> {
+pub(crate) fn gates(live: &Live, workflow: &Workflow, feature_directory: &str) -> Vec<Json> {
     let waiting = live.state.gate_runs.iter();
     waiting
         .map(|(id, run)| {
-            let commands = gate_commands(run, live, workflow);
+            let commands = gate_commands(run, live, workflow, feature_directory);
             json!({ "gate": run.gate, "run": format!("{}.{id}", live.id), "group": run.group, "commands": commands })
         })
         .collect()
 }
 
 /// What a gate runs: the workflow's command, or the checks that the plan has for the group.
-pub(crate) fn gate_commands(run: &Awaited, live: &Live, workflow: &Workflow) -> Vec<Vec<Name>> {
-    let planned = || run.group.as_ref().and_then(|group| live.state.group(group)).map(|group| group.checks.clone());
+pub(crate) fn gate_commands(
+    run: &Awaited,
+    live: &Live,
+    workflow: &Workflow,
+    feature_directory: &str,
+) -> Vec<Vec<Name>> {
+    let group = run.group.as_ref().and_then(|group| live.state.group(group));
+    let values = GateValues {
+        feature_directory,
+        session: &live.id,
+        group: group.map_or("", |group| group.id.as_str()),
+        domain: group.and_then(|group| group.flags.get("domain")).map_or("", Name::as_str),
+    };
+    let planned = || group.map(|group| group.checks.clone());
     let gate = workflow.gates.iter().find(|gate| gate.name == run.gate);
     match gate.map(|gate| &gate.run) {
-        Some(GateRun::Command(command)) => vec![command.clone()],
+        Some(GateRun::Command(command)) => vec![values.fill(command)],
         Some(GateRun::Plan) => planned().unwrap_or_default(),
         None => Vec::new(),
     }
@@ -190,6 +206,14 @@ pub(crate) fn text(live: &Live, workflow: &Workflow, pinned: &Pinned) -> Text {
     let hash = workflow.hash.to_string();
     let short = hash.get(..12).unwrap_or(&hash);
     text.line(format_args!("workflow {} {short}  ({})", workflow.name, pinned.note(workflow)));
+    for upgrade in &state.upgrades {
+        let (from, to) = (upgrade.from.to_string(), upgrade.to.to_string());
+        let (from, to) = (from.get(..12).unwrap_or(&from), to.get(..12).unwrap_or(&to));
+        text.line(format_args!("  moved by {} from {from} to {to}", upgrade.by));
+        for requirement in &upgrade.dropped {
+            text.line(format_args!("    dropped: {requirement}"));
+        }
+    }
     if !state.groups.is_empty() {
         text.push("\n");
         text.paint(HEADING, "groups");
@@ -198,6 +222,7 @@ pub(crate) fn text(live: &Live, workflow: &Workflow, pinned: &Pinned) -> Text {
         for group in &state.groups {
             group_line(&mut text, group, state, workflow, width);
         }
+        unchecked_line(&mut text, state, workflow);
     }
     text.push("\n");
     text.append(&next(live));
@@ -227,7 +252,38 @@ fn group_line(text: &mut Text, group: &Group, state: &State, workflow: &Workflow
         text.put(format_args!("  blocked: {}", block.reason.as_ref().map_or("no reason given", Name::as_str)));
     }
     text.line(format_args!("  {}", group.title));
+    for notice in serious_findings(group) {
+        text.line(format_args!("  {:<width$}  {notice}", ""));
+    }
 }
+
+/// What a person or the manager should know of a group before it is called done.
+pub(crate) fn notices(group: &Group, workflow: &Workflow) -> Vec<String> {
+    let unchecked = workflow.checks_nothing(group).then(|| NOTHING_CHECKED.to_owned());
+    serious_findings(group).chain(unchecked).collect()
+}
+
+fn serious_findings(group: &Group) -> impl Iterator<Item = String> {
+    group.serious_remarks().map(|finding| {
+        let text = format!("{} {} ({}), by {}", finding.id, finding.title, finding.location, finding.raised_by);
+        format!("{}, not blocking: {}", finding.severity.name(), sanitise::line(&text))
+    })
+}
+
+/// The groups that no command of Interlock checks, on one line: most plans that forget checks forget all of them.
+fn unchecked_line(text: &mut Text, state: &State, workflow: &Workflow) {
+    let concerned = |group: &&Group| {
+        let dropped = matches!(group.status(), GroupStatus::DeferredExternal | GroupStatus::Cancelled);
+        !dropped && workflow.checks_nothing(group)
+    };
+    let unchecked: Vec<&str> = state.groups.iter().filter(concerned).map(|group| group.id.as_str()).collect();
+    if !unchecked.is_empty() {
+        text.line(format_args!("  nothing is checked in: {}", unchecked.join(", ")));
+    }
+}
+
+/// Interlock runs no command that could fail before the group completes.
+pub(crate) const NOTHING_CHECKED: &str = "nothing is checked: no gate runs a command that can fail";
 
 /// What may happen now.
 pub(crate) fn next(live: &Live) -> Text {

@@ -65,6 +65,10 @@ codes! {
     E0137 NeverReached          "this alternative can never be taken"
     E0138 BadDuration           "a length of time cannot be read"
     E0139 Unused                "a name is declared and nothing uses it"
+    E0141 UnknownPlaceholder    "nothing fills in this placeholder"
+    E0142 UnboundedCycle        "a cycle of the workflow has no bound"
+    E0143 NoAuthorRole          "work goes to the author, and no role is one"
+    E0144 NothingNeeded         "nothing is needed to complete a group"
     E0170 FallbackPasses        "the fallback for unknown statuses may not pass or complete anything"
 
     E0201 NoHandoff             "there is no metadata block in the output"
@@ -102,6 +106,8 @@ codes! {
     E0236 ReRaised              "a settled finding was raised again"
     E0237 LateNitpick           "a new minor finding cannot block after the first review"
     E0238 NotAReview            "findings in a report that is no review are kept, not counted"
+    E0244 AnswerNotByAuthor     "answers to findings are the author's to give"
+    E0245 ChecksMissing         "a group of the plan has no check that can fail"
 
     E0260 ReservedId            "a group cannot have this id"
     E0261 TextTooLong           "a title or a name is empty or too long"
@@ -148,6 +154,7 @@ codes! {
     E0348 NotSaid               "the role that may complete the session has not said so"
     E0349 NotWatched            "the workflow takes only work that was watched"
     E0350 Late                  "a report came after its time"
+    E0360 WeakerWorkflow        "the new workflow demands less than the one the session runs"
     E0380 StatusReturned        "a status that the role does not have was sent back"
 
     E0401 FileUnreadable        "a file cannot be read"

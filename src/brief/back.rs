@@ -181,7 +181,8 @@ impl Brief<'_> {
         let issue = json!({ "id": "<id>", "title": "<what is wrong>", "location": "<file:line>",
             "severity": "<CRITICAL, HIGH, MEDIUM or LOW>", "blocking": true,
             "description": "<why it is wrong, and how to mend it>" });
-        let tracking = json!({ "iteration": iteration, "rejections_accepted": [], "rejections_overruled": [] });
+        let tracking = json!({ "iteration": iteration, "fixes_confirmed": [], "rejections_accepted": [],
+            "rejections_overruled": [], "findings_dropped": [] });
         json!({ "issues": [issue], "iteration_tracking": tracking })
     }
 }

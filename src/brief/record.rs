@@ -8,6 +8,7 @@ use interlock_core::workflow::{Loop, Measure, Task};
 use crate::brief::piece::{Piece, Section};
 use crate::brief::{Brief, data};
 use crate::output::counted;
+use crate::standing;
 
 /// What is shown of the words to one finding, so that it cannot hide the others.
 const DESCRIPTION: usize = 1_500;
@@ -23,6 +24,7 @@ impl Brief<'_> {
             lines
                 .extend((!group.depends_on.is_empty()).then(|| format!("depends on: {}", group.depends_on.join(", "))));
             lines.extend(group.checks.iter().map(|check| format!("check: {}", data::line(&check.join(" ")))));
+            lines.extend(self.workflow.checks_nothing(group).then(|| standing::NOTHING_CHECKED.to_owned()));
         }
         if !lines.is_empty() {
             let heading = "The work, as people and the plan call it".to_owned();
@@ -126,13 +128,20 @@ impl Brief<'_> {
         }
     }
 
+    fn summary(&self, group: &Group) -> Vec<String> {
+        let mut lines = vec![format!("- {} [{}] {}", group.id, group.status().name(), data::line(&group.title))];
+        lines.extend(standing::notices(group, self.workflow).iter().map(|notice| format!("  {}", data::line(notice))));
+        lines.extend(group.notes.iter().map(|note| format!("  note: {}", data::line(note))));
+        lines
+    }
+
     fn about_findings(&self, group: &Group) -> Vec<String> {
         let mut lines = Vec::new();
         if self.answers_findings() {
             lines.push("Answer each of them by its id in `issue_responses`: fixed, rejected with a reason, or deferred. What you claim is compared, not counted: the reviewer's next report is what counts.".to_owned());
         }
         if group.reviewers.contains(&self.assignment.role) {
-            lines.push("You have reviewed this before. A finding of yours that you do not list again is closed; one that the author rejected is settled by `rejections_accepted` and kept open by `rejections_overruled`. New MEDIUM and LOW findings cannot block any more.".to_owned());
+            lines.push("You have reviewed this before. End each finding of yours by its id: `fixes_confirmed` once you have seen the fix, `rejections_accepted` where the author is right, `findings_dropped` with a reason. One that the author answered `fixed` may simply be left out. Everything else stays open, and `rejections_overruled` says that you insist. New MEDIUM and LOW findings cannot block any more.".to_owned());
         }
         lines
     }
@@ -178,7 +187,7 @@ impl Brief<'_> {
         if self.hands_on("group_summaries")
             || self.assignment.group.is_none() && !self.state.groups.is_empty() && !started
         {
-            let lines: Vec<String> = self.state.groups.iter().flat_map(summary).collect();
+            let lines: Vec<String> = self.state.groups.iter().flat_map(|group| self.summary(group)).collect();
             let text = if lines.is_empty() { "none has been planned".to_owned() } else { lines.join("\n") };
             let heading = "Groups of the session (`group_summaries`), from Interlock's record".to_owned();
             pieces.push(Piece::data(Section::Groups, heading, "Interlock, with the plan's titles", text));
@@ -240,12 +249,6 @@ fn response(response: &Response) -> String {
     };
     let reason = response.reason.as_deref().map(|reason| format!(": {}", data::line(reason)));
     format!("\n  author's last response: {word}{}", reason.unwrap_or_default())
-}
-
-fn summary(group: &Group) -> Vec<String> {
-    let mut lines = vec![format!("- {} [{}] {}", group.id, group.status().name(), data::line(&group.title))];
-    lines.extend(group.notes.iter().map(|note| format!("  note: {}", data::line(note))));
-    lines
 }
 
 fn deferral(group: &Group) -> Option<String> {

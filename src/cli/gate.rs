@@ -39,7 +39,7 @@ impl Gate {
         let Some(run) = live.state.gate_runs.get(id) else { return Err(no_such(&live, &self.gate)) };
         let gate = workflow.gates.iter().find(|gate| gate.name == run.gate);
         let timeout = gate.and_then(|gate| gate.timeout).map(|time| Duration::from_millis(time.milliseconds()));
-        let commands = standing::gate_commands(run, &live, &workflow);
+        let commands = standing::gate_commands(run, &live, &workflow, &engine.feature_directory(session));
         let project = Project::of(&place.project()?)?;
         let scratch = place.folder()?.join(format!("gate-{}", std::process::id()));
         let finished = run_all(&project, &scratch, &commands, timeout, output);

@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use interlock_core::id::Name;
-use interlock_core::workflow::{Gate, GateRun};
+use interlock_core::workflow::{Gate, GateRun, GateValues};
 
 use crate::checks::{self, Manner, Outcome};
 use crate::failure::Failure;
@@ -102,10 +102,11 @@ impl Crew {
     /// The commands that have to pass on what a merge gives: those that completion will ask for, of the group itself and of
     /// those whose work is in already, or they would have passed on files that are no more.
     pub(super) fn checks_of_merge(&self, call: &Call) -> Result<Vec<Check>, Failure> {
-        let own = call.group.is_some().then(|| self.checks_of_plan(&call.checks, None));
+        let own = call.group.is_some().then(|| self.checks_of_call(call));
         let mut checks = own.unwrap_or_default();
         for neighbour in &call.neighbours {
-            let more = self.checks_of_plan(&neighbour.checks, Some(&neighbour.group));
+            let values = self.gate_values(Some(&neighbour.group), neighbour.domain.as_ref());
+            let more = self.checks_of_plan(&neighbour.checks, Some(&neighbour.group), values);
             let is_new = |check: &Check| !checks.iter().any(|known| known.is_same(check));
             if more.iter().any(is_new) && self.is_in(neighbour, call)? {
                 add(&mut checks, more);
@@ -118,11 +119,19 @@ impl Crew {
     /// everything merged, and those of the session once no group is at work, nor `planned` with the claim.
     pub(super) fn checks_of_claim(&self, call: &Call, planned: bool) -> Result<Vec<Check>, Failure> {
         if call.group.is_some() {
-            return Ok(self.checks_of_plan(&call.checks, None));
+            return Ok(self.checks_of_call(call));
         }
         let mut checks = self.checks_of_merge(call)?;
         if call.whole && !planned {
-            add(&mut checks, self.checks_of_gates(&self.workflow.requirements().session_gates, &[], None));
+            add(
+                &mut checks,
+                self.checks_of_gates(
+                    &self.workflow.requirements().session_gates,
+                    &[],
+                    None,
+                    self.gate_values(None, None),
+                ),
+            );
         }
         Ok(checks)
     }
@@ -131,14 +140,34 @@ impl Crew {
         Ok(self.site.is_in(&neighbour.group, &call.open, neighbour.done)?)
     }
 
-    fn checks_of_plan(&self, plan: &[Vec<Name>], whose: Option<&Name>) -> Vec<Check> {
-        let needed: Vec<Name> = self.workflow.requirements().gates.into_iter().map(|(name, _)| name).collect();
-        self.checks_of_gates(&needed, plan, whose)
+    fn checks_of_call(&self, call: &Call) -> Vec<Check> {
+        self.checks_of_plan(&call.checks, None, self.gate_values(call.group.as_ref(), call.domain.as_ref()))
     }
 
-    fn checks_of_gates(&self, names: &[Name], plan: &[Vec<Name>], whose: Option<&Name>) -> Vec<Check> {
+    /// What the placeholders of gates stand for in a group, or in the session.
+    pub(super) fn gate_values<'v>(&'v self, group: Option<&'v Name>, domain: Option<&'v Name>) -> GateValues<'v> {
+        GateValues {
+            feature_directory: &self.feature_directory,
+            session: &self.session,
+            group: group.map_or("", Name::as_str),
+            domain: domain.map_or("", Name::as_str),
+        }
+    }
+
+    fn checks_of_plan(&self, plan: &[Vec<Name>], whose: Option<&Name>, values: GateValues<'_>) -> Vec<Check> {
+        let needed: Vec<Name> = self.workflow.requirements().gates.into_iter().map(|(name, _)| name).collect();
+        self.checks_of_gates(&needed, plan, whose, values)
+    }
+
+    fn checks_of_gates(
+        &self,
+        names: &[Name],
+        plan: &[Vec<Name>],
+        whose: Option<&Name>,
+        values: GateValues<'_>,
+    ) -> Vec<Check> {
         let gates = names.iter().filter_map(|name| self.workflow.gates.iter().find(|gate| gate.name == *name));
-        gates.flat_map(|gate| of_gate(gate, plan, whose)).collect()
+        gates.flat_map(|gate| of_gate(gate, plan, whose, values)).collect()
     }
 
     /// Runs the commands that make a workspace ready, once for each that is new. What failed, if something did: the files
@@ -247,13 +276,13 @@ pub(super) fn whose<'a>(checks: &'a [Check], command: &str) -> Option<&'a Name> 
 }
 
 /// What a gate runs, each with the gate's time.
-pub(super) fn of_gate(gate: &Gate, plan: &[Vec<Name>], whose: Option<&Name>) -> Vec<Check> {
+pub(super) fn of_gate(gate: &Gate, plan: &[Vec<Name>], whose: Option<&Name>, values: GateValues<'_>) -> Vec<Check> {
     let timeout = gate.timeout.map(|time| Duration::from_millis(time.milliseconds()));
     let check =
         |command: &Vec<Name>, whose: Option<&Name>| Check { command: command.clone(), timeout, whose: whose.cloned() };
     match &gate.run {
         GateRun::Plan => plan.iter().map(|command| check(command, whose)).collect(),
         // It is everybody's.
-        GateRun::Command(command) => vec![check(command, None)],
+        GateRun::Command(command) => vec![check(&values.fill(command), None)],
     }
 }

@@ -25,24 +25,21 @@ pub(super) struct Errand {
 }
 
 impl Errand {
-    pub(super) fn new(
-        run: GateRunId,
-        awaited: &interlock_core::state::GateRun,
-        state: &State,
-        workflow: &Workflow,
-    ) -> Self {
+    pub(super) fn new(run: GateRunId, awaited: &interlock_core::state::GateRun, state: &State, crew: &Crew) -> Self {
+        let workflow: &Workflow = &crew.workflow;
         let gate = workflow.gates.iter().find(|gate| gate.name == awaited.gate);
         // Those of the session that have passed before: somebody may have worked outside of groups since.
         let is_earlier = |gate: &&Gate| awaited.group.is_none() && state.gates_passed.contains(&gate.name);
         let earlier = workflow.gates.iter().filter(is_earlier);
         let group = awaited.group.as_ref().and_then(|name| state.group(name));
+        let values = crew.gate_values(awaited.group.as_ref(), group.and_then(|group| group.flags.get("domain")));
         let plan = group.map_or(&[][..], |group| group.checks.as_slice());
         Self {
             run,
             gate: awaited.gate.clone(),
             group: awaited.group.clone(),
             is_phase: awaited.purpose == GatePurpose::Phase,
-            checks: gate.into_iter().chain(earlier).flat_map(|gate| of_gate(gate, plan, None)).collect(),
+            checks: gate.into_iter().chain(earlier).flat_map(|gate| of_gate(gate, plan, None, values)).collect(),
             open: state.open.iter().copied().collect(),
         }
     }

@@ -98,6 +98,7 @@ impl Run {
             checks: checks::Checks::default(),
             cut_short: std::sync::Mutex::default(),
             told: std::sync::atomic::AtomicBool::default(),
+            feature_directory: looking.feature_directory(&self.session),
             session: self.session,
             sources: sources(&mut looking, &self.workflow)?,
             workflow: self.workflow,

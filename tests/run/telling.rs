@@ -32,7 +32,7 @@ if ROLE == 'project_manager' and TURN == 2:
 if ROLE == 'project_manager': say('BAZINGA')
 if ROLE == 'developer':
     with open('work.txt', 'a') as file: file.write('by the developer\n')
-    say('READY_FOR_QA')
+    say('READY_FOR_QA', issue_responses=[{ 'id': 'R1', 'response': 'fixed' }] if TURN > 1 else [])
 if ROLE == 'qa_expert': say('PASS', test_progression={ 'still_failing': [] })
 if ROLE == 'tech_lead' and TURN == 1:
     say('CHANGES_REQUESTED', issues=[{ 'id': 'R1', 'title': 'Bad', 'location': 'work.txt:1', 'severity': 'HIGH',

@@ -21,10 +21,11 @@ pub(crate) struct Next {
 
 impl Next {
     pub(crate) fn run(&self, output: Output, place: &Place) -> Ending {
-        let (live, workflow) = place.engine()?.look(&self.session)?;
+        let mut engine = place.engine()?;
+        let (live, workflow) = engine.look(&self.session)?;
         if output.json {
             let (assignments, questions) = (standing::assignments(&live), standing::questions(&live));
-            let gates = standing::gates(&live, &workflow);
+            let gates = standing::gates(&live, &workflow, &engine.feature_directory(&self.session));
             output.document(&json!({ "assignments": assignments, "questions": questions, "gates": gates }))?;
         } else {
             output.text(&standing::next(&live))?;

@@ -27,7 +27,8 @@ impl Show {
         let today = file.and_then(|(file, _)| library::hash_today(&file));
         let pinned = standing::Pinned { file_says: today };
         if output.json {
-            output.document(&standing::session(&live, &workflow, &pinned))?;
+            let directory = engine.feature_directory(&self.session);
+            output.document(&standing::session(&live, &workflow, &pinned, &directory))?;
         } else {
             output.text(&standing::text(&live, &workflow, &pinned))?;
         }

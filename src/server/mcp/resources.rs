@@ -110,8 +110,10 @@ fn source(wanted: &str) -> Result<String, Failure> {
 }
 
 fn session(place: &Place, id: &str) -> Result<String, Failure> {
-    let (live, workflow) = place.engine()?.look(id)?;
-    let whole = standing::session(&live, &workflow, &standing::Pinned { file_says: None });
+    let mut engine = place.engine()?;
+    let (live, workflow) = engine.look(id)?;
+    let directory = engine.feature_directory(id);
+    let whole = standing::session(&live, &workflow, &standing::Pinned { file_says: None }, &directory);
     Ok(format!("{whole:#}"))
 }
 

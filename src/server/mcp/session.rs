@@ -54,21 +54,24 @@ pub(super) fn permitted(named: Option<&str>, place: &Place) -> Result<String, Fa
 
 pub(super) fn whats_next(of: &OfSession, place: &Place) -> Outcome {
     let session = chosen(of.session.as_deref(), place)?;
-    let (live, workflow) = place.engine()?.look(&session)?;
+    let mut engine = place.engine()?;
+    let (live, workflow) = engine.look(&session)?;
     let facts = json!({
         "session": live.id,
         "status": live.state.status.name(),
         "assignments": standing::assignments(&live),
         "questions": standing::questions(&live),
-        "gates": standing::gates(&live, &workflow),
+        "gates": standing::gates(&live, &workflow, &engine.feature_directory(&session)),
     });
     Ok(Told::new(facts, steps::line(&live)))
 }
 
 pub(super) fn status(of: &OfSession, place: &Place) -> Outcome {
     let session = chosen(of.session.as_deref(), place)?;
-    let (live, workflow) = place.engine()?.look(&session)?;
-    let whole = standing::session(&live, &workflow, &standing::Pinned { file_says: None });
+    let mut engine = place.engine()?;
+    let (live, workflow) = engine.look(&session)?;
+    let directory = engine.feature_directory(&session);
+    let whole = standing::session(&live, &workflow, &standing::Pinned { file_says: None }, &directory);
     let groups: Vec<Json> = whole["groups"].as_array().into_iter().flatten().map(group).collect();
     let facts = json!({
         "session": live.id,
