@@ -142,7 +142,7 @@ fn cycle_that_needs_two_values_of_one_flag_is_sound() {
     assert_eq!(cycles(&FLAGGED.replace("SECOND", "code")).len(), 1);
 }
 
-/// Many roles that all help each other: who waits in which order cannot be told apart, and the check still ends.
+/// Many roles that all help each other: the orders of waiting are too many to explore, and the check still ends.
 #[test]
 fn check_of_a_workflow_with_many_consults_ends() {
     let roles: Vec<String> = (0..12).map(|n| format!("  r{n}: {{}}")).collect();

@@ -1,4 +1,4 @@
-//! What a workflow file is told at load: placeholders, what completion needs, and help that leads on.
+//! Problems of a workflow file at load: placeholders, what completion needs, and help that leads on.
 
 use serde_json::{Value as Json, json};
 

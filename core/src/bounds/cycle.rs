@@ -22,7 +22,7 @@ pub(super) struct Cycle {
 }
 
 impl Cycle {
-    /// The same entries of the file, whoever is the author or waits.
+    /// The same entries of the file, for any author and any waiting role.
     pub(super) fn same_rules(&self, other: &Cycle) -> bool {
         self.rules() == other.rules()
     }

@@ -1,7 +1,7 @@
 //! One review, applied to the findings of its group.
 //!
 //! A finding ends explicitly: its reviewer confirms the fix, accepts the rejection or drops it. Leaving it out is enough
-//! only where the author answered `fixed`. Everything else stays open, so that no review forgets what nobody answered.
+//! only where the author answered `fixed`. Everything else stays open, so that no review forgets an unanswered finding.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};

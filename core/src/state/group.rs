@@ -75,7 +75,7 @@ impl Finding {
         self.status == FindingStatus::Open && self.blocking
     }
 
-    /// Open and serious, although its reviewer lets the work pass: somebody has to know of it.
+    /// Open and serious, although its reviewer lets the work pass: the manager has to know of it.
     pub fn is_serious_remark(&self) -> bool {
         let serious = matches!(self.severity, Grade::Critical | Grade::High);
         self.status == FindingStatus::Open && !self.blocking && serious

@@ -47,7 +47,7 @@ fn nothing_needed(phased: bool) -> Problem {
 }
 
 impl Workflow {
-    /// The warning for whoever starts a session, if nothing is needed to complete a group.
+    /// The warning at the start of a session, if nothing is needed to complete a group.
     pub fn completion_warning(&self) -> Option<Problem> {
         let needs = !self.completion.needs.is_empty() || !self.completion.gates.is_empty();
         (!needs).then(|| nothing_needed(self.has_phases()))
