@@ -242,8 +242,10 @@ impl From<Error> for Failure {
 /// A refusal by the core. What was given in wrongly is invalid input; everything else was refused.
 impl From<Rejection> for Failure {
     fn from(rejection: Rejection) -> Self {
+        // These list findings and requirements, which are no mistakes of the input.
+        let lists_state = matches!(rejection.code, Code::StillOpen | Code::WeakerWorkflow);
         let about_input = rejection.code.number() < "E0300"
-            || !rejection.problems.is_empty()
+            || !rejection.problems.is_empty() && !lists_state
             || matches!(rejection.code, Code::NoRole | Code::BadSetting | Code::NoOption);
         let exit = if about_input { Exit::Invalid } else { Exit::Refused };
         let help = Some(rejection.advice().to_owned());

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use interlock_core::bounds::unbounded_cycles;
 use interlock_core::code::Code;
 use interlock_core::id::Digest;
 use interlock_core::suggest;
@@ -18,6 +19,23 @@ const LARGEST_FILE: u64 = 2 << 20;
 
 /// Loads the workflow that `wanted` names: a built-in, or else a file. What is wrong with it is in the result.
 pub(crate) fn open(wanted: &str) -> Result<Loaded, Failure> {
+    let mut loaded = read(wanted)?;
+    check_bounds(&mut loaded);
+    Ok(loaded)
+}
+
+/// Cycles without a bound are errors wherever a workflow is checked or pinned. Built-ins are checked by a test.
+fn check_bounds(loaded: &mut Loaded) {
+    let Some(workflow) = loaded.workflow.as_ref().filter(|_| !loaded.is_abstract) else { return };
+    let cycles = unbounded_cycles(workflow);
+    if !cycles.is_empty() {
+        loaded.problems.extend(cycles);
+        loaded.workflow = None;
+    }
+}
+
+/// Without the check for cycles, which costs more than the load itself.
+fn read(wanted: &str) -> Result<Loaded, Failure> {
     if let Some(loaded) = load_builtin(wanted) {
         return Ok(loaded);
     }
@@ -44,17 +62,19 @@ pub(crate) fn open_or_project(wanted: Option<&str>) -> Result<Loaded, Failure> {
     }
 }
 
-/// A workflow that can be run: without errors, and not abstract.
+/// A workflow that can answer a single question, such as `route`: without errors, and not abstract.
 pub(crate) fn runnable(wanted: &str) -> Result<Workflow, Failure> {
-    pinnable(wanted).map(|(workflow, _)| workflow)
+    let loaded = load_shipped(wanted).map_or_else(|| read(wanted), Ok)?;
+    usable(loaded).map(|(workflow, _)| workflow)
 }
 
-/// The same, with everything that it was read from.
+/// A workflow that a session can be pinned to, with everything that it was read from.
 pub(crate) fn pinnable(wanted: &str) -> Result<(Workflow, Pinned), Failure> {
-    let loaded = match load_shipped(wanted) {
-        Some(loaded) => loaded,
-        None => open(wanted)?,
-    };
+    let loaded = load_shipped(wanted).map_or_else(|| open(wanted), Ok)?;
+    usable(loaded)
+}
+
+fn usable(loaded: Loaded) -> Result<(Workflow, Pinned), Failure> {
     let Loaded { workflow, problems, sources, is_abstract } = loaded;
     match workflow {
         None => Err(Failure::invalid(problems, sources.into_iter().collect())),
@@ -74,7 +94,7 @@ pub(crate) fn hash_today(file: &str) -> Option<Digest> {
     let shipped = BUILTINS.iter().find(|builtin| builtin.file == file).and_then(|builtin| load_shipped(builtin.name));
     let loaded = match shipped {
         Some(loaded) => loaded,
-        None => open(file).ok()?,
+        None => read(file).ok()?,
     };
     loaded.workflow.map(|workflow| workflow.hash)
 }

@@ -51,6 +51,10 @@ pages! {
     E0138 BadDuration
     E0139 Unused
     E0150 ExcuseUnconfirmed
+    E0141 UnknownPlaceholder
+    E0142 UnboundedCycle
+    E0143 NoAuthorRole
+    E0144 NothingNeeded
     E0170 FallbackPasses
     E0201 NoHandoff
     E0202 HandoffSyntax
@@ -90,6 +94,8 @@ pages! {
     E0250 FilesNotChanged
     E0251 FilesNotClaimed
     E0255 UnstatedFact
+    E0244 AnswerNotByAuthor
+    E0245 ChecksMissing
     E0260 ReservedId
     E0261 TextTooLong
     E0301 NoSession
@@ -143,6 +149,7 @@ pages! {
     E0366 BadPathPattern
     E0367 ChangesPresent
     E0370 GateWithoutTree
+    E0360 WeakerWorkflow
     E0380 StatusReturned
     E0401 FileUnreadable
     E0402 BadArgument

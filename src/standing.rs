@@ -11,6 +11,7 @@ use crate::brief::QuestionBrief;
 use crate::engine::{Engine, Error, Live};
 use crate::gates;
 use crate::output::{HEADING, MARK, NAME, Text};
+use crate::sanitise;
 use crate::store::rows::holder;
 
 /// What the file of the workflow says today, if there is one.
@@ -28,7 +29,13 @@ impl Pinned {
     }
 }
 
-pub(crate) fn session(live: &Live, workflow: &Workflow, pinned: &Pinned, briefs: &Briefs) -> Json {
+pub(crate) fn session(
+    live: &Live,
+    workflow: &Workflow,
+    pinned: &Pinned,
+    briefs: &Briefs,
+    feature_directory: &str,
+) -> Json {
     let state = &live.state;
     let session = state.session.as_ref();
     let groups: Vec<Json> = state.groups.iter().map(|group| group_json(group, state, workflow)).collect();
@@ -43,6 +50,7 @@ pub(crate) fn session(live: &Live, workflow: &Workflow, pinned: &Pinned, briefs:
         "status": state.status.name(),
         "workflow": workflow.name,
         "workflow_hash": workflow.hash.to_string(),
+        "upgrades": state.upgrades,
         "pinned": { "note": pinned.note(workflow), "file_hash": pinned.file_says.map(|hash| hash.to_string()) },
         "settings": settings,
         "dropped_requirements": session.map_or_else(Vec::new, |session| dropped(session, workflow)),
@@ -55,7 +63,7 @@ pub(crate) fn session(live: &Live, workflow: &Workflow, pinned: &Pinned, briefs:
         "loops": loops(&state.lane.counters, None, workflow),
         "assignments": assignments(live),
         "questions": questions(live, briefs),
-        "gates": gates(live, workflow),
+        "gates": gates(live, workflow, feature_directory),
         "watch": watch(state, workflow),
     })
 }
@@ -117,6 +125,8 @@ fn group_json(group: &Group, state: &State, workflow: &Workflow) -> Json {
         "blocks": group.lane.blocks,
         "ever_blocked": group.lane.ever_blocked,
         "findings": group.findings,
+        "serious_findings": group.serious_remarks().collect::<Vec<_>>(),
+        "checked": !workflow.checks_nothing(group),
         "failing_tests": group.failing_tests,
         "notes": group.notes,
         "loops": loops(&group.lane.counters, Some(group), workflow),
@@ -198,19 +208,20 @@ pub(crate) fn questions(live: &Live, briefs: &Briefs) -> Vec<Json> {
 }
 
 /// Gates that wait for their result, with what they run.
-pub(crate) fn gates(live: &Live, workflow: &Workflow) -> Vec<Json> {
+pub(crate) fn gates(live: &Live, workflow: &Workflow, feature_directory: &str) -> Vec<Json> {
     let waiting = live.state.gate_runs.iter();
     waiting
         .map(|(id, run)| {
-            let commands = gate_commands(run, live, workflow);
+            let commands = gate_commands(run, live, workflow, feature_directory);
             json!({ "gate": run.gate, "run": format!("{}.{id}", live.id), "group": run.group, "commands": commands })
         })
         .collect()
 }
 
 /// The commands of a waiting gate run.
-fn gate_commands(run: &Awaited, live: &Live, workflow: &Workflow) -> Vec<Vec<Name>> {
-    gates::commands_of_run(run, &live.state, workflow).into_iter().map(|command| command.command).collect()
+fn gate_commands(run: &Awaited, live: &Live, workflow: &Workflow, feature_directory: &str) -> Vec<Vec<Name>> {
+    let session = gates::GateSession { id: &live.id, feature_directory };
+    gates::commands_of_run(run, &live.state, workflow, session).into_iter().map(|command| command.command).collect()
 }
 
 pub(crate) fn text(live: &Live, workflow: &Workflow, pinned: &Pinned, briefs: &Briefs) -> Text {
@@ -229,6 +240,14 @@ pub(crate) fn text(live: &Live, workflow: &Workflow, pinned: &Pinned, briefs: &B
     for allowed in state.session.iter().flat_map(|session| &session.allowed) {
         text.line(format_args!("protected paths allowed by {}: {}", allowed.by, allowed.pattern));
     }
+    for upgrade in &state.upgrades {
+        let (from, to) = (upgrade.from.to_string(), upgrade.to.to_string());
+        let (from, to) = (from.get(..12).unwrap_or(&from), to.get(..12).unwrap_or(&to));
+        text.line(format_args!("  moved by {} from {from} to {to}", upgrade.by));
+        for requirement in &upgrade.dropped {
+            text.line(format_args!("    dropped: {requirement}"));
+        }
+    }
     if !state.groups.is_empty() {
         text.push("\n");
         text.paint(HEADING, "groups");
@@ -237,6 +256,7 @@ pub(crate) fn text(live: &Live, workflow: &Workflow, pinned: &Pinned, briefs: &B
         for group in &state.groups {
             group_line(&mut text, group, state, workflow, width);
         }
+        unchecked_line(&mut text, state, workflow);
     }
     let exceptions = state.completion_exceptions(workflow);
     if !exceptions.is_empty() {
@@ -287,7 +307,38 @@ fn group_line(text: &mut Text, group: &Group, state: &State, workflow: &Workflow
         text.put(format_args!("  blocked: {}", block.reason.as_ref().map_or("no reason given", Name::as_str)));
     }
     text.line(format_args!("  {}", group.title));
+    for notice in serious_findings(group) {
+        text.line(format_args!("  {:<width$}  {notice}", ""));
+    }
 }
+
+/// What a person or the manager should know of a group before it is called done.
+pub(crate) fn notices(group: &Group, workflow: &Workflow) -> Vec<String> {
+    let unchecked = workflow.checks_nothing(group).then(|| NOTHING_CHECKED.to_owned());
+    serious_findings(group).chain(unchecked).collect()
+}
+
+fn serious_findings(group: &Group) -> impl Iterator<Item = String> {
+    group.serious_remarks().map(|finding| {
+        let text = format!("{} {} ({}), by {}", finding.id, finding.title, finding.location, finding.raised_by);
+        format!("{}, not blocking: {}", finding.severity.name(), sanitise::line(&text))
+    })
+}
+
+/// The groups that no command of Interlock checks, on one line: most plans that forget checks forget all of them.
+fn unchecked_line(text: &mut Text, state: &State, workflow: &Workflow) {
+    let concerned = |group: &&Group| {
+        let dropped = matches!(group.status(), GroupStatus::DeferredExternal | GroupStatus::Cancelled);
+        !dropped && workflow.checks_nothing(group)
+    };
+    let unchecked: Vec<&str> = state.groups.iter().filter(concerned).map(|group| group.id.as_str()).collect();
+    if !unchecked.is_empty() {
+        text.line(format_args!("  nothing is checked in: {}", unchecked.join(", ")));
+    }
+}
+
+/// Interlock runs no command that could fail before the group completes.
+pub(crate) const NOTHING_CHECKED: &str = "nothing is checked: no gate runs a command that can fail";
 
 /// What may happen now.
 pub(crate) fn next(live: &Live, briefs: &Briefs) -> Text {

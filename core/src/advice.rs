@@ -50,6 +50,12 @@ impl Code {
             Code::GuardOutOfReach => "test a setting or a flag here; facts are known only when a handoff is decided",
             Code::NeverReached => "put it before the alternative that always holds, or take it out",
             Code::BadDuration => "write a number and its unit, such as `90s`, `10m` or `2h`",
+            Code::NothingNeeded => {
+                "declare `completion.group` with `needs` or `gates`, or accept that anything completes"
+            }
+            Code::UnknownPlaceholder => "use a placeholder that is known there, or double the braces for plain text",
+            Code::NoAuthorRole => "add `is: [author]` to the role that does the work",
+            Code::UnboundedCycle => "add `loop: NAME` to one of the entries of the cycle, and declare the loop",
             Code::Unused => "use it, or take it out",
             Code::ExcuseUnconfirmed => "add `once_blocked: [acceptance]` to `completion.group`, or remove `excuses`",
 
@@ -95,6 +101,8 @@ impl Code {
             Code::ClaimDiffers => "count again; what the review shows is what counts",
             Code::ReRaised => "leave it out: its rejection was accepted, and that settled it for good",
             Code::LateNitpick => "put it into `notes_for_future`, or raise its severity if it really blocks",
+            Code::ChecksMissing => "give each group a command in `checks` that fails while the work is not done",
+            Code::AnswerNotByAuthor => "leave `issue_responses` out; the author of the work answers findings",
             Code::NotAReview => "raise findings in a report whose status is a review's",
             Code::ReservedId => "choose another id, such as `LOGIN` or `api-2`",
             Code::TextTooLong => "write one short line; put details into the mission or `handoff.context`",
@@ -112,7 +120,7 @@ impl Code {
             Code::ReportDiffers => "an assignment reports once; what comes next is a new assignment",
             Code::NotNow => "report one of the allowed statuses instead",
             Code::NoSuchStatus => "report a status of the role; `interlock workflow show` lists them",
-            Code::StillOpen => "report what is open as open, or leave it out once it is mended",
+            Code::StillOpen => "end every listed finding by its id, or list it in `issues` and request changes",
             Code::NoRole => "use a role of the workflow; `interlock workflow show` lists them",
             Code::RoleBusy => "claim it when one of the others has reported",
             Code::NoGroup => "use the id of a group; `interlock session show` lists them",
@@ -148,6 +156,7 @@ impl Code {
             Code::NothingPlanned => "plan at least one group, or say that there was only something to find out",
             Code::NotSaid => "the role that completes the session has to report so",
             Code::NotWatched => "give it in through a client with its hooks installed, or through `interlock run`",
+            Code::WeakerWorkflow => "keep what the new workflow drops, or say that you mean it: `--weaker`",
             Code::Late => "claim the assignment again, and have it done anew",
             Code::EvidenceFailed => "send the work back to its author; a new tree is tested again",
             Code::WaiverImpossible => "`interlock session show` lists what the group needs and what it has passed",

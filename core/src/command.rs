@@ -242,6 +242,8 @@ pub struct Cancel {
 pub struct Upgrade {
     /// The workflow that the session ran until now.
     pub from: Arc<Workflow>,
+    /// The person means to drop requirements.
+    pub weaker: bool,
     pub by: Name,
 }
 

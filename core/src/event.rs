@@ -164,6 +164,9 @@ pub enum Cause {
         workflow_hash: Digest,
         from: Digest,
         by: Name,
+        /// Requirements that the new workflow does not have any more.
+        #[serde(skip_serializing_if = "Vec::is_empty", default)]
+        dropped: Vec<Name>,
     },
     Sighted(Sighting),
     /// A person allowed paths that the workflow protects.

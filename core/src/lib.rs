@@ -22,6 +22,7 @@
 )]
 
 mod advice;
+pub mod bounds;
 pub mod checkout;
 pub mod code;
 pub mod command;

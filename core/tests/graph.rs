@@ -137,8 +137,12 @@ fn an_escalation_of_the_author_leads_to_every_next_rung() {
 fn blocked_work_that_goes_one_way_whatever_the_reason_is_drawn() {
     let graph = built_in("delivery-team");
     let asks = edge(&graph, "author", "investigator", EdgeKind::Consult);
-    assert!(labels(asks).contains(&"BLOCKED developer, requirements_engineer".to_owned()), "{:?}", labels(asks));
-    assert_eq!(labels(edge(&graph, "tech_lead", "project_manager", EdgeKind::Consult)), ["BLOCKED"]);
+    assert!(
+        labels(asks).contains(&"BLOCKED unblocking ≤8, developer, requirements_engineer".to_owned()),
+        "{:?}",
+        labels(asks)
+    );
+    assert_eq!(labels(edge(&graph, "tech_lead", "project_manager", EdgeKind::Consult)), ["BLOCKED unblocking ≤8"]);
     assert!(labels(edge(&graph, "project_manager", "clarify", EdgeKind::Question)).contains(&"BLOCKED".to_owned()));
     assert!(graph.tables.iter().all(|table| !table.title.starts_with("When BLOCKED")), "nothing is left for a table");
 }

@@ -98,6 +98,12 @@ fn issue(id: &str, title: &str, severity: &str, blocking: bool) -> Value {
     json!({ "id": id, "title": title, "location": "a.rs:1", "severity": severity, "blocking": blocking })
 }
 
+/// The author's answer to these findings.
+fn fixed(ids: &[&str]) -> Value {
+    let responses: Vec<Value> = ids.iter().map(|id| json!({ "id": id, "response": "fixed" })).collect();
+    json!({ "issue_responses": responses })
+}
+
 fn team(group: Value) -> Play {
     let mut play = Play::new("delivery-team");
     play.says("project_manager", "PLANNING_COMPLETE", json!({ "groups": [group] }));
@@ -109,11 +115,11 @@ fn changes_requested_while_a_merge_waits_void_the_approval_even_at_the_top_of_th
     let sse = "senior_software_engineer";
     let mut play = team(json!({ "id": "G1", "title": "g", "security_sensitive": true }));
     for open in (1..=4).rev() {
-        play.says(sse, "READY_FOR_REVIEW", json!({}));
+        play.says(sse, "READY_FOR_REVIEW", fixed(&["F0", "F1", "F2", "F3"]));
         let issues: Vec<Value> = (0..open).map(|n| issue(&format!("F{n}"), &format!("t{n}"), "HIGH", true)).collect();
         play.says("tech_lead", "CHANGES_REQUESTED", json!({ "issues": issues }));
     }
-    play.says(sse, "READY_FOR_REVIEW", json!({}));
+    play.says(sse, "READY_FOR_REVIEW", fixed(&["F0"]));
     play.says("tech_lead", "APPROVED", json!({ "issues": [] }));
     play.says("qa_expert", "PASS", json!({}));
     play.says(sse, "MERGE_BLOCKED", json!({}));
@@ -194,7 +200,7 @@ fn with_a_settled_finding() -> Play {
     let accepts = json!({ "issues": [], "iteration_tracking": { "iteration": 2, "rejections_accepted": ["R1"] } });
     play.says("backend-reviewer", "complete", accepts);
     play.says("backend-security", "complete", json!({ "issues": [injection()] }));
-    play.says("backend-developer", "complete", json!({}));
+    play.says("backend-developer", "complete", fixed(&["S1"]));
     play
 }
 
@@ -231,7 +237,7 @@ fn an_acceptance_does_not_settle_what_another_reviewer_has_open() {
     assert_eq!(play.state.groups[0].blocking_findings(), 1, "security has not accepted anything");
     let stays = play.says("backend-security", "complete", json!({ "issues": [naming()] }));
     assert_eq!(stays.next[0].role, "backend-developer", "and keeps it open");
-    play.says("backend-developer", "complete", json!({}));
+    play.says("backend-developer", "complete", fixed(&["R1"]));
     play.says("backend-reviewer", "complete", json!({ "issues": [] }));
     play.says("backend-security", "complete", json!({ "issues": [] }));
     assert_eq!(play.state.groups[0].blocking_findings(), 0);

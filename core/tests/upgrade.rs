@@ -75,7 +75,7 @@ impl Play {
     }
 
     fn upgrade(&mut self, to: &Arc<Workflow>) -> Result<(), Rejection> {
-        let upgrade = Upgrade { from: self.workflow.clone(), by: Name::new("ada") };
+        let upgrade = Upgrade { from: self.workflow.clone(), weaker: true, by: Name::new("ada") };
         self.take_with(to, &Command::Upgrade(upgrade))?;
         self.workflow = to.clone();
         Ok(())
@@ -115,7 +115,7 @@ fn a_session_goes_on_under_the_new_workflow() {
 fn the_event_says_from_what_to_what_and_who() {
     let play = Play::new();
     let new = edited(|text| text.replace("at_most: 4", "at_most: 3"));
-    let upgrade = Command::Upgrade(Upgrade { from: play.workflow.clone(), by: Name::new("ada") });
+    let upgrade = Command::Upgrade(Upgrade { from: play.workflow.clone(), weaker: false, by: Name::new("ada") });
     let Outcome::Decided(event) = decide(&new, &play.state, &upgrade, &Inputs { now: Timestamp(9) }).unwrap() else {
         panic!("decided before")
     };
@@ -124,6 +124,7 @@ fn the_event_says_from_what_to_what_and_who() {
         workflow_hash: new.hash,
         from: play.workflow.hash,
         by: Name::new("ada"),
+        dropped: Vec::new(),
     };
     assert_eq!(event.cause, expected);
     assert!(event.decision.is_none() && event.changes.is_empty());

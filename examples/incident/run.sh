@@ -95,8 +95,9 @@ say "It approves the other as it is. That was blocked once, so its merge is not 
 plays tech_lead E2E-RX APPROVED
 reports developer E2E-RX MERGE_SUCCESS
 
+plays developer PAT-ADHERE READY_FOR_QA '"issue_responses": [{ "id": "TL-1", "response": "fixed" }]'
+plays developer PAT-VIP READY_FOR_QA
 for group in PAT-ADHERE PAT-VIP; do
-  plays developer "$group" READY_FOR_QA
   plays qa_expert "$group" PASS
   plays tech_lead "$group" APPROVED
   plays developer "$group" MERGE_SUCCESS

@@ -17,8 +17,17 @@ impl Brief<'_> {
         if !lines.is_empty() {
             let heading = "Changes to look at first, from the observed diff".to_owned();
             let lead = "An empty diff is no work. A changed test may pass because it checks less: compare it with what it was.";
-            pieces.push(Piece::data(Section::Warnings, heading, lines.join("
-")).lead(lead));
+            pieces.push(
+                Piece::data(
+                    Section::Warnings,
+                    heading,
+                    lines.join(
+                        "
+",
+                    ),
+                )
+                .lead(lead),
+            );
         }
     }
 }

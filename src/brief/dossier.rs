@@ -38,11 +38,27 @@ pub struct DossierEntry {
 
 #[derive(Clone, Debug)]
 pub enum EntryContent {
-    Report { status: Name, handoff: Arc<Json>, observed: Option<Arc<ObservedChanges>>, output_files: Vec<String> },
-    Answer { question: Option<Name>, option: Option<Name>, text: Option<Name>, by: Name },
-    Gate { passed: bool, output: Name },
+    Report {
+        status: Name,
+        handoff: Arc<Json>,
+        observed: Option<Arc<ObservedChanges>>,
+        output_files: Vec<String>,
+    },
+    Answer {
+        question: Option<Name>,
+        option: Option<Name>,
+        text: Option<Name>,
+        by: Name,
+    },
+    Gate {
+        passed: bool,
+        output: Name,
+    },
     /// A person redirected the work or waived evidence, for this reason.
-    PersonsReason { why: Name, by: Name },
+    PersonsReason {
+        why: Name,
+        by: Name,
+    },
 }
 
 /// Whose dossier it is.

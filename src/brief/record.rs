@@ -10,6 +10,7 @@ use serde_json::Value as Json;
 use crate::brief::piece::{Piece, Section};
 use crate::brief::{Brief, data};
 use crate::output::counted;
+use crate::standing;
 
 /// What is shown of the words to one finding, so that it cannot hide the others.
 const DESCRIPTION: usize = 1_500;
@@ -41,8 +42,8 @@ impl Brief<'_> {
         lines.extend(group.checks.iter().map(|check| format!("check: {}", data::line(&check.join(" ")))));
         let heading = format!("Plan for group `{}`", group.id);
         let piece = Piece::data(Section::Plan, heading, lines.join("\n"));
-        pieces.push(match group.checks.is_empty() && self.reviews() {
-            true => piece.lead("The plan declares no checks, so Interlock runs none on this group."),
+        pieces.push(match self.workflow.checks_nothing(group) && self.reviews() {
+            true => piece.lead(format!("Of this group, {}.", standing::NOTHING_CHECKED)),
             false => piece,
         });
     }
@@ -199,23 +200,8 @@ impl Brief<'_> {
                 if reviewers.is_empty() { String::new() } else { format!(" (reviewed by {})", reviewers.join(", ")) };
             lines.push(format!("  passed: {}{by}", passed.join(", ")));
         }
-        if group.checks.is_empty() && group.author.is_some() {
-            lines.push("  no checks declared".to_owned());
-        }
-        let severe = group.findings.iter().filter(|finding| {
-            finding.status == FindingStatus::Open
-                && !finding.blocking
-                && matches!(finding.severity, Grade::Critical | Grade::High)
-        });
-        lines.extend(severe.map(|finding| {
-            format!(
-                "  open, not blocking: [{}] {} {} ({})",
-                grade(finding.severity),
-                data::line(&finding.location),
-                data::line(&finding.title),
-                finding.raised_by
-            )
-        }));
+        let notices = standing::notices(group, self.workflow);
+        lines.extend(notices.iter().map(|notice| format!("  {}", data::line(notice))));
         lines.extend(group.notes.iter().map(|note| format!("  note: {}", data::line(note))));
         lines
     }

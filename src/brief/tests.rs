@@ -275,7 +275,8 @@ fn the_plan_and_the_words_to_findings_reach_everybody_on_the_group() {
     let files = play.prompts("developer", None, BUDGET).0.whole;
     assert!(files.len() == 1 && files[0].1.contains(&"x".repeat(4_000)), "{files:?}");
     // Raised again as it is, with other words: the last ones count.
-    play.report("developer", json!({ "status": "READY_FOR_REVIEW" }));
+    let fixed = json!([{ "id": "R2", "response": "fixed" }]);
+    play.report("developer", json!({ "status": "READY_FOR_REVIEW", "issue_responses": fixed }));
     finding["description"] = json!("trace.log as well");
     play.report("tech_lead", json!({ "status": "CHANGES_REQUESTED", "issues": [finding] }));
     play.lose("developer", None);

@@ -14,7 +14,9 @@ use crate::cli::{Ending, examples, run};
 use crate::decision;
 use crate::engine::{Engine, GateRef, Live, Order, Task};
 use crate::failure::{Exit, Failure};
-use crate::gates::{self, CheckRoom, CheckSubject, GateCommand, GateOutcome, ObjectsOf, PassedCommands, PlainProject};
+use crate::gates::{
+    self, CheckRoom, CheckSubject, GateCommand, GateOutcome, GateSession, ObjectsOf, PassedCommands, PlainProject,
+};
 use crate::git::Project;
 use crate::output::{Output, Text, complain};
 use crate::process::Control;
@@ -42,7 +44,9 @@ impl Gate {
         let mut engine = place.engine()?;
         let (live, workflow) = engine.look(session)?;
         let Some(awaited) = live.state.gate_runs.get(id) else { return Err(no_such(&live, &self.gate)) };
-        let commands = gates::commands_of_run(awaited, &live.state, &workflow);
+        let feature_directory = engine.feature_directory(session);
+        let gate_session = GateSession { id: session, feature_directory: &feature_directory };
+        let commands = gates::commands_of_run(awaited, &live.state, &workflow, gate_session);
         let (tree, mut result) = check_by_hand(&mut engine, place, session, &commands, output)?;
         result.checkout.failed = gates::blamed_gate(awaited, result.failed.as_ref());
         let GateOutcome { passed, output: said, checkout, .. } = result;

@@ -40,7 +40,7 @@ pub(crate) struct Init {
 
 impl Init {
     pub(crate) fn run(&self, output: Output, place: &Place) -> Ending {
-        library::runnable(&self.workflow)?;
+        library::pinnable(&self.workflow)?;
         fs::create_dir_all(&self.folder).map_err(|error| unwritable(&self.folder, &error))?;
         let workflow = self.write_workflow()?;
         let file = place.file_for(&self.folder);

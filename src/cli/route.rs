@@ -60,8 +60,9 @@ pub(crate) struct Route {
     #[arg(long, value_name = "NAME=VALUE", value_parser = Pair::parse)]
     pub(crate) set: Vec<Pair>,
 
-    /// A part of the state: a flag or fact of the workflow, author, blocked_agent, asker, group.status, outstanding,
-    /// loop.NAME.iteration, loop.NAME.no_progress, loop.NAME.open, groups.pending, groups.in_progress; may be repeated
+    /// A part of the state: a flag or fact of the workflow, author, blocked_agent, waiting, task, asker, group.status,
+    /// outstanding, loop.NAME.iteration, loop.NAME.no_progress, loop.NAME.open, loop.NAME.escalated, groups.pending, groups.in_progress,
+    /// groups.deferred; may be repeated
     #[arg(long, value_name = "NAME=VALUE", value_parser = Pair::parse)]
     pub(crate) fact: Vec<Pair>,
 }

@@ -277,6 +277,11 @@ impl Engine {
         PathBuf::from(prompt::output_directory(&self.output, session, assignment, attempt))
     }
 
+    /// `{feature_directory}` of gates: the directory that all roles of a session share.
+    pub fn feature_directory(&self, session: &str) -> String {
+        self.outputs_of_session(session)
+    }
+
     /// The folder of all outputs of a session.
     pub fn outputs_of_session(&self, session: &str) -> String {
         prompt::outputs_of_session(&self.output, session)
@@ -400,7 +405,7 @@ impl Work<'_> {
                 self.report(order, *assignment, token.as_ref(), given, observed.as_ref())
             }
             Task::Merge { assignment, given } => self.merge(order, *assignment, given),
-            Task::Upgrade { pinned, workflow, by } => self.upgrade(order, pinned, workflow, by),
+            Task::Upgrade { pinned, workflow, weaker, by } => self.upgrade(order, pinned, workflow, *weaker, by),
             Task::Deny(refusal) => {
                 self.live(&order.session)?;
                 self.record(order, Box::new(Event::refused(clock::now(), refusal.clone())), record::With::default())

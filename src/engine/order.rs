@@ -55,6 +55,8 @@ pub enum Task {
     Upgrade {
         pinned: Arc<Pinned>,
         workflow: Arc<Workflow>,
+        /// The person means to drop requirements.
+        weaker: bool,
         by: Name,
     },
     /// A hook has turned something down before it was done.

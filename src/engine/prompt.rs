@@ -235,7 +235,7 @@ pub(super) fn given<V: View + ?Sized>(view: &mut V, session: &str, row: &EventRo
 }
 
 pub(super) fn output_directory(folder: &str, session: &str, id: AssignmentId, attempt: u32) -> String {
-    format!("{folder}/{session}/{id}.{attempt}")
+    format!("{}/{id}.{attempt}", outputs_of_session(folder, session))
 }
 
 /// The folder that the outputs of a session lie in, one folder for each assignment.

@@ -48,10 +48,11 @@ impl Work<'_> {
         order: &Order,
         pinned: &Pinned,
         workflow: &Arc<Workflow>,
+        weaker: bool,
         by: &Name,
     ) -> Result<Done> {
         let hash = self.live(&order.session)?.workflow_hash();
-        let upgrade = Upgrade { from: self.workflow(hash)?, by: by.clone() };
+        let upgrade = Upgrade { from: self.workflow(hash)?, weaker, by: by.clone() };
         let inputs = Inputs { now: clock::now() };
         let state = &self.held(&order.session)?.state;
         let Outcome::Decided(event) = decide::decide(workflow, state, &Command::Upgrade(upgrade), &inputs)? else {

@@ -17,8 +17,8 @@ use std::time::Duration;
 use interlock_core::checkout::{GateCheckout, GroupGate};
 use interlock_core::event::{Cause, Event};
 use interlock_core::id::Name;
-use interlock_core::state::{GateRun as AwaitedRun, State};
-use interlock_core::workflow::{Gate, GateRun, Workflow};
+use interlock_core::state::{GateRun as AwaitedRun, Group, State};
+use interlock_core::workflow::{Gate, GateRun, GateValues, Workflow};
 
 use crate::checks;
 
@@ -77,21 +77,56 @@ impl GateOutcome {
     }
 }
 
+/// The session whose gates run: what the placeholders of their commands stand for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct GateSession<'a> {
+    pub(crate) id: &'a str,
+    /// The directory that all roles of the session share.
+    pub(crate) feature_directory: &'a str,
+}
+
+impl<'a> GateSession<'a> {
+    /// For a gate of this group, or of the session.
+    pub(crate) fn values(self, group: Option<&'a Name>, domain: Option<&'a Name>) -> GateValues<'a> {
+        GateValues {
+            feature_directory: self.feature_directory,
+            session: self.id,
+            group: group.map_or("", Name::as_str),
+            domain: domain.map_or("", Name::as_str),
+        }
+    }
+}
+
+/// The domain that the plan has for a group.
+pub(crate) fn domain_of(group: &Group) -> Option<&Name> {
+    group.flags.get("domain")
+}
+
 /// The commands of one gate, each with the gate's time limit.
-pub(crate) fn commands_of_gate(gate: &Gate, plan: &[Vec<Name>], group: Option<&Name>) -> Vec<GateCommand> {
+pub(crate) fn commands_of_gate(
+    gate: &Gate,
+    plan: &[Vec<Name>],
+    group: Option<&Name>,
+    values: GateValues<'_>,
+) -> Vec<GateCommand> {
     let timeout = gate.timeout.map(|time| Duration::from_millis(time.milliseconds()));
-    let of = |command: &Vec<Name>, group: Option<&Name>| {
-        let (command, group) = (command.clone(), group.cloned());
+    let of = |command: Vec<Name>, group: Option<&Name>| {
+        let group = group.cloned();
         GateCommand { command, timeout, gate: gate.name.clone(), group }
     };
     match &gate.run {
-        GateRun::Plan => plan.iter().map(|command| of(command, group)).collect(),
-        GateRun::Command(command) => vec![of(command, None)],
+        GateRun::Plan => plan.iter().map(|command| of(command.clone(), group)).collect(),
+        GateRun::Command(command) => vec![of(values.fill(command), None)],
     }
 }
 
 /// The commands that a waiting gate run has to pass: its own, or those of all gates that it checks again.
-pub(crate) fn commands_of_run(run: &AwaitedRun, state: &State, workflow: &Workflow) -> Vec<GateCommand> {
+pub(crate) fn commands_of_run(
+    run: &AwaitedRun,
+    state: &State,
+    workflow: &Workflow,
+    session: GateSession<'_>,
+) -> Vec<GateCommand> {
     let own = [(run.group.as_ref(), &run.gate)];
     let pairs: Vec<(Option<&Name>, &Name)> = match run.again.as_slice() {
         [] => own.to_vec(),
@@ -100,8 +135,10 @@ pub(crate) fn commands_of_run(run: &AwaitedRun, state: &State, workflow: &Workfl
     let mut commands = Vec::new();
     for (group, name) in pairs {
         let Some(gate) = workflow.gates.iter().find(|gate| gate.name == *name) else { continue };
-        let planned = group.and_then(|group| state.group(group)).map_or(&[][..], |group| group.checks.as_slice());
-        add_commands(&mut commands, commands_of_gate(gate, planned, group));
+        let known = group.and_then(|group| state.group(group));
+        let planned = known.map_or(&[][..], |group| group.checks.as_slice());
+        let values = session.values(group, known.and_then(domain_of));
+        add_commands(&mut commands, commands_of_gate(gate, planned, group, values));
     }
     commands
 }

@@ -3,11 +3,13 @@
 use std::fs;
 
 use interlock_core::id::Name;
+use interlock_core::workflow::GateValues;
 
 use crate::checks::{self, Manner, Outcome};
 use crate::failure::Failure;
 use crate::gates::{
-    CheckRoom, CheckSubject, GateCommand, GateOutcome, ObjectsOf, PassedCommands, add_commands, commands_of_gate,
+    CheckRoom, CheckSubject, GateCommand, GateOutcome, GateSession, ObjectsOf, PassedCommands, add_commands,
+    commands_of_gate,
 };
 use crate::git::{Hash, Workspace, remove};
 use crate::process::Control;
@@ -68,10 +70,11 @@ impl Crew {
     /// The commands that have to pass on what a merge gives: those that completion will ask for, of the group itself and of
     /// those whose work is in already, or they would have passed on files that are no more.
     pub(super) fn checks_of_merge(&self, call: &Call) -> Result<Vec<GateCommand>, Failure> {
-        let own = call.group.as_ref().map(|group| self.checks_of_plan(&call.checks, Some(group)));
+        let own = call.group.is_some().then(|| self.checks_of_call(call));
         let mut checks = own.unwrap_or_default();
         for neighbour in &call.neighbours {
-            let more = self.checks_of_plan(&neighbour.checks, Some(&neighbour.group));
+            let values = self.gate_session().values(Some(&neighbour.group), neighbour.domain.as_ref());
+            let more = self.checks_of_plan(&neighbour.checks, Some(&neighbour.group), values);
             let is_new = |check: &GateCommand| !checks.iter().any(|known| known.is_same(check));
             if more.iter().any(is_new) && self.is_in(neighbour, call)? {
                 add_commands(&mut checks, more);
@@ -84,11 +87,13 @@ impl Crew {
     /// everything merged, and those of the session once no group is at work, nor `planned` with the claim.
     pub(super) fn checks_of_claim(&self, call: &Call, planned: bool) -> Result<Vec<GateCommand>, Failure> {
         if call.group.is_some() {
-            return Ok(self.checks_of_plan(&call.checks, call.group.as_ref()));
+            return Ok(self.checks_of_call(call));
         }
         let mut checks = self.checks_of_merge(call)?;
         if call.whole && !planned {
-            add_commands(&mut checks, self.checks_of_gates(&self.workflow.requirements().session_gates, &[], None));
+            let gates = self.workflow.requirements().session_gates;
+            let values = self.gate_session().values(None, None);
+            add_commands(&mut checks, self.checks_of_gates(&gates, &[], None, values));
         }
         Ok(checks)
     }
@@ -97,14 +102,29 @@ impl Crew {
         Ok(self.site.is_in(&neighbour.group, &call.open, neighbour.done)?)
     }
 
-    fn checks_of_plan(&self, plan: &[Vec<Name>], group: Option<&Name>) -> Vec<GateCommand> {
-        let needed: Vec<Name> = self.workflow.requirements().gates.into_iter().map(|(name, _)| name).collect();
-        self.checks_of_gates(&needed, plan, group)
+    pub(super) fn gate_session(&self) -> GateSession<'_> {
+        GateSession { id: &self.session, feature_directory: &self.feature_directory }
     }
 
-    fn checks_of_gates(&self, names: &[Name], plan: &[Vec<Name>], group: Option<&Name>) -> Vec<GateCommand> {
+    fn checks_of_call(&self, call: &Call) -> Vec<GateCommand> {
+        let group = call.group.as_ref();
+        self.checks_of_plan(&call.checks, group, self.gate_session().values(group, call.domain.as_ref()))
+    }
+
+    fn checks_of_plan(&self, plan: &[Vec<Name>], group: Option<&Name>, values: GateValues<'_>) -> Vec<GateCommand> {
+        let needed: Vec<Name> = self.workflow.requirements().gates.into_iter().map(|(name, _)| name).collect();
+        self.checks_of_gates(&needed, plan, group, values)
+    }
+
+    fn checks_of_gates(
+        &self,
+        names: &[Name],
+        plan: &[Vec<Name>],
+        group: Option<&Name>,
+        values: GateValues<'_>,
+    ) -> Vec<GateCommand> {
         let gates = names.iter().filter_map(|name| self.workflow.gates.iter().find(|gate| gate.name == *name));
-        gates.flat_map(|gate| commands_of_gate(gate, plan, group)).collect()
+        gates.flat_map(|gate| commands_of_gate(gate, plan, group, values)).collect()
     }
 
     /// Runs the commands that make a workspace ready, once for each that is new. What failed, if something did: the files

@@ -239,7 +239,7 @@ impl Conductor {
             if self.at_work.contains_key(&work) || self.is_taken(&Place::Integration) {
                 continue;
             }
-            let errand = gate::Errand::new(*run, awaited, state, &self.crew.workflow);
+            let errand = gate::Errand::new(*run, awaited, state, &self.crew);
             let row = Row::new(awaited.group.clone(), errand.title(), 1);
             self.go(work, Place::Integration, row, move |crew, control, _| gate::take(crew, &errand, control));
         }

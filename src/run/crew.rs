@@ -34,6 +34,8 @@ pub(super) struct Crew {
     pub(super) team: Team,
     pub(super) site: Site,
     pub(super) observer: ChangeObserver,
+    /// The directory that all roles of the session share.
+    pub(super) feature_directory: String,
     pub(super) purse: Purse,
     pub(super) checks: RunChecks,
     pub(super) cut_short: Mutex<CutShort>,
@@ -65,6 +67,8 @@ pub(super) struct Call {
     pub(super) open: Vec<AssignmentId>,
     /// The commands that the plan has for the group.
     pub(super) checks: Vec<Vec<Name>>,
+    /// As the plan has it.
+    pub(super) domain: Option<Name>,
     /// For what is merged: the other groups, whose work may be in already.
     pub(super) neighbours: Vec<Neighbour>,
     /// No group is at work.
@@ -86,6 +90,7 @@ impl Call {
             task: assignment.task,
             open: state.open.iter().copied().collect(),
             checks: group.map(|group| group.checks.clone()).unwrap_or_default(),
+            domain: group.and_then(|group| group.flags.get("domain").cloned()),
             neighbours: match (&assignment.group, assignment.task) {
                 (Some(_), Task::Work | Task::Consult) => Vec::new(),
                 (own, _) => neighbours(own.as_ref(), state),

@@ -3,7 +3,6 @@
 use interlock_core::command::{Command, GateFinished};
 use interlock_core::id::{AssignmentId, GateRunId, Name};
 use interlock_core::state::{GatePurpose, GateRun, State};
-use interlock_core::workflow::Workflow;
 
 use crate::engine::Task as Wish;
 use crate::failure::Failure;
@@ -22,8 +21,8 @@ pub(super) struct Errand {
 }
 
 impl Errand {
-    pub(super) fn new(run: GateRunId, awaited: &GateRun, state: &State, workflow: &Workflow) -> Self {
-        let commands = gates::commands_of_run(awaited, state, workflow);
+    pub(super) fn new(run: GateRunId, awaited: &GateRun, state: &State, crew: &Crew) -> Self {
+        let commands = gates::commands_of_run(awaited, state, &crew.workflow, crew.gate_session());
         Self { run, awaited: awaited.clone(), commands, open: state.open.iter().copied().collect() }
     }
 

@@ -104,6 +104,7 @@ impl Run {
             checks,
             cut_short: std::sync::Mutex::default(),
             told: std::sync::atomic::AtomicBool::default(),
+            feature_directory: looking.feature_directory(&self.session),
             session: self.session,
             sources,
             workflow: self.workflow,

@@ -8,6 +8,7 @@ use interlock_core::state::{End, GatePurpose, Group, Progress, State};
 pub(super) struct Neighbour {
     pub(super) group: Name,
     pub(super) checks: Vec<Vec<Name>>,
+    pub(super) domain: Option<Name>,
     /// It is completed, but perhaps for what Interlock runs or a person confirms.
     pub(super) done: bool,
 }
@@ -26,6 +27,7 @@ pub(super) fn neighbours(own: Option<&Name>, state: &State) -> Vec<Neighbour> {
         .map(|group| Neighbour {
             group: group.id.clone(),
             checks: group.checks.clone(),
+            domain: group.flags.get("domain").cloned(),
             done: is_settled(group) || awaits(group),
         })
         .collect()

@@ -172,7 +172,8 @@ fn what_was_read_is_told() {
     let run = route("delivery-team", "developer", "READY_FOR_QA", &[]);
     assert_eq!(facts(&run), json!({ "testing": "full" }), "an override that did not");
     let run = route("delivery-team", "qa_expert", "BLOCKED", &["--reason", "environment"]);
-    assert_eq!(facts(&run), json!({ "reason": "environment" }));
+    let counted = json!({ "reason": "environment", "loop.unblocking.iteration": 0, "loop.unblocking.no_progress": 0 });
+    assert_eq!(facts(&run), counted);
     let run = route("feature", "backend-developer", "blocked", &["--reason", "security_concern"]);
     assert_eq!(facts(&run)["reason"], "security_concern");
     assert_eq!(facts(&run)["domain"], "backend");

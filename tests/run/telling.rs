@@ -36,7 +36,8 @@ if ROLE == 'project_manager': say('BAZINGA')
 if ROLE == 'developer':
     with open('work.txt', 'a') as file: file.write('by the developer\n')
     with open(os.path.join(OUT, 'design.md'), 'w') as file: file.write('DESIGN OF FOO')
-    say('READY_FOR_QA', artifacts=['design.md'])
+    answers = [{ 'id': 'R1', 'response': 'fixed' }] if TURN > 1 else []
+    say('READY_FOR_QA', artifacts=['design.md'], issue_responses=answers)
 if ROLE == 'qa_expert': say('PASS', test_progression={ 'still_failing': [] })
 if ROLE == 'tech_lead' and TURN == 1:
     say('CHANGES_REQUESTED', issues=[{ 'id': 'R1', 'title': 'Bad', 'location': 'work.txt:1', 'severity': 'HIGH',

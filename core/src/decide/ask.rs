@@ -1,5 +1,7 @@
 //! Questions: put to a person, and the subject taken up again with the answer.
 
+use std::borrow::Cow;
+
 use crate::decide::carry::Voice;
 use crate::decide::choose::possible;
 use crate::decide::draft::Draft;
@@ -11,6 +13,7 @@ use crate::handoff::Asked;
 use crate::id::Name;
 use crate::rejection::Rejection;
 use crate::state::{GatePurpose, Stopped};
+use crate::workflow::placeholder::substitute;
 use crate::workflow::*;
 
 impl Draft<'_> {
@@ -39,19 +42,7 @@ impl Draft<'_> {
 
     fn question_text(&self, situation: &Situation<'_>, question: QuestionIx) -> Name {
         let template = &self.cx.workflow.question(question).text;
-        let mut text = String::new();
-        let mut rest = template.as_str();
-        while let Some((before, after)) = rest.split_once('{') {
-            text.push_str(before);
-            let Some((field, tail)) = after.split_once('}') else {
-                text.push('{');
-                rest = after;
-                continue;
-            };
-            text.push_str(&self.question_field(situation, field));
-            rest = tail;
-        }
-        text.push_str(rest);
+        let mut text = substitute(template, |field| Cow::Owned(self.question_field(situation, field)));
         if text.trim().is_empty() {
             let role = situation.reporter.map_or("Interlock", |role| self.cx.workflow.role(role).name.as_str());
             text = format!("{role} needs an answer to go on");
@@ -69,6 +60,12 @@ impl Draft<'_> {
             "role" => situation.reporter.map(|role| workflow.role(role).name.to_string()).unwrap_or_default(),
             "phase" => situation.phase.map(|phase| workflow.phase(phase).name.to_string()).unwrap_or_default(),
             "gate_output" => self.gate_output.as_deref().unwrap_or_default().to_owned(),
+            "group" => situation.group.map(|group| group.id.to_string()).unwrap_or_default(),
+            "session" => self.cx.state.session.as_ref().map(|session| session.id.to_string()).unwrap_or_default(),
+            "domain" => {
+                let domain = situation.group.and_then(|group| group.flags.get("domain"));
+                domain.map(ToString::to_string).unwrap_or_default()
+            }
             path => {
                 let Some(handoff) = situation.handoff else { return String::new() };
                 if path == "handoff.context" && !handoff.questions.is_empty() {

@@ -1,11 +1,11 @@
 //! Carries a chosen rule out.
 
-use crate::code::Code;
 use crate::decide::choose::{Chosen, aim, free_role, overridden, reached};
 use crate::decide::draft::Draft;
-use crate::decide::facts::BLOCKED_AGENT;
+use crate::decide::facts::{BLOCKED_AGENT, record};
+use crate::decide::refuse;
 use crate::decide::situation::{Passage, Situation};
-use crate::decision::{Action, Warning};
+use crate::decision::{Action, FactValue, Warning};
 use crate::event::{Change, Resolution};
 use crate::id::Name;
 use crate::rejection::Rejection;
@@ -199,11 +199,13 @@ impl Draft<'_> {
         // Nothing that the next role could report is the evidence of this one: a person decides.
         let alone = |above: &RoleIx| target.is_some_and(|target| situation.stands_alone(target, *above));
         let rung = rung.filter(|above| helps || !alone(above));
+        let rung = rung.and_then(|rung| self.count_escalation(situation, rule, rung));
         match (rung, rule.verb) {
             (Some(role), Verb::Consult(_)) if free_role(situation, overridden(situation, role)) => {
                 self.consult(situation, role, rule.blocks);
             }
-            (None, _) | (Some(_), Verb::Consult(_)) => {
+            // A person has been asked often enough that only a person can say how to go on.
+            (None, _) | (Some(_), Verb::Consult(_) | Verb::Ask(_)) => {
                 let stopped = passage.map(|passage| Stopped {
                     rule: Name::new(rule.id.strip_suffix("/limit").unwrap_or(&rule.id)),
                     counted: passage.counted.clone(),
@@ -221,6 +223,38 @@ impl Draft<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Escalations of a loop run out as well, or work could come back to the same rung without end. Returns the first rung
+    /// that has not been reached as often as the loop allows, or a person.
+    fn count_escalation(&mut self, situation: &Situation<'_>, rule: &Rule, rung: RoleIx) -> Option<RoleIx> {
+        let workflow = self.cx.workflow;
+        let Some(ix) = rule.counted else { return Some(rung) };
+        let item = workflow.loop_at(ix);
+        let mut described = situation.given.map(|given| given.of(ix).map_or(0, |given| given.escalated));
+        let mut rung = Some(rung);
+        while let Some(role) = rung {
+            let name = &workflow.role(role).name;
+            let counter = situation.lane.counter(&item.escalations, name);
+            let before = described.take().or(counter.map(|counter| counter.iteration)).unwrap_or(0);
+            if before > 0 {
+                record(&mut self.facts, &item.facts.escalated, FactValue::Number(before));
+            }
+            if before < item.limit.iteration {
+                self.push(Change::Counted {
+                    group: situation.group_name(),
+                    counted: item.escalations.clone(),
+                    role: name.clone(),
+                    iteration: before.saturating_add(1),
+                    no_progress: 0,
+                    measure: None,
+                });
+                break;
+            }
+            self.because.push(Name::from(format!("loop `{}` has escalated to {name} {before} times", item.name)));
+            rung = workflow.role(role).escalates_to;
+        }
+        rung
     }
 
     /// Nobody above: a person decides.
@@ -266,16 +300,10 @@ impl Draft<'_> {
             (Some(Measure::BlockingFindings) | None, 1) => "blocking finding is",
             (Some(Measure::BlockingFindings) | None, _) => "blocking findings are",
         };
-        let mut list: Vec<String> = Vec::new();
-        let told = pass.measured == Some(Measure::BlockingFindings) && !self.preview;
-        if let Some(group) = situation.group.filter(|_| told) {
-            let findings = self.findings_of(group);
-            let blocking = findings.iter().filter(|finding| finding.is_blocking());
-            list.extend(blocking.map(|finding| format!("{} {} ({})", finding.id, finding.title, finding.location)));
-        }
-        let message = format!("`{}` cannot pass: {open} {what} open{}", pass.name, joined(&list));
-        Rejection::new(Code::StillOpen, message)
-            .help("report them as open, or leave them out once they are mended or their rejection is accepted")
+        let message = format!("`{}` cannot pass: {open} {what} open", pass.name);
+        let listed = pass.measured == Some(Measure::BlockingFindings) && !self.preview;
+        let findings = situation.group.filter(|_| listed).map(|group| self.findings_of(group)).unwrap_or_default();
+        refuse::still_open(situation, message, findings)
     }
 
     /// The findings of a group as this decision leaves them.
@@ -405,7 +433,7 @@ pub(crate) fn sends_back(rule: &Rule) -> bool {
 }
 
 /// One rung above the target, or above the reporter where it stands on that ladder already.
-fn rung_above(workflow: &Workflow, target: RoleIx, reporter: Option<RoleIx>) -> Option<RoleIx> {
+pub(crate) fn rung_above(workflow: &Workflow, target: RoleIx, reporter: Option<RoleIx>) -> Option<RoleIx> {
     let mut rung = Some(target);
     let mut start = target;
     for _ in 0..workflow.roles.len() {
@@ -417,8 +445,4 @@ fn rung_above(workflow: &Workflow, target: RoleIx, reporter: Option<RoleIx>) -> 
         rung = workflow.role(role).escalates_to;
     }
     workflow.role(start).escalates_to
-}
-
-fn joined(list: &[String]) -> String {
-    if list.is_empty() { String::new() } else { format!(": {}", list.join("; ")) }
 }

@@ -171,10 +171,16 @@ pub(crate) fn free_role(situation: &Situation<'_>, role: RoleIx) -> bool {
     Some(role) != situation.reporter && situation.waiting().iter().all(|seat| seat.role != *name)
 }
 
-/// Passages are counted by loop and target role before overrides.
+/// Passages are counted by loop and target role before overrides; where no role is concerned, by the gate or question.
 fn passage_of<'a>(situation: &Situation<'a>, rule: &Rule, counted: LoopIx) -> Option<Passage<'a>> {
-    let role = situation.resolve(aim(rule.verb)).or(situation.reporter)?;
-    Some(situation.passage(counted, &situation.workflow().role(role).name))
+    let workflow = situation.workflow();
+    let name = match (situation.resolve(aim(rule.verb)).or(situation.reporter), &rule.source) {
+        (Some(role), _) => &workflow.role(role).name,
+        (None, Source::Gate(gate)) => &workflow.gate(*gate).name,
+        (None, Source::Question(question)) => &workflow.question(*question).name,
+        (None, Source::Roles { .. }) => return None,
+    };
+    Some(situation.passage(counted, name))
 }
 
 /// Who a verb is aimed at.

@@ -157,7 +157,25 @@ impl<'a> Draft<'a> {
                 return Ok(());
             }
         }
+        if self.finish_arrived_groups() {
+            return Ok(());
+        }
         self.finish_session()
+    }
+
+    /// The session has left its last phase: groups that wait there have nothing before them but their completion.
+    /// Returns whether a gate of one of them runs first. A group that lacks evidence stays as it is, and the question
+    /// about unfinished work names what is missing.
+    fn finish_arrived_groups(&mut self) -> bool {
+        let mut busy = false;
+        for index in self.roster.some(Class::Arrived, usize::MAX) {
+            let Some(group) = self.group_at(index) else { continue };
+            if let Ok(place) = self.finish_group(&group) {
+                busy |= place == Where::Busy;
+                self.roster.set(index, Some(place));
+            }
+        }
+        busy
     }
 
     /// Whatever is open waits for its turn again.

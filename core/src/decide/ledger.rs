@@ -4,12 +4,14 @@
 //! and warned about, never counted.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use crate::code::Code;
+use crate::decide::findings::LedgerReview;
 use crate::decision::Warning;
-use crate::handoff::{Grade, Handoff, Issue};
+use crate::handoff::Handoff;
 use crate::id::Name;
-use crate::state::{Finding, FindingStatus, Group};
+use crate::state::{Finding, Group};
 use crate::workflow::Measure;
 
 /// The ledger after the report, before anything is stored.
@@ -25,6 +27,8 @@ pub(crate) struct Ledger {
     pub(crate) settled: bool,
     /// One of those was settled before.
     pub(crate) raised_again: bool,
+    /// Blocking findings of the reporter that it neither ended nor raised again, by their place in the ledger.
+    pub(crate) unresolved: Vec<usize>,
     pub(crate) moves: Vec<(u32, Finding)>,
     pub(crate) tests: Option<Vec<Name>>,
     pub(crate) warnings: Vec<Warning>,
@@ -76,8 +80,7 @@ impl Ledger {
     /// Takes in what a report says of a group.
     pub(crate) fn after(group: &Group, handoff: &Handoff, bearings: Bearings) -> Self {
         let mut ledger = Self::of(Some(group));
-        let verdicts = &handoff.tracking;
-        let tracks = !verdicts.rejections_accepted.is_empty() || !verdicts.rejections_overruled.is_empty();
+        let tracks = !handoff.tracking.is_empty();
         let raises = handoff.issues.as_ref().is_some_and(|issues| !issues.is_empty());
         match bearings.findings {
             Bearing::None if tracks || raises => {
@@ -103,129 +106,33 @@ impl Ledger {
         ledger
     }
 
-    /// A finding is copied where the report moves it; the others are looked at where they are.
     fn review(&mut self, group: &Group, handoff: &Handoff, restated: bool) {
-        let mut findings: Vec<Cow<'_, Finding>> = group.findings.iter().map(Cow::Borrowed).collect();
-        self.verdicts(&mut findings, handoff);
-        let later = group.reviewers.contains(&handoff.role);
-        let mut raised: Vec<usize> = Vec::new();
-        let mut blocked_anew = 0u32;
-        let mut held_back = 0u32;
-        for issue in handoff.issues.iter().flatten() {
-            let place = self.raise(&mut findings, &raised, issue, handoff, later);
-            raised.push(place);
-            if !issue.blocking {
-                continue;
-            }
-            match findings.get(place).is_some_and(|finding| finding.is_blocking()) {
-                true => blocked_anew = blocked_anew.saturating_add(1),
-                false => held_back = held_back.saturating_add(1),
-            }
-            self.raised_again |= findings.get(place).is_some_and(|finding| finding.status == FindingStatus::Accepted);
-        }
-        let overruled = &handoff.tracking.rejections_overruled;
-        for (index, finding) in findings.iter_mut().enumerate().filter(|_| restated) {
-            let own = finding.status == FindingStatus::Open && finding.raised_by == handoff.role;
-            if own && !raised.contains(&index) && !overruled.contains(&finding.id) {
-                finding.to_mut().status = FindingStatus::Closed;
-            }
-        }
-        self.blocking = count(findings.iter().filter(|finding| finding.is_blocking()).count());
+        let mut review = LedgerReview::new(group, handoff);
+        review.apply_verdicts();
+        review.raise_issues();
+        review.end_what_is_omitted(restated);
+        self.blocking = count(review.findings.iter().filter(|finding| finding.is_blocking()).count());
         self.reviewed = true;
         let own = |finding: &&Cow<'_, Finding>| finding.is_blocking() && finding.raised_by == handoff.role;
-        self.settled = held_back > 0 && blocked_anew == 0 && findings.iter().find(own).is_none();
-        let moved = findings.into_iter().enumerate().filter_map(|(index, finding)| match finding {
+        self.settled = review.held_back > 0 && review.raised_blocking == 0 && !review.findings.iter().any(|f| own(&f));
+        self.raised_again = review.raised_again;
+        self.unresolved = if review.insists { Vec::new() } else { review.unresolved };
+        self.warnings.append(&mut review.warnings);
+        self.notes.append(&mut review.notes);
+        let moved = review.findings.into_iter().enumerate().filter_map(|(index, finding)| match finding {
             Cow::Owned(new) if group.findings.get(index) != Some(&new) => Some((count(index), new)),
             Cow::Owned(_) | Cow::Borrowed(_) => None,
         });
         self.moves = moved.collect();
     }
 
-    /// Rejections that the reviewer accepts or overrules, by the ids of the last review.
-    fn verdicts(&mut self, findings: &mut [Cow<'_, Finding>], handoff: &Handoff) {
-        // Ids are those of this role's last review: another reviewer's may be the same.
-        let open = |finding: &Finding, id: &Name| {
-            finding.raised_by == handoff.role && finding.id == *id && finding.status == FindingStatus::Open
-        };
-        for id in &handoff.tracking.rejections_accepted {
-            let Some(finding) = findings.iter().rfind(|finding| open(finding, id)).cloned() else {
-                let text =
-                    format!("`rejections_accepted` names {id}, which is not open in a review of {}", handoff.role);
-                self.warnings.push(Warning::coded(Code::UnresolvedRejection, text));
-                continue;
-            };
-            let same = |other: &&mut Cow<'_, Finding>| {
-                other.raised_by == handoff.role && other.same_as(&finding.location, &finding.title)
-            };
-            for finding in findings.iter_mut().filter(same) {
-                finding.to_mut().status = FindingStatus::Accepted;
-            }
-        }
-        for id in &handoff.tracking.rejections_overruled {
-            if !findings.iter().any(|finding| open(finding, id)) {
-                let text =
-                    format!("`rejections_overruled` names {id}, which is not open in a review of {}", handoff.role);
-                self.warnings.push(Warning::coded(Code::UnresolvedRejection, text));
-            }
-        }
-    }
-
-    /// Enters one issue and says where it stands. Across reviews `location|title` tells findings apart. What was settled
-    /// is settled whoever raises it; what is open belongs to who raised it, so that nobody can play it down but them.
-    fn raise(
-        &mut self,
-        findings: &mut Vec<Cow<'_, Finding>>,
-        raised: &[usize],
-        issue: &Issue,
-        handoff: &Handoff,
-        later: bool,
-    ) -> usize {
-        let same = |finding: &Finding| finding.same_as(&issue.location, &issue.title);
-        let own = |(index, finding): &(usize, &Cow<'_, Finding>)| {
-            !raised.contains(index) && finding.raised_by == handoff.role && same(finding)
-        };
-        let stands = findings.iter().enumerate().any(|it| own(&it) && it.1.status == FindingStatus::Open);
-        let settled = findings.iter().position(|finding| finding.status == FindingStatus::Accepted && same(finding));
-        if let Some(index) = settled.filter(|_| !stands) {
-            if issue.blocking {
-                let note = format!("{} was raised again after its rejection was accepted: {}", issue.id, issue.title);
-                self.notes.push(Name::from(note.clone()));
-                self.warnings.push(Warning::coded(Code::ReRaised, note));
-            }
-            return index;
-        }
-        let known = findings.iter().enumerate().find(own);
-        let minor = matches!(issue.severity, Grade::Medium | Grade::Low);
-        let mut blocking = issue.blocking;
-        if known.is_none() && later && minor && blocking {
-            blocking = false;
-            let text = format!("{} is new and minor: it cannot block after the first review", issue.id);
-            self.warnings.push(Warning::coded(Code::LateNitpick, text));
-        }
-        if let Some((index, _)) = known.filter(|(_, old)| old.stands_as(issue, blocking)) {
-            return index;
-        }
-        let finding = Cow::Owned(Finding {
-            id: issue.id.clone(),
-            location: issue.location.clone(),
-            title: issue.title.clone(),
-            severity: issue.severity,
-            blocking,
-            raised_by: handoff.role.clone(),
-            status: FindingStatus::Open,
-            response: known.and_then(|(_, old)| old.response.clone()),
-        });
-        let place = known.map_or(findings.len(), |(index, _)| index);
-        match findings.get_mut(place) {
-            Some(old) => *old = finding,
-            None => findings.push(finding),
-        }
-        place
-    }
-
     fn compare_claims(&mut self, group: &Group, handoff: &Handoff) {
+        let known: BTreeSet<&Name> = match handoff.responses.is_empty() {
+            true => BTreeSet::new(),
+            false => group.findings.iter().map(|finding| &finding.id).collect(),
+        };
         for response in &handoff.responses {
-            if !group.findings.iter().any(|finding| finding.id == response.id) {
+            if !known.contains(&response.id) {
                 let text = format!("`issue_responses` answers {}, which no review has raised", response.id);
                 self.warnings.push(Warning::coded(Code::UnresolvedRejection, text));
             }

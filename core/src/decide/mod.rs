@@ -17,6 +17,7 @@ mod defer;
 mod draft;
 mod effects;
 mod facts;
+mod findings;
 mod gate;
 mod join;
 mod lease;
@@ -46,10 +47,13 @@ use crate::rejection::Rejection;
 use crate::state::{Group, State};
 use crate::workflow::{PhaseIx, RoleIx, Test, Workflow};
 
+pub(crate) use carry::{rung_above, sends_back};
+pub(crate) use choose::aim;
 pub use effects::{OptionEffect, option_effects};
 pub(crate) use facts::{DOMAIN, REASON};
 pub use offer::{FactOutcome, Offer, offers};
 pub(crate) use report::{Given, GivenLoop, route_report};
+pub(crate) use situation::test_holds;
 pub(crate) use {answer::route_answer, gate::route_gate};
 
 /// Do settings and flags of a described group let this through?

@@ -97,6 +97,15 @@ impl Draft<'_> {
                     wrong(format!("`{}` of `{}` is one of {}", guard.name, group.id, values.join(", ")));
                 }
             }
+            if let Some(gate) = self.cx.workflow.gate_that_requires_checks()
+                && !Group::planned(group).has_real_checks()
+            {
+                let (message, checks) = missing_checks(&gate.name, group);
+                problems.push(Problem::new(Code::ChecksMissing, message).field(format!("{field}.checks{checks}")));
+            }
+            let mut wrong = |message: String| {
+                problems.push(Problem::new(Code::BadPlan, message).field(field.clone()));
+            };
             let opens = |draft: &Self| {
                 let openings = &draft.cx.workflow.group_begin;
                 let planned = Group::planned(group);
@@ -115,5 +124,17 @@ impl Draft<'_> {
         });
         problems.extend(named);
         problems
+    }
+}
+
+/// What is wrong with the checks of a group, and with which of them.
+fn missing_checks(gate: &Name, group: &PlannedGroup) -> (String, String) {
+    match group.checks.first() {
+        None => (format!("gate `{gate}` requires checks, and `{}` has none", group.id), String::new()),
+        Some(check) => {
+            let words: Vec<&str> = check.iter().map(Name::as_str).collect();
+            let message = format!("`{}` of `{}` cannot fail, so it checks nothing", words.join(" "), group.id);
+            (message, "[0]".to_owned())
+        }
     }
 }

@@ -4,13 +4,13 @@ use crate::code::Code;
 use crate::decide::Cx;
 use crate::decide::choose::accepted;
 use crate::decide::situation::Situation;
-use crate::handoff::Handoff;
-use crate::id::AssignmentId;
+use crate::handoff::{Answer, Handoff};
+use crate::id::{AssignmentId, Name};
 use crate::problem::Problem;
 use crate::rejection::Rejection;
-use crate::state::{Assignment, State};
+use crate::state::{Assignment, Finding, State};
 use crate::suggest;
-use crate::workflow::{Demands, Rule, Task};
+use crate::workflow::{Demands, Rule, Task, Verb};
 
 /// A known status for which no alternative holds.
 pub(crate) fn not_now(situation: &Situation<'_>, status: &str) -> Rejection {
@@ -33,6 +33,60 @@ pub(crate) fn unknown_status(situation: &Situation<'_>, status: &str) -> Rejecti
     let help =
         suggest::closest(status, allowed.iter().map(String::as_str)).map(|near| format!("did you mean `{near}`?"));
     Rejection::new(Code::NoSuchStatus, format!("{role} has no status `{status}`")).allowed(allowed).maybe_help(help)
+}
+
+/// As many open findings as a refusal lists; the rest is counted.
+const MOST_LISTED: usize = 100;
+
+/// A report that approves or leaves its phase, while findings of its own reviewer are neither ended nor raised again.
+pub(crate) fn unresolved(situation: &Situation<'_>, rule: &Rule) -> Result<(), Rejection> {
+    let Some(group) = situation.group.filter(|_| !situation.ledger.unresolved.is_empty()) else { return Ok(()) };
+    // A person who is asked to approve settles what is open.
+    if !rule.leaves || matches!(rule.verb, Verb::Ask(_)) {
+        return Ok(());
+    }
+    let findings: Vec<&Finding> =
+        situation.ledger.unresolved.iter().filter_map(|index| group.findings.get(*index)).collect();
+    let (count, are) = (findings.len(), if findings.len() == 1 { "finding is" } else { "findings are" });
+    let phase = situation.phase.map_or("this phase", |phase| situation.workflow().phase(phase).name.as_str());
+    let message = format!("`{phase}` cannot be left: {count} blocking {are} open that this report does not mention");
+    Err(still_open(situation, message, findings))
+}
+
+/// Lists every open finding with the author's answer, and says how to end each.
+pub(crate) fn still_open(situation: &Situation<'_>, message: String, findings: Vec<&Finding>) -> Rejection {
+    let reporter = situation.reporter.map(|role| &situation.workflow().role(role).name);
+    let open: Vec<&Finding> = findings.into_iter().filter(|finding| finding.is_blocking()).collect();
+    let mut problems: Vec<Problem> =
+        open.iter().take(MOST_LISTED).map(|finding| open_finding(finding, reporter)).collect();
+    if let Some(more) = open.len().checked_sub(MOST_LISTED).filter(|more| *more > 0) {
+        problems.push(Problem::new(Code::StillOpen, format!("and {more} more that are not listed")));
+    }
+    let ids: Vec<&str> = open.iter().take(MOST_LISTED).map(|finding| finding.id.as_str()).collect();
+    let message = if ids.is_empty() { message } else { format!("{message}: {}", ids.join(", ")) };
+    Rejection::new(Code::StillOpen, message).problems(problems)
+}
+
+fn open_finding(finding: &Finding, reporter: Option<&Name>) -> Problem {
+    let answer = match &finding.response {
+        None => "not answered".to_owned(),
+        Some(response) => {
+            let reason = response.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
+            let refuted = if finding.response_refuted { ", and raised again since" } else { "" };
+            format!("answered `{}`{reason}{refuted}", response.response.name())
+        }
+    };
+    let Finding { id, title, location, .. } = finding;
+    let message = format!("{id} [{}] {title} ({location}): {answer}", finding.severity.name());
+    let rejected = finding.response.as_ref().is_some_and(|response| response.response == Answer::Rejected);
+    let help = match reporter {
+        Some(role) if *role != finding.raised_by => {
+            format!("only {}, who raised it, can end it", finding.raised_by)
+        }
+        Some(_) | None if rejected => "accept the rejection in `iteration_tracking.rejections_accepted`, drop the finding in `iteration_tracking.findings_dropped` with a reason, or list it in `issues` and request changes".to_owned(),
+        Some(_) | None => "confirm the fix in `iteration_tracking.fixes_confirmed`, drop the finding in `iteration_tracking.findings_dropped` with a reason, or list it in `issues` and request changes".to_owned(),
+    };
+    Problem::new(Code::StillOpen, message).help(help).field("iteration_tracking")
 }
 
 /// A status that the role does not have, sent back to the agent with what each allowed status means.

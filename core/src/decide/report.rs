@@ -27,6 +27,8 @@ pub(crate) struct GivenLoop {
     pub(crate) iteration: u32,
     pub(crate) no_progress: u32,
     pub(crate) open: Option<u32>,
+    /// Escalations to the rung that the loop would reach next.
+    pub(crate) escalated: u32,
 }
 
 /// What `route` and examples say of a state that never was.
@@ -35,6 +37,8 @@ pub(crate) struct Given {
     pub(crate) loops: BTreeMap<LoopIx, GivenLoop>,
     /// Evidence that is said to be passed, or not; the rest is taken to be.
     pub(crate) passed: BTreeMap<Name, bool>,
+    /// All groups of the session were described, even if there are none.
+    pub(crate) groups_described: bool,
 }
 
 impl Given {
@@ -155,6 +159,7 @@ pub(crate) fn route_report<'a>(
     refuse_failed(&situation, chosen.rule)?;
     let delivers = delivers(&situation, chosen.rule);
     require_changes(&situation, chosen.rule, observed)?;
+    refuse::unresolved(&situation, chosen.rule)?;
     let mut draft = Draft::new(*cx, chosen.rule.id.clone());
     draft.preview = given.is_some();
     draft.observed = observed;
@@ -179,6 +184,19 @@ pub(crate) fn route_report<'a>(
 fn delivers(situation: &Situation<'_>, rule: &Rule) -> bool {
     let author = situation.reporter.is_some_and(|role| situation.workflow().role(role).author);
     author && situation.task == Task::Work && rule.excuses.is_empty() && !rule.blocks
+}
+
+/// Whether a response of this report can end a finding: an author's, or that of the role to which rework goes back.
+/// A reviewer that answers its own findings would end them by saying nothing.
+fn answers_findings(situation: &Situation<'_>) -> bool {
+    let workflow = situation.workflow();
+    if situation.reporter.is_some_and(|role| workflow.role(role).author) {
+        return true;
+    }
+    let worked_on_again = |phase: PhaseIx| {
+        workflow.rules.iter().any(|rule| matches!(rule.verb, Verb::Rework(to) | Verb::Goto(to) if to == phase))
+    };
+    situation.task == Task::Work && situation.phase.is_some_and(worked_on_again)
 }
 
 fn candidates<'a>(situation: &Situation<'a>, status: Option<StatusIx>) -> &'a [RuleIx] {
@@ -244,13 +262,18 @@ impl<'a> Situation<'a> {
 impl Draft<'_> {
     fn take_ledger(&mut self, situation: &mut Situation<'_>, handoff: &Handoff) {
         let Some(group) = situation.group else { return };
+        let answers = !handoff.responses.is_empty() && answers_findings(situation);
         let ledger = &mut situation.ledger;
         if ledger.measured(Measure::BlockingFindings).is_some() {
             let (group, by) = (group.id.clone(), handoff.role.clone());
             self.push(Change::Reviewed { group, by, findings: std::mem::take(&mut ledger.moves) });
         }
-        if !handoff.responses.is_empty() {
+        if answers {
             self.push(Change::Responded { group: group.id.clone(), responses: handoff.responses.clone() });
+        } else if !handoff.responses.is_empty() {
+            let text =
+                format!("`issue_responses` of {} are kept, not counted: the author answers findings", handoff.role);
+            self.warnings.push(Warning::coded(Code::AnswerNotByAuthor, text));
         }
         if let Some(tests) = ledger.tests.take() {
             self.push(Change::TestsFailing { group: group.id.clone(), tests });

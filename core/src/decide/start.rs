@@ -141,7 +141,8 @@ impl Draft<'_> {
     pub(crate) fn start(&mut self, situation: &Situation<'_>, voice: &Voice) -> Result<(), Rejection> {
         let Some(group) = situation.group else {
             self.take_plan(situation)?;
-            if self.preview && self.cx.state.groups.is_empty() {
+            let described = situation.given.is_some_and(|given| given.groups_described);
+            if self.preview && self.cx.state.groups.is_empty() && !described {
                 // Whoever asks has described no groups: which start is up to a plan that nobody has told.
                 self.because.push(Name::new("no groups are described, so none can be said to start"));
                 self.waits_for = Some(crate::decision::WaitsFor::Groups);

@@ -16,7 +16,7 @@ use crate::id::Name;
 use crate::problem::Problem;
 use crate::rejection::Rejection;
 use crate::state::{End, Group, Lane, Progress};
-use crate::workflow::{GuardSource, Workflow};
+use crate::workflow::{GuardSource, Workflow, dropped_requirements};
 
 pub(super) fn upgrade(cx: &Cx<'_>, upgrade: &Upgrade) -> Result<Outcome, Rejection> {
     let Some(session) = cx.state.session.as_ref() else {
@@ -37,6 +37,10 @@ pub(super) fn upgrade(cx: &Cx<'_>, upgrade: &Upgrade) -> Result<Outcome, Rejecti
         let help = "keep what the session uses, or let what is open finish first";
         return Err(Rejection::new(Code::UpgradeImpossible, message).help(help).problems(misfits));
     }
+    let dropped = dropped_requirements(&upgrade.from, workflow);
+    if !dropped.is_empty() && !upgrade.weaker {
+        return Err(demands_less(&dropped));
+    }
     let mut draft = Draft::new(*cx, Name::new("upgrade"));
     cx.state.groups.iter().filter(|group| !group.ended()).for_each(|group| draft.spare_needs(group));
     Ok(draft.record(Cause::Upgraded {
@@ -44,7 +48,16 @@ pub(super) fn upgrade(cx: &Cx<'_>, upgrade: &Upgrade) -> Result<Outcome, Rejecti
         workflow_hash: workflow.hash,
         from: session.workflow_hash,
         by: upgrade.by.clone(),
+        dropped,
     }))
+}
+
+/// Requirements do not go by accident: each is named, and a person has to ask for it.
+fn demands_less(dropped: &[Name]) -> Rejection {
+    let are = if dropped.len() == 1 { "requirement is" } else { "requirements are" };
+    let message = format!("the new workflow demands less: {} {are} dropped", dropped.len());
+    let problems = dropped.iter().map(|requirement| Problem::new(Code::WeakerWorkflow, requirement.to_string()));
+    Rejection::new(Code::WeakerWorkflow, message).problems(problems.collect())
 }
 
 /// Everything of the state that the new workflow has no place for.
@@ -60,7 +73,19 @@ impl Misfits {
         misfits.assignments(cx);
         misfits.questions(cx);
         misfits.evidence(cx);
+        misfits.checks(cx);
         misfits
+    }
+
+    /// Groups that were planned before checks were required.
+    fn checks(&mut self, cx: &Cx<'_>) {
+        let Some(gate) = cx.workflow.gate_that_requires_checks() else { return };
+        for group in cx.state.groups.iter().filter(|group| !group.ended() && !group.has_real_checks()) {
+            self.say(format!(
+                "gate `{}` requires checks, and {} was planned without one that can fail",
+                gate.name, group.id
+            ));
+        }
     }
 
     fn say(&mut self, message: String) {
@@ -97,11 +122,20 @@ impl Misfits {
             roles.extend(lane.parts.iter().flat_map(|part| &part.waiting).map(|seat| &seat.role));
             roles.extend(lane.blocks.iter().map(|block| &block.role));
         }
-        for role in roles.into_iter().filter(|role| workflow.role_named(role).is_none()) {
+        // Gates and questions without a role are counted by their own names.
+        let known = |name: &str| {
+            workflow.role_named(name).is_some()
+                || workflow.gate_named(name).is_some()
+                || workflow.question_named(name).is_some()
+        };
+        for role in roles.into_iter().filter(|role| !known(role)) {
             self.say(format!("there is no role `{role}` any more, and work of it is under way"));
         }
         let loops: BTreeSet<&Name> = counters().map(|counter| &counter.counted).collect();
-        for name in loops.into_iter().filter(|name| workflow.loops.iter().all(|declared| declared.name != **name)) {
+        let is_known = |name: &&Name| {
+            workflow.loops.iter().any(|declared| declared.name == **name || declared.escalations == **name)
+        };
+        for name in loops.into_iter().filter(|name| !is_known(name)) {
             self.say(format!("there is no loop `{name}` any more, and it has been counted"));
         }
         let gates: BTreeSet<&Name> = state.gate_runs.values().map(|run| &run.gate).collect();

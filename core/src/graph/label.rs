@@ -35,7 +35,7 @@ impl Said {
             }
         }
         details.extend(instead(workflow, rule));
-        details.extend(rule.counted.map(|counted| words::limit(workflow, counted)));
+        details.extend(words::shown_loop(workflow, rule).map(|counted| words::limit(workflow, counted)));
         Self { text: text.unwrap_or_default(), details, roles }
     }
 

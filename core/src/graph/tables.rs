@@ -58,7 +58,7 @@ fn everywhere(workflow: &Workflow) -> Vec<(String, String)> {
 
 fn blocked_title(workflow: &Workflow) -> String {
     let status = workflow.blocked.as_ref().map(|blocked| workflow.status_name(blocked.status).as_str());
-    let counted = workflow.rules.iter().filter(|rule| rule.blocks).find_map(|rule| rule.counted);
+    let counted = workflow.rules.iter().filter(|rule| rule.blocks).find_map(|rule| words::shown_loop(workflow, rule));
     let limit = counted.map(|counted| format!(" ({})", words::limit(workflow, counted)));
     format!("When {}, ask{}", status.unwrap_or("blocked"), limit.unwrap_or_default())
 }

@@ -63,10 +63,15 @@ pub(super) fn list(names: &[&str], most: usize) -> String {
     words.join(", ")
 }
 
+/// The loop of a rule, but for the one that counts every round with people: it would stand on each question.
+pub(super) fn shown_loop(workflow: &Workflow, rule: &Rule) -> Option<LoopIx> {
+    rule.counted.filter(|counted| Some(*counted) != workflow.loop_named("clarifying"))
+}
+
 /// What a rule does, for a table.
 pub(super) fn outcome(workflow: &Workflow, rule: &Rule) -> String {
     let does = verb(workflow, rule.verb);
-    match rule.counted {
+    match shown_loop(workflow, rule) {
         Some(counted) => format!("{does}, {}", limit(workflow, counted)),
         None => does,
     }

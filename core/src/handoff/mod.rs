@@ -80,6 +80,17 @@ pub enum Grade {
     Low,
 }
 
+impl Grade {
+    pub const fn name(self) -> &'static str {
+        match self {
+            Grade::Critical => "CRITICAL",
+            Grade::High => "HIGH",
+            Grade::Medium => "MEDIUM",
+            Grade::Low => "LOW",
+        }
+    }
+}
+
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Issue {
     pub id: Name,
@@ -93,6 +104,29 @@ pub struct Issue {
 pub struct Tracking {
     pub rejections_accepted: Vec<Name>,
     pub rejections_overruled: Vec<Name>,
+    /// Findings whose fix the reviewer has seen.
+    #[serde(default)]
+    pub fixes_confirmed: Vec<Name>,
+    /// Findings that the reviewer takes back.
+    #[serde(default)]
+    pub findings_dropped: Vec<DroppedFinding>,
+}
+
+impl Tracking {
+    /// The report says nothing about findings of earlier reviews.
+    pub fn is_empty(&self) -> bool {
+        self.rejections_accepted.is_empty()
+            && self.rejections_overruled.is_empty()
+            && self.fixes_confirmed.is_empty()
+            && self.findings_dropped.is_empty()
+    }
+}
+
+/// A finding that its reviewer no longer holds against the work, and why.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct DroppedFinding {
+    pub id: Name,
+    pub reason: Name,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -101,6 +135,16 @@ pub enum Answer {
     Fixed,
     Rejected,
     Deferred,
+}
+
+impl Answer {
+    pub const fn name(self) -> &'static str {
+        match self {
+            Answer::Fixed => "fixed",
+            Answer::Rejected => "rejected",
+            Answer::Deferred => "deferred",
+        }
+    }
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]

@@ -162,7 +162,13 @@ fn responses() -> Json {
 fn tracking() -> Json {
     json!({ "type": ["object", "null"], "properties": {
         "iteration": { "type": ["integer", "null"], "minimum": 1 },
-        "rejections_accepted": optional(texts()), "rejections_overruled": optional(texts()) } })
+        "rejections_accepted": optional(texts()), "rejections_overruled": optional(texts()),
+        "fixes_confirmed": optional(texts()), "findings_dropped": dropped() } })
+}
+
+fn dropped() -> Json {
+    json!({ "type": ["array", "null"], "items": {
+        "type": "object", "required": ["id", "reason"], "properties": { "id": text(), "reason": text() } } })
 }
 
 fn summary() -> Json {

@@ -25,12 +25,20 @@ pub struct Facts {
     pub(crate) flags: BTreeMap<Name, Name>,
     pub(crate) facts: Vec<u8>,
     pub(crate) author: Option<Name>,
+    /// The group is said to have no author yet.
+    pub(crate) no_author: bool,
     pub(crate) blocked_agent: Option<Name>,
+    /// Everybody who waits, oldest first, where that is said.
+    pub(crate) waiting: Option<Vec<(Name, Task)>>,
+    /// What the assignment is for, where that is said.
+    pub(crate) task: Option<Task>,
     pub(crate) asker: Option<Name>,
     pub(crate) reason: Option<Name>,
     pub(crate) outstanding: bool,
     pub(crate) pending: u32,
     pub(crate) in_progress: u32,
+    /// Groups that were deferred, and not yet acknowledged.
+    pub(crate) deferred: u32,
     /// How the group stands that the report is about.
     pub(crate) status: Option<GroupStatus>,
     pub(crate) loops: Given,
@@ -89,13 +97,21 @@ impl Facts {
 
     fn take(&mut self, workflow: &Workflow, name: &Name, value: &Name) -> Result<(), Problem> {
         match name.as_str() {
+            "author" if *value == "none" => self.no_author = true,
             "author" => self.author = Some(author(workflow, value)?),
+            "waiting" => self.waiting = Some(waiting(workflow, value)?),
+            "task" => self.task = Some(task(value)?),
             "blocked_agent" => self.blocked_agent = Some(role(workflow, value)?),
             "asker" => self.asker = Some(role(workflow, value)?),
             "reason" => self.reason = Some(value.clone()),
             "outstanding" => self.outstanding = flag(value)?,
             "groups.pending" => self.pending = number(value)?,
             "groups.in_progress" => self.in_progress = number(value)?,
+            // Who knows of deferred groups knows all groups of the session.
+            "groups.deferred" => {
+                self.deferred = number(value)?;
+                self.loops.groups_described = true;
+            }
             "group.status" => self.group_status(value)?,
             other => match (other.strip_prefix("loop."), other.strip_prefix("passed.")) {
                 (Some(path), _) => self.loop_fact(workflow, path, value)?,
@@ -128,8 +144,9 @@ impl Facts {
             "iteration" => entry.iteration = number(value)?,
             "no_progress" => entry.no_progress = number(value)?,
             "open" => entry.open = Some(open(value)?),
+            "escalated" => entry.escalated = number(value)?,
             _ => {
-                let help = format!("ask for loop.{name}.iteration, .no_progress or .open");
+                let help = format!("ask for loop.{name}.iteration, .no_progress, .open or .escalated");
                 return Err(Problem::new(Code::BadArgument, "a loop has no such number").help(help));
             }
         }
@@ -152,8 +169,11 @@ impl Facts {
                 return Ok(());
             }
             let known = workflow.guards.iter().map(|guard| guard.name.as_str());
-            let state = ["author", "blocked_agent", "asker", "outstanding", "groups.pending", "groups.in_progress"];
-            let all: Vec<&str> = known.chain(state).chain(["group.status"]).collect();
+            let state = ["author", "blocked_agent", "waiting", "task", "asker", "outstanding"];
+            let all: Vec<&str> = known
+                .chain(state)
+                .chain(["groups.pending", "groups.in_progress", "groups.deferred", "group.status"])
+                .collect();
             let help = suggest::help(name, all);
             let message = format!("there is no setting, flag or fact `{name}`");
             return Err(Problem::new(Code::UnknownGuard, message).maybe_help(help));
@@ -196,6 +216,26 @@ fn author(workflow: &Workflow, value: &Name) -> Result<Name, Problem> {
     }
     let message = format!("{name} is not an author: work never goes back to it");
     Err(Problem::new(Code::UnknownValue, message).maybe_help(suggest::help("", authors().collect::<Vec<_>>())))
+}
+
+/// `developer,qa_expert:merge`: who waits, oldest first, with the task it goes on with; work unless it is said.
+fn waiting(workflow: &Workflow, value: &Name) -> Result<Vec<(Name, Task)>, Problem> {
+    let seats = value.split(',').map(str::trim).filter(|seat| !seat.is_empty() && *seat != "none");
+    seats
+        .map(|seat| {
+            let (name, doing) = seat.split_once(':').unwrap_or((seat, "work"));
+            Ok((role(workflow, &Name::new(name))?, task(&Name::new(doing))?))
+        })
+        .collect()
+}
+
+fn task(value: &Name) -> Result<Task, Problem> {
+    match value.as_str() {
+        "work" => Ok(Task::Work),
+        "consult" => Ok(Task::Consult),
+        "merge" => Ok(Task::Merge),
+        _ => Err(Problem::new(Code::UnknownValue, format!("a task is `work`, `consult` or `merge`, not `{value}`"))),
+    }
 }
 
 /// How much is open, or only whether something is.

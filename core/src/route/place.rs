@@ -78,8 +78,12 @@ pub(super) fn in_group(workflow: &Workflow, query: &Query, facts: &Facts, phase:
 
 /// A merge if only the merge table has the status; help if somebody waits; else work.
 pub(super) fn task_of(workflow: &Workflow, role: &str, query: &Query, facts: &Facts) -> Task {
+    if let Some(task) = facts.task {
+        return task;
+    }
+    let waits = facts.blocked_agent.is_some() || facts.waiting.as_ref().is_some_and(|waiting| !waiting.is_empty());
     match workflow.task_of(role, &query.status) {
-        Task::Work if facts.blocked_agent.is_some() => Task::Consult,
+        Task::Work if waits => Task::Consult,
         task @ (Task::Work | Task::Consult | Task::Merge) => task,
     }
 }

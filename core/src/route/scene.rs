@@ -15,7 +15,7 @@ use crate::route::given::role;
 use crate::route::place::{in_group, phase_of, task_of};
 use crate::route::seed::Seed;
 use crate::route::{Facts, Query, Speaker};
-use crate::state::{Assignment, GatePurpose, GateRun, Holder, Progress, Question, Seat, Session, State};
+use crate::state::{Assignment, End, GatePurpose, GateRun, Holder, Progress, Question, Seat, Session, State};
 use crate::workflow::{PhaseIx, Workflow, normalise_status};
 
 pub(super) const ID: AssignmentId = AssignmentId(1);
@@ -60,6 +60,10 @@ impl Scene {
         }
         for index in 0..facts.in_progress.min(MOST_DESCRIBED) {
             state.groups.push(seed.group(&format!("running-{index}"), Progress::Working));
+        }
+        for index in 0..facts.deferred.min(MOST_DESCRIBED) {
+            let end = End::Deferred { why: Name::new("described"), by: Name::new("route"), acknowledged: None };
+            state.groups.push(seed.group(&format!("deferred-{index}"), Progress::Ended(end)));
         }
         state.reindex();
         scene.state = state;

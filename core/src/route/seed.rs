@@ -47,8 +47,8 @@ impl Seed<'_> {
 
     /// The author that was given, or that a plain group would have.
     fn author(&self) -> Option<Name> {
-        if let Some(author) = &self.facts.author {
-            return Some(author.clone());
+        if self.facts.author.is_some() || self.facts.no_author {
+            return self.facts.author.clone();
         }
         let workflow = self.workflow;
         let is_author = |ix: &RoleIx| workflow.role(*ix).author;
@@ -110,6 +110,7 @@ impl Seed<'_> {
             raised_by: raised_by.clone(),
             status: FindingStatus::Open,
             response: None,
+            response_refuted: false,
         };
         (0..open.min(MOST_DESCRIBED)).map(finding).collect()
     }
@@ -135,7 +136,7 @@ impl Seed<'_> {
 
     /// Who waits because it was blocked: as told, or the author, if the group is said to be blocked.
     fn blocked_agent(&self, author: Option<&Name>) -> Option<Name> {
-        let told = self.facts.blocked_agent.as_ref();
+        let told = self.facts.blocked_agent.as_ref().filter(|_| self.facts.waiting.is_none());
         let blocked = self.facts.status == Some(GroupStatus::Blocked);
         told.or(author.filter(|author| blocked && Some(*author) != self.speaker)).cloned()
     }
@@ -143,8 +144,13 @@ impl Seed<'_> {
     pub(super) fn lane(&self, author: Option<&Name>) -> Lane {
         let workflow = self.workflow;
         let blocked = self.blocked_agent(author);
-        let waiting: Vec<Seat> =
-            blocked.iter().map(|role| Seat { role: role.clone(), task: Task::Work, blocked: true }).collect();
+        let waiting: Vec<Seat> = match &self.facts.waiting {
+            Some(waiting) => {
+                let seat = |(role, task): &(Name, Task)| Seat { role: role.clone(), task: *task, blocked: false };
+                waiting.iter().map(seat).collect()
+            }
+            None => blocked.iter().map(|role| Seat { role: role.clone(), task: Task::Work, blocked: true }).collect(),
+        };
         let own = Part { phase: None, holder: Holder::Assignment(ID), waiting };
         let mut lane = Lane { stage: self.stage().and_then(|stage| u16::try_from(stage).ok()), ..Lane::default() };
         let stage = self.stage().and_then(|stage| workflow.stages.get(stage));

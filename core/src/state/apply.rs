@@ -1,11 +1,13 @@
 //! The fold: one total match over what can change, live and in replay.
 
+use std::collections::BTreeMap;
+
 use crate::event::{Cause, Change, Closing, Event};
 use crate::handoff::Response;
 use crate::id::{AssignmentId, DecisionId, GateRunId, Name, QuestionId};
 use crate::state::group::{End, Finding, FindingStatus, Group, Progress};
 use crate::state::lane::{Block, Counter, Holder, Lane, Part};
-use crate::state::{Assignment, Closed, GateRun, Question, Session, SessionStatus, State};
+use crate::state::{Assignment, Closed, GateRun, Question, Session, SessionStatus, SessionUpgrade, State};
 use crate::watch::Via;
 use crate::workflow::Task;
 
@@ -27,9 +29,13 @@ impl State {
                 allowed: Vec::new(),
             });
         }
-        if let (Cause::Upgraded { workflow, workflow_hash, .. }, Some(session)) = (&event.cause, &mut self.session) {
+        if let (Cause::Upgraded { workflow, workflow_hash, from, by, dropped }, Some(session)) =
+            (&event.cause, &mut self.session)
+        {
             session.workflow = workflow.clone();
             session.workflow_hash = *workflow_hash;
+            let (from, to) = (*from, *workflow_hash);
+            self.upgrades.push(SessionUpgrade { from, to, by: by.clone(), dropped: dropped.clone() });
         }
         if let Some(decision) = &event.decision {
             self.last_decision = decision.id;
@@ -507,10 +513,11 @@ impl Group {
     }
 
     fn responded(&mut self, responses: &[Response]) {
-        for response in responses {
-            let open = |finding: &&mut Finding| finding.id == response.id && finding.status == FindingStatus::Open;
-            for finding in self.findings.iter_mut().filter(open) {
-                finding.response = Some(response.clone());
+        let by_id: BTreeMap<&Name, &Response> = responses.iter().map(|response| (&response.id, response)).collect();
+        for finding in self.findings.iter_mut().filter(|finding| finding.status == FindingStatus::Open) {
+            if let Some(response) = by_id.get(&finding.id) {
+                finding.response = Some((*response).clone());
+                finding.response_refuted = false;
             }
         }
     }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::handoff::{Grade, Issue, PlannedGroup, Response};
+use crate::handoff::{Answer, Grade, Issue, PlannedGroup, Response};
 use crate::id::{DecisionId, Name};
 use crate::observed::GroupDiff;
 use crate::state::lane::Lane;
@@ -78,7 +78,7 @@ pub enum Progress {
 #[serde(rename_all = "snake_case")]
 pub enum FindingStatus {
     Open,
-    /// Not raised again by who raised it.
+    /// Ended by who raised it: the fix is confirmed, or the finding is dropped.
     Closed,
     /// Its rejection was accepted: settled once and for good.
     Accepted,
@@ -95,6 +95,9 @@ pub struct Finding {
     pub raised_by: Name,
     pub status: FindingStatus,
     pub response: Option<Response>,
+    /// The reviewer raised it again after this response, so the response ends nothing.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub response_refuted: bool,
 }
 
 impl Finding {
@@ -103,7 +106,7 @@ impl Finding {
         same_words(&self.location, location) && same_words(&self.title, title)
     }
 
-    /// It is open, just as it is raised again.
+    /// It is open, just as it is raised again, and no response has to be refuted.
     pub(crate) fn stands_as(&self, issue: &Issue, blocking: bool) -> bool {
         self.status == FindingStatus::Open
             && self.blocking == blocking
@@ -111,10 +114,29 @@ impl Finding {
             && self.id == issue.id
             && self.location == issue.location
             && self.title == issue.title
+            && (self.response.is_none() || self.response_refuted)
     }
 
     pub fn is_blocking(&self) -> bool {
         self.status == FindingStatus::Open && self.blocking
+    }
+
+    /// Open and serious, although its reviewer lets the work pass: the manager has to know of it.
+    pub fn is_serious_remark(&self) -> bool {
+        let serious = matches!(self.severity, Grade::Critical | Grade::High);
+        self.status == FindingStatus::Open && !self.blocking && serious
+    }
+
+    /// The author's last word on it is `fixed`, and its reviewer has not contradicted that.
+    pub fn is_answered_fixed(&self) -> bool {
+        let fixed = self.response.as_ref().is_some_and(|response| response.response == Answer::Fixed);
+        fixed && !self.response_refuted
+    }
+
+    /// `location|title`, with one space between the words: equal for findings that are the same.
+    pub(crate) fn identity(location: &str, title: &str) -> (String, String) {
+        let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        (words(location), words(title))
     }
 }
 
@@ -349,6 +371,11 @@ impl Group {
     /// The report that there is nothing to do, if that is why the group has no changes.
     pub fn nothing_to_do(&self) -> Option<&Excuse> {
         self.excused.iter().find(|excuse| excuse.kind == ExcuseKind::NothingToDo)
+    }
+
+    /// CRITICAL and HIGH findings that do not block, for the manager and the summary.
+    pub fn serious_remarks(&self) -> impl Iterator<Item = &Finding> {
+        self.findings.iter().filter(|finding| finding.is_serious_remark())
     }
 
     pub fn blocking_findings(&self) -> u32 {

@@ -4,8 +4,8 @@
 //! history. `decide` reads closed assignments and questions only by their id.
 
 mod apply;
-mod exceptions;
 mod changes;
+mod exceptions;
 mod group;
 mod lane;
 mod record_index;
@@ -181,10 +181,23 @@ pub struct State {
     pub gate_runs: BTreeMap<GateRunId, GateRun>,
     #[serde(skip_serializing_if = "Watch::is_empty", default)]
     pub watch: Watch,
+    /// Moves to another version of the workflow, oldest first.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub upgrades: Vec<SessionUpgrade>,
     pub last_assignment: AssignmentId,
     pub last_question: QuestionId,
     pub last_gate_run: GateRunId,
     pub last_decision: DecisionId,
+}
+
+/// A move of the session to another version of its workflow.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionUpgrade {
+    pub from: Digest,
+    pub to: Digest,
+    pub by: Name,
+    /// Requirements that the new version does not have any more.
+    pub dropped: Vec<Name>,
 }
 
 impl State {

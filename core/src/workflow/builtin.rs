@@ -40,6 +40,7 @@ loops:
   retry: 3
   settled: 2
   missing_evidence: 4
+  clarifying: 20
 routes:
   any:
     no_handoff:  { respawn: self, loop: retry, because: the agent ended without a handoff }

@@ -284,10 +284,13 @@ record! {
 
     /// A command that Interlock runs itself, on the exact tree.
     struct GateDoc {
-        /// The program and its arguments, or `plan`: the `checks` of the group's plan.
+        /// The program and its arguments, or `plan`: the `checks` of the group's plan. `{feature_directory}`, `{session}`,
+        /// `{group}` and `{domain}` are filled in.
         run: RunDoc,
         /// What follows when it does not exit with 0.
         fail: Vec<EntryDoc>,
+        /// For `run: plan`: a plan is refused if a group brings no check that can fail.
+        required: bool,
         /// How long it may take, such as `10m`.
         timeout: Option<Duration>,
     }
@@ -306,7 +309,7 @@ record! {
 
     /// What a person is asked.
     struct QuestionDoc {
-        /// The text, with fields of the handoff in braces.
+        /// The text. Fields of the handoff and `{because}`, `{role}`, `{phase}`, `{gate_output}` are filled in.
         text: At<Name>,
         /// What follows each option.
         options: Table<Entries>,
@@ -472,7 +475,15 @@ impl Decode for RunDoc {
         match &node.value {
             Value::Scalar(text) if &**text == "plan" => Some(Self::Plan),
             Value::List(items) if !items.is_empty() => Vec::decode(node, problems).map(Self::Command),
-            Value::Null | Value::Scalar(_) | Value::List(_) | Value::Map(_) => {
+            Value::Scalar(text) => {
+                let words: Vec<String> = text.split_whitespace().map(|word| format!("\"{word}\"")).collect();
+                let problem =
+                    Problem::new(Code::WrongType, "`run` is `plan`, or a list of the program and its arguments")
+                        .help(format!("write it as a list: `run: [{}]`; Interlock starts no shell", words.join(", ")));
+                problems.push(problem.at(node.place.clone()));
+                None
+            }
+            Value::Null | Value::List(_) | Value::Map(_) => {
                 wrong_type(node, "`plan`, or a list of the program and its arguments,", problems);
                 None
             }

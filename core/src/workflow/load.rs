@@ -64,7 +64,11 @@ fn load_over(
     let hash = Digest::of(canonical(&node).as_bytes());
     // What follows finds room where the tree was.
     drop(node);
-    let workflow = lower::lower(&doc, hash, &mut loaded.problems);
+    let reading = match examples {
+        Examples::Checked => lower::Reading::New,
+        Examples::Trusted => lower::Reading::Checked,
+    };
+    let workflow = lower::lower(&doc, hash, reading, &mut loaded.problems);
     if loaded.problems.iter().any(Problem::is_error) {
         return loaded;
     }

@@ -12,7 +12,10 @@ mod lower;
 mod merge;
 mod model;
 mod packed;
+pub(crate) mod placeholder;
 pub mod record;
+mod vacuous;
+mod weaker;
 
 pub use builtin::{BUILTINS, Builtin, builtin};
 pub use doc::schema;
@@ -21,3 +24,6 @@ pub use duration::Duration;
 pub use load::{Loaded, load, load_builtin, load_pinned, load_shipped};
 pub(crate) use lower::wrong_pattern;
 pub use model::*;
+pub use placeholder::GateValues;
+pub use vacuous::can_fail;
+pub use weaker::dropped_requirements;

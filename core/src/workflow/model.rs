@@ -168,6 +168,8 @@ pub struct Loop {
     pub limit: Limits,
     pub warn: Limits,
     pub measure: Option<Measure>,
+    /// The name under which its escalations are counted, by the role that they reach.
+    pub(crate) escalations: Name,
     /// What its numbers are called among the facts of a decision.
     pub(crate) facts: LoopFacts,
 }
@@ -177,12 +179,18 @@ pub(crate) struct LoopFacts {
     pub(crate) iteration: Name,
     pub(crate) no_progress: Name,
     pub(crate) open: Name,
+    pub(crate) escalated: Name,
 }
 
 impl LoopFacts {
     pub(crate) fn of(name: &Name) -> Self {
         let fact = |what: &str| Name::from(format!("loop.{name}.{what}"));
-        Self { iteration: fact("iteration"), no_progress: fact("no_progress"), open: fact("open") }
+        Self {
+            iteration: fact("iteration"),
+            no_progress: fact("no_progress"),
+            open: fact("open"),
+            escalated: fact("escalated"),
+        }
     }
 }
 
@@ -197,6 +205,8 @@ pub enum GateRun {
 pub struct Gate {
     pub name: Name,
     pub run: GateRun,
+    /// Every planned group must bring a check that can fail.
+    pub required: bool,
     pub timeout: Option<Duration>,
 }
 

@@ -5,7 +5,7 @@
 //! serde stops at the first mistake and forgets places; a workflow file should show
 //! all of its mistakes at once, each underlined.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value as Json, json};
 
@@ -179,33 +179,41 @@ impl<T: Decode> Decode for Vec<T> {
 
 /// A map of free names. It has no order of its own: it is kept by name.
 #[derive(Clone, Debug)]
-pub struct Table<T>(BTreeMap<Name, (Place, T)>);
+pub struct Table<T> {
+    entries: BTreeMap<Name, (Place, T)>,
+    /// Entries that are written and could not be read: what names them is not at fault.
+    unread: BTreeSet<Name>,
+}
 
 impl<T> Default for Table<T> {
     fn default() -> Self {
-        Self(BTreeMap::new())
+        Self { entries: BTreeMap::new(), unread: BTreeSet::new() }
     }
 }
 
 impl<T> Table<T> {
     pub fn iter(&self) -> impl Iterator<Item = (&Name, &Place, &T)> {
-        self.0.iter().map(|(name, (place, value))| (name, place, value))
+        self.entries.iter().map(|(name, (place, value))| (name, place, value))
     }
 
     pub fn get(&self, name: &str) -> Option<&T> {
-        self.0.get(name).map(|(_, value)| value)
+        self.entries.get(name).map(|(_, value)| value)
     }
 
     pub fn keys(&self) -> impl Iterator<Item = &Name> + Clone {
-        self.0.keys()
+        self.entries.keys()
     }
 
     pub fn contains(&self, name: &str) -> bool {
-        self.0.contains_key(name)
+        self.entries.contains_key(name)
+    }
+
+    pub fn is_unread(&self, name: &str) -> bool {
+        self.unread.contains(name)
     }
 
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.entries.is_empty()
     }
 }
 
@@ -215,17 +223,22 @@ impl<T: Decode> Decode for Table<T> {
             wrong_type(node, "a map", problems);
             return None;
         };
-        let mut table = BTreeMap::new();
+        let mut table = Self::default();
         for (key, value) in entries {
             let Some(name) = Name::decode(key, problems) else { continue };
             if value.is_null() {
                 continue;
             }
-            if let Some(value) = T::decode(value, problems) {
-                table.insert(name, (key.place.clone(), value));
+            match T::decode(value, problems) {
+                Some(value) => {
+                    table.entries.insert(name, (key.place.clone(), value));
+                }
+                None => {
+                    table.unread.insert(name);
+                }
             }
         }
-        Some(Table(table))
+        Some(table)
     }
 
     fn absent() -> Option<Self> {

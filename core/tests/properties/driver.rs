@@ -68,6 +68,7 @@ pub(crate) struct Driver<'w> {
 
 /// What one step came to, for the laws to look at.
 pub(crate) struct Step {
+    pub(crate) command: Command,
     pub(crate) before: State,
     pub(crate) result: Result<Outcome, Rejection>,
     /// The tree at this step.
@@ -121,7 +122,7 @@ impl<'w> Driver<'w> {
             self.state.apply(event);
             self.history.push((**event).clone());
         }
-        Step { before, result, tree }
+        Step { command, before, result, tree }
     }
 
     fn command(&mut self, dice: &mut Dice) -> Command {
@@ -353,14 +354,17 @@ impl<'w> Driver<'w> {
         handoff.issues = Some(issues);
         let group = assignment.group.as_ref().and_then(|name| self.state.group(name));
         for finding in group.map_or(&[][..], |group| group.findings.as_slice()) {
-            match dice.roll(4) {
-                0 => handoff.tracking.rejections_accepted.push(finding.id.clone()),
-                1 => handoff.tracking.rejections_overruled.push(finding.id.clone()),
-                2 => handoff.responses.push(Response {
-                    id: finding.id.clone(),
-                    response: handoff::Answer::Rejected,
-                    reason: Some(Name::new("not so")),
-                }),
+            let (id, reason) = (finding.id.clone(), Name::new("not so"));
+            let answers = [handoff::Answer::Fixed, handoff::Answer::Rejected, handoff::Answer::Deferred];
+            match dice.roll(8) {
+                0 => handoff.tracking.rejections_accepted.push(id),
+                1 => handoff.tracking.rejections_overruled.push(id),
+                2 => handoff.tracking.fixes_confirmed.push(id),
+                3 => handoff.tracking.findings_dropped.push(handoff::DroppedFinding { id, reason }),
+                4..=6 => {
+                    let response = answers[dice.roll(answers.len())];
+                    handoff.responses.push(Response { id, response, reason: Some(reason) });
+                }
                 _ => {}
             }
         }

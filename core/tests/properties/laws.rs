@@ -2,8 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use interlock_core::command::Command;
 use interlock_core::decide::Outcome;
 use interlock_core::event::{Cause, Change, Event};
+use interlock_core::handoff::Answer;
 use interlock_core::id::Name;
 use interlock_core::state::{End, Finding, FindingStatus, Group, Holder, Lane, Progress, SessionStatus, State};
 use interlock_core::workflow::Workflow;
@@ -93,6 +95,7 @@ impl Laws {
                 self.gather(workflow, event, &step.before);
                 self.gather_gates(event, &step.before);
                 self.no_settled_finding_blocks(event, &step.before, after);
+                findings_end_explicitly(&step.command, event, &step.before);
                 counters_only_grow(event, &step.before, after);
                 self.completion_has_evidence(workflow, after);
                 self.completed_session_has_gates_of_its_tree(workflow, step, after);
@@ -265,6 +268,29 @@ fn tests_are_needed(workflow: &Workflow, state: &State, group: &Group) -> bool {
         chosen.is_none_or(|chosen| chosen.as_str() == value)
     };
     workflow.name.as_str() == "delivery-team" && set("testing", "full") && set("kind", "code")
+}
+
+/// A blocking finding is closed only by its own reviewer: by name, or left out after the author answered `fixed`.
+fn findings_end_explicitly(command: &Command, event: &Event, before: &State) {
+    let handoff = match command {
+        Command::Report(report) => Some(&report.handoff),
+        Command::Merged(merged) => Some(&merged.handoff),
+        _ => None,
+    };
+    for change in &event.changes {
+        let Change::Reviewed { group, by, findings } = change else { continue };
+        let old = before.group(group).map_or(&[][..], |group| group.findings.as_slice());
+        for (index, finding) in findings.iter().filter(|(_, finding)| finding.status == FindingStatus::Closed) {
+            let Some(was) = old.get(*index as usize).filter(|was| was.is_blocking()) else { continue };
+            assert_eq!((by, &was.id), (&was.raised_by, &finding.id), "another role closed {was:?}");
+            let tracking = &handoff.expect("a review is a report").tracking;
+            let confirmed = tracking.fixes_confirmed.contains(&was.id);
+            let dropped = tracking.findings_dropped.iter().any(|dropped| dropped.id == was.id);
+            let fixed = was.response.as_ref().is_some_and(|response| response.response == Answer::Fixed);
+            let ended = confirmed || dropped || fixed && !was.response_refuted;
+            assert!(ended, "{was:?} was closed by saying nothing of it");
+        }
+    }
 }
 
 fn identity(finding: &Finding) -> String {

@@ -4,6 +4,7 @@
 
 mod driver;
 mod laws;
+mod routes;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -62,6 +63,7 @@ fn play(workflow: &Workflow, other: &Workflow, seeds: &[u64], coverage: &mut Cov
             trace(&step.result);
         }
         laws.hold(workflow, &step, &driver.state);
+        routes::route_agrees(workflow, &step);
         coverage.take(&step.result);
     }
     let mut replayed = State::default();

@@ -26,7 +26,7 @@ impl Next {
         let briefs = standing::briefs(&mut engine, &live, &workflow)?;
         if output.json {
             let (assignments, questions) = (standing::assignments(&live), standing::questions(&live, &briefs));
-            let gates = standing::gates(&live, &workflow);
+            let gates = standing::gates(&live, &workflow, &engine.feature_directory(&self.session));
             output.document(&json!({ "assignments": assignments, "questions": questions, "gates": gates }))?;
         } else {
             output.text(&standing::next(&live, &briefs))?;

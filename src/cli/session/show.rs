@@ -28,7 +28,8 @@ impl Show {
         let pinned = standing::Pinned { file_says: today };
         let briefs = standing::briefs(&mut engine, &live, &workflow)?;
         if output.json {
-            output.document(&standing::session(&live, &workflow, &pinned, &briefs))?;
+            let directory = engine.feature_directory(&self.session);
+            output.document(&standing::session(&live, &workflow, &pinned, &briefs, &directory))?;
         } else {
             output.text(&standing::text(&live, &workflow, &pinned, &briefs))?;
         }

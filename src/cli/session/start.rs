@@ -14,9 +14,9 @@ use crate::cli::place::{Place, person};
 use crate::cli::values::Pair;
 use crate::cli::{Ending, examples};
 use crate::engine::{Done, Engine, Error, Order, Task, session_id};
-use crate::failure::{Exit, Failure};
-use crate::output::{HEADING, NAME, Output, Text};
-use crate::{clock, decision, input, library};
+use crate::failure::{Exit, Failure, Sources};
+use crate::output::{HEADING, NAME, Output, Text, complain};
+use crate::{clock, decision, input, library, report};
 
 /// A mission is read by every agent; more than this none reads to its end.
 pub(crate) const LARGEST_MISSION: u64 = 1 << 20;
@@ -83,12 +83,18 @@ impl Start {
         let (done, workflow) = beginning.begin(&mut place.engine()?, |_| Ok(()))?;
         let next = done.event.decision.iter().flat_map(|decided| &decided.next);
         let next: Vec<_> = next.map(|next| decision::next_json(next, &done.session)).collect();
+        let warnings: Vec<_> = workflow.completion_warning().into_iter().collect();
         if output.json {
             let hash = workflow.hash.to_string();
-            let document =
-                json!({ "session": done.session, "workflow": workflow.name, "workflow_hash": hash, "next": next });
+            let document = json!({
+                "session": done.session, "workflow": workflow.name, "workflow_hash": hash, "next": next,
+                "warnings": warnings,
+            });
             output.document(&document)?;
             return Ok(Exit::Done);
+        }
+        if !warnings.is_empty() {
+            complain(&report::problems(&warnings, &Sources::default()));
         }
         let mut text = Text::default();
         text.paint(HEADING, "session ");

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use interlock_core::id::Name;
+use interlock_core::workflow::dropped_requirements;
 use serde_json::json;
 use similar::TextDiff;
 
@@ -18,7 +19,7 @@ use crate::store::Pinned;
 /// Move a session to another version of its workflow, and show the difference (takes the operator key)
 ///
 /// Only if the new one has a place for everything that is under way; otherwise every reason is listed, and nothing
-/// changes.
+/// changes. A workflow that demands less is refused with each dropped requirement, unless `--weaker` asks for it.
 #[derive(Args)]
 #[command(after_help = examples!("interlock session upgrade add-login-4f2k --workflow interlock.yaml"))]
 pub(crate) struct Upgrade {
@@ -28,6 +29,10 @@ pub(crate) struct Upgrade {
     /// The new workflow: a file or a built-in name
     #[arg(long, value_name = "NAME or FILE")]
     workflow: String,
+
+    /// Drop requirements that the new workflow does not have; each is recorded
+    #[arg(long)]
+    weaker: bool,
 
     /// Who moves it
     #[arg(long = "as", value_name = "NAME")]
@@ -43,12 +48,14 @@ impl Upgrade {
         let diff = before.map(|before| diff(&before, &pinned)).unwrap_or_default();
         let (from, to) = (old.hash.to_string(), workflow.hash.to_string());
         let name = workflow.name.clone();
+        let dropped = dropped_requirements(&old, &workflow);
         let (pinned, workflow) = (Arc::new(pinned), Arc::new(workflow));
-        let task = Task::Upgrade { pinned, workflow, by: person(self.by.as_deref()) };
+        let task = Task::Upgrade { pinned, workflow, weaker: self.weaker, by: person(self.by.as_deref()) };
         let done = engine.execute(&Order { session: Name::new(&self.session), task })?;
         if output.json {
             output.document(&json!({
                 "session": done.session, "workflow": name, "workflow_hash": to, "from": from, "seq": done.seq, "diff": diff,
+                "dropped": dropped,
             }))?;
             return Ok(Exit::Done);
         }
@@ -58,6 +65,9 @@ impl Upgrade {
         text.paint(NAME, &done.session);
         let short = |hash: &str| hash.get(..12).unwrap_or_default().to_owned();
         text.line(format_args!(" from {} {} to {name} {}", old.name, short(&from), short(&to)));
+        for requirement in &dropped {
+            text.line(format_args!("dropped: {requirement}"));
+        }
         output.text(&text)?;
         Ok(Exit::Done)
     }

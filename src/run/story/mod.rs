@@ -20,6 +20,7 @@ use crate::run::crew::Crew;
 use crate::run::purse::{Account, Spent};
 use crate::run::view::clock_of;
 use crate::sanitise;
+use crate::standing;
 use crate::standing::exception_line;
 use line::{Line, Lines};
 use mark::{code, plain};
@@ -36,6 +37,8 @@ struct Part {
     spent: Spent,
     merged: Option<Hash>,
     findings: Vec<Finding>,
+    /// What a person should know before the group is called done.
+    notices: Vec<String>,
     tale: Tale,
 }
 
@@ -87,6 +90,7 @@ impl Story {
             spent: crew.purse.spent(&Account::Group(group.id.clone())),
             merged: crew.site.vault.merged(&group.id).ok().flatten(),
             findings: group.findings.clone(),
+            notices: standing::notices(group, &crew.workflow),
             tale: tales.take(Some(&group.id)),
         });
         let client = |role: &Name| crew.team.part(role).map(|part| part.client.name());
@@ -129,7 +133,7 @@ impl Story {
                 json!({
                     "id": group.id, "title": group.title, "status": group.status.name(),
                     "merged": group.merged.as_ref().map(Hash::as_str), "spent": spent_json(&group.spent),
-                    "story": group.tale.json(&group.findings),
+                    "notices": group.notices, "story": group.tale.json(&group.findings),
                 })
             })
             .collect();
@@ -158,6 +162,9 @@ impl Story {
                 group.merged.as_ref().map_or(String::new(), |commit| format!("  merged as {}", commit.short()));
             let title = sanitise::line(&group.title);
             text.line(format_args!(" {:<22} {}{merged}  {title}", group.status.name(), used(&group.spent)));
+            for notice in &group.notices {
+                text.line(format_args!("  {:<16} {notice}", ""));
+            }
         }
         let (decisions, refusals) =
             (counted(self.lines.len() as u64, "decision"), counted(self.refusals as u64, "refusal"));
@@ -267,7 +274,10 @@ impl Story {
         }
         for group in &self.groups {
             let (id, title, status) = (plain(&group.id), plain(&group.title), group.status.name());
-            let _ = write!(text, "## {id}: {title}\n\n**{status}**\n\n{}\n", group.tale.markdown(&group.findings));
+            let notices: String = group.notices.iter().map(|notice| format!("- {}\n", plain(notice))).collect();
+            let notices = if notices.is_empty() { notices } else { format!("{notices}\n") };
+            let tale = group.tale.markdown(&group.findings);
+            let _ = write!(text, "## {id}: {title}\n\n**{status}**\n\n{notices}{tale}\n");
         }
         self.decisions(&mut text);
         text

@@ -212,7 +212,7 @@ fn outcome(found: &Finding) -> String {
         (FindingStatus::Open, Some(Answer::Deferred)) => format!("open; the author defers it{reason}"),
         (FindingStatus::Open, _) => "open".to_owned(),
         (FindingStatus::Closed, Some(Answer::Fixed)) => "fixed".to_owned(),
-        (FindingStatus::Closed, _) => "not raised again".to_owned(),
+        (FindingStatus::Closed, _) => "ended by its reviewer".to_owned(),
         (FindingStatus::Accepted, Some(Answer::Rejected)) => format!("rejected, and the rejection accepted{reason}"),
         (FindingStatus::Accepted, _) => "accepted as it is".to_owned(),
     }

@@ -113,7 +113,8 @@ fn session(place: &Place, id: &str) -> Result<String, Failure> {
     let mut engine = place.engine()?;
     let (live, workflow) = engine.look(id)?;
     let briefs = standing::briefs(&mut engine, &live, &workflow)?;
-    let whole = standing::session(&live, &workflow, &standing::Pinned { file_says: None }, &briefs);
+    let directory = engine.feature_directory(id);
+    let whole = standing::session(&live, &workflow, &standing::Pinned { file_says: None }, &briefs, &directory);
     Ok(format!("{whole:#}"))
 }
 

@@ -70,7 +70,7 @@ pub(super) fn whats_next(of: &OfSession, place: &Place) -> Outcome {
         "status": live.state.status.name(),
         "assignments": standing::assignments(&live),
         "questions": standing::questions(&live, &briefs),
-        "gates": standing::gates(&live, &workflow),
+        "gates": standing::gates(&live, &workflow, &engine.feature_directory(&session)),
     });
     Ok(Told::new(facts, steps::line(&live)))
 }
@@ -80,7 +80,8 @@ pub(super) fn status(of: &OfSession, place: &Place) -> Outcome {
     let mut engine = place.engine()?;
     let (live, workflow) = engine.look(&session)?;
     let briefs = standing::briefs(&mut engine, &live, &workflow)?;
-    let whole = standing::session(&live, &workflow, &standing::Pinned { file_says: None }, &briefs);
+    let directory = engine.feature_directory(&session);
+    let whole = standing::session(&live, &workflow, &standing::Pinned { file_says: None }, &briefs, &directory);
     let groups: Vec<Json> = whole["groups"].as_array().into_iter().flatten().map(group).collect();
     let facts = json!({
         "session": live.id,

@@ -4,7 +4,7 @@ use interlock_core::handoff::Answer;
 use interlock_core::state::FindingStatus;
 use serde_json::{Value as Json, json};
 
-use super::{TEAM, changes, finding, in_review, says};
+use super::{TEAM, changes, finding, in_review};
 use crate::program::{completed, merged, orchestrated};
 use crate::session::{Play, follows, warns};
 
@@ -36,7 +36,8 @@ fn verdict(key: &str, raised: &[&str]) -> Json {
 fn accepted() -> Play {
     let mut play = answered();
     play.report("tech_lead", verdict("rejections_accepted", &["cache"]));
-    play.report("developer", says("READY_FOR_REVIEW"));
+    let fixed = json!([{ "id": "cache", "response": "fixed" }]);
+    play.report("developer", json!({ "status": "READY_FOR_REVIEW", "issue_responses": fixed }));
     play
 }
 

@@ -14,10 +14,16 @@ fn reviewed(reviews: &[&[&str]]) -> Play {
         play.report("tech_lead", changes(names));
         let author = play.group("AUTH").author.clone().unwrap();
         if play.open() == [format!("{author}@AUTH")] {
-            play.report(&author, says("READY_FOR_REVIEW"));
+            play.report(&author, fixes(names));
         }
     }
     play
+}
+
+/// The author answers every finding of the last review with `fixed`.
+fn fixes(names: &[&str]) -> Json {
+    let responses: Vec<Json> = names.iter().map(|name| json!({ "id": name, "response": "fixed" })).collect();
+    json!({ "status": "READY_FOR_REVIEW", "issue_responses": responses })
 }
 
 /// Iteration, no-progress count and open findings, as the developer's counter has them.
@@ -46,7 +52,7 @@ fn step_1_progress_is_fewer_blocking_issues_and_not_any_fix() {
     let mut play = in_review();
     play.report("tech_lead", changes(&["a", "b"]));
     let claim = json!({ "total_blocking": 2, "fixed": 1, "rejected_with_reason": 0, "unaddressed": 1 });
-    play.report("developer", json!({ "status": "READY_FOR_REVIEW", "blocking_summary": claim }));
+    play.report("developer", merged(fixes(&["a"]), json!({ "blocking_summary": claim })));
     // One was fixed, and another one came: as many as before.
     play.report("tech_lead", changes(&["b", "c"]));
     assert_eq!(counted(&play), (2, 1, 2));
@@ -196,7 +202,7 @@ fn step_5_four_iterations_come_before_escalation() {
     let mut play = in_review();
     for names in [&["a", "b", "c", "d"][..], &["a", "b", "c"], &["a", "b"], &["a"]] {
         follows(&play.report("tech_lead", changes(names)), "respawn", &["developer"]);
-        play.report("developer", says("READY_FOR_REVIEW"));
+        play.report("developer", fixes(names));
     }
     follows(&play.report("tech_lead", changes(&["e"])), "spawn", &["senior_software_engineer"]);
 }

@@ -1,12 +1,12 @@
 //! Findings, answers to them, and the tests that fail.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value as Json;
 
 use crate::code::Code;
 use crate::handoff::check::reader::Reader;
-use crate::handoff::{Answer, BlockingSummary, Grade, Issue, Response, Tracking};
+use crate::handoff::{Answer, BlockingSummary, DroppedFinding, Grade, Issue, Response, Tracking};
 use crate::id::Name;
 use crate::problem::Problem;
 
@@ -76,14 +76,45 @@ impl Reader<'_> {
         if self.get(path).is_some_and(|value| value.as_u64().is_none_or(|number| number == 0)) {
             self.wrong(Code::BadFinding, path, "`iteration` is a whole number from 1");
         }
-        let accepted = self.names("iteration_tracking.rejections_accepted").unwrap_or_default();
-        let overruled = self.names("iteration_tracking.rejections_overruled").unwrap_or_default();
-        let set: BTreeSet<&Name> = overruled.iter().collect();
-        if let Some(both) = accepted.iter().find(|id| set.contains(id)) {
-            let message = format!("the rejection of `{both}` is both accepted and overruled");
-            self.wrong(Code::BadFinding, "iteration_tracking", message);
+        let tracking = Tracking {
+            rejections_accepted: self.names("iteration_tracking.rejections_accepted").unwrap_or_default(),
+            rejections_overruled: self.names("iteration_tracking.rejections_overruled").unwrap_or_default(),
+            fixes_confirmed: self.names("iteration_tracking.fixes_confirmed").unwrap_or_default(),
+            findings_dropped: self.findings_dropped(),
+        };
+        self.one_verdict_per_finding(&tracking);
+        tracking
+    }
+
+    /// Read beside `issues` as well as in `iteration_tracking`: reviewers write it in both places.
+    fn findings_dropped(&mut self) -> Vec<DroppedFinding> {
+        let mut dropped = Vec::new();
+        for list in ["iteration_tracking.findings_dropped", "findings_dropped"] {
+            for (path, object) in self.objects(list).unwrap_or_default() {
+                let id = self.member(Code::BadFinding, object, &path, "id");
+                let reason = self.member(Code::BadFinding, object, &path, "reason");
+                if let (Some(id), Some(reason)) = (id, reason) {
+                    dropped.push(DroppedFinding { id: Name::new(id), reason: Name::new(reason) });
+                }
+            }
         }
-        Tracking { rejections_accepted: accepted, rejections_overruled: overruled }
+        dropped
+    }
+
+    fn one_verdict_per_finding(&mut self, tracking: &Tracking) {
+        let dropped = tracking.findings_dropped.iter().map(|dropped| &dropped.id);
+        let verdicts = (tracking.rejections_accepted.iter().map(|id| (id, "has its rejection accepted")))
+            .chain(tracking.rejections_overruled.iter().map(|id| (id, "has its rejection overruled")))
+            .chain(tracking.fixes_confirmed.iter().map(|id| (id, "is confirmed as fixed")))
+            .chain(dropped.map(|id| (id, "is dropped")));
+        let mut known: BTreeMap<&Name, &str> = BTreeMap::new();
+        for (id, verdict) in verdicts {
+            let earlier = *known.entry(id).or_insert(verdict);
+            if earlier != verdict {
+                let message = format!("`{id}` {earlier} and {verdict}: a finding takes one verdict");
+                self.wrong(Code::BadFinding, "iteration_tracking", message);
+            }
+        }
     }
 
     fn responses(&mut self) -> Vec<Response> {

@@ -286,6 +286,10 @@ impl Lowering<'_> {
             self.add(done);
         }
         self.settled_rules(&rule);
+        if matches!(rule.verb, Verb::Ask(_)) {
+            self.no_otherwise(entry);
+            return self.add_ask(rule);
+        }
         let mut plain = rule;
         if let Verb::Consult(target) = plain.verb {
             plain.conditions.push(Condition::Free(target));
@@ -305,11 +309,15 @@ impl Lowering<'_> {
                 let frame = Frame { id: format!("{}/otherwise", frame.id), ..frame.clone() };
                 self.entry(&frame, &other);
             }
-            (Some(other), false) => {
-                self.report(Code::VerbNotHere, &other.place, "`otherwise` belongs to `consult` and `return`");
-            }
+            (Some(_), false) => self.no_otherwise(entry),
             (None, _) if matches!(verb, Verb::Consult(_)) => self.ask_clarify(&plain, "/otherwise"),
             (None, _) => {}
+        }
+    }
+
+    fn no_otherwise(&mut self, entry: &EntryDoc) {
+        if let Some(other) = &entry.otherwise {
+            self.report(Code::VerbNotHere, &other.place, "`otherwise` belongs to `consult` and `return`");
         }
     }
 
@@ -321,11 +329,18 @@ impl Lowering<'_> {
         ask.conditions.retain(|condition| !matches!(condition, Condition::Free(_)));
         ask.verb = Verb::Ask(question);
         ask.counted = None;
+        self.add_ask(ask);
+    }
+
+    /// A question to a person. Rounds with people are counted as well, or a team could ask without end.
+    fn add_ask(&mut self, mut ask: Rule) {
+        ask.counted = ask.counted.or_else(|| self.loop_ix("clarifying"));
+        self.limited(&ask);
         self.add(ask);
     }
 
     pub(super) fn limited(&mut self, rule: &Rule) {
-        if rule.counted.is_some() && !matches!(rule.verb, Verb::Ask(_)) {
+        if rule.counted.is_some() {
             let mut limit = suffixed(rule, "/limit");
             limit.conditions.push(Condition::Limit);
             limit.climbs = true;
@@ -415,7 +430,7 @@ impl Lowering<'_> {
                 ask.conditions.extend(checkpoint.when.iter().copied().map(Condition::When));
                 ask.verb = Verb::Ask(checkpoint.question);
                 ask.counted = None;
-                self.add(ask);
+                self.add_ask(ask);
             }
         }
         base.verb = Verb::Leave;

@@ -147,7 +147,8 @@ impl Lowering<'_> {
             None => early,
             Some(at) => self.limits(name, place, at, Some(early))?,
         };
-        Some(Loop { name: name.clone(), limit, warn, measure, facts: LoopFacts::of(name) })
+        let escalations = Name::from(format!("{name}/escalated"));
+        Some(Loop { name: name.clone(), limit, warn, measure, escalations, facts: LoopFacts::of(name) })
     }
 
     fn limits(&mut self, name: &Name, place: &Place, doc: &LimitDoc, fallback: Option<Limits>) -> Option<Limits> {

@@ -10,6 +10,7 @@ mod index;
 mod limits;
 mod needs;
 mod phases;
+mod placeholders;
 mod roles;
 mod statuses;
 mod tables;
@@ -36,7 +37,15 @@ const ASKED_BY_INTERLOCK: &[&str] = &["clarify", "stuck", "unfinished"];
 /// Names with a meaning of their own.
 const RESERVED: &[&str] = &["user", "author", "self", "any", "blocked_agent"];
 
-pub(crate) fn lower(doc: &WorkflowDoc, hash: Digest, problems: &mut Problems) -> Option<Workflow> {
+/// Whether a file is read for the first time.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reading {
+    New,
+    /// It was checked when it was pinned, or when the program was built.
+    Checked,
+}
+
+pub(crate) fn lower(doc: &WorkflowDoc, hash: Digest, reading: Reading, problems: &mut Problems) -> Option<Workflow> {
     let before = problems.len();
     let mut lowering = Lowering::new(doc, problems);
     if lowering.too_many() {
@@ -61,6 +70,14 @@ pub(crate) fn lower(doc: &WorkflowDoc, hash: Digest, problems: &mut Problems) ->
     lowering.status_notes();
     lowering.completion();
     lowering.ask_for_needs();
+    lowering.required_checks_are_planned();
+    // Files that were pinned before these were asked for are read as they are.
+    if reading == Reading::New {
+        lowering.gate_placeholders();
+        lowering.question_placeholders();
+        lowering.work_has_an_author();
+        lowering.completion_needs_something(before);
+    }
     lowering.findings_hold_completion_up();
     // What could not be read may have used them.
     if before == 0 {
@@ -228,7 +245,7 @@ impl<'a> Lowering<'a> {
         let found = self.loop_ix(&name.value);
         if let Some(ix) = found {
             self.used_loops.insert(ix.index());
-        } else {
+        } else if !self.doc.loops.is_unread(&name.value) {
             let known: Vec<Name> = self.loops.iter().map(|item| item.name.clone()).collect();
             self.unknown(Code::UnknownLoop, "loop", name, known.iter().map(Name::as_str));
         }
@@ -241,7 +258,7 @@ impl<'a> Lowering<'a> {
                 RunDoc::Plan => GateRun::Plan,
                 RunDoc::Command(argv) => GateRun::Command(argv.iter().map(|word| word.value.clone()).collect()),
             };
-            self.gates.push(Gate { name: name.clone(), run, timeout: gate.timeout });
+            self.gates.push(Gate { name: name.clone(), run, required: gate.required, timeout: gate.timeout });
         }
         for (name, place, question) in self.doc.questions.iter() {
             let mut options = Vec::new();
@@ -275,7 +292,7 @@ impl<'a> Lowering<'a> {
 
     fn find_question(&mut self, name: &At<Name>) -> Option<QuestionIx> {
         let found = self.questions.iter().position(|question| question.name == name.value);
-        if found.is_none() {
+        if found.is_none() && !self.doc.questions.is_unread(&name.value) {
             let known: Vec<Name> = self.questions.iter().map(|question| question.name.clone()).collect();
             self.unknown(Code::UnknownQuestion, "question", name, known.iter().map(Name::as_str));
         }
@@ -284,7 +301,7 @@ impl<'a> Lowering<'a> {
 
     fn find_gate(&mut self, name: &At<Name>) -> Option<GateIx> {
         let found = self.gates.iter().position(|gate| gate.name == name.value);
-        if found.is_none() {
+        if found.is_none() && !self.doc.gates.is_unread(&name.value) {
             let known: Vec<Name> = self.gates.iter().map(|gate| gate.name.clone()).collect();
             self.unknown(Code::UnknownGate, "gate", name, known.iter().map(Name::as_str));
         }

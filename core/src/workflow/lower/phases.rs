@@ -2,7 +2,7 @@
 
 use crate::code::Code;
 use crate::id::Name;
-use crate::problem::Place;
+use crate::problem::{Place, Problem};
 use crate::workflow::doc::{PhaseDoc, ReworkDoc};
 use crate::workflow::lower::Lowering;
 use crate::workflow::model::*;
@@ -212,7 +212,11 @@ impl Lowering<'_> {
         let counted = self.find_loop(&doc.counted)?;
         if self.loops.get(counted.index()).is_some_and(|item| item.measure.is_none()) {
             let message = format!("rework needs to know when it is done: loop `{}` has no measure", doc.counted.value);
-            self.report(Code::BadLoop, &doc.counted.place, message);
+            let name = &doc.counted.value;
+            let help = format!(
+                "give loop `{name}` a measure: `{name}: {{ escalate_at: {{ iteration: 5 }}, measure: blocking_findings }}` for reviews, `failing_tests` for tests"
+            );
+            self.problems.push(Problem::new(Code::BadLoop, message).help(help).at(doc.counted.place.clone()));
         }
         let target = self.phases.get(goto.index()).map(|phase| phase.stage)?;
         if target >= stage {
@@ -249,7 +253,7 @@ impl Lowering<'_> {
                 }
                 planned |= plans;
                 if performer == Performer::Merge && !author_seen {
-                    self.report(Code::BadPhase, &place, "nobody has been author before this merge");
+                    self.no_author_before(place);
                 }
                 author_seen |= self.is_author(&performer);
             }
@@ -263,6 +267,16 @@ impl Lowering<'_> {
             let place = self.doc.place.clone();
             self.report(Code::BadPhase, &place, "at least one phase works on groups");
         }
+    }
+
+    fn no_author_before(&mut self, place: Place) {
+        let problem = if self.roles.iter().any(|role| role.author) {
+            let help = "put the merge after a phase whose role has `is: [author]`, or declare an earlier role so";
+            Problem::new(Code::BadPhase, "no author has worked before this merge").help(help)
+        } else {
+            Problem::new(Code::NoAuthorRole, "no role is an author, so no role can merge").help(self.author_help())
+        };
+        self.problems.push(problem.at(place));
     }
 
     fn is_author(&self, performer: &Performer) -> bool {

@@ -190,7 +190,7 @@ impl Lowering<'_> {
 
     pub(super) fn find_role(&mut self, name: &At<Name>) -> Option<RoleIx> {
         let found = self.role_index.get(&name.value).copied();
-        if found.is_none() {
+        if found.is_none() && !self.doc.roles.is_unread(&name.value) {
             let known: Vec<Name> = self.role_index.keys().cloned().collect();
             self.unknown(Code::UnknownRole, "role", name, known.iter().map(Name::as_str));
         }

@@ -20,7 +20,7 @@ impl Lowering<'_> {
         for (name, place, _) in self.doc.loops.iter() {
             let Some(ix) = self.loop_ix(name) else { continue };
             let passed = self.passes.iter().any(|pass| pass.forgets == Some(ix));
-            let of_language = matches!(name.as_str(), "retry" | "settled" | "missing_evidence");
+            let of_language = matches!(name.as_str(), "retry" | "settled" | "missing_evidence" | "clarifying");
             if !passed && !of_language && !self.used_loops.contains(ix.index()) {
                 let help = "name it in an entry (`loop: …`), in `blocked` or in a phase's `rework`, or take it out";
                 self.unused(place, format!("nothing is counted in loop `{name}`"), help);

@@ -1,0 +1,397 @@
+//! The moves out of a state: which rules can hold, and what each leads to.
+
+use crate::bounds::explore::Explorer;
+use crate::bounds::lane::{LaneHolder, LaneState};
+use crate::bounds::values::Truth;
+use crate::decide::{aim, rung_above, sends_back};
+use crate::workflow::*;
+
+/// A rule that can be taken in a state, and a state that follows.
+pub(super) struct Move {
+    pub(super) rule: RuleIx,
+    /// A loop counts it, with its escalations; or a person has decided at the end of the line.
+    pub(super) bounded: bool,
+    pub(super) to: LaneState,
+}
+
+impl Explorer<'_> {
+    pub(super) fn moves(&self, state: &LaneState) -> Vec<Move> {
+        let workflow = self.workflow;
+        let mut moves = Vec::new();
+        match state.holder {
+            LaneHolder::Role(role, _) => {
+                let own = workflow.by_report.range((role, StatusIx(0))..=(role, StatusIx(u16::MAX)));
+                own.for_each(|(_, rules)| self.take_first(state, rules.iter().copied(), false, &mut moves));
+                if !workflow.role(role).by_interlock {
+                    self.take_first(state, workflow.unknown.iter().copied(), false, &mut moves);
+                }
+            }
+            LaneHolder::Question(question, _) => {
+                // Nothing comes after `stuck` and `unfinished`: a person chose to go on.
+                let last = question == workflow.stuck || question == workflow.unfinished;
+                let options = workflow.by_answer.range((question, StatusIx(0))..=(question, StatusIx(u16::MAX)));
+                options.for_each(|(_, rules)| self.take_first(state, rules.iter().copied(), last, &mut moves));
+            }
+            LaneHolder::PhaseGate(gate) => {
+                for passed in [true, false] {
+                    self.take_first(state, self.gate_rules(gate, passed, passed), false, &mut moves);
+                }
+            }
+            // After a pass the next gate runs, or the lane ends. `completion_gates` leads to each of them.
+            LaneHolder::CompletionGate(gate) => {
+                self.take_first(state, self.gate_rules(gate, false, false), false, &mut moves);
+            }
+        }
+        moves
+    }
+
+    fn gate_rules(&self, gate: GateIx, passed: bool, in_phase: bool) -> impl Iterator<Item = RuleIx> {
+        let word = self.workflow.status_index.get(if passed { "PASS" } else { "FAIL" }).copied();
+        let rules = self.workflow.by_gate.get(&gate).map_or(&[][..], Vec::as_slice);
+        rules.iter().copied().filter(move |ix| {
+            let rule = self.workflow.rule(*ix);
+            rule.status == word && rule.phase.is_some() == in_phase
+        })
+    }
+
+    /// Rules in order: those after one that certainly holds are never taken.
+    fn take_first(
+        &self,
+        state: &LaneState,
+        rules: impl Iterator<Item = RuleIx>,
+        by_person_at_the_end: bool,
+        moves: &mut Vec<Move>,
+    ) {
+        for ix in rules {
+            let rule = self.workflow.rule(ix);
+            let holds = self.rule_holds(state, rule);
+            if holds == Truth::No {
+                continue;
+            }
+            let bounded = by_person_at_the_end || rule.counted.is_some();
+            moves.extend(self.follow(state, rule).into_iter().map(|to| Move { rule: ix, bounded, to }));
+            if holds == Truth::Yes {
+                return;
+            }
+        }
+    }
+
+    fn rule_holds(&self, state: &LaneState, rule: &Rule) -> Truth {
+        let (_, task) = state.reporter();
+        let speaks = rule.speaks_of(task) && rule.phase.is_none_or(|phase| state.phase == Some(phase));
+        let reason = if rule.reason.is_some() { Truth::Maybe } else { Truth::Yes };
+        let conditions = rule.conditions.iter().map(|condition| self.condition_holds(state, rule, condition));
+        conditions.chain([Truth::of(speaks), reason]).min().unwrap_or(Truth::Yes)
+    }
+
+    fn condition_holds(&self, state: &LaneState, rule: &Rule, condition: &Condition) -> Truth {
+        match condition {
+            Condition::When(test) => self.values.test(self.workflow, state.in_group, *test),
+            Condition::InGroup => Truth::of(state.in_group),
+            Condition::InSession => Truth::of(!state.in_group),
+            Condition::HasAuthor => Truth::of(state.author.is_some()),
+            Condition::Free(target) => self.is_free(state, &self.resolve(state, *target)),
+            Condition::SomebodyWaits if self.may_wait.is_some() => Truth::Maybe,
+            Condition::SomebodyWaits => Truth::of(!state.waiting.is_empty()),
+            Condition::Limit | Condition::Open(_) | Condition::Settled | Condition::RaisedAgain => Truth::Maybe,
+            Condition::Outstanding => {
+                let stage = state.phase.and_then(|phase| self.workflow.stages.get(self.workflow.phase(phase).stage));
+                if stage.is_some_and(|stage| stage.phases.len() > 1) { Truth::Maybe } else { Truth::No }
+            }
+            Condition::Reached(phase) => {
+                let target = self.workflow.phase(*phase).stage;
+                Truth::of(state.phase.is_none_or(|now| self.workflow.phase(now).stage >= target))
+            }
+            Condition::Task(task) => Truth::of(state.reporter().1 == *task),
+            Condition::Completes if self.may_wait.is_some() => Truth::Maybe,
+            Condition::Completes => self.completes(state, rule),
+            Condition::Lacks(index) => self.lacks(state, rule, *index),
+            Condition::ApprovedAlready if self.may_wait.is_some() => Truth::Maybe,
+            Condition::ApprovedAlready => {
+                let approved = state.passed.iter().any(|ix| self.workflow.pass(*ix).approves);
+                if approved { Truth::Maybe } else { Truth::No }
+            }
+            Condition::Undelivered => Truth::Maybe,
+        }
+    }
+
+    /// A need that is not passed may still be excused.
+    fn lacks(&self, state: &LaneState, rule: &Rule, index: u16) -> Truth {
+        let Some(need) = self.workflow.completion.needs.get(usize::from(index)) else { return Truth::No };
+        let has = |ix: &PassIx| rule.passes.contains(ix) || state.passed.contains(ix);
+        if !state.in_group || need.options.iter().any(has) {
+            return Truth::No;
+        }
+        self.values.all(self.workflow, state.in_group, &need.when).min(Truth::Maybe)
+    }
+
+    fn completes(&self, state: &LaneState, rule: &Rule) -> Truth {
+        let has = |ix: &PassIx| rule.passes.contains(ix) || state.passed.contains(ix);
+        let needs = &self.workflow.completion.needs;
+        if !state.in_group || needs.is_empty() {
+            return Truth::No;
+        }
+        let met = |need: &Need| match self.values.all(self.workflow, state.in_group, &need.when) {
+            _ if need.options.iter().any(has) => Truth::Yes,
+            Truth::No => Truth::Yes,
+            // It may be excused.
+            Truth::Maybe | Truth::Yes if need.asks.is_some() => Truth::Maybe,
+            Truth::Maybe => Truth::Maybe,
+            Truth::Yes => Truth::No,
+        };
+        needs.iter().map(met).min().unwrap_or(Truth::Yes)
+    }
+
+    /// Neither the reporter nor a role that waits, whichever override applies.
+    fn is_free(&self, state: &LaneState, roles: &[RoleIx]) -> Truth {
+        if self.may_wait.is_some() {
+            return Truth::Maybe;
+        }
+        let reporter = state.reporter().0;
+        let free = |role: &RoleIx| Some(*role) != reporter && state.waiting.iter().all(|(seat, _)| seat != role);
+        let mut all = roles.iter().flat_map(|role| self.overridden(state, *role)).map(|role| free(&role)).peekable();
+        if all.peek().is_none() {
+            return Truth::No;
+        }
+        let (some, every) = all.fold((false, true), |(some, every), free| (some || free, every && free));
+        if every {
+            Truth::Yes
+        } else if some {
+            Truth::Maybe
+        } else {
+            Truth::No
+        }
+    }
+
+    /// The roles that a target may mean, before overrides.
+    fn resolve(&self, state: &LaneState, target: Target) -> Vec<RoleIx> {
+        match target {
+            Target::Role(role) => vec![role],
+            Target::Author => state.author.into_iter().collect(),
+            Target::Reporter => state.reporter().0.into_iter().collect(),
+            Target::Waiting => match &self.may_wait {
+                Some(roles) => roles.clone(),
+                None => state.waiting.last().map(|(role, _)| *role).into_iter().collect(),
+            },
+            Target::Phase(phase) => {
+                let roles = self.phase_roles(phase);
+                if roles.is_empty() { state.author.into_iter().collect() } else { roles }
+            }
+        }
+    }
+
+    /// The roles that may get an assignment meant for this one.
+    fn overridden(&self, state: &LaneState, role: RoleIx) -> Vec<RoleIx> {
+        let mut roles = vec![role];
+        for item in &self.workflow.overrides {
+            let holds = self.values.all(self.workflow, state.in_group, &item.when);
+            if holds == Truth::No || !roles.contains(&item.instead_of) {
+                continue;
+            }
+            if holds == Truth::Yes {
+                roles.retain(|role| *role != item.instead_of);
+            }
+            if !roles.contains(&item.takes) {
+                roles.push(item.takes);
+            }
+        }
+        roles
+    }
+
+    /// An assignment, after overrides: work of an author ends all waiting and voids what was passed.
+    pub(super) fn assign(&self, state: &LaneState, role: RoleIx, task: Task) -> Vec<LaneState> {
+        let assigned = self.overridden(state, role).into_iter().map(|role| {
+            let mut next = state.held_by(LaneHolder::Role(role, task));
+            if task == Task::Work && self.workflow.role(role).author {
+                next.waiting.clear();
+                next.passed.clear();
+                next.author = if state.in_group { Some(role) } else { None };
+            } else if let Some(from) = next.waiting.iter().position(|(seat, _)| *seat == role) {
+                next.waiting.truncate(from);
+            }
+            next
+        });
+        assigned.collect()
+    }
+
+    /// The states that follow from a rule.
+    fn follow(&self, state: &LaneState, rule: &Rule) -> Vec<LaneState> {
+        let mut after = state.clone();
+        if !rule.climbs && !rule.passes.is_empty() && state.in_group {
+            after.waiting.clear();
+            if self.may_wait.is_none() {
+                after.passed.extend(&rule.passes);
+            }
+        }
+        if rule.climbs {
+            if sends_back(rule) {
+                after.passed.clear();
+            }
+            return self.climb(&after, rule);
+        }
+        let waited = !state.waiting.is_empty();
+        match rule.verb {
+            Verb::Spawn(target) => self.each(&after, target, |role| self.give(&after, role, waited)),
+            Verb::Respawn(target) => {
+                let task = if target == Target::Reporter { state.reporter().1 } else { Task::Work };
+                self.each(&after, target, |role| self.assign(&after, role, task))
+            }
+            Verb::Consult(target) => self.each(&after, target, |role| self.consult(&after, role)),
+            Verb::Return => self.resume(&after),
+            Verb::Escalate(target) => self.each(&after, target, |role| match self.workflow.role(role).escalates_to {
+                Some(above) => self.give(&after, above, waited),
+                None => vec![self.stuck(&after)],
+            }),
+            Verb::Merge => {
+                after.waiting.clear();
+                self.each(&after, Target::Author, |role| self.assign(&after, role, Task::Merge))
+            }
+            Verb::Goto(phase) | Verb::Rework(phase) => self.go_back(&after, phase, None),
+            Verb::Start => self.start(&after),
+            Verb::Ask(question) => vec![after.held_by(LaneHolder::Question(question, asker(state)))],
+            Verb::Complete | Verb::End => self.completion_gates(&after),
+            Verb::Validate(validator) => vec![after.held_by(LaneHolder::Role(validator, Task::Work))],
+            Verb::Redo => self.redo(&after),
+            Verb::Leave => match after.phase {
+                Some(phase) => {
+                    let next = self.workflow.phase(phase).stage.saturating_add(1);
+                    self.keep_passed(&after, self.enter_stages(after.in_group, next, after.author, None))
+                }
+                None => Vec::new(),
+            },
+            Verb::Defer | Verb::CancelGroup | Verb::CancelSession | Verb::Acknowledge | Verb::Join => Vec::new(),
+        }
+    }
+
+    fn each(&self, state: &LaneState, target: Target, follow: impl Fn(RoleIx) -> Vec<LaneState>) -> Vec<LaneState> {
+        self.resolve(state, target).into_iter().flat_map(follow).collect()
+    }
+
+    /// While a role waits, an assignment to a role that is no author is to help it.
+    fn give(&self, state: &LaneState, role: RoleIx, waited: bool) -> Vec<LaneState> {
+        let tasks: &[Task] = match (waited, self.may_wait.is_some()) {
+            (true, false) => &[Task::Consult],
+            (false, false) => &[Task::Work],
+            (_, true) => &[Task::Work, Task::Consult],
+        };
+        let given = self.overridden(state, role).into_iter().flat_map(|given| {
+            let author = self.workflow.role(given).author;
+            let tasks = if author { &[Task::Work][..] } else { tasks };
+            tasks.iter().flat_map(move |task| self.assign_exactly(state, given, *task)).collect::<Vec<_>>()
+        });
+        given.collect()
+    }
+
+    /// Overrides were applied before.
+    fn assign_exactly(&self, state: &LaneState, role: RoleIx, task: Task) -> Vec<LaneState> {
+        let assigned = self.assign(state, role, task).into_iter();
+        assigned.filter(|next| next.reporter().0 == Some(role)).take(1).collect()
+    }
+
+    fn consult(&self, state: &LaneState, role: RoleIx) -> Vec<LaneState> {
+        let mut next = state.clone();
+        if let ((Some(reporter), task), None) = (state.reporter(), &self.may_wait) {
+            next.waiting.push((reporter, task));
+        }
+        self.assign(&next, role, Task::Consult)
+    }
+
+    fn resume(&self, state: &LaneState) -> Vec<LaneState> {
+        if let Some(roles) = &self.may_wait {
+            let tasks = [Task::Work, Task::Consult, Task::Merge];
+            return roles.iter().flat_map(|role| tasks.map(|task| self.assign(state, *role, task))).flatten().collect();
+        }
+        let mut next = state.clone();
+        match next.waiting.pop() {
+            Some((role, task)) => self.assign(&next, role, task),
+            None => Vec::new(),
+        }
+    }
+
+    /// One rung up instead: the limit is reached.
+    fn climb(&self, state: &LaneState, rule: &Rule) -> Vec<LaneState> {
+        let reporter = state.reporter().0;
+        let mut targets = self.resolve(state, aim(rule.verb));
+        if targets.is_empty() {
+            targets.extend(reporter);
+        }
+        if targets.is_empty() {
+            return vec![self.stuck(state)];
+        }
+        let rungs = targets.into_iter().map(|target| rung_above(self.workflow, target, reporter));
+        let climbed = rungs.map(|rung| match (rung, rule.verb) {
+            (None, _) | (Some(_), Verb::Ask(_)) => vec![self.stuck(state)],
+            (Some(role), Verb::Consult(_)) => match self.is_free(state, &[role]) {
+                Truth::No => vec![self.stuck(state)],
+                Truth::Maybe | Truth::Yes => self.consult(state, role),
+            },
+            (Some(role), Verb::Goto(phase) | Verb::Rework(phase)) => self.go_back(state, phase, Some(role)),
+            (Some(role), _) => self.give(state, role, !state.waiting.is_empty()),
+        });
+        climbed.flatten().collect()
+    }
+
+    fn stuck(&self, state: &LaneState) -> LaneState {
+        state.held_by(LaneHolder::Question(self.workflow.stuck, asker(state)))
+    }
+
+    fn go_back(&self, state: &LaneState, phase: PhaseIx, role: Option<RoleIx>) -> Vec<LaneState> {
+        let stage = self.workflow.phase(phase).stage;
+        self.enter_stages(state.in_group, stage, state.author, role.map(|role| (phase, role)))
+    }
+
+    fn start(&self, state: &LaneState) -> Vec<LaneState> {
+        if !state.in_group {
+            return self.open_lane(&self.workflow.groups_ended, false);
+        }
+        let mut next = self.resume(state);
+        if next.is_empty() || self.may_wait.is_some() {
+            next.extend(match state.author {
+                Some(author) => self.assign(state, author, Task::Work),
+                None => self.open_lane(&self.workflow.group_begin, true),
+            });
+        }
+        next
+    }
+
+    /// The subject of a question again: the asker, or the gate.
+    fn redo(&self, state: &LaneState) -> Vec<LaneState> {
+        if let (Some(role), task) = state.reporter() {
+            return self.assign(state, role, task);
+        }
+        match state.phase.map(|phase| &self.workflow.phase(phase).performer) {
+            Some(Performer::Gate(gate)) => vec![state.held_by(LaneHolder::PhaseGate(*gate))],
+            Some(Performer::Role(_) | Performer::ByDomain(_) | Performer::Merge) | None => self.completion_gates(state),
+        }
+    }
+
+    /// The lane is done, but for the gates of completion.
+    pub(super) fn completion_gates(&self, state: &LaneState) -> Vec<LaneState> {
+        let completion = &self.workflow.completion;
+        let gates = if state.in_group { &completion.gates } else { &completion.session_gates };
+        let gate = |gate: &GateIx| LaneState { phase: None, ..state.held_by(LaneHolder::CompletionGate(*gate)) };
+        gates.iter().map(gate).collect()
+    }
+
+    /// Going on to the next phase keeps what was passed, unless an author works again.
+    fn keep_passed(&self, before: &LaneState, mut states: Vec<LaneState>) -> Vec<LaneState> {
+        for state in &mut states {
+            let works = match state.holder {
+                LaneHolder::Role(role, Task::Work) => self.workflow.role(role).author,
+                LaneHolder::Role(..)
+                | LaneHolder::Question(..)
+                | LaneHolder::PhaseGate(_)
+                | LaneHolder::CompletionGate(_) => false,
+            };
+            if !works {
+                state.passed.clone_from(&before.passed);
+            }
+        }
+        states
+    }
+}
+
+fn asker(state: &LaneState) -> Option<(RoleIx, Task)> {
+    let (role, task) = state.reporter();
+    role.map(|role| (role, task))
+}

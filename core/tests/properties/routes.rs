@@ -1,0 +1,120 @@
+//! `route` answers what the engine decides, on every state that the sequences reach.
+//!
+//! The state is described as people describe it to `route`: settings, flags, facts of the handoff, the author, who waits,
+//! the numbers of loops as the decision read them, and the other groups.
+
+use std::collections::BTreeMap;
+
+use interlock_core::command::{Command, Report};
+use interlock_core::decide::Outcome;
+use interlock_core::decision::{Action, Decision, FactValue};
+use interlock_core::event::Change;
+use interlock_core::id::Name;
+use interlock_core::route::{Query, Scope, Speaker, route};
+use interlock_core::state::{Assignment, End, GatePurpose, Group, Holder, Lane, Progress, State};
+use interlock_core::workflow::{GuardSource, Task, Workflow};
+
+use crate::driver::Step;
+
+pub(crate) fn route_agrees(workflow: &Workflow, step: &Step) {
+    let (Command::Report(report), Ok(Outcome::Decided(event))) = (&step.command, &step.result) else { return };
+    let (Some(decision), Some(held)) = (&event.decision, step.before.assignments.get(&report.assignment)) else {
+        return;
+    };
+    // What a report brings along, and what was settled or passed before, has no name among the facts of `route`.
+    let settled = decision.rule.contains("/settled") || decision.rule.ends_with("/complete");
+    let planned = report.handoff.groups.is_some();
+    let confirms = decision.action == Action::Validate;
+    if settled || planned || confirms {
+        return;
+    }
+    let query = describe(workflow, &step.before, held, report, decision);
+    let routed = route(workflow, &query);
+    let routed = routed.unwrap_or_else(|refused| panic!("{query:#?}\nis {decision:#?}\nbut refused: {refused:#?}"));
+    assert_eq!(routed.rule, decision.rule, "{query:#?}");
+    // Gates of completion count as passed for `route`, and what other groups do next is theirs.
+    let gate = event.changes.iter().any(|change| {
+        matches!(change, Change::GateOpened { purpose: GatePurpose::Completion | GatePurpose::Validation(_), .. })
+    });
+    if gate || !others_are_described(&step.before, held) {
+        return;
+    }
+    assert_eq!(routed.action, decision.action, "{query:#?}\n{decision:#?}\n{routed:#?}");
+    assert_eq!(roles(&routed), roles(decision), "{query:#?}");
+}
+
+/// Groups that wait for their turn have flags and dependencies of their own, and work of the session beside groups has no
+/// name among the facts.
+fn others_are_described(state: &State, held: &Assignment) -> bool {
+    if held.group.is_some() && state.lane.is_open() {
+        return false;
+    }
+    let mut others = state.groups.iter().filter(|other| Some(&other.id) != held.group.as_ref());
+    others.all(|other| match &other.progress {
+        Progress::Working | Progress::Ended(_) => true,
+        Progress::Pending | Progress::Arrived | Progress::AwaitingConfirmation => false,
+    })
+}
+
+fn roles(decision: &Decision) -> Vec<&Name> {
+    decision.next.iter().map(|next| &next.role).collect()
+}
+
+fn describe(workflow: &Workflow, state: &State, held: &Assignment, report: &Report, decision: &Decision) -> Query {
+    let group = held.group.as_ref().and_then(|name| state.group(name));
+    let lane = group.map_or(&state.lane, |group| &group.lane);
+    let mut given: BTreeMap<Name, Name> = BTreeMap::new();
+    given.extend(state.session.iter().flat_map(|session| session.settings.clone()));
+    given.extend(group.iter().flat_map(|group| group.flags.clone()));
+    for (index, guard) in workflow.guards.iter().enumerate().filter(|(_, guard)| guard.source == GuardSource::Fact) {
+        let value = report.handoff.facts.get(index).copied().unwrap_or(0);
+        given.extend(guard.values.get(usize::from(value)).map(|value| (guard.name.clone(), value.clone())));
+    }
+    if let Some(group) = group {
+        let author = group.author.clone().unwrap_or_else(|| Name::new("none"));
+        given.insert(Name::new("author"), author);
+    }
+    given.insert(Name::new("waiting"), waiting(lane, held));
+    given.insert(Name::new("task"), Name::new(task(held.task)));
+    for (name, value) in &decision.facts {
+        if name.starts_with("loop.") || *name == "outstanding" {
+            let value = match value {
+                FactValue::Flag(flag) => flag.to_string(),
+                FactValue::Number(number) => number.to_string(),
+                FactValue::Text(text) => text.to_string(),
+            };
+            given.insert(name.clone(), Name::from(value));
+        }
+    }
+    let others = |fits: &dyn Fn(&Group) -> bool| {
+        let others = state.groups.iter().filter(|other| Some(&other.id) != held.group.as_ref());
+        Name::from(others.filter(|other| fits(other)).count().to_string())
+    };
+    given.insert(Name::new("groups.in_progress"), others(&|other| other.progress == Progress::Working));
+    let deferred = |other: &Group| matches!(&other.progress, Progress::Ended(End::Deferred { acknowledged: None, .. }));
+    given.insert(Name::new("groups.deferred"), others(&deferred));
+    Query {
+        source: Speaker::Role(held.role.clone()),
+        status: report.handoff.said.clone(),
+        reason: report.handoff.reason.clone(),
+        phase: held.phase.clone(),
+        given,
+        scope: Some(if group.is_some() { Scope::Group } else { Scope::Session }),
+        undeclared_roles: false,
+    }
+}
+
+fn waiting(lane: &Lane, held: &Assignment) -> Name {
+    let part = lane.part(held.part);
+    let seats = part.into_iter().filter(|part| part.holder != Holder::Done).flat_map(|part| &part.waiting);
+    let seats: Vec<String> = seats.map(|seat| format!("{}:{}", seat.role, task(seat.task))).collect();
+    Name::from(if seats.is_empty() { "none".to_owned() } else { seats.join(",") })
+}
+
+fn task(task: Task) -> &'static str {
+    match task {
+        Task::Work => "work",
+        Task::Consult => "consult",
+        Task::Merge => "merge",
+    }
+}
