@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use interlock_core::command::{Command, Report};
 use interlock_core::decide::Outcome;
 use interlock_core::decision::{Action, Decision, FactValue};
-use interlock_core::event::Change;
+use interlock_core::event::{Change, Event};
 use interlock_core::id::Name;
 use interlock_core::route::{Query, Scope, Speaker, route};
 use interlock_core::state::{Assignment, End, GatePurpose, Group, Holder, Lane, Progress, State};
@@ -24,11 +24,12 @@ pub(crate) fn route_agrees(workflow: &Workflow, step: &Step) {
     // What a report brings along, and what was settled or passed before, has no name among the facts of `route`.
     let settled = decision.rule.contains("/settled") || decision.rule.ends_with("/complete");
     let planned = report.handoff.groups.is_some();
-    let confirms = decision.action == Action::Validate;
+    // `route` still answers `validate` where the engine asks a person first: nothing was completed.
+    let confirms = decision.action == Action::Validate || asks_before_end(event);
     if settled || planned || confirms {
         return;
     }
-    let query = describe(workflow, &step.before, held, report, decision);
+    let query = describe(workflow, &step.before, held, report, event);
     let routed = route(workflow, &query);
     let routed = routed.unwrap_or_else(|refused| panic!("{query:#?}\nis {decision:#?}\nbut refused: {refused:#?}"));
     assert_eq!(routed.rule, decision.rule, "{query:#?}");
@@ -41,6 +42,10 @@ pub(crate) fn route_agrees(workflow: &Workflow, step: &Step) {
     }
     assert_eq!(routed.action, decision.action, "{query:#?}\n{decision:#?}\n{routed:#?}");
     assert_eq!(roles(&routed), roles(decision), "{query:#?}");
+}
+
+fn asks_before_end(event: &Event) -> bool {
+    event.changes.iter().any(|change| matches!(change, Change::Asked { name, .. } if name.as_str() == "nothing_completed"))
 }
 
 /// Groups that wait for their turn have flags and dependencies of their own, and work of the session beside groups has no
@@ -60,7 +65,7 @@ fn roles(decision: &Decision) -> Vec<&Name> {
     decision.next.iter().map(|next| &next.role).collect()
 }
 
-fn describe(workflow: &Workflow, state: &State, held: &Assignment, report: &Report, decision: &Decision) -> Query {
+fn describe(workflow: &Workflow, state: &State, held: &Assignment, report: &Report, event: &Event) -> Query {
     let group = held.group.as_ref().and_then(|name| state.group(name));
     let lane = group.map_or(&state.lane, |group| &group.lane);
     let mut given: BTreeMap<Name, Name> = BTreeMap::new();
@@ -74,9 +79,20 @@ fn describe(workflow: &Workflow, state: &State, held: &Assignment, report: &Repo
         let author = group.author.clone().unwrap_or_else(|| Name::new("none"));
         given.insert(Name::new("author"), author);
     }
+    for name in workflow.requirements().needs.iter().flatten() {
+        let Some(group) = group else { continue };
+        // `route` has no name for a block of the role that would pass it: what is excused now counts as passed.
+        let now = event.changes.iter().filter_map(|change| match change {
+            Change::Excused { excuse, .. } => Some(excuse),
+            _ => None,
+        });
+        let excused = group.excused.iter().chain(now).any(|excuse| excuse.evidence == *name);
+        let passed = excused || group.passed.contains(name);
+        given.insert(Name::from(format!("passed.{name}")), Name::from(passed.to_string()));
+    }
     given.insert(Name::new("waiting"), waiting(lane, held));
     given.insert(Name::new("task"), Name::new(task(held.task)));
-    for (name, value) in &decision.facts {
+    for (name, value) in event.decision.iter().flat_map(|decision| &decision.facts) {
         if name.starts_with("loop.") || *name == "outstanding" {
             let value = match value {
                 FactValue::Flag(flag) => flag.to_string(),
