@@ -4,9 +4,11 @@ use std::path::{Path, PathBuf};
 
 use interlock_core::bounds::unbounded_cycles;
 use interlock_core::code::Code;
-use interlock_core::id::Digest;
+use interlock_core::id::{Digest, Name};
 use interlock_core::suggest;
-use interlock_core::workflow::{BUILTINS, Loaded, Workflow, builtin, load, load_builtin, load_shipped};
+use interlock_core::workflow::{
+    BUILTINS, Loaded, Workflow, builtin, dropped_requirements, load, load_builtin, load_shipped,
+};
 
 use crate::failure::{Exit, Failure};
 use crate::input;
@@ -70,8 +72,29 @@ pub(crate) fn runnable(wanted: &str) -> Result<Workflow, Failure> {
 
 /// A workflow that a session can be pinned to, with everything that it was read from.
 pub(crate) fn pinnable(wanted: &str) -> Result<(Workflow, Pinned), Failure> {
-    let loaded = load_shipped(wanted).map_or_else(|| open(wanted), Ok)?;
+    pinnable_unless(wanted, |_| Ok(false))
+}
+
+/// The same. A workflow that the store has pinned under this hash was checked for cycles then.
+pub(crate) fn pinnable_unless(
+    wanted: &str,
+    is_pinned: impl FnOnce(Digest) -> Result<bool, Failure>,
+) -> Result<(Workflow, Pinned), Failure> {
+    if let Some(shipped) = load_shipped(wanted) {
+        return usable(shipped);
+    }
+    let mut loaded = read(wanted)?;
+    let hash = loaded.workflow.as_ref().map(|workflow| workflow.hash);
+    let is_checked = hash.map(is_pinned).transpose()?.unwrap_or_default();
+    if !is_checked {
+        check_bounds(&mut loaded);
+    }
     usable(loaded)
+}
+
+/// What the project's own workflow demands and a built-in one does not: a model may not choose it instead.
+pub(crate) fn dropped_by_builtin(own: &str, named: &str) -> Result<Vec<Name>, Failure> {
+    Ok(dropped_requirements(&runnable(own)?, &runnable(named)?))
 }
 
 fn usable(loaded: Loaded) -> Result<(Workflow, Pinned), Failure> {

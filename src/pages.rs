@@ -50,11 +50,11 @@ pages! {
     E0137 NeverReached
     E0138 BadDuration
     E0139 Unused
-    E0150 ExcuseUnconfirmed
     E0141 UnknownPlaceholder
     E0142 UnboundedCycle
     E0143 NoAuthorRole
     E0144 NothingNeeded
+    E0150 ExcuseUnconfirmed
     E0170 FallbackPasses
     E0201 NoHandoff
     E0202 HandoffSyntax
@@ -91,11 +91,11 @@ pages! {
     E0236 ReRaised
     E0237 LateNitpick
     E0238 NotAReview
+    E0244 AnswerNotByAuthor
+    E0245 ChecksMissing
     E0250 FilesNotChanged
     E0251 FilesNotClaimed
     E0255 UnstatedFact
-    E0244 AnswerNotByAuthor
-    E0245 ChecksMissing
     E0260 ReservedId
     E0261 TextTooLong
     E0301 NoSession
@@ -145,11 +145,11 @@ pages! {
     E0353 NotAwaitingConfirmation
     E0354 NothingCompleted
     E0355 RequirementDropped
+    E0360 WeakerWorkflow
     E0365 NothingChanged
     E0366 BadPathPattern
     E0367 ChangesPresent
     E0370 GateWithoutTree
-    E0360 WeakerWorkflow
     E0380 StatusReturned
     E0401 FileUnreadable
     E0402 BadArgument

@@ -65,11 +65,11 @@ codes! {
     E0137 NeverReached          "this alternative can never be taken"
     E0138 BadDuration           "a length of time cannot be read"
     E0139 Unused                "a name is declared and nothing uses it"
-    E0150 ExcuseUnconfirmed     "an entry excuses evidence, and nothing accepts such a group"
     E0141 UnknownPlaceholder    "nothing fills in this placeholder"
     E0142 UnboundedCycle        "a cycle of the workflow has no bound"
     E0143 NoAuthorRole          "work goes to the author, and no role is one"
     E0144 NothingNeeded         "nothing is needed to complete a group"
+    E0150 ExcuseUnconfirmed     "an entry excuses evidence, and nothing accepts such a group"
     E0170 FallbackPasses        "the fallback for unknown statuses may not pass or complete anything"
 
     E0201 NoHandoff             "there is no metadata block in the output"
@@ -107,13 +107,11 @@ codes! {
     E0236 ReRaised              "a settled finding was raised again"
     E0237 LateNitpick           "a new minor finding cannot block after the first review"
     E0238 NotAReview            "findings in a report that is no review are kept, not counted"
-    E0255 UnstatedFact          "a field is set, but not the fact that decides what happens with it"
-
-    E0250 FilesNotChanged       "the handoff names files that were not changed"
-    E0251 FilesNotClaimed       "changed files are not named in the handoff"
     E0244 AnswerNotByAuthor     "answers to findings are the author's to give"
     E0245 ChecksMissing         "a group of the plan has no check that can fail"
-
+    E0250 FilesNotChanged       "the handoff names files that were not changed"
+    E0251 FilesNotClaimed       "changed files are not named in the handoff"
+    E0255 UnstatedFact          "a field is set, but not the fact that decides what happens with it"
     E0260 ReservedId            "a group cannot have this id"
     E0261 TextTooLong           "a title or a name is empty or too long"
 
@@ -164,11 +162,11 @@ codes! {
     E0353 NotAwaitingConfirmation "the group is not awaiting confirmation"
     E0354 NothingCompleted      "nothing was completed, and no person has acknowledged that"
     E0355 RequirementDropped    "only the project or a person may drop a requirement"
+    E0360 WeakerWorkflow        "the new workflow demands less than the one the session runs"
     E0365 NothingChanged        "the diff is empty where changes are required"
     E0366 BadPathPattern        "this pattern of paths cannot be used"
     E0367 ChangesPresent        "the report says that nothing changes, and the diff is not empty"
     E0370 GateWithoutTree       "a gate result does not name the tree that its commands ran on"
-    E0360 WeakerWorkflow        "the new workflow demands less than the one the session runs"
     E0380 StatusReturned        "a status that the role does not have was sent back"
 
     E0401 FileUnreadable        "a file cannot be read"
@@ -210,7 +208,6 @@ codes! {
     E0609 RunStopped            "the run stopped before the end"
     E0610 BadScript             "the script of an agent is not valid"
     E0611 Unrunnable            "a workflow cannot be run as it is"
-
     E0620 ProtectedPath         "a protected path was changed by a role that does not own it"
 
     E0701 SpawnNotOpen          "no assignment is open for this sub-agent"

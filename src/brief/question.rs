@@ -41,9 +41,15 @@ impl QuestionBrief {
 
     /// The question, the facts and the effects as one text.
     pub fn text(&self, question: &str) -> String {
+        let mut lines = vec![self.text_with_facts(question)];
+        lines.extend(self.effects.iter().map(effect_line));
+        lines.join("\n")
+    }
+
+    /// The question and the facts, where the options stand beside it.
+    pub fn text_with_facts(&self, question: &str) -> String {
         let mut lines = vec![question.to_owned()];
         lines.extend(self.facts.iter().map(|fact| format!("- {fact}")));
-        lines.extend(self.effects.iter().map(effect_line));
         lines.join("\n")
     }
 

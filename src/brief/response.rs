@@ -187,10 +187,13 @@ impl Brief<'_> {
             named(|progress| matches!(progress, Progress::Ended(interlock_core::state::End::Deferred { .. })));
         let mut parts = Vec::new();
         if !awaiting.is_empty() {
-            parts.push(format!("`\"accept\": {}` accepts groups that were once blocked, by name", json!(awaiting)));
+            parts.push(format!(
+                "`\"accept\": {}` to confirm these groups (left out, all are confirmed)",
+                json!(awaiting)
+            ));
         }
         if !deferred.is_empty() {
-            parts.push(format!("`\"acknowledge\": {}` names the deferred groups that stay undone", json!(deferred)));
+            parts.push(format!("`\"acknowledge\": {}` to name the deferred groups that stay undone", json!(deferred)));
         }
         if parts.is_empty() { String::new() } else { format!("{}.", parts.join("; ")) }
     }

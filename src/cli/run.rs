@@ -24,12 +24,13 @@ use crate::cli::session::start::{Beginning, LARGEST_MISSION, allowed_by_person, 
 use crate::cli::values::Pair;
 use crate::cli::{Ending, examples};
 use crate::engine::{Engine, Live, Order, Task};
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, Sources};
 use crate::files;
 use crate::git::Project;
 use crate::input;
-use crate::output::{Output, Text};
+use crate::output::{Output, Text, complain};
 use crate::play;
+use crate::report;
 use crate::run;
 use crate::team::{self, Source, Team};
 
@@ -235,6 +236,9 @@ impl Run {
             by: Some(by),
         };
         let (done, workflow) = beginning.begin(&mut engine, |workflow| fits(team, workflow))?;
+        if let Some(warning) = workflow.completion_warning() {
+            complain(&report::problems(&[warning], &Sources::default()));
+        }
         Ok((done.session, workflow))
     }
 

@@ -136,13 +136,33 @@ impl Judge {
             None => words.get(at + 1).map_or("", |word| word.text.as_str()),
         };
         let sure = words[at..].iter().take(2).all(|word| word.sure == Sure::Plain);
-        let own = resolved(&self.project.join(library::PROJECT_FILE));
-        if sure && (builtin(named).is_some() || resolved(&self.scene.folder.join(named)) == own) {
+        let file = self.project.join(library::PROJECT_FILE);
+        if sure && resolved(&self.scene.folder.join(named)) == resolved(&file) {
             return None;
+        }
+        if sure && builtin(named).is_some() {
+            return self.demands_less(&file, named);
         }
         let what = format!("`{}` is no workflow of this project", short(named));
         let instead = "Leave it out for the project's own; with another file, a person starts the session.";
         Some(Finding::refuse(Code::UnknownWorkflow, what, instead))
+    }
+
+    /// A built-in workflow in the place of the project's own, where it demands less.
+    fn demands_less(&self, own: &Path, named: &str) -> Option<Finding> {
+        if !own.exists() {
+            return None;
+        }
+        let instead = "Leave it out for the project's own, or let a person start the session.";
+        let what = match library::dropped_by_builtin(&own.display().to_string(), named) {
+            Ok(dropped) if dropped.is_empty() => return None,
+            Ok(dropped) => {
+                let list: Vec<&str> = dropped.iter().map(Name::as_str).collect();
+                format!("`{named}` demands less than the workflow of this project: {}", list.join("; "))
+            }
+            Err(_) => format!("`{named}` cannot be compared with the workflow of this project"),
+        };
+        Some(Finding::refuse(Code::RequirementDropped, what, instead))
     }
 
     /// Requirements belong to the project: a model may not choose how its own work is judged.

@@ -24,6 +24,8 @@ use crate::run::view::View;
 struct Asked {
     at: Timestamp,
     question: Question,
+    /// Facts, and what each option does.
+    brief: QuestionBrief,
     /// Words will do for an answer.
     takes_text: bool,
 }
@@ -51,6 +53,7 @@ pub(super) struct Prompt<'a> {
     pub(super) session: &'a Name,
     pub(super) id: QuestionId,
     pub(super) question: &'a Question,
+    brief: &'a QuestionBrief,
     pub(super) takes_text: bool,
     /// The first, the second … of so many that are open, and another one of them.
     pub(super) place: usize,
@@ -64,6 +67,12 @@ impl Prompt<'_> {
     /// What can be typed.
     pub(super) fn possible(&self) -> String {
         possible(&self.question.options, self.takes_text)
+    }
+
+    /// An option with what it does.
+    pub(super) fn option(&self, option: &Name) -> String {
+        let effect = self.brief.effect_of(option).map(|effect| format!(" -> {effect}"));
+        format!("{option}{}", effect.unwrap_or_default())
     }
 
     /// How it is answered from anywhere.
@@ -136,12 +145,13 @@ impl People {
             let at = self.before.remove(id).unwrap_or_else(clock::now);
             let declared = crew.workflow.questions.iter().find(|declared| declared.name == question.name);
             let takes_text = declared.is_some_and(|declared| declared.free.is_some());
+            let brief = brief(*id).unwrap_or_default();
             let mut question = question.clone();
-            if let Some(brief) = brief(*id) {
-                question.text = Name::from(brief.text(&question.text));
-            }
+            let asked = question.text.clone();
+            question.text = Name::from(brief.text(&asked));
             self.teller.tell(*id, &question);
-            self.asked.insert(*id, Asked { at, question, takes_text });
+            question.text = Name::from(brief.text_with_facts(&asked));
+            self.asked.insert(*id, Asked { at, question, brief, takes_text });
             if let Some(prompt) = self.prompt_for(*id, crew) {
                 view.asked(&prompt);
             }
@@ -198,6 +208,7 @@ impl People {
             session: &crew.session,
             id,
             question: &asked.question,
+            brief: &asked.brief,
             takes_text: asked.takes_text,
             place: self.asked.range(..=id).count(),
             open: self.asked.len(),

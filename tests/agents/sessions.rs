@@ -18,7 +18,7 @@ enum Held {
     ByInterlock,
 }
 
-const RUN: [&str; 7] = ["--json", "run", "mission.md", "--parallel", "2", "--no-wait", "--agents"];
+const RUN: [&str; 8] = ["--json", "run", "mission.md", "--investigation", "--parallel", "2", "--no-wait", "--agents"];
 
 /// Everything that has to be so when a session has ended well.
 struct Ended<'a> {
@@ -104,7 +104,7 @@ impl<'a> Ended<'a> {
     /// What was waited out, sent back or undone counts in no loop: only the advice for the one that was blocked does.
     fn nothing_else_loops(&self) {
         let shown = self.scene.interlock(&["--json", "session", "show", self.session()]).json();
-        for (group, expected) in [("docs", json!({})), ("login", json!({ "guidance": 1 }))] {
+        for (group, expected) in [("docs", json!({})), ("login", json!({ "guidance": 1, "unblocking": 1 }))] {
             let groups = shown["groups"].as_array().expect("groups");
             let found =
                 groups.iter().find(|found| found["id"] == group).unwrap_or_else(|| panic!("no {group}: {shown:#}"));
@@ -344,7 +344,7 @@ fn codex_keeps_its_tool_where_it_cannot_be_held_to_a_schema() {
     let Some(scene) = Scene::with_clients(script::with_tool()) else { return };
     let agent = format!("client: codex, program: {:?}, model: scripted, structured: true", program(Client::Codex));
     let team = scene.team(&scene.agent(Client::Codex, &agent));
-    let run = scene.interlock(&["run", "mission.md", "--no-wait", "--agents", &team]);
+    let run = scene.interlock(&["run", "mission.md", "--investigation", "--no-wait", "--agents", &team]);
     assert_eq!(run.exit, Some(0), "{run:#?}");
     assert!(run.stdout.contains("codex does not take the schema of these handoffs"), "{run:#?}");
     assert_eq!(scene.models.turns().last().expect("somebody asked").tool_results.len(), 2);

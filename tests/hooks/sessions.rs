@@ -21,7 +21,8 @@ fn whole_session(client: Client) {
         json!({ "id": "TL-1", "title": "No check", "location": "a.rs:4", "severity": "HIGH", "blocking": true });
     let told = talk.plays("tech_lead", "Review LOGIN.", "CHANGES_REQUESTED", json!({ "issues": [issue] }));
     assert!(told.contains("`developer` for group LOGIN"), "{told}");
-    talk.plays("developer", "Rework LOGIN.", "READY_FOR_QA", json!({}));
+    let answers = json!({ "issue_responses": [{ "id": "TL-1", "response": "fixed" }] });
+    talk.plays("developer", "Rework LOGIN.", "READY_FOR_QA", answers);
     talk.plays("qa_expert", "Test LOGIN again.", "PASS", json!({}));
     for group in ["LOGIN", "LOGOUT"] {
         talk.plays("tech_lead", &format!("Review {group}."), "APPROVED", json!({}));

@@ -28,6 +28,8 @@ fn a_model_brings_no_rules_of_its_own() {
         for command in ["", " --workflow delivery-team", " --workflow interlock.yaml", " --workflow ./interlock.yaml"] {
             talk.runs(&format!("interlock session start --title More{command}"), None).passes();
         }
+        let less = talk.runs("interlock session start --title More --workflow feature", None).denied();
+        assert!(less.contains("E0355"), "{less}");
         // A person may. Then every session that is under way has its say, whichever came first.
         team.ask(&["session", "start", "--title", "Loose", "--workflow", &file.to_string()]).done();
         assert!(talk.writes("src/a.rs", None).denied().contains("E0702"));

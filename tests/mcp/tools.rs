@@ -38,7 +38,8 @@ fn a_whole_session_by_tools_alone() {
         client.plays(session, "qa_expert", Some("LOGOUT"), "BLOCKED", blocked);
         let status = client.call("session_status", json!({ "session": session }));
         assert_eq!(status["groups"][1]["status"], "blocked");
-        client.plays(session, "developer", Some("LOGIN"), "READY_FOR_QA", json!({}));
+        let answers = json!({ "issue_responses": [{ "id": "TL-1", "response": "fixed" }] });
+        client.plays(session, "developer", Some("LOGIN"), "READY_FOR_QA", answers);
         client.plays(session, "qa_expert", Some("LOGIN"), "PASS", json!({}));
         for group in ["LOGIN", "LOGOUT"] {
             client.plays(session, "tech_lead", Some(group), "APPROVED", json!({}));
@@ -178,7 +179,9 @@ fn a_model_does_not_bring_its_own_rules() {
         let refusal = client.refused("start_session", json!({ "title": "T", "workflow": name }));
         assert_eq!(refusal["allowed"][0], "interlock.yaml", "{refusal}");
     }
-    client.call("start_session", json!({ "title": "T", "workflow": "feature" }));
+    let refusal = client.refused("start_session", json!({ "title": "T", "workflow": "feature" }));
+    assert_eq!(refusal["code"], "E0355", "{refusal}");
+    client.call("start_session", json!({ "title": "T", "workflow": "delivery-team" }));
     client.call("start_session", json!({ "title": "T", "workflow": "interlock.yaml" }));
 }
 

@@ -35,6 +35,12 @@ fn issues(review: u32, titles: &[&str]) -> Json {
     json!({ "issues": issues })
 }
 
+/// The author answers that all findings of a review are fixed. The reviewer decides whether they are.
+fn answers(review: u32, count: usize) -> Json {
+    let answer = |index: usize| json!({ "id": format!("TL-{review}-{index}"), "response": "fixed" });
+    json!({ "issue_responses": (0..count).map(answer).collect::<Vec<_>>() })
+}
+
 fn requests(team: &Team, session: &str, changes: Json) -> Json {
     team.plays(session, "tech_lead", "AUTH", "CHANGES_REQUESTED", changes)
 }
@@ -85,10 +91,10 @@ fn the_example_flow() {
 fn fewer_open_findings_are_progress() {
     let (team, s) = to_review("fewer_open_findings_are_progress");
     requests(&team, &s, issues(1, &["login", "logout", "session"]));
-    team.plays(&s, "developer", "AUTH", "READY_FOR_REVIEW", json!({}));
+    team.plays(&s, "developer", "AUTH", "READY_FOR_REVIEW", answers(1, 3));
     requests(&team, &s, issues(2, &["login", "logout", "session"]));
     assert_eq!(counters(&team, &s, "review"), (2, 1, 3), "as many as before: no progress");
-    team.plays(&s, "developer", "AUTH", "READY_FOR_REVIEW", json!({}));
+    team.plays(&s, "developer", "AUTH", "READY_FOR_REVIEW", answers(2, 3));
     let decided = requests(&team, &s, issues(3, &["session"]));
     assert_eq!(counters(&team, &s, "review"), (3, 0, 1), "progress sets the passages without it back");
     assert_eq!(decided["next"][0]["role"], "developer");
@@ -139,7 +145,7 @@ fn the_cap_moves_the_work_up_whatever_the_progress() {
         let role = if review < 5 { "developer" } else { "senior_software_engineer" };
         assert_eq!(decided["next"][0]["role"], role, "review {review}");
         if review < 5 {
-            team.plays(&s, "developer", "AUTH", "READY_FOR_REVIEW", json!({}));
+            team.plays(&s, "developer", "AUTH", "READY_FOR_REVIEW", answers(review, all.len()));
             all.pop();
         }
     }

@@ -138,7 +138,7 @@ fn manager_who_confirms_sees_approver_notes_and_blocker() {
         "docker compose up",
         "`tech_lead` reported `APPROVED_WITH_NOTES`",
         "Rate limit per address later.",
-        "[HIGH] src/login.ts:3 No audit log",
+        "HIGH, not blocking: N1 No audit log (src/login.ts:3), by tech_lead",
         r#""accept": ["login"]"#,
     ]);
 }

@@ -212,8 +212,8 @@ say('NOTHING_TO_DO' if TURN == 1 else 'READY_FOR_QA')
     assert!(!has(&yard.statuses(&session), "NOTHING_TO_DO"));
 }
 
-const PHASES: &str = "workflow: ours\nlanguage: 1\nroles:\n  maker: { is: [author] }\n  tester: { is: [author] }\n  reader: {}\n\
-                      phases:\n  - { phase: build, role: maker, changes: required }\n  - { phase: testing, role: tester, changes: required }\n  - { phase: reading, role: reader }\n  - { phase: merge, merge: author }\nmerge: { MERGE_SUCCESS: { advance: phase }, MERGE_CONFLICT: { goto: build }, MERGE_TEST_FAILURE: { goto: build }, MERGE_BLOCKED: { ask: clarify } }\nroutes: { any: { complete: { advance: phase } } }\n";
+const PHASES: &str = "workflow: ours\nlanguage: 1\nloops: { merging: 3 }\nroles:\n  maker: { is: [author] }\n  tester: { is: [author] }\n  reader: {}\n\
+                      phases:\n  - { phase: build, role: maker, changes: required }\n  - { phase: testing, role: tester, changes: required }\n  - { phase: reading, role: reader }\n  - { phase: merge, merge: author }\nmerge: { MERGE_SUCCESS: { advance: phase }, MERGE_CONFLICT: { goto: build, loop: merging }, MERGE_TEST_FAILURE: { goto: build, loop: merging }, MERGE_BLOCKED: { ask: clarify } }\nroutes: { any: { complete: { advance: phase } } }\n";
 
 /// The diff of an earlier phase is not the work of a later one.
 #[test]

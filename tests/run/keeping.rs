@@ -36,7 +36,8 @@ fn what_went_wrong_is_kept_unless_nothing_is() {
     let more = "  - { role: developer, prints: nothing }\n  - { role: senior_software_engineer, prints: nothing }\n  - { role: project_manager, group: one, prints: nothing }";
     for (keep, is_kept) in [("failed", true), ("never", false)] {
         let script = script("{ id: one, title: One }, { id: two, title: Two }", more);
-        let file = agents(&format!("keep: {keep}\ndefaults: {{ stuck: {{ after: 50ms, option: drop }} }}"));
+        let defaults = "{ stuck: { after: 50ms, option: drop }, nothing_completed: { after: 50ms, option: confirm } }";
+        let file = agents(&format!("keep: {keep}\ndefaults: {defaults}"));
         let files = [("scripted.yaml", script.as_str()), ("agents.yaml", &file), ("m.md", "# One\n")];
         let yard = Yard::new(&format!("keep_{keep}_failed"), &files);
         let output = yard.ask(&["run", "m.md", "--json"]);

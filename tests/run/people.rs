@@ -53,8 +53,8 @@ fn a_run_that_does_not_wait_says_what_waits() {
 fn a_question_with_a_default_answers_itself_and_people_are_told() {
     let told = "told.json";
     let agents = format!(
-        "agents: {{ s: {{ client: scripted }} }}\nroles: {{ any: s }}\ndefaults: {{ stuck: {{ after: 200ms, option: drop }} }}\n\
-         notify: {{ command: [sh, -c, \"cat > {told}\"] }}\n"
+        "agents: {{ s: {{ client: scripted }} }}\nroles: {{ any: s }}\ndefaults: {{ stuck: {{ after: 200ms, option: drop }}, nothing_completed: {{ after: 200ms, option: confirm }} }}\n\
+         notify: {{ command: [sh, -c, \"cat > {told}.new; test -e {told} || mv {told}.new {told}\"] }}\n"
     );
     let more = "  - { role: developer, prints: nothing }\n  - { role: senior_software_engineer, prints: nothing }\n  - { role: project_manager, group: one, prints: nothing }";
     let yard = Yard::new(

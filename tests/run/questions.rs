@@ -63,7 +63,7 @@ fn one_question_says_what_waits_for_it() {
         let lines = lines(text);
         let at = lines.iter().position(|line| line.ends_with("Which db?")).unwrap_or_else(|| panic!("{text}"));
         assert_eq!(lines[at + 1..at + 3], ["category: storage", "impact: The whole schema"], "{text}");
-        assert!(lines[at + 3].starts_with('1') && lines[at + 3].ends_with("pg"), "{text}");
+        assert!(lines[at + 3..].iter().any(|line| line.starts_with('1') && line.contains("pg")), "{text}");
     }
     yard.json(&["answer", &id, "--option", "2"]);
 }

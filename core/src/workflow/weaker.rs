@@ -1,7 +1,7 @@
 //! What another version of a workflow no longer demands.
 //!
 //! Requirements are compared by their structure, not by their text: evidence by its names, gates by their commands, loops
-//! by their limits. A requirement that is merely written in another way is not dropped.
+//! by what they measure. A requirement that is merely written in another way is not dropped.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,7 @@ pub fn dropped_requirements(old: &Workflow, new: &Workflow) -> Vec<Name> {
     dropped_evidence(old, new, &mut dropped);
     dropped_gates(old, new, &mut dropped);
     dropped_phases(old, new, &mut dropped);
-    dropped_limits(old, new, &mut dropped);
+    dropped_measures(old, new, &mut dropped);
     dropped_demands(old, new, &mut dropped);
     dropped_rights(old, new, &mut dropped);
     dropped.into_iter().map(Name::from).collect()
@@ -156,23 +156,11 @@ fn conditions(workflow: &Workflow, when: &[Test]) -> BTreeSet<(Name, BTreeSet<Na
     when.iter().map(test).collect()
 }
 
-fn dropped_limits(old: &Workflow, new: &Workflow, dropped: &mut Vec<String>) {
-    for before in &old.loops {
-        let Some(after) = new.loops.iter().find(|item| item.name == before.name) else {
-            dropped.push(format!("loop `{}` is gone", before.name));
-            continue;
-        };
-        if after.limit.iteration > before.limit.iteration {
-            let (now, then) = (after.limit.iteration, before.limit.iteration);
-            dropped.push(format!("loop `{}` escalates at iteration {now} instead of {then}", before.name));
-        }
-        if let Some(then) = before.limit.no_progress
-            && after.limit.no_progress.is_none_or(|now| now > then)
-        {
-            dropped
-                .push(format!("loop `{}` no longer escalates after {then} iterations without progress", before.name));
-        }
-        if before.measure.is_some() && before.measure != after.measure {
+/// A loop may get another limit: that is a matter of patience. What it measures decides whether work is done.
+fn dropped_measures(old: &Workflow, new: &Workflow, dropped: &mut Vec<String>) {
+    for before in old.loops.iter().filter(|item| item.measure.is_some()) {
+        let after = new.loops.iter().find(|item| item.name == before.name);
+        if after.is_none_or(|after| after.measure != before.measure) {
             dropped.push(format!("loop `{}` no longer measures what is open", before.name));
         }
     }

@@ -45,7 +45,10 @@ pub(crate) fn route_agrees(workflow: &Workflow, step: &Step) {
 }
 
 fn asks_before_end(event: &Event) -> bool {
-    event.changes.iter().any(|change| matches!(change, Change::Asked { name, .. } if name.as_str() == "nothing_completed"))
+    event
+        .changes
+        .iter()
+        .any(|change| matches!(change, Change::Asked { name, .. } if name.as_str() == "nothing_completed"))
 }
 
 /// Groups that wait for their turn have flags and dependencies of their own, and work of the session beside groups has no

@@ -132,7 +132,8 @@ impl Beginning<'_> {
         engine: &mut Engine,
         fits: impl Fn(&Workflow) -> Result<(), Failure>,
     ) -> Result<(Done, Arc<Workflow>), Failure> {
-        let (workflow, pinned) = library::pinnable(self.workflow)?;
+        let is_pinned = |hash| Ok(engine.store().view()?.workflow(hash)?.is_some());
+        let (workflow, pinned) = library::pinnable_unless(self.workflow, is_pinned)?;
         fits(&workflow)?;
         let workflow = Arc::new(workflow);
         let settings = self.settings.iter().map(|pair| (Name::new(&pair.name), Name::new(&pair.value))).collect();

@@ -156,7 +156,7 @@ impl View {
         }
         for (index, option) in prompt.question.options.iter().enumerate() {
             text.push(MARGIN);
-            text.put(format_args!("  {}  {option}", index + 1));
+            text.put(format_args!("  {}  {}", index + 1, prompt.option(option)));
         }
         text.push(MARGIN);
         text.push("  ");

@@ -169,7 +169,7 @@ fn question(prompt: &Prompt<'_>, columns: usize, most: usize, has_keys: bool) ->
         add(if index == 0 { "? " } else { "  " }, ALERT, &format!("{words}{more}"));
     }
     for (index, option) in options.iter().take(shown).enumerate() {
-        add(&format!("  {:>3}  ", index + 1), PLAIN, option);
+        add(&format!("  {:>3}  ", index + 1), PLAIN, &prompt.option(option));
     }
     if let Some(reply) = &prompt.reply {
         add("  ", ALERT, reply);

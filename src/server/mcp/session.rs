@@ -1,6 +1,7 @@
 //! Sessions: starting one, and how it stands.
 
 use interlock_core::code::Code;
+use interlock_core::id::Name;
 use interlock_core::workflow::BUILTINS;
 use serde_json::{Value as Json, json};
 
@@ -8,6 +9,7 @@ use crate::cli::Place;
 use crate::cli::session::start::{Beginning, LARGEST_MISSION, workflow_name};
 use crate::cli::values::Pair;
 use crate::failure::{Exit, Failure};
+use crate::library;
 use crate::server::mcp::arguments::{OfSession, Start};
 use crate::server::mcp::steps;
 use crate::server::mcp::told::{Outcome, Told};
@@ -49,7 +51,10 @@ pub(super) fn permitted(named: Option<&str>, place: &Place) -> Result<String, Fa
     let own = workflow_name(None, place);
     match named {
         None => own,
-        Some(name) if BUILTINS.iter().any(|builtin| builtin.name == name) => Ok(name.to_owned()),
+        Some(name) if BUILTINS.iter().any(|builtin| builtin.name == name) => match &own {
+            Ok(own) => keeps_requirements(own, name).map(|()| name.to_owned()),
+            Err(_) => Ok(name.to_owned()),
+        },
         Some(name) if own.as_ref().is_ok_and(|own| own == name) || name == crate::library::PROJECT_FILE => own,
         Some(name) => {
             let names = BUILTINS.iter().map(|builtin| builtin.name.to_owned());
@@ -58,6 +63,18 @@ pub(super) fn permitted(named: Option<&str>, place: &Place) -> Result<String, Fa
                 .allowed(own.is_ok().then(|| crate::library::PROJECT_FILE.to_owned()).into_iter().chain(names)))
         }
     }
+}
+
+/// A built-in workflow in the place of the project's own, if it demands no less.
+fn keeps_requirements(own: &str, named: &str) -> Result<(), Failure> {
+    let dropped = library::dropped_by_builtin(own, named)?;
+    if dropped.is_empty() {
+        return Ok(());
+    }
+    let list: Vec<&str> = dropped.iter().map(Name::as_str).collect();
+    let message = format!("`{named}` demands less than the workflow of this project: {}", list.join("; "));
+    Err(Failure::new(Exit::Refused, Code::RequirementDropped, message)
+        .help("leave it out for the project's own; with another workflow, a person starts the session"))
 }
 
 pub(super) fn whats_next(of: &OfSession, place: &Place) -> Outcome {
