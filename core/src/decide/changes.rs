@@ -110,6 +110,16 @@ impl Draft<'_> {
         Ok(())
     }
 
+    /// An author that changes files while it helps another role leaves a tree that was neither tested nor approved.
+    pub(super) fn void_changed_work(&mut self, situation: &Situation<'_>, observed: Option<&ObservedChanges>) {
+        let (Some(group), Some(observed)) = (situation.group, observed) else { return };
+        let helps = situation.task == Task::Consult
+            && situation.reporter.is_some_and(|role| situation.workflow().role(role).author);
+        if helps && group.has_evidence() && changes_tree(group.diff.as_ref(), observed) {
+            self.push(Change::PassesLapsed { group: group.id.clone() });
+        }
+    }
+
     /// Changed files that the handoff does not name are pointed out, and stop nothing.
     pub(super) fn note_unclaimed(&mut self, observed: Option<&ObservedChanges>) {
         let Some(observed) = observed.filter(|observed| !observed.unclaimed.is_empty()) else { return };

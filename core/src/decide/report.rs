@@ -164,6 +164,7 @@ pub(crate) fn route_report<'a>(
     draft.preview = given.is_some();
     draft.observed = observed;
     draft.note_unclaimed(observed);
+    draft.void_changed_work(&situation, observed);
     draft.push(Change::Closed { assignment: id, how: Closing::Reported, digest: Some(handoff.digest), via: None });
     draft.note_nothing_to_do(situation.group, chosen.rule, &assignment.role);
     draft.take_ledger(&mut situation, handoff);
