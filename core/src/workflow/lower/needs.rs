@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use crate::code::Code;
 use crate::id::Name;
 use crate::problem::Problem;
+use crate::workflow::BUILTINS;
 use crate::workflow::lower::Lowering;
 use crate::workflow::lower::entry::suffixed;
 use crate::workflow::model::*;
@@ -54,11 +55,14 @@ impl Lowering<'_> {
         }
     }
 
-    /// Where nothing is ever accepted, an excuse could never be confirmed.
+    /// Where nothing is ever accepted, an excuse could never be confirmed. Built-in entries then excuse nothing, so that a
+    /// file that extends them may leave acceptance out.
     fn excuses_need_acceptance(&mut self) {
         if !self.completion.once_blocked.is_empty() || self.doc.unread.any_of(&["completion"]) {
             return;
         }
+        let is_shipped = |rule: &Rule| BUILTINS.iter().any(|builtin| *rule.place.file == *builtin.file);
+        self.rules.iter_mut().filter(|rule| is_shipped(rule)).for_each(|rule| rule.excuses.clear());
         let Some(rule) = self.rules.iter().find(|rule| !rule.excuses.is_empty()) else { return };
         let problem = Problem::new(Code::ExcuseUnconfirmed, format!("`{}` excuses evidence", rule.id))
             .help("name what accepts such a group in `completion.group.once_blocked`, or remove `excuses`");
