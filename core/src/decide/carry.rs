@@ -326,11 +326,7 @@ impl Draft<'_> {
     pub(crate) fn void_evidence(&mut self, situation: &Situation<'_>) {
         let Some(group) = situation.group else { return };
         if group.has_evidence() {
-            self.push(Change::PassesLapsed { group: group.id.clone() });
-            // Only new work of an author makes a new tree: until then a failure stays one.
-            for name in &group.failed {
-                self.push(Change::EvidenceFailed { group: group.id.clone(), name: name.clone() });
-            }
+            self.lapse_passes(group);
         }
         if let Some(from) = situation.waiting().iter().position(|seat| seat.task == Task::Merge) {
             self.end_waiting(situation.slot(), from, Resolution::Rework);

@@ -116,6 +116,15 @@ impl Draft<'_> {
         let helps = situation.task == Task::Consult
             && situation.reporter.is_some_and(|role| situation.workflow().role(role).author);
         if helps && group.has_evidence() && changes_tree(group.diff.as_ref(), observed) {
+            self.lapse_passes(group);
+        }
+    }
+
+    /// New work of an author is a new tree, of which earlier failures say nothing. Where the diff shows that nothing
+    /// changed, they stay.
+    pub(super) fn void_failures(&mut self, group: &Group, observed: Option<&ObservedChanges>) {
+        let is_new = observed.is_none_or(|observed| changes_tree(group.diff.as_ref(), observed));
+        if is_new && !group.failed.is_empty() {
             self.push(Change::PassesLapsed { group: group.id.clone() });
         }
     }

@@ -232,7 +232,15 @@ impl<'a> Draft<'a> {
             self.push(Change::Author { group: group.id.clone(), role: name.clone() });
         }
         if group.has_evidence() || self.passes_in_draft() {
-            self.push(Change::PassesLapsed { group: group.id.clone() });
+            self.lapse_passes(group);
+        }
+    }
+
+    /// What was passed says nothing of the work that follows. A failure stays until an author delivers another tree.
+    pub(crate) fn lapse_passes(&mut self, group: &Group) {
+        self.push(Change::PassesLapsed { group: group.id.clone() });
+        for name in &group.failed {
+            self.push(Change::EvidenceFailed { group: group.id.clone(), name: name.clone() });
         }
     }
 

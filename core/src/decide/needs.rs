@@ -115,7 +115,9 @@ pub(crate) fn refuse_failed(situation: &Situation<'_>, rule: &Rule) -> Result<()
         let Some(need) = workflow.completion.needs.get(usize::from(*index)) else { continue };
         let names = need.options.iter().map(|ix| &workflow.pass(*ix).name);
         if let Some(name) = names.clone().find(|name| group.failed.contains(*name)) {
-            return Err(failed_evidence(workflow, group, name).allowed(super::choose::accepted(situation)));
+            let said = situation.handoff.map(|handoff| handoff.said.to_string());
+            let allowed = super::choose::accepted(situation).into_iter().filter(|status| Some(status) != said.as_ref());
+            return Err(failed_evidence(workflow, group, name).allowed(allowed.collect()));
         }
     }
     Ok(())
@@ -209,20 +211,17 @@ impl Draft<'_> {
         self.push(Change::Excused { group: group.id.clone(), excuse });
     }
 
-    /// Work that goes back, and reaches no author in this decision, leaves the tree with a failure on record.
+    /// Work that goes back leaves the tree with a failure on record, until its author delivers another one.
     pub(crate) fn note_failure(&mut self, situation: &Situation<'_>, rule: &Rule) {
         let (Some(group), Some(reporter)) = (situation.group, situation.reporter) else { return };
-        let workflow = self.cx.workflow;
-        let author_works = self.changes.iter().any(|change| {
-            matches!(change, Change::Assigned { group: Some(g), task: Task::Work, role, .. }
-                if *g == group.id && workflow.role_named(role).is_some_and(|ix| workflow.role(ix).author))
-        });
-        if author_works || situation.task == Task::Merge || !sends_back(rule) {
+        if situation.task == Task::Merge || !sends_back(rule) {
             return;
         }
-        for pass in &workflow.passes {
+        let lapses = |change: &Change| matches!(change, Change::PassesLapsed { group: g } if *g == group.id);
+        let since = self.changes.iter().rposition(lapses).map_or(0, |at| at.saturating_add(1));
+        for pass in self.cx.workflow.passes.iter().filter(|pass| pass.roles.contains(reporter.index())) {
             let failed = Change::EvidenceFailed { group: group.id.clone(), name: pass.name.clone() };
-            if pass.roles.contains(reporter.index()) && !self.changes.contains(&failed) {
+            if !self.changes.iter().skip(since).any(|change| *change == failed) {
                 self.push(failed);
             }
         }

@@ -173,6 +173,9 @@ pub(crate) fn route_report<'a>(
     if let Some(group) = situation.group.filter(|group| delivers && !group.delivered) {
         draft.push(Change::WorkDelivered { group: group.id.clone() });
     }
+    if let Some(group) = situation.group.filter(|_| delivers) {
+        draft.void_failures(group, observed);
+    }
     draft.carry(&situation, chosen, &voice)?;
     if assignment.task == Task::Merge && !draft.preview {
         draft.note_empty_merge(situation.group);
