@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use crate::changes;
 use crate::yard::{Yard, script};
 
 const ONE: &str = "{ id: one, title: One }";
@@ -65,4 +66,46 @@ fn declared_investigation_runs_to_its_end() {
     let run = yard.run(&["m.md", "--agents", "scripted", "--investigation", "--as", "ann"]);
     assert_eq!(run["status"], "completed");
     assert_eq!(run["exceptions"][0]["text"], "declared an investigation by ann: it may end without groups", "{run:#}");
+}
+
+/// QA fails the tree, and its author delivers the same files again: an approval does not make up for that.
+#[test]
+fn failed_tree_that_is_delivered_again_does_not_complete() {
+    let body = "
+if ROLE == 'developer':
+    put('work.txt', 'bad')
+    say('READY_FOR_QA')
+if ROLE == 'qa_expert':
+    if TURN == 1: say('FAIL', test_progression={'still_failing': ['t']})
+    else: say('BLOCKED', attempted=['npm test'], blocked_reason='environment')
+";
+    let yard = changes::project("failed_again", &["developer", "qa_expert"], body, &[]);
+    let (text, code, session) = changes::run(&yard, &[]);
+    assert_eq!(code, Some(3), "{text}");
+    assert_eq!(yard.json(&["session", "show", &session])["groups"][0]["failed_evidence"], json!(["qa"]), "{text}");
+    let refused = yard.ask(&["override", &session, "one", "--waive", "qa", "--why", "the lab is closed"]);
+    let refused = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(refused.contains("E0351"), "{refused}");
+}
+
+/// A tree that failed is back after another one passed.
+#[test]
+fn failed_tree_that_comes_back_does_not_complete() {
+    let body = "
+if ROLE == 'developer':
+    put('work.txt', ['bad', 'good', 'bad'][min(TURN, 3) - 1])
+    say('READY_FOR_QA', issue_responses=[{ 'id': 'R1', 'response': 'fixed' }] if TURN > 2 else [])
+if ROLE == 'qa_expert':
+    if TURN == 1: say('FAIL', test_progression={'still_failing': ['t']})
+    elif TURN == 2: say('PASS', test_progression={'still_failing': []})
+    else: say('BLOCKED', attempted=['npm test'], blocked_reason='environment')
+if ROLE == 'tech_lead':
+    issue = { 'id': 'R1', 'title': 'T', 'location': 'work.txt:1', 'severity': 'HIGH', 'blocking': True }
+    if TURN == 1: say('CHANGES_REQUESTED', issues=[issue])
+    else: say('APPROVED')
+";
+    let yard = changes::project("failed_is_back", &["developer", "qa_expert", "tech_lead"], body, &[]);
+    let (text, code, session) = changes::run(&yard, &[]);
+    assert_eq!(code, Some(3), "{text}");
+    assert_eq!(yard.json(&["session", "show", &session])["groups"][0]["failed_evidence"], json!(["qa"]), "{text}");
 }

@@ -121,11 +121,17 @@ impl Draft<'_> {
     }
 
     /// New work of an author is a new tree, of which earlier failures say nothing. Where the diff shows that nothing
-    /// changed, they stay.
+    /// changed, or that a tree that failed is back, the failure stays.
     pub(super) fn void_failures(&mut self, group: &Group, observed: Option<&ObservedChanges>) {
         let is_new = observed.is_none_or(|observed| changes_tree(group.diff.as_ref(), observed));
-        if is_new && !group.failed.is_empty() {
-            self.push(Change::PassesLapsed { group: group.id.clone() });
+        let failed_before: Vec<Name> =
+            observed.into_iter().flat_map(|observed| group.failures_of_tree(&observed.tree)).cloned().collect();
+        if !is_new || group.failed.is_empty() && failed_before.is_empty() {
+            return;
+        }
+        self.push(Change::PassesLapsed { group: group.id.clone() });
+        for name in failed_before {
+            self.push(Change::EvidenceFailed { group: group.id.clone(), name });
         }
     }
 

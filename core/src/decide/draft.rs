@@ -1,5 +1,6 @@
 //! The changes of one decision, as they come together.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::checkout::GroupGate;
@@ -238,10 +239,23 @@ impl<'a> Draft<'a> {
 
     /// What was passed says nothing of the work that follows. A failure stays until an author delivers another tree.
     pub(crate) fn lapse_passes(&mut self, group: &Group) {
+        let failed = self.failures_now(group);
         self.push(Change::PassesLapsed { group: group.id.clone() });
-        for name in &group.failed {
-            self.push(Change::EvidenceFailed { group: group.id.clone(), name: name.clone() });
+        for name in failed {
+            self.push(Change::EvidenceFailed { group: group.id.clone(), name });
         }
+    }
+
+    /// Evidence that is on record as failed, with what this decision says of it.
+    pub(crate) fn failures_now(&self, group: &Group) -> Vec<Name> {
+        let lapses = |change: &Change| matches!(change, Change::PassesLapsed { group: g } if *g == group.id);
+        let lapsed = self.changes.iter().rposition(lapses);
+        let earlier = group.failed.iter().filter(|_| lapsed.is_none()).cloned();
+        let now = self.changes.iter().skip(lapsed.unwrap_or_default()).filter_map(|change| {
+            let Change::EvidenceFailed { group: failed, name } = change else { return None };
+            (*failed == group.id).then(|| name.clone())
+        });
+        earlier.chain(now).collect::<BTreeSet<Name>>().into_iter().collect()
     }
 
     fn passes_in_draft(&self) -> bool {

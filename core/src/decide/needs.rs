@@ -217,12 +217,10 @@ impl Draft<'_> {
         if situation.task == Task::Merge || !sends_back(rule) {
             return;
         }
-        let lapses = |change: &Change| matches!(change, Change::PassesLapsed { group: g } if *g == group.id);
-        let since = self.changes.iter().rposition(lapses).map_or(0, |at| at.saturating_add(1));
+        let known = self.failures_now(group);
         for pass in self.cx.workflow.passes.iter().filter(|pass| pass.roles.contains(reporter.index())) {
-            let failed = Change::EvidenceFailed { group: group.id.clone(), name: pass.name.clone() };
-            if !self.changes.iter().skip(since).any(|change| *change == failed) {
-                self.push(failed);
+            if !known.contains(&pass.name) {
+                self.push(Change::EvidenceFailed { group: group.id.clone(), name: pass.name.clone() });
             }
         }
     }

@@ -224,6 +224,9 @@ pub struct Group {
     /// Evidence whose role sent this tree back.
     #[serde(skip_serializing_if = "BTreeSet::is_empty", default)]
     pub failed: BTreeSet<Name>,
+    /// Trees that were sent back, with the evidence: their author may come back to one of them. The oldest are forgotten.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub failed_trees: Vec<(Name, Name)>,
     /// An author has delivered work on it.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub delivered: bool,
@@ -276,6 +279,9 @@ impl Words {
     }
 }
 
+/// Trees with a failure that a group remembers.
+const MOST_FAILED_TREES: usize = 32;
+
 impl Group {
     pub(crate) fn planned(plan: &PlannedGroup) -> Self {
         Self {
@@ -296,6 +302,7 @@ impl Group {
             accepted_by: None,
             excused: Vec::new(),
             failed: BTreeSet::new(),
+            failed_trees: Vec::new(),
             delivered: false,
             failing_tests: Vec::new(),
             merging: false,
@@ -328,10 +335,25 @@ impl Group {
     pub(super) fn pass_evidence(&mut self, name: &Name) {
         self.passed.insert(name.clone());
         self.failed.remove(name);
+        if let Some(diff) = &self.diff {
+            self.failed_trees.retain(|(failed, tree)| failed != name || *tree != diff.tree);
+        }
     }
 
     pub(super) fn fail_evidence(&mut self, name: &Name) {
         self.failed.insert(name.clone());
+        let Some(tree) = self.diff.as_ref().map(|diff| diff.tree.clone()) else { return };
+        let failed = (name.clone(), tree);
+        if !self.failed_trees.contains(&failed) {
+            let excess = self.failed_trees.len().saturating_sub(MOST_FAILED_TREES.saturating_sub(1));
+            self.failed_trees.drain(..excess);
+            self.failed_trees.push(failed);
+        }
+    }
+
+    /// Evidence that failed on this tree before.
+    pub(crate) fn failures_of_tree<'a>(&'a self, tree: &'a Name) -> impl Iterator<Item = &'a Name> {
+        self.failed_trees.iter().filter(move |(_, failed)| failed == tree).map(|(name, _)| name)
     }
 
     /// An acceptance does not cover evidence that is excused after it.
