@@ -109,8 +109,11 @@ fn fallback_that_passes_or_ends_something_is_refused() {
         let problems = run.json()["error"]["problems"].as_array().unwrap().clone();
         assert!(problems.iter().any(|problem| problem["code"] == "E0170"), "{entry}: {run}");
     }
-    for entry in ["{ spawn: tech_lead }", "{ consult: tech_lead, otherwise: { spawn: tech_lead } }", "{ ask: clarify }"]
-    {
+    for entry in [
+        "{ spawn: tech_lead, loop: unclear }",
+        "{ consult: tech_lead, otherwise: { spawn: tech_lead }, loop: unclear }",
+        "{ ask: clarify }",
+    ] {
         assert_eq!(check(entry).exit, 0, "{entry}: {}", check(entry));
     }
 }
