@@ -8,6 +8,7 @@ use crate::cli::Ending;
 use crate::engine::Done;
 use crate::failure::Exit;
 use crate::output::{HEADING, NAME, Output, Text};
+use crate::sanitise;
 
 /// The fields that every decision has, as scripts read them.
 pub(crate) fn json(decision: &Decision) -> Map<String, Value> {
@@ -102,13 +103,13 @@ pub(crate) fn next_text(text: &mut Text, decision: Option<&Decision>, session: &
     for next in decision.iter().flat_map(|decision| &decision.next) {
         let group = next.group.as_ref().map_or(String::new(), |group| format!(" on {group}"));
         let told = format!("{session}.{}  {}{group}, attempt {}", next.assignment, next.role, next.attempt);
-        line(text, "next", &told);
+        columns(text, "next", &told);
     }
     if let Some(put) = decision.and_then(|decision| decision.question.as_ref()) {
         line(text, "asked", &format!("{session}.{}", put.question));
     }
     if let Some(run) = decision.and_then(|decision| decision.gate.as_ref()) {
-        line(text, "gate", &format!("{session}.{}  {}", run.run, run.gate));
+        columns(text, "gate", &format!("{session}.{}  {}", run.run, run.gate));
     }
 }
 
@@ -126,7 +127,7 @@ pub(crate) fn text(decision: &Decision, workflow: &Workflow) -> Text {
     headline(&mut text, decision);
     let rule = workflow.rules.iter().find(|rule| rule.id == decision.rule);
     let place = rule.map(|rule| format!("  {}:{}", rule.place.file, rule.place.line)).unwrap_or_default();
-    line(&mut text, "rule", &format!("{}{place}", decision.rule));
+    columns(&mut text, "rule", &format!("{}{place}", sanitise::line(&decision.rule)));
     let told_below = |because: &&_| decision.overrides.iter().any(|applied| applied.because == **because);
     for because in decision.because.iter().filter(|because| !told_below(because)) {
         line(&mut text, "because", because);
@@ -164,10 +165,10 @@ fn headline(text: &mut Text, decision: &Decision) {
     if let Some(put) = &decision.question {
         text.push(" ");
         text.paint(NAME, &put.name);
-        text.put(format_args!(": {}", put.text));
+        text.put(format_args!(": {}", sanitise::line(&put.text)));
         if !put.options.is_empty() {
             let options: Vec<&str> = put.options.iter().map(|option| option.as_str()).collect();
-            text.put(format_args!(" [{}]", options.join(" | ")));
+            text.put(format_args!(" [{}]", sanitise::line(&options.join(" | "))));
         }
     }
     if let Some(run) = &decision.gate {
@@ -181,5 +182,10 @@ fn headline(text: &mut Text, decision: &Decision) {
 }
 
 fn line(text: &mut Text, label: &str, value: &str) {
+    columns(text, label, &sanitise::line(value));
+}
+
+/// A value in which the program made columns.
+fn columns(text: &mut Text, label: &str, value: &str) {
     text.line(format_args!("  {label:<10} {value}"));
 }

@@ -1,17 +1,20 @@
 //! A decision explained to a person, in lines of at most 80 columns.
 
+use interlock_core::code::Code;
 use interlock_core::decision::{Decision, Verdict};
 use interlock_core::event::{Cause, Event};
 use interlock_core::workflow::Workflow;
 use serde_json::{Map, Value as Json, json};
 
 use crate::clock::rfc3339;
-use crate::narrative::{Narrator, consequence};
+use crate::narrative::{Narrator, consequence, further_problems};
 use crate::output::{HEADING, NAME, Text, wrap};
 use crate::sanitise;
 
 const WIDTH: usize = 80;
 const LABEL: usize = 12;
+/// What is shown of the output of a gate that failed.
+const OUTPUT_LINES: usize = 10;
 
 /// The decision of an event, with everything that was read and recorded for it.
 pub(crate) struct Explanation<'a> {
@@ -57,7 +60,7 @@ impl Explanation<'_> {
         text.push("\n");
         // The sentence can quote a title or an answer. A marked line cannot be taken for what Interlock decided.
         paragraph(&mut text, "| ", &format!("{}.", capitalise(&self.narrator.sentence(&self.event.cause))));
-        paragraph(&mut text, "  ", &format!("Interlock decided: {}.", consequence(decision)));
+        paragraph(&mut text, "  ", &format!("Interlock decided: {}.", consequence(self.event, decision)));
         text.push("\n");
         let source = self.source().map(|(file, line)| format!(" ({}:{line})", file_name(file))).unwrap_or_default();
         labelled(&mut text, "rule", &[format!("{}{source}", decision.rule)]);
@@ -76,6 +79,7 @@ impl Explanation<'_> {
             labelled(&mut text, "passes on", &wrap(&fields.join(", "), WIDTH - LABEL - 2));
         }
         self.handoff(&mut text);
+        self.gate(&mut text);
         let warnings = decision.warnings.iter().map(|own| match &own.code {
             Some(code) => format!("{code}: {}", own.text),
             None => own.text.to_string(),
@@ -110,10 +114,66 @@ impl Explanation<'_> {
         }
     }
 
+    /// The tree that a gate ran on, and the end of what its command printed.
+    fn gate(&self, text: &mut Text) {
+        let Cause::GateFinished { tree, output, passed, .. } = &self.event.cause else { return };
+        // The warnings about uncommitted files name the tree as well.
+        if !tree.is_empty() && self.decision.warnings.is_empty() {
+            labelled(text, "tree", &[tree.get(..12).unwrap_or(tree).to_owned()]);
+        }
+        let lines: Vec<String> = output.lines().filter(|line| !line.trim().is_empty()).map(str::to_owned).collect();
+        if !passed {
+            labelled(text, "output", lines.get(lines.len().saturating_sub(OUTPUT_LINES)..).unwrap_or_default());
+        }
+    }
+
     /// The line of the rule in the workflow that the session is pinned to.
     fn source(&self) -> Option<(&str, u32)> {
         let place = self.workflow.place_of_rule(&self.decision.rule)?;
         Some((&place.file, place.line))
+    }
+}
+
+/// An event that decided nothing: a claim, a hook, a refusal.
+pub(crate) struct EventExplanation<'a> {
+    pub(crate) session: &'a str,
+    pub(crate) seq: u64,
+    pub(crate) event: &'a Event,
+    pub(crate) narrator: &'a Narrator,
+}
+
+impl EventExplanation<'_> {
+    pub(crate) fn json(&self) -> Json {
+        let mut document = self.narrator.record(self.event).fields(self.session);
+        document["event"] = json!(format!("{}.e{}", self.session, self.seq));
+        document["kind"] = json!(self.event.cause.kind());
+        document["at"] = json!(rfc3339(self.event.at));
+        if let Cause::Refused(refusal) = &self.event.cause {
+            document["refused"] = json!(refusal);
+        }
+        document["text"] = json!(anstream::adapter::strip_str(self.text().as_str()).to_string());
+        document
+    }
+
+    pub(crate) fn text(&self) -> Text {
+        let mut text = Text::default();
+        text.paint(NAME, format_args!("{}.e{}", self.session, self.seq));
+        text.line(format_args!("  {}", rfc3339(self.event.at)));
+        text.push("\n");
+        let Cause::Refused(refusal) = &self.event.cause else {
+            paragraph(&mut text, "| ", &format!("{}.", capitalise(&self.narrator.sentence(&self.event.cause))));
+            text.push("Interlock recorded it; it led to no decision.\n");
+            return text;
+        };
+        paragraph(&mut text, "| ", &format!("{}.", capitalise(&self.narrator.attempt(refusal))));
+        text.push("Interlock refused it; nothing changed.\n\n");
+        let first = format!("{}: {}", refusal.code, refusal.message);
+        let problems: Vec<String> = std::iter::once(first).chain(further_problems(refusal)).collect();
+        labelled(&mut text, "problem", &problems);
+        if let Some(code) = Code::parse(&refusal.code) {
+            labelled(&mut text, "help", &[code.help().to_owned(), format!("`interlock explain {code}` says more")]);
+        }
+        text
     }
 }
 

@@ -5,6 +5,7 @@ use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use interlock_core::code::Code;
+use interlock_core::handoff;
 use interlock_core::problem::group_problems;
 use interlock_core::rejection::Rejection;
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat, openat2};
@@ -31,13 +32,15 @@ pub(crate) fn clear(folder: &Path) -> io::Result<()> {
 
 /// Lays out what did not fit into a prompt, in the output folder. Whatever has the name of a file goes, a link too.
 pub(crate) fn lay_out(folder: &Path, files: &[(String, String)]) -> io::Result<()> {
-    for (name, text) in files {
-        let path = folder.join(name);
-        real_folder(path.parent().unwrap_or(folder))?;
-        remove(&path)?;
-        OpenOptions::new().write(true).create_new(true).open(&path)?.write_all(text.as_bytes())?;
-    }
-    Ok(())
+    files.iter().try_for_each(|(name, text)| lay_out_bytes(folder, name, text.as_bytes()))
+}
+
+/// Writes one file of the output folder.
+pub(crate) fn lay_out_bytes(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
+    let path = folder.join(name);
+    real_folder(path.parent().unwrap_or(folder))?;
+    remove(&path)?;
+    OpenOptions::new().write(true).create_new(true).open(&path)?.write_all(bytes)
 }
 
 /// Makes the output folder of an assignment that somebody else starts the agent for, with what did not fit into its prompt.
@@ -67,10 +70,13 @@ pub(crate) fn left(folder: &Path) -> io::Result<Option<Vec<u8>>> {
     if let Some(bytes) = read(folder, Path::new(FILE))? {
         return Ok(Some(bytes));
     }
-    match only_markdown(folder) {
-        Some(only) => read(folder, &only),
-        None => Ok(None),
-    }
+    let Some(only) = only_markdown(folder) else { return Ok(None) };
+    // A document without a metadata block is no handoff: it stays, for later roles.
+    Ok(read(folder, &only)?.filter(|bytes| has_block(bytes)))
+}
+
+fn has_block(bytes: &[u8]) -> bool {
+    !matches!(handoff::extract("handoff", bytes), Err(problems) if problems.iter().any(|one| one.code == Code::NoHandoff))
 }
 
 /// Removes a handoff that was not accepted, so that it is not read again. Other files stay. False: the folder was replaced,
@@ -83,7 +89,10 @@ pub(crate) fn discard(folder: &Path) -> bool {
     let handoff = folder.join(FILE);
     match fs::symlink_metadata(&handoff).is_ok() {
         true => remove(&handoff).is_ok(),
-        false => only_markdown(folder).is_none_or(|only| remove(&folder.join(only)).is_ok()),
+        false => {
+            let is_handoff = |only: &PathBuf| read(folder, only).ok().flatten().is_none_or(|bytes| has_block(&bytes));
+            only_markdown(folder).filter(is_handoff).is_none_or(|only| remove(&folder.join(only)).is_ok())
+        }
     }
 }
 
@@ -126,6 +135,11 @@ pub(crate) fn problems(rejection: &Rejection) -> Vec<String> {
         .iter()
         .map(|group| line(group.first.code.number(), &group.message(), group.first.advice()))
         .collect();
+    let listed = rejection.problems.iter().any(|problem| problem.message == rejection.message);
+    if !lines.is_empty() && !listed && rejection.problems.iter().all(|problem| problem.at.is_none()) {
+        // The problems list what the message is about.
+        lines.insert(0, sanitise::line(&format!("{}: {}", rejection.code.number(), rejection.message)).into_owned());
+    }
     if lines.is_empty() {
         lines.push(line(rejection.code.number(), &rejection.message, rejection.advice()));
     }

@@ -26,7 +26,12 @@ pub(crate) fn bytes(path: &Path, limit: u64) -> Result<Vec<u8>, Failure> {
 
 /// Reads text.
 pub(crate) fn text(path: &Path, limit: u64) -> Result<String, Failure> {
-    String::from_utf8(bytes(path, limit)?).map_err(|error| {
+    to_text(path, bytes(path, limit)?)
+}
+
+/// The bytes of a file as text.
+pub(crate) fn to_text(path: &Path, bytes: Vec<u8>) -> Result<String, Failure> {
+    String::from_utf8(bytes).map_err(|error| {
         let place = error.utf8_error().valid_up_to();
         let message = format!("{}: not UTF-8 text from byte {place} on", path.display());
         Failure::new(Exit::Invalid, Code::FileUnreadable, message)

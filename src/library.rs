@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use interlock_core::bounds::unbounded_cycles;
+use interlock_core::bounds::{dead_ends, unbounded_cycles};
 use interlock_core::code::Code;
 use interlock_core::id::{Digest, Name};
 use interlock_core::suggest;
@@ -26,12 +26,13 @@ pub(crate) fn open(wanted: &str) -> Result<Loaded, Failure> {
     Ok(loaded)
 }
 
-/// Cycles without a bound are errors wherever a workflow is checked or pinned. Built-ins are checked by a test.
+/// Cycles without a bound and states without a way on are errors wherever a workflow is checked or pinned. Built-ins are checked by a test.
 fn check_bounds(loaded: &mut Loaded) {
     let Some(workflow) = loaded.workflow.as_ref().filter(|_| !loaded.is_abstract) else { return };
-    let cycles = unbounded_cycles(workflow);
-    if !cycles.is_empty() {
-        loaded.problems.extend(cycles);
+    let mut problems = unbounded_cycles(workflow);
+    problems.extend(dead_ends(workflow));
+    if !problems.is_empty() {
+        loaded.problems.extend(problems);
         loaded.workflow = None;
     }
 }
@@ -94,7 +95,17 @@ pub(crate) fn pinnable_unless(
 
 /// What the project's own workflow demands and a built-in one does not: a model may not choose it instead.
 pub(crate) fn dropped_by_builtin(own: &str, named: &str) -> Result<Vec<Name>, Failure> {
-    Ok(dropped_requirements(&runnable(own)?, &runnable(named)?))
+    Ok(dropped_by_workflow(own, &runnable(named)?))
+}
+
+/// What the project's own workflow demands and a chosen one does not. An unreadable one of the project counts as dropped:
+/// otherwise breaking that file would let anyone choose the rules.
+pub(crate) fn dropped_by_workflow(own: &str, chosen: &Workflow) -> Vec<Name> {
+    match runnable(own) {
+        Ok(own) if own.hash == chosen.hash => Vec::new(),
+        Ok(own) => dropped_requirements(&own, chosen),
+        Err(_) => vec![Name::from(format!("the workflow of this project, {own}, cannot be read and compared"))],
+    }
 }
 
 fn usable(loaded: Loaded) -> Result<(Workflow, Pinned), Failure> {

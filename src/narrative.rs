@@ -2,19 +2,27 @@
 
 use std::collections::BTreeMap;
 
-use interlock_core::decision::Decision;
-use interlock_core::event::{Cause, Change, Event};
+use interlock_core::decision::{Action, Decision};
+use interlock_core::event::{Cause, Change, Event, Refusal, RefusedProblem};
 use interlock_core::id::{AssignmentId, Digest, GateRunId, Name, QuestionId};
+use interlock_core::naming::shown_status;
+use interlock_core::state::{End, SessionStatus};
 use serde_json::{Value as Json, json};
 
 use crate::clock::rfc3339;
+
+/// What a sentence quotes of the output of a gate.
+const LONGEST_OUTPUT: usize = 160;
+/// Files in conflict that a sentence names.
+const MOST_CONFLICTS: usize = 8;
 
 /// Knows who holds which assignment, and what questions and gates belong to, from the events that it has read.
 #[derive(Default)]
 pub(crate) struct Narrator {
     holders: BTreeMap<AssignmentId, (Name, Option<Name>)>,
-    questions: BTreeMap<QuestionId, Option<Name>>,
-    gates: BTreeMap<GateRunId, Option<Name>>,
+    /// The name of each question, and its group.
+    questions: BTreeMap<QuestionId, (Name, Option<Name>)>,
+    gates: BTreeMap<GateRunId, (Name, Option<Name>)>,
     /// The workflow that the session was pinned to by then.
     pub(crate) workflow_hash: Option<Digest>,
 }
@@ -50,10 +58,10 @@ impl Narrator {
         for change in &event.changes {
             if let Change::Assigned { assignment, role, group, .. } = change {
                 self.holders.insert(*assignment, (role.clone(), group.clone()));
-            } else if let Change::Asked { question, group, .. } = change {
-                self.questions.insert(*question, group.clone());
-            } else if let Change::GateOpened { run, group, .. } = change {
-                self.gates.insert(*run, group.clone());
+            } else if let Change::Asked { question, name, group, .. } = change {
+                self.questions.insert(*question, (name.clone(), group.clone()));
+            } else if let Change::GateOpened { run, gate, group, .. } = change {
+                self.gates.insert(*run, (gate.clone(), group.clone()));
             }
         }
     }
@@ -84,14 +92,14 @@ impl Narrator {
             Cause::Claimed { assignment, .. } => of(assignment, word("claimed")),
             Cause::Reported { assignment, status, .. }
             | Cause::Lost { assignment, status, .. }
-            | Cause::Merged { assignment, status } => of(assignment, Some(status.clone())),
+            | Cause::Merged { assignment, status, .. } => of(assignment, Some(status.clone())),
             Cause::Answered { question, option, by, .. } => {
                 let status = option.clone().or_else(|| word("answered"));
-                (Some(by.clone()), status, self.questions.get(question).cloned().flatten())
+                (Some(by.clone()), status, self.questions.get(question).and_then(|(_, group)| group.clone()))
             }
             Cause::GateFinished { run, passed, .. } => {
                 let status = word(if *passed { "passed" } else { "failed" });
-                (word("interlock"), status, self.gates.get(run).cloned().flatten())
+                (word("interlock"), status, self.gates.get(run).and_then(|(_, group)| group.clone()))
             }
             Cause::Deferred { group, by, .. } => (Some(by.clone()), word("deferred"), Some(group.clone())),
             Cause::Acknowledged { group, by } => (Some(by.clone()), word("acknowledged"), Some(group.clone())),
@@ -104,8 +112,43 @@ impl Narrator {
             Cause::Upgraded { by, .. } => (Some(by.clone()), word("upgraded"), None),
             Cause::Allowed { by, .. } => (Some(by.clone()), word("allowed"), None),
             Cause::Sighted(sighting) => (Some(sighting.client.clone()), word("seen"), None),
-            Cause::Refused(refusal) => (refusal.by.clone(), word("refused"), None),
+            Cause::Refused(refusal) => self.refused_actor(refusal),
         }
+    }
+
+    /// Who was refused, and on which group: the holder of the assignment, where the refusal names one.
+    fn refused_actor(&self, refusal: &Refusal) -> (Option<Name>, Option<Name>, Option<Name>) {
+        let status = Some(Name::new("refused"));
+        let Some(about) = &refusal.about else { return (refusal.by.clone(), status, None) };
+        if let Some((role, group)) = AssignmentId::parse(about).and_then(|id| self.holders.get(&id)) {
+            return (refusal.by.clone().or_else(|| Some(role.clone())), status, group.clone());
+        }
+        let of_question = QuestionId::parse(about).and_then(|id| self.questions.get(&id));
+        let of_gate = GateRunId::parse(about).and_then(|id| self.gates.get(&id));
+        let group = match of_question.or(of_gate) {
+            Some((_, group)) => group.clone(),
+            None => self.is_group(about).then(|| about.clone()),
+        };
+        (refusal.by.clone(), status, group)
+    }
+
+    /// Is it a group that some assignment was for?
+    fn is_group(&self, name: &Name) -> bool {
+        self.holders.values().any(|(_, group)| group.as_ref() == Some(name))
+    }
+
+    /// What a refusal was about, as people read it.
+    fn subject(&self, about: &Name) -> String {
+        let of = |(name, group): &(Name, Option<Name>)| match group {
+            Some(group) => format!("{name} of {group}"),
+            None => name.to_string(),
+        };
+        if let Some(id) = AssignmentId::parse(about).filter(|id| self.holders.contains_key(id)) {
+            return self.holder(id);
+        }
+        let gate = GateRunId::parse(about).and_then(|id| self.gates.get(&id)).map(of);
+        let question = QuestionId::parse(about).and_then(|id| self.questions.get(&id)).map(of);
+        gate.or(question).unwrap_or_else(|| about.to_string())
     }
 
     /// The holder of an assignment and its group, as people read it.
@@ -120,28 +163,55 @@ impl Narrator {
     /// The event in one sentence without a full stop.
     pub(crate) fn sentence(&self, cause: &Cause) -> String {
         match cause {
-            Cause::Started { title, workflow, .. } => format!("session started with workflow {workflow}: {title}"),
+            Cause::Started { title, workflow, by, dropped, .. } => {
+                let less: Vec<&str> = dropped.iter().map(Name::as_str).collect();
+                let chosen = match by {
+                    Some(by) if !less.is_empty() => {
+                        format!("; {by} chose a workflow that demands less than the project's: {}", less.join("; "))
+                    }
+                    Some(_) | None => String::new(),
+                };
+                format!("session started with workflow {workflow}: {title}{chosen}")
+            }
             Cause::Planned { by } => format!("{by} added groups to the plan"),
             Cause::Claimed { assignment, via, .. } => {
                 let via = via.as_ref().map_or(String::new(), |via| format!(" ({via})"));
                 format!("{} started work on {assignment}{via}", self.holder(*assignment))
             }
-            Cause::Reported { assignment, status, .. } => format!("{} reported {status}", self.holder(*assignment)),
+            Cause::Reported { assignment, status, .. } => {
+                format!("{} reported {}", self.holder(*assignment), shown_status(status))
+            }
             Cause::Lost { assignment, status, note } => {
                 let note = note.as_ref().map_or(String::new(), |note| format!(": {note}"));
                 format!("the attempt of {} was lost, {status}{note}", self.holder(*assignment))
             }
-            Cause::Merged { assignment, status } => format!("merge for {}: {status}", self.holder(*assignment)),
+            Cause::Merged { assignment, status, conflicts } => {
+                let files = conflicting_files(conflicts);
+                match self.holders.get(assignment) {
+                    Some((role, Some(group))) => format!("merge of {group} (work of {role}): {status}{files}"),
+                    Some((role, None)) => format!("merge of the work of {role}: {status}{files}"),
+                    None => format!("merge of {assignment}: {status}{files}"),
+                }
+            }
             Cause::Answered { question, option, text, by } => {
                 let answer = option.iter().chain(text).map(Name::as_str).collect::<Vec<_>>().join(": ");
-                format!("{by} answered {question}: {answer}")
+                match self.questions.get(question) {
+                    Some((name, Some(group))) => format!("{by} answered {name} for {group}: {answer}"),
+                    Some((name, None)) => format!("{by} answered {name}: {answer}"),
+                    None => format!("{by} answered {question}: {answer}"),
+                }
             }
-            Cause::GateFinished { gate, passed, .. } => {
-                format!("gate {gate} {}", if *passed { "passed" } else { "failed" })
+            Cause::GateFinished { run, gate, passed, output, .. } => {
+                let group = self.gates.get(run).and_then(|(_, group)| group.as_ref());
+                let group = group.map_or(String::new(), |group| format!(" of {group}"));
+                match passed {
+                    true => format!("gate {gate}{group} passed"),
+                    false => format!("gate {gate}{group} failed{}", failure_of(output)),
+                }
             }
             Cause::Deferred { group, why, by } => format!("{by} deferred {group}: {why}"),
             Cause::Acknowledged { group, by } => format!("{by} acknowledged that {group} is deferred"),
-            Cause::Overridden { group, to, why, by } => format!("{by} gave {group} to {to}: {why}"),
+            Cause::Overridden { group, to, why, by } => format!("{by} moved {group} to {to}: {why}"),
             Cause::Waived { group, evidence, why, by } => {
                 format!("{by} waived {evidence} for this tree of {group}: {why}")
             }
@@ -152,24 +222,79 @@ impl Narrator {
                 format!("{} was cut short; {assignment} can be claimed again", self.holder(*assignment))
             }
             Cause::LeaseExpired { assignment, .. } => format!("{} ran out of time", self.holder(*assignment)),
-            Cause::Upgraded { workflow, by, .. } => format!("{by} moved the session to workflow {workflow}"),
+            Cause::Upgraded { workflow, workflow_hash, from, by, dropped } => {
+                let short = |hash: &Digest| hash.to_string().get(..12).unwrap_or_default().to_owned();
+                let (from, to) = (short(from), short(workflow_hash));
+                let dropped: Vec<&str> = dropped.iter().map(Name::as_str).collect();
+                let less = if dropped.is_empty() {
+                    String::new()
+                } else {
+                    format!("; it demands less: {}", dropped.join("; "))
+                };
+                format!("{by} moved the session from {from} to workflow {workflow} {to}{less}")
+            }
             Cause::Allowed { paths, by } => {
                 let paths: Vec<&str> = paths.iter().map(Name::as_str).collect();
                 format!("{by} allowed protected paths: {}", paths.join(", "))
             }
             Cause::Sighted(sighting) => format!("hook {} of {} was seen", sighting.hook, sighting.client),
             Cause::Refused(refusal) => {
-                let by = refusal.by.as_ref().map_or(String::new(), |by| format!(" by {by}"));
-                let about = refusal.about.as_ref().map_or(String::new(), |about| format!(" for {about}"));
-                format!("refused {}: {}{by}{about}: {}", refusal.code, refusal.command, refusal.message)
+                format!("refused {}: {}: {}", refusal.code, self.attempt(refusal), refusal.message)
             }
         }
     }
+
+    /// What was tried, by whom and on what.
+    pub(crate) fn attempt(&self, refusal: &Refusal) -> String {
+        let held = refusal.about.as_ref().and_then(|about| AssignmentId::parse(about));
+        let held = held.filter(|id| refusal.command == "report" && self.holders.contains_key(id));
+        if let Some(id) = held {
+            let status = refusal.status.as_ref().map(|status| shown_status(status));
+            return format!(
+                "{} reported {}",
+                self.holder(id),
+                status.as_deref().unwrap_or("a handoff without a status")
+            );
+        }
+        let by = refusal.by.as_ref().map_or(String::new(), |by| format!(" by {by}"));
+        let about = refusal.about.as_ref();
+        let about = about.map_or(String::new(), |about| format!(" for {}", self.subject(about)));
+        format!("{}{by}{about}", refusal.command)
+    }
+}
+
+/// The problems of a refusal that its message does not name, each with its code.
+pub(crate) fn further_problems(refusal: &Refusal) -> Vec<String> {
+    let named = |problem: &&RefusedProblem| problem.code == refusal.code && problem.message == refusal.message;
+    let further = refusal.problems.iter().filter(|problem| !named(problem));
+    further.map(|problem| format!("{}: {}", problem.code, problem.message)).collect()
+}
+
+/// The files in conflict. Of many, the first ones and the number of the others.
+fn conflicting_files(files: &[Name]) -> String {
+    let shown: Vec<&str> = files.iter().take(MOST_CONFLICTS).map(Name::as_str).collect();
+    match files.len().saturating_sub(shown.len()) {
+        0 if shown.is_empty() => String::new(),
+        0 => format!(", in {}", shown.join(", ")),
+        more => format!(", in {} and {more} more", shown.join(", ")),
+    }
+}
+
+/// The command of a gate that failed, and its last line.
+fn failure_of(output: &str) -> String {
+    let lines = || output.lines().rev().map(str::trim).filter(|line| !line.is_empty());
+    let command = lines().find_map(|line| line.strip_prefix("$ ")).map(|command| format!("`{command}`"));
+    let last = lines().next().filter(|line| !line.starts_with("$ "));
+    let last = last.map(|line| line.strip_prefix("failed: ").unwrap_or(line).to_owned());
+    let short = |text: String| text.chars().take(LONGEST_OUTPUT).collect::<String>();
+    command.into_iter().chain(last).map(short).fold(String::new(), |all, part| format!("{all}: {part}"))
 }
 
 /// What follows a decision, in a few words.
-pub(crate) fn consequence(decision: &Decision) -> String {
-    let mut words = vec![decision.action.name().to_owned()];
+pub(crate) fn consequence(event: &Event, decision: &Decision) -> String {
+    // A verdict says more than that nothing follows.
+    let says_nothing = decision.judgement.is_some() && decision.action == Action::Wait;
+    let mut words: Vec<String> = (!says_nothing).then(|| decision.action.name().to_owned()).into_iter().collect();
     words.extend(decision.judgement.as_ref().map(|judgement| {
         let verdict = format!("{:?}", judgement.verdict).to_uppercase();
         if decision.next.is_empty() { verdict } else { format!("{verdict}, then") }
@@ -184,9 +309,31 @@ pub(crate) fn consequence(decision: &Decision) -> String {
         .collect();
     words.extend((!targets.is_empty()).then(|| targets.join(", ")));
     words.extend(decision.gate.as_ref().map(|run| run.gate.to_string()));
-    words.extend(decision.question.as_ref().map(|put| format!("a person ({}, {})", put.question, put.name)));
+    words.extend(decision.question.as_ref().map(|put| format!("a person: {} ({})", put.name, put.question)));
     words.extend(decision.escalated.then(|| "(escalated)".to_owned()));
+    words.extend(reached(&event.changes));
     words.join(" ")
+}
+
+/// Groups and the session, where they are completed or wait for a confirmation: the action alone does not say so.
+fn reached(changes: &[Change]) -> Option<String> {
+    let mut words: Vec<String> = Vec::new();
+    for change in changes {
+        if let Change::GroupEnded { group, end: End::Completed } = change {
+            words.push(format!("{group} is completed"));
+        } else if let Change::AwaitsConfirmation { group } = change {
+            words.push(format!("{group} awaits confirmation"));
+        } else if let Change::Session { status: SessionStatus::Completed } = change {
+            words.push("the session is completed".to_owned());
+        }
+    }
+    (!words.is_empty()).then(|| format!("({})", words.join(", ")))
+}
+
+/// Does the event complete its session?
+pub(crate) fn completes_session(event: &Event) -> bool {
+    let completes = |change: &Change| matches!(change, Change::Session { status: SessionStatus::Completed });
+    event.changes.iter().any(completes)
 }
 
 /// Each role once, in the order of the decision.

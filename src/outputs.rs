@@ -6,6 +6,9 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use interlock_core::handoff;
+use serde_json::Value as Json;
+
 use crate::handin;
 
 /// Copies of earlier outputs, inside the output directory of an agent that can read only its own.
@@ -14,6 +17,10 @@ pub(crate) const EARLIER: &str = "earlier";
 const OWN_FILES: &[&str] = &["handoff.json", "handoff.json.new", "whole", EARLIER];
 /// Prefix of files that Interlock or a client adapter puts beside the documents.
 const OWN_PREFIXES: &[&str] = &["handoff.", "contract", "."];
+/// Bytes kept of what a lost attempt printed.
+const MOST_OUTPUT: usize = 256 << 10;
+/// A larger patch of a lost attempt is not kept: a part of it could not be applied.
+const MOST_PATCH: usize = 8 << 20;
 const MOST_FILES: usize = 200;
 const MOST_DEPTH: u8 = 4;
 /// Bytes copied from one output directory.
@@ -66,4 +73,83 @@ pub(crate) fn copy_earlier(feature: &Path, places: &[String], output: &Path) -> 
         }
     }
     Ok(())
+}
+
+/// What is left of an attempt that ended without an accepted handoff.
+#[derive(Debug, Default)]
+pub(crate) struct Remains {
+    /// What the agent printed or said.
+    pub(crate) output: String,
+    /// Its changes of project files that were not kept.
+    pub(crate) patch: Vec<u8>,
+    /// The last handoff that it submitted.
+    pub(crate) handoff: Vec<u8>,
+}
+
+/// Paths of the remains in an output directory.
+pub(crate) const LOST_OUTPUT: &str = "lost/output.txt";
+pub(crate) const LOST_PATCH: &str = "lost/changes.patch";
+pub(crate) const LOST_HANDOFF: &str = "lost/handoff.json";
+
+impl Remains {
+    /// Keeps them in the output directory of the attempt, where the next attempt finds them. Empty ones leave no file.
+    pub(crate) fn keep(&self, directory: &Path) -> io::Result<()> {
+        let output = last_bytes(&self.output, MOST_OUTPUT).as_bytes();
+        let patch = self.patch.as_slice();
+        let patch = if patch.len() > MOST_PATCH { &[] } else { patch };
+        for (file, bytes) in [(LOST_OUTPUT, output), (LOST_PATCH, patch), (LOST_HANDOFF, &self.handoff)] {
+            if !bytes.iter().all(u8::is_ascii_whitespace) {
+                handin::lay_out_bytes(directory, file, bytes)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The remains that an attempt has in its output directory, as far as a prompt shows them.
+pub(crate) fn read_remains(directory: &Path) -> (Option<String>, Option<Json>) {
+    let read = |file: &str| handin::read(directory, Path::new(file)).ok().flatten();
+    let output = read(LOST_OUTPUT).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    let handoff = read(LOST_HANDOFF).and_then(|bytes| handoff::extract("handoff", &bytes).ok());
+    (output, handoff.map(|extracted| (*extracted.json).clone()))
+}
+
+/// The text of what a client printed. Clients that print events as JSON lines say in `text` what the agent said.
+pub(crate) fn readable(printed: &str) -> String {
+    let mut text = String::new();
+    for line in printed.lines() {
+        match serde_json::from_str::<Json>(line) {
+            Ok(event @ Json::Object(_)) => collect_texts(&event, &mut text),
+            Ok(_) | Err(_) => push_line(&mut text, line),
+        }
+    }
+    text
+}
+
+fn collect_texts(event: &Json, text: &mut String) {
+    match event {
+        Json::Object(members) => {
+            for (key, value) in members {
+                match value {
+                    Json::String(words) if matches!(key.as_str(), "text" | "result") => push_line(text, words),
+                    other => collect_texts(other, text),
+                }
+            }
+        }
+        Json::Array(items) => items.iter().for_each(|item| collect_texts(item, text)),
+        Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => {}
+    }
+}
+
+fn push_line(text: &mut String, line: &str) {
+    text.push_str(line);
+    text.push('\n');
+}
+
+fn last_bytes(text: &str, most: usize) -> &str {
+    let mut start = text.len().saturating_sub(most);
+    while !text.is_char_boundary(start) {
+        start += 1;
+    }
+    &text[start..]
 }

@@ -84,7 +84,8 @@ fn one(text: &mut Text, group: &ProblemGroup<'_>, (notes, general): Beside<'_>, 
         let below = indent + name.chars().count() + 5;
         for (index, line) in note.lines().enumerate() {
             match index {
-                0 => text.line(format_args!(": {line}")),
+                0 => text.line(format_args!(": {}", sanitise::line(line))),
+                // A list in a help text is indented.
                 _ => text.line(format_args!("{:below$}| {line}", "")),
             }
         }

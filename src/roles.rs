@@ -1,11 +1,12 @@
-//! How a role works and what it returns, told to whoever plays it. General: an assignment has a prompt of its own.
+//! How a role works and what it returns, for the agent that plays it. General: an assignment has a prompt of its own.
 
 use std::fmt::Write as _;
 
 use interlock_core::handoff::mandatory_skills;
 use interlock_core::id::Name;
 use interlock_core::workflow::{Role, Workflow, Writes};
-use serde_json::json;
+
+use crate::brief::RoleReturnFormat;
 
 /// What Interlock plays itself, no agent can.
 pub(crate) fn held(workflow: &Workflow) -> impl Iterator<Item = &Role> {
@@ -52,26 +53,18 @@ fn may_change(role: &Role) -> String {
 }
 
 fn returned(text: &mut String, workflow: &Workflow, role: &Role) {
-    let skeleton = json!({
-        "agent": role.name, "output_type": "<a word for the kind of output>",
-        "timestamp": "<now, as in 2026-01-18T15:42:00Z>", "feature_directory": "<the output directory>",
-        "skills_invoked": ["<every skill that you invoked>"], "status": "<one of the statuses below>",
-        "handoff": { "next_agent": null, "context": "<what the next one has to know to go on>" },
-    });
-    let _ = writeln!(text, "\n## What you return\n\nAt the very end, one JSON block:\n\n```json\n{skeleton:#}\n```\n");
-    let _ = writeln!(text, "`status` is one of these; your assignment says which are accepted then:\n");
-    for (status, means) in workflow.role_named(&role.name).map(|ix| workflow.status_meanings(ix)).unwrap_or_default() {
-        let means = means.map(|means| format!(": {means}")).unwrap_or_default();
-        let _ = writeln!(text, "- `{status}`{means}");
+    let format = RoleReturnFormat::of(workflow, role);
+    let _ = writeln!(text, "\n## What you return\n\nOne JSON block, as the last one of your last message:\n");
+    let _ = writeln!(text, "```json\n{}\n```\n", format.skeleton);
+    text.push_str(
+        "The prompt of your assignment lists the statuses that it accepts, and the fields that a status needs besides. These \
+         are all statuses of your role:\n\n",
+    );
+    for line in &format.statuses {
+        let _ = writeln!(text, "{line}");
     }
     if let Some(blocked) = &workflow.blocked {
         let status = workflow.status_name(blocked.status);
-        let reasons: Vec<String> = blocked.reasons.iter().map(|reason| format!("`{reason}`")).collect();
-        let _ = write!(text, "\n`{status}` is for when you cannot go on: `attempted` lists what you tried");
-        if !reasons.is_empty() {
-            let needed = if blocked.by_reason { "must be" } else { "may be" };
-            let _ = write!(text, ", `blocked_reason` {needed} one of {}", reasons.join(", "));
-        }
-        text.push_str(". It is never a reason to call the work done.\n");
+        let _ = writeln!(text, "\n`{status}` never completes the work: report it only when you cannot go on.");
     }
 }

@@ -16,12 +16,47 @@ pub(crate) fn text(text: &str) -> Cow<'_, str> {
     })
 }
 
-/// Text that must stay on its line: line breaks are shown, tabs are a space.
+/// Text of others within a line: line breaks are shown, and every run of blanks is one space.
+///
+/// A longer run could fill the rest of a terminal's line, so that the text after it looks like a line of the program.
 pub(crate) fn line(text: &str) -> Cow<'_, str> {
+    let shown = line_with_columns(text);
+    if !shown.contains("  ") {
+        return shown;
+    }
+    let mut single = String::with_capacity(shown.len());
+    for character in shown.chars() {
+        if character != ' ' || !single.ends_with(' ') {
+            single.push(character);
+        }
+    }
+    Cow::Owned(single)
+}
+
+/// A line that the program has laid out: as [`line`], but runs of spaces stay, because columns are made of them.
+pub(crate) fn line_with_columns(text: &str) -> Cow<'_, str> {
     replace(text, |character| match character {
         '\t' => Some(' '),
+        other if is_blank(other) => Some(' '),
         other => visible(other),
     })
+}
+
+/// A character other than the space that shows nothing but takes room.
+fn is_blank(character: char) -> bool {
+    matches!(
+        character,
+        '\u{a0}' | '\u{1680}' | '\u{2000}'
+            ..='\u{200a}'
+                | '\u{202f}'
+                | '\u{205f}'
+                | '\u{2800}'
+                | '\u{3000}'
+                | '\u{115f}'
+                | '\u{1160}'
+                | '\u{3164}'
+                | '\u{ffa0}'
+    )
 }
 
 /// A line of source text: as [`line`], but tabs stay, because the renderer aligns them.
@@ -120,9 +155,26 @@ mod tests {
     #[test]
     fn no_control_character_passes_and_columns_stay() {
         let every: String = (0..=0x11_0000).filter_map(char::from_u32).collect();
-        let shown = line(&every);
+        let shown = line_with_columns(&every);
         assert_eq!(shown.chars().count(), every.chars().count());
         assert!(!shown.chars().any(char::is_control));
+    }
+
+    #[test]
+    fn run_of_blanks_becomes_one_space() {
+        assert_eq!(line("Login      H  completed"), "Login H completed");
+        assert_eq!(line("a\u{a0}\u{2003}\t \u{3000}\u{2800}\u{3164}b"), "a b");
+        assert_eq!(line_with_columns("a   \u{a0}b"), "a    b");
+    }
+
+    #[test]
+    fn no_character_can_be_repeated_into_a_run_of_blanks() {
+        for character in (0..=0x11_0000).filter_map(char::from_u32).filter(|own| own.is_whitespace() || is_blank(*own))
+        {
+            let text = format!("a{}b", String::from(character).repeat(40));
+            let shown = line(&text);
+            assert!(!shown.contains("  ") && !shown.contains(is_blank), "{character:?} is shown as {shown:?}");
+        }
     }
 
     #[test]

@@ -30,22 +30,82 @@ pub(crate) fn glob_set<'a>(patterns: impl IntoIterator<Item = &'a str>, any_case
     set.build().unwrap_or_default()
 }
 
+/// Why a path is protected.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Protection {
+    /// It fits this pattern of the workflow.
+    Pattern(String),
+    /// The workflow or the agents file of this session.
+    OfSession,
+    /// A gate or `prepare` runs it.
+    Script,
+}
+
+/// A protected path that a role may not change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RefusedPath {
+    pub(crate) path: String,
+    protection: Protection,
+    /// Roles that own the path.
+    owners: Vec<Name>,
+}
+
+impl RefusedPath {
+    /// The pattern for `--allow` that lets this path be changed.
+    pub(crate) fn allowing(&self) -> String {
+        match &self.protection {
+            Protection::Pattern(pattern) if glob_set([pattern.as_str()], true).is_match(&self.path) => pattern.clone(),
+            Protection::Pattern(_) | Protection::OfSession | Protection::Script => globset::escape(&self.path),
+        }
+    }
+
+    /// Why it is protected, and who owns it.
+    pub(crate) fn why(&self) -> String {
+        let why = match &self.protection {
+            Protection::Pattern(pattern) => format!("protected by `{pattern}`"),
+            Protection::OfSession => "the workflow or agents file of this session".to_owned(),
+            Protection::Script => "a script that a gate or `prepare` runs".to_owned(),
+        };
+        match self.owners.as_slice() {
+            [] => format!("{why}; no role owns it"),
+            owners => {
+                let owners: Vec<&str> = owners.iter().map(Name::as_str).collect();
+                format!("{why}; owned by {}", owners.join(", "))
+            }
+        }
+    }
+}
+
 /// The paths that judge or configure the work. Only roles that own them change them.
 #[derive(Clone, Debug)]
 pub(crate) struct ProtectedPaths {
     files: GlobSet,
     /// Folders that protected files lie in: a link in their place would lead to other files.
     folders: GlobSet,
+    patterns: Vec<(String, Protection)>,
+    owners: Vec<(Name, Vec<Name>)>,
 }
 
 impl ProtectedPaths {
-    /// Those of a workflow, and files of the session itself, by their paths in the project. Letter case does not matter: some
-    /// file systems do not tell it apart.
-    pub(crate) fn new(workflow: &Workflow, of_session: &[String]) -> Self {
-        let own: Vec<String> = of_session.iter().map(|path| globset::escape(path)).collect();
-        let patterns = || workflow.protected.iter().map(Name::as_str).chain(own.iter().map(String::as_str));
-        let folders: Vec<String> = patterns().flat_map(folders_of).collect();
-        Self { files: glob_set(patterns(), true), folders: glob_set(folders.iter().map(String::as_str), true) }
+    /// Those of a workflow, and single files by their paths in the project. Letter case does not matter: some file systems do
+    /// not tell it apart. Scripts that are tests are left out: authors write those, and changes of them are pointed out.
+    pub(crate) fn new(workflow: &Workflow, of_session: &[String], scripts: &[String]) -> Self {
+        let tests = glob_set(workflow.test_files.iter().map(Name::as_str), true);
+        let of_workflow = workflow.protected.iter().map(Name::to_string);
+        let of_workflow = of_workflow.map(|pattern| (pattern.clone(), Protection::Pattern(pattern)));
+        let of_session = of_session.iter().map(|path| (globset::escape(path), Protection::OfSession));
+        let scripts = scripts.iter().filter(|path| !tests.is_match(path));
+        let scripts = scripts.map(|path| (globset::escape(path), Protection::Script));
+        let patterns: Vec<(String, Protection)> = of_workflow.chain(of_session).chain(scripts).collect();
+        let texts = || patterns.iter().map(|(pattern, _)| pattern.as_str());
+        let folders: Vec<String> = texts().flat_map(folders_of).collect();
+        let owners = workflow.roles.iter().filter(|role| !role.owns.is_empty());
+        Self {
+            files: glob_set(texts(), true),
+            folders: glob_set(folders.iter().map(String::as_str), true),
+            owners: owners.map(|role| (role.name.clone(), role.owns.clone())).collect(),
+            patterns,
+        }
     }
 
     /// Those of the paths that are protected, and that neither the role owns nor a person has allowed. `leads_on`: a link or a
@@ -55,13 +115,27 @@ impl ProtectedPaths {
         paths: impl IntoIterator<Item = (&'a str, bool)>,
         role: Option<&Role>,
         allowed: &[Name],
-    ) -> Vec<String> {
+    ) -> Vec<RefusedPath> {
         let owned = role.map_or(&[][..], |role| &role.owns);
         let may = glob_set(owned.iter().chain(allowed).map(Name::as_str), true);
-        let is_protected =
-            |path: &str, leads_on: bool| self.files.is_match(path) || leads_on && self.folders.is_match(path);
-        let refused = paths.into_iter().filter(|(path, leads_on)| is_protected(path, *leads_on) && !may.is_match(path));
-        refused.map(|(path, _)| path.to_owned()).collect()
+        let refused = paths.into_iter().filter(|(path, _)| !may.is_match(path));
+        refused.filter_map(|(path, leads_on)| self.protected(path, leads_on)).collect()
+    }
+
+    fn protected(&self, path: &str, leads_on: bool) -> Option<RefusedPath> {
+        if !(self.files.is_match(path) || leads_on && self.folders.is_match(path)) {
+            return None;
+        }
+        // Which pattern it is matters only to a message.
+        let fits = |pattern: &str| {
+            let folders = folders_of(pattern);
+            glob_set([pattern], true).is_match(path)
+                || leads_on && glob_set(folders.iter().map(String::as_str), true).is_match(path)
+        };
+        let protection = self.patterns.iter().find(|(pattern, _)| fits(pattern))?.1.clone();
+        let owns = |owned: &[Name]| glob_set(owned.iter().map(Name::as_str), true).is_match(path);
+        let owners = self.owners.iter().filter(|(_, owned)| owns(owned)).map(|(role, _)| role.clone());
+        Some(RefusedPath { path: path.to_owned(), protection, owners: owners.collect() })
     }
 }
 
@@ -93,12 +167,19 @@ mod tests {
 
     fn protected() -> ProtectedPaths {
         let workflow = load_builtin("delivery-team").and_then(|loaded| loaded.workflow).expect("a workflow");
-        ProtectedPaths::new(&workflow, &["team/[a].yaml".to_owned()])
+        ProtectedPaths::new(
+            &workflow,
+            &["team/[a].yaml".to_owned()],
+            &["check.sh".to_owned(), "tests/all.sh".to_owned()],
+        )
+    }
+
+    fn refused(path: &str, leads_on: bool) -> Vec<String> {
+        protected().refused([(path, leads_on)], None, &[]).into_iter().map(|refused| refused.path).collect()
     }
 
     #[test]
     fn default_patterns_cover_what_judges_the_work_and_not_instructions() {
-        let protected = protected();
         for path in [
             "interlock.yaml",
             "agents.yaml",
@@ -106,6 +187,15 @@ mod tests {
             ".claude/settings.json",
             "apps/web/.claude/settings.local.json",
             ".claude/hooks/check.sh",
+            ".claude/agents/reviewer.md",
+            ".codex/prompts/x.md",
+            "web/.gemini/commands/x.toml",
+            ".interlock.toml",
+            "interlock.yml",
+            ".husky/pre-commit",
+            ".pre-commit-config.yaml",
+            ".forgejo/workflows/ci.yml",
+            "check.sh",
             ".mcp.json",
             ".github/workflows/ci.yml",
             ".GitHub/Workflows/ci.yml",
@@ -114,28 +204,38 @@ mod tests {
             "azure-pipelines.yml",
             "team/[a].yaml",
         ] {
-            assert_eq!(protected.refused([(path, false)], None, &[]), [path]);
+            assert_eq!(refused(path, false), [path]);
         }
-        for path in
-            ["CLAUDE.md", "AGENTS.md", ".claude/commands/x.md", ".github/CODEOWNERS", "src/agents.yaml", "team/a.yaml"]
-        {
-            assert!(protected.refused([(path, false)], None, &[]).is_empty(), "{path}");
+        for path in [
+            "CLAUDE.md",
+            "AGENTS.md",
+            "GEMINI.md",
+            ".github/CODEOWNERS",
+            "src/agents.yaml",
+            "team/a.yaml",
+            "tests/all.sh",
+            "package.json",
+        ] {
+            assert!(refused(path, false).is_empty(), "{path}");
         }
     }
 
     #[test]
     fn link_in_the_place_of_a_protected_folder_is_refused() {
         for path in [".github", ".github/workflows", ".interlock", ".circleci", "a/.claude"] {
-            assert_eq!(protected().refused([(path, true)], None, &[]), [path]);
-            assert!(protected().refused([(path, false)], None, &[]).is_empty(), "{path}");
+            assert_eq!(refused(path, true), [path]);
+            assert!(refused(path, false).is_empty(), "{path}");
         }
-        assert!(protected().refused([("docs", true)], None, &[]).is_empty());
+        assert!(refused("docs", true).is_empty());
     }
 
     #[test]
     fn allowed_pattern_lets_only_its_own_paths_through() {
         let allowed = [Name::new(".github/workflows/**")];
         let paths = [(".github/workflows/ci.yml", false), (".gitlab-ci.yml", false)];
-        assert_eq!(protected().refused(paths, None, &allowed), [".gitlab-ci.yml"]);
+        let refused = protected().refused(paths, None, &allowed);
+        let names: Vec<&str> = refused.iter().map(|refused| refused.path.as_str()).collect();
+        assert_eq!(names, [".gitlab-ci.yml"]);
+        assert_eq!(refused[0].why(), "protected by `.gitlab-ci.yml`; no role owns it");
     }
 }

@@ -3,14 +3,16 @@
 use std::collections::BTreeMap;
 
 use interlock_core::id::{Digest, Name, QuestionId};
-use interlock_core::state::{CompletionException, GateRun as Awaited, Group, GroupStatus, Session, State};
+use interlock_core::state::{
+    CompletionException, End, GateRun as Awaited, Group, GroupStatus, Progress, Session, State,
+};
 use interlock_core::workflow::{Measure, Workflow};
 use serde_json::{Map, Value as Json, json};
 
 use crate::brief::QuestionBrief;
 use crate::engine::{Engine, Error, Live};
 use crate::gates;
-use crate::output::{HEADING, MARK, NAME, Text};
+use crate::output::{HEADING, NAME, Text};
 use crate::sanitise;
 use crate::store::rows::holder;
 
@@ -71,6 +73,9 @@ pub(crate) fn session(
 /// Requirements that the settings switch off, and who chose that.
 fn dropped(session: &Session, workflow: &Workflow) -> Vec<Json> {
     let off = workflow.requirements_off(&session.settings).into_iter();
+    let by_workflow = session.dropped.iter().map(|requirement| {
+        json!({ "workflow": session.workflow, "requirement": requirement, "by_default": false, "by": session.settings_by })
+    });
     off.map(|dropped| {
         let by = session.settings_by.as_ref().filter(|_| dropped.chosen);
         json!({
@@ -78,6 +83,7 @@ fn dropped(session: &Session, workflow: &Workflow) -> Vec<Json> {
             "requirement": dropped.requirement, "by_default": !dropped.chosen, "by": by,
         })
     })
+    .chain(by_workflow)
     .collect()
 }
 
@@ -129,6 +135,7 @@ fn group_json(group: &Group, state: &State, workflow: &Workflow) -> Json {
         "checked": !workflow.checks_nothing(group),
         "failing_tests": group.failing_tests,
         "notes": group.notes,
+        "deferred": deferral(group),
         "loops": loops(&group.lane.counters, Some(group), workflow),
     })
 }
@@ -229,23 +236,24 @@ pub(crate) fn text(live: &Live, workflow: &Workflow, pinned: &Pinned, briefs: &B
     let mut text = Text::default();
     text.paint(NAME, &live.id);
     let title = state.session.as_ref().map_or("", |session| session.title.as_str());
-    text.line(format_args!("  {}  {title}", state.status.name()));
+    text.line(format_args!("  {}  {}", state.status.name(), sanitise::line(title)));
     let hash = workflow.hash.to_string();
     let short = hash.get(..12).unwrap_or(&hash);
     text.line(format_args!("workflow {} {short}  ({})", workflow.name, pinned.note(workflow)));
     if let Some(session) = state.session.as_ref().filter(|session| !session.settings.is_empty()) {
         let settings: Vec<String> = session.settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
-        text.line(format_args!("settings {}", settings.join(" ")));
+        text.line(format_args!("settings {}", sanitise::line(&settings.join(" "))));
     }
     for allowed in state.session.iter().flat_map(|session| &session.allowed) {
-        text.line(format_args!("protected paths allowed by {}: {}", allowed.by, allowed.pattern));
+        let allowed = format!("protected paths allowed by {}: {}", allowed.by, allowed.pattern);
+        text.line(sanitise::line(&allowed));
     }
     for upgrade in &state.upgrades {
         let (from, to) = (upgrade.from.to_string(), upgrade.to.to_string());
         let (from, to) = (from.get(..12).unwrap_or(&from), to.get(..12).unwrap_or(&to));
-        text.line(format_args!("  moved by {} from {from} to {to}", upgrade.by));
+        text.line(format_args!("  moved by {} from {from} to {to}", sanitise::line(&upgrade.by)));
         for requirement in &upgrade.dropped {
-            text.line(format_args!("    dropped: {requirement}"));
+            text.line(format_args!("    dropped: {}", sanitise::line(requirement)));
         }
     }
     if !state.groups.is_empty() {
@@ -269,11 +277,11 @@ pub(crate) fn text(live: &Live, workflow: &Workflow, pinned: &Pinned, briefs: &B
     text.append(&next(live, briefs));
     if let Some(statement) = state.watch.statement() {
         text.push("\n");
-        text.line(format_args!("{statement}"));
+        text.line(sanitise::line(&statement));
     }
     for sentence in state.changes_statement() {
         text.push("\n");
-        text.line(format_args!("{sentence}"));
+        text.line(sanitise::line(&sentence));
     }
     text
 }
@@ -285,7 +293,7 @@ pub(crate) fn exception_line(text: &mut Text, exception: &CompletionException) {
         text.paint(NAME, group);
         text.push(": ");
     }
-    text.line(&exception.text);
+    text.line(sanitise::line(&exception.text));
 }
 
 fn group_line(text: &mut Text, group: &Group, state: &State, workflow: &Workflow, width: usize) {
@@ -304,12 +312,36 @@ fn group_line(text: &mut Text, group: &Group, state: &State, workflow: &Workflow
     if group.status() == GroupStatus::Blocked
         && let Some(block) = group.lane.blocks.last()
     {
-        text.put(format_args!("  blocked: {}", block.reason.as_ref().map_or("no reason given", Name::as_str)));
+        let reason = block.reason.as_ref().map_or("no reason given", Name::as_str);
+        text.put(format_args!("  blocked: {}", sanitise::line(reason)));
     }
-    text.line(format_args!("  {}", group.title));
+    text.line(format_args!("  {}", sanitise::line(&group.title)));
+    if let Some(line) = deferral_line(group) {
+        text.wrapped("    ", BELOW_FACT, line);
+    }
     for notice in serious_findings(group) {
         text.line(format_args!("  {:<width$}  {notice}", ""));
     }
+}
+
+/// Who deferred the group, why, and who acknowledged it.
+fn deferral(group: &Group) -> Option<Json> {
+    match &group.progress {
+        Progress::Ended(End::Deferred { why, by, acknowledged }) => {
+            Some(json!({ "by": by, "reason": why, "acknowledged_by": acknowledged }))
+        }
+        Progress::Ended(End::Completed | End::Cancelled { .. })
+        | Progress::Pending
+        | Progress::Working
+        | Progress::Arrived
+        | Progress::AwaitingConfirmation => None,
+    }
+}
+
+fn deferral_line(group: &Group) -> Option<String> {
+    let Progress::Ended(End::Deferred { why, by, acknowledged }) = &group.progress else { return None };
+    let state = acknowledged.as_ref().map_or("not acknowledged".to_owned(), |name| format!("acknowledged by {name}"));
+    Some(format!("deferred by {by}, {state}: {why}"))
 }
 
 /// What a person or the manager should know of a group before it is called done.
@@ -318,7 +350,7 @@ pub(crate) fn notices(group: &Group, workflow: &Workflow) -> Vec<String> {
     serious_findings(group).chain(unchecked).collect()
 }
 
-fn serious_findings(group: &Group) -> impl Iterator<Item = String> {
+pub(crate) fn serious_findings(group: &Group) -> impl Iterator<Item = String> {
     group.serious_remarks().map(|finding| {
         let text = format!("{} {} ({}), by {}", finding.id, finding.title, finding.location, finding.raised_by);
         format!("{}, not blocking: {}", finding.severity.name(), sanitise::line(&text))
@@ -333,12 +365,15 @@ fn unchecked_line(text: &mut Text, state: &State, workflow: &Workflow) {
     };
     let unchecked: Vec<&str> = state.groups.iter().filter(concerned).map(|group| group.id.as_str()).collect();
     if !unchecked.is_empty() {
-        text.line(format_args!("  nothing is checked in: {}", unchecked.join(", ")));
+        text.line(format_args!("  groups without a check: {}", unchecked.join(", ")));
     }
 }
 
 /// Interlock runs no command that could fail before the group completes.
 pub(crate) const NOTHING_CHECKED: &str = "nothing is checked: no gate runs a command that can fail";
+
+/// Starts the further lines of a fact or an effect.
+const BELOW_FACT: &str = "      | ";
 
 /// What may happen now.
 pub(crate) fn next(live: &Live, briefs: &Briefs) -> Text {
@@ -359,14 +394,15 @@ pub(crate) fn next(live: &Live, briefs: &Briefs) -> Text {
         text.push("  ");
         text.paint(NAME, format!("{}.{id}", live.id));
         let options: Vec<&str> = asked.options.iter().map(Name::as_str).collect();
-        text.put(format_args!("  a person is asked ({}):", options.join(" | ")));
-        text.quote(MARK, &asked.text);
+        let options = if options.is_empty() { String::new() } else { format!(" ({})", options.join(" | ")) };
+        text.put(format_args!("  a person is asked{}:", sanitise::line(&options)));
+        text.question(&asked.text);
         for fact in briefs.get(id).iter().flat_map(|brief| &brief.facts) {
-            text.line(format_args!("    - {fact}"));
+            text.wrapped("    - ", BELOW_FACT, fact);
         }
         for effect in briefs.get(id).iter().flat_map(|brief| &brief.effects) {
             let option = effect.option.as_deref().unwrap_or("own words");
-            text.line(format_args!("    {option} -> {}", effect.effect));
+            text.wrapped("    ", BELOW_FACT, format_args!("{option} -> {}", effect.effect));
         }
     }
     for (id, run) in &state.gate_runs {

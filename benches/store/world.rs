@@ -98,6 +98,7 @@ impl World {
             mission: None,
             investigation: false,
             by: None,
+            dropped: Vec::new(),
             allow: None,
         };
         Order { session, task }

@@ -109,6 +109,7 @@ fn planned(count: usize) -> Session {
         mission: None,
         investigation: false,
         by: None,
+        dropped: Vec::new(),
         allow: None,
     }));
     let names: Vec<Name> = (1..=count).map(|n| Name::from(format!("G{n}"))).collect();

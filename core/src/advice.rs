@@ -1,4 +1,4 @@
-//! What to do about each code, where nobody has said it more exactly.
+//! The help line of each code, for messages that have no more exact one.
 
 use crate::code::Code;
 
@@ -42,7 +42,7 @@ impl Code {
                 "give it `escalate_at: { iteration: N }` with N at least 1, and a `measure` for `no_progress`"
             }
             Code::PhasesOrTables => "keep either `phases`, or `begin` with `groups.begin` and `groups.ended`",
-            Code::WrongExample => "mend the rules, or write what they say; `interlock route` shows each step",
+            Code::WrongExample => "fix the rules or the example; `interlock route` shows each step",
             Code::BadExpression => "an expression sees `handoff` alone and gives one of the declared values",
             Code::AbstractWorkflow => "name a workflow that extends it; `interlock workflow list` shows them",
             Code::LanguageVersion => "write `language: 1`, or use the Interlock that the file was written for",
@@ -51,18 +51,19 @@ impl Code {
             Code::NeverReached => "put it before the alternative that always holds, or take it out",
             Code::BadDuration => "write a number and its unit, such as `90s`, `10m` or `2h`",
             Code::NothingNeeded => {
-                "declare `completion.group` with `needs` or `gates`, or accept that anything completes"
+                "name what must hold in `completion.group`: evidence that an entry `passes` in `needs`, a gate in `gates`"
             }
             Code::UnknownPlaceholder => "use a placeholder that is known there, or double the braces for plain text",
             Code::NoAuthorRole => "add `is: [author]` to the role that does the work",
             Code::UnboundedCycle => "add `loop: NAME` to one of the entries of the cycle, and declare the loop",
+            Code::DeadEnd => "add a status of this role that holds there, or send the work to another role or phase",
             Code::Unused => "use it, or take it out",
             Code::ExcuseUnconfirmed => "add `once_blocked: [acceptance]` to `completion.group`, or remove `excuses`",
 
             Code::FallbackPasses => {
                 "use `spawn`, `respawn`, `consult`, `escalate`, `goto` or `ask` there, and leave `passes` out"
             }
-            Code::NoHandoff => "end the output with a ```json block that has `agent`, `status` and `handoff`",
+            Code::NoHandoff => "return one JSON object that has `status` and `handoff`, in the way that the task says",
             Code::HandoffSyntax => "write strict JSON: double quotes, no comments, no comma before a closing bracket",
             Code::TwoHandoffs => "keep one of them, at the end of the output",
             Code::NotAnObject => "write one object: { \"agent\": …, \"status\": …, \"handoff\": … }",
@@ -72,7 +73,9 @@ impl Code {
             Code::FieldType => "`interlock handoff schema` says what this field holds",
             Code::FieldValue => "use one of the values that the workflow declares",
             Code::WrongAgent => "write the role of the assignment into `agent`",
-            Code::NextAgent => "orchestrated, set it to null; on your own, name who the table of the workflow names",
+            Code::NextAgent => {
+                "when Interlock routes, set it to null; otherwise use the role from the workflow's blocked table"
+            }
             Code::BadTimestamp => "write the time with its offset, such as 2026-01-18T15:42:00Z",
             Code::NothingAttempted => "list in `attempted` at least one thing that was tried before giving up",
             Code::NoReason => "`blocked_reason` belongs to a blocked status, with a reason of the workflow",
@@ -120,7 +123,7 @@ impl Code {
             Code::ReportDiffers => "an assignment reports once; what comes next is a new assignment",
             Code::NotNow => "report one of the allowed statuses instead",
             Code::NoSuchStatus => "report a status of the role; `interlock workflow show` lists them",
-            Code::StillOpen => "end every listed finding by its id, or list it in `issues` and request changes",
+            Code::StillOpen => "end what is open, or report a status that sends the work back",
             Code::NoRole => "use a role of the workflow; `interlock workflow show` lists them",
             Code::RoleBusy => "claim it when one of the others has reported",
             Code::NoGroup => "use the id of a group; `interlock session show` lists them",
@@ -136,13 +139,13 @@ impl Code {
             Code::LeaseHolds => "wait until the lease runs out, or let its holder report",
             Code::CompletionRejected => "see to every reason that is listed, then ask again",
             Code::OverrideImpossible => "choose a role that can hold this work now, in a group that is at work",
-            Code::HandoffOfAnother => "give in the handoff of this very assignment: its role, its phase",
+            Code::HandoffOfAnother => "submit the handoff of this assignment, with its role and its phase",
             Code::BadSetting => "use a setting and a value of the workflow; `interlock workflow show` lists them",
             Code::PlanRefused => "report the plan where the workflow takes one, with what it asks of every group",
             Code::NotForPeople => "let the role report that may do this; the workflow names it",
             Code::NotAMerge => "report it like any other work",
             Code::WorkflowMismatch => "use the workflow of the session, or move it: `interlock session upgrade`",
-            Code::NoDecision => "`interlock log SESSION` lists the decisions",
+            Code::NoDecision => "`interlock log SESSION` lists events and decisions; write SESSION.dN or SESSION.eN",
             Code::GroupUnfinished => "finish the group, defer it or have a person cancel it",
             Code::NoValidPath => "have the missing evidence reported by the roles that may give it",
             Code::BlockUnresolved => {
@@ -150,16 +153,16 @@ impl Code {
             }
             Code::DeferralNotNamed => "acknowledge it by name: `interlock acknowledge SESSION GROUP`",
             Code::NotConfirmed => "have the manager accept it by name, in `accept`",
-            Code::FindingsOpen => "have the findings mended and reviewed, or their rejections accepted",
+            Code::FindingsOpen => "have the findings fixed and reviewed, or their rejections accepted",
             Code::GateMissing => "let the gate run and pass on these very files",
             Code::GateWithoutTree => "run the gate with `interlock gate` or `interlock run`; both record the tree",
             Code::NothingPlanned => "plan at least one group, or say that there was only something to find out",
             Code::NotSaid => "the role that completes the session has to report so",
-            Code::NotWatched => "give it in through a client with its hooks installed, or through `interlock run`",
+            Code::NotWatched => "submit it through a client with its hooks installed, or through `interlock run`",
             Code::WeakerWorkflow => "keep what the new workflow drops, or say that you mean it: `--weaker`",
-            Code::Late => "claim the assignment again, and have it done anew",
+            Code::Late => "claim the assignment again, and let the agent do the work again",
             Code::EvidenceFailed => "send the work back to its author; a new tree is tested again",
-            Code::WaiverImpossible => "`interlock session show` lists what the group needs and what it has passed",
+            Code::WaiverImpossible => "`interlock complete SESSION` lists what each group has not passed yet",
             Code::NotAwaitingConfirmation => "`interlock session show` lists the groups that await confirmation",
             Code::NothingCompleted => "complete a group, or let a person confirm the end with `interlock answer`",
             Code::RequirementDropped => "let a person start it with the operator key, or change the workflow file",
@@ -171,7 +174,7 @@ impl Code {
             Code::FileUnreadable => "look whether the path is right and may be read",
             Code::BadArgument => "`--help` after the command shows what it takes",
             Code::UnknownCode => "`interlock explain` without a code lists all of them",
-            Code::ImportFailed => "mend the file where it is marked, and import it again",
+            Code::ImportFailed => "fix the file where it is marked, and import it again",
             Code::OutputFailed => "look whether the disk has room and the file may be written",
             Code::Bug => "please report it, with what you did; nothing of yours was changed by it",
 
@@ -188,7 +191,7 @@ impl Code {
             Code::NoChainKey => "put the key of this store where `interlock init` wrote it, or set INTERLOCK_KEY_FILE",
             Code::KeyMissing => "`interlock init` makes the keys; INTERLOCK_KEY_FILE says where else they are",
             Code::KeyWrong => "use the key that was made with this store",
-            Code::GuardFired => "go through Interlock's commands: the database holds the rules whoever writes",
+            Code::GuardFired => "use Interlock's commands: the database enforces the rules for every program",
             Code::ChainBroken => "`interlock audit verify` names the first event that is not what it was",
             Code::PinnedChanged => "put the store back from a backup: the session is held to what it started with",
             Code::TokenMissing => "set INTERLOCK_TOKEN or INTERLOCK_TOKEN_FILE to what the claim gave",
@@ -200,14 +203,14 @@ impl Code {
 
             Code::UnknownAgent => "declare it under `agents` in agents.yaml",
             Code::UnknownClient => "Interlock knows claude, codex and gemini, and in agents.yaml acp and command too",
-            Code::BadAgent => "mend its entry in agents.yaml; `interlock doctor` checks it again",
+            Code::BadAgent => "fix its entry in agents.yaml; `interlock doctor` checks it again",
             Code::ProgramMissing => "install it, or name its path; `interlock doctor` looks for all of them",
             Code::NotARepository => "run it in a git repository with at least one commit",
             Code::AlreadyRunning => "watch it with `interlock watch`, or stop the other run first",
             Code::NoAgentFor => "say in agents.yaml which agent plays the role",
-            Code::GitFailed => "see what git says, mend that, and run it again",
+            Code::GitFailed => "fix what git reports, and run it again",
             Code::RunStopped => "start it again: it goes on where it stopped",
-            Code::BadScript => "mend the script where it is marked",
+            Code::BadScript => "fix the script where it is marked",
             Code::Unrunnable => "change what is named in the workflow, or drive the session by hand",
 
             Code::ProtectedPath => "leave the path as it is; a person allows it with `interlock run --allow GLOB`",
@@ -218,8 +221,8 @@ impl Code {
             Code::ForOthers => "let a person do it, in a terminal of their own",
             Code::WorkLeftOpen => "go on with what is open; `interlock session next` lists it",
             Code::HookUnreachable => "see to what is said, then try again; `interlock plugin doctor` checks the set-up",
-            Code::BadHook => "install the hooks anew with `interlock plugin install`; the client may be newer",
-            Code::SettingsUnreadable => "mend the file by hand, then install again",
+            Code::BadHook => "install the hooks again with `interlock plugin install`; the client may be newer",
+            Code::SettingsUnreadable => "fix the file by hand, then install again",
 
             Code::AddressTaken => "name another with --listen, or stop the other program",
             Code::AddressUnusable => "name an address of this machine with --listen, such as 127.0.0.1:7420",

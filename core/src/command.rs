@@ -69,6 +69,32 @@ impl Command {
             | Command::LeaseExpired(_) => None,
         }
     }
+
+    /// The text that a person must write for the record, and its name in messages.
+    pub fn words(&self) -> Option<(&'static str, &Name)> {
+        match self {
+            Command::Defer(Defer { why, .. })
+            | Command::Override(Override { why, .. })
+            | Command::Waive(Waive { why, .. }) => Some(("reason", why)),
+            Command::Answer(Answer { choice: Choice::Text(text), .. }) => Some(("answer", text)),
+            Command::Answer(Answer { choice: Choice::Option { .. }, .. })
+            | Command::Start(_)
+            | Command::Plan(_)
+            | Command::Claim(_)
+            | Command::Report(_)
+            | Command::Lost(_)
+            | Command::Merged(_)
+            | Command::GateFinished(_)
+            | Command::Acknowledge(_)
+            | Command::Accept(_)
+            | Command::Complete(_)
+            | Command::Cancel(_)
+            | Command::LeaseExpired(_)
+            | Command::Upgrade(_)
+            | Command::Sight(_)
+            | Command::Allow(_) => None,
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -82,6 +108,8 @@ pub struct Start {
     pub investigation: bool,
     /// The person who starts it, where one showed the operator key.
     pub by: Option<Name>,
+    /// Requirements of the project's own workflow that the chosen one does not have.
+    pub dropped: Vec<Name>,
     /// Protected paths that the person who starts it allows.
     pub allow: Option<Allow>,
 }
@@ -98,10 +126,18 @@ pub struct Claim {
     pub assignment: AssignmentId,
     /// The hash of the secret that the holder gets.
     pub token: Digest,
-    /// Of the prompt that the holder gets.
-    pub prompt: Option<Digest>,
+    /// The prompt that the holder gets.
+    pub prompt: Option<ClaimedPrompt>,
     pub lease_until: Option<Timestamp>,
     pub via: Option<Via>,
+}
+
+/// What is recorded of a prompt.
+#[derive(Clone, Debug)]
+pub struct ClaimedPrompt {
+    pub digest: Digest,
+    /// Groups awaiting confirmation that it lists with blocker, attempts and approver.
+    pub confirmable: Vec<Name>,
 }
 
 #[derive(Clone, Debug)]

@@ -12,9 +12,9 @@ use serde_json::Value as Json;
 use crate::checkout::{GateCheckout, GroupGate};
 use crate::decision::Decision;
 use crate::handoff::{FilledFields, PlannedGroup, Response};
-use crate::id::{AssignmentId, Digest, GateRunId, Name, QuestionId, Timestamp};
+use crate::id::{AssignmentId, DecisionId, Digest, GateRunId, Name, QuestionId, Timestamp};
 use crate::observed::ObservedChanges;
-use crate::state::{End, Excuse, Finding, GatePurpose, Seat, SessionStatus, Stopped};
+use crate::state::{End, Excuse, FailureStatement, Finding, GatePurpose, HeldReport, Seat, SessionStatus, Stopped};
 use crate::watch::{Sighting, Via};
 use crate::workflow::Task;
 
@@ -52,6 +52,19 @@ pub struct Refusal {
     /// Of what was given in.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub digest: Option<Digest>,
+    /// The status of a report, as it was written.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub status: Option<Name>,
+    /// Everything that was wrong, where the message names only the first.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub problems: Vec<RefusedProblem>,
+}
+
+/// One reason of a refusal.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RefusedProblem {
+    pub code: Name,
+    pub message: Name,
 }
 
 /// What happened, as it was said.
@@ -72,6 +85,9 @@ pub enum Cause {
         /// The person who chose settings that drop a requirement, or declared the investigation.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         by: Option<Name>,
+        /// Requirements of the project's own workflow that the chosen one does not have. `by` chose it.
+        #[serde(skip_serializing_if = "Vec::is_empty", default)]
+        dropped: Vec<Name>,
     },
     Planned {
         by: Name,
@@ -104,6 +120,9 @@ pub enum Cause {
     Merged {
         assignment: AssignmentId,
         status: Name,
+        /// Files in conflict, where the merge conflicts.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        conflicts: Vec<Name>,
     },
     Answered {
         question: QuestionId,
@@ -256,6 +275,9 @@ pub enum Closing {
 pub enum Change {
     GroupPlanned {
         group: PlannedGroup,
+        /// The decision on the report that planned the group, where a later answer starts it.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        reported: Option<DecisionId>,
     },
     /// The groups wait for their turn at this stage.
     Staged {
@@ -412,6 +434,11 @@ pub enum Change {
         group: Name,
         tests: Vec<Name>,
     },
+    /// Failing tests that reports stated with a status of success: all that hold after this decision.
+    FailuresStated {
+        group: Name,
+        statements: Vec<FailureStatement>,
+    },
     Asked {
         question: QuestionId,
         name: Name,
@@ -421,6 +448,9 @@ pub enum Change {
         options: Vec<Name>,
         asker: Option<Seat>,
         stopped: Option<Stopped>,
+        /// The report behind the question, as far as an answer can still act on it.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        held: Option<HeldReport>,
     },
     QuestionClosed {
         question: QuestionId,
@@ -467,6 +497,12 @@ pub enum Change {
     Noted {
         group: Name,
         note: Name,
+    },
+    /// A person let the work go on past a gate that failed.
+    GateWaived {
+        group: Option<Name>,
+        gate: Name,
+        by: Name,
     },
     Session {
         status: SessionStatus,

@@ -31,6 +31,9 @@ pub struct ChangedFile {
     /// The path fits `test_files` of the workflow.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub test: bool,
+    /// A gate runs it, or reads its commands from it.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub gate: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,9 +65,9 @@ impl ObservedChanges {
         self.files.is_empty() && self.omitted == 0
     }
 
-    /// Existing tests that the work modifies or deletes. New tests are not listed: they weaken nothing.
+    /// Existing tests and files of gates that the work modifies or deletes. New ones are not listed: they weaken nothing.
     pub fn changed_tests(&self) -> impl Iterator<Item = &ChangedFile> {
-        self.files.iter().filter(|file| file.test && file.change != FileChange::Added)
+        self.files.iter().filter(|file| (file.test || file.gate) && file.change != FileChange::Added)
     }
 }
 

@@ -2,7 +2,7 @@
 
 #![allow(clippy::disallowed_macros, clippy::disallowed_methods, reason = "tests and benchmarks are not the core")]
 
-use interlock_core::bounds::unbounded_cycles;
+use interlock_core::bounds::{dead_ends, unbounded_cycles};
 use interlock_core::code::Code;
 use interlock_core::workflow::{BUILTINS, load, load_builtin};
 
@@ -16,13 +16,14 @@ fn cycles(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn built_in_workflows_have_no_unbounded_cycle() {
+fn built_in_workflows_have_no_unbounded_cycle_and_no_dead_end() {
     for builtin in BUILTINS {
         let loaded = load_builtin(builtin.name).unwrap();
         if loaded.is_abstract {
             continue;
         }
-        let problems = unbounded_cycles(&loaded.workflow.unwrap());
+        let workflow = loaded.workflow.unwrap();
+        let problems = [unbounded_cycles(&workflow), dead_ends(&workflow)].concat();
         assert!(problems.is_empty(), "{}: {:#?}", builtin.name, problems);
     }
 }
@@ -162,4 +163,136 @@ fn check_of_a_workflow_with_many_consults_ends() {
     assert_eq!(cycles(&text), [""; 0]);
     let free = text.replace("return: blocked_agent, loop: helping", "return: blocked_agent");
     assert!(!cycles(&free).is_empty());
+}
+
+const LAST_PER_SESSION: &str = "
+workflow: w
+language: 1
+roles: { builder: { is: [author] }, closer: {} }
+phases:
+  - { phase: build, role: builder }
+  - { phase: close, per: session, role: closer }
+routes: { any: { complete: { advance: phase } } }
+gates: { g: { run: [make], fail: FAIL } }
+completion: { group: { gates: [g] } }
+";
+
+#[test]
+fn completion_gate_after_last_session_phase_is_reported_without_loop() {
+    let found = cycles(&LAST_PER_SESSION.replace("FAIL", "{ goto: build }"));
+    assert_eq!(found, ["no loop bounds this cycle: builder complete → gate `g` fail → builder"]);
+    let bounded = LAST_PER_SESSION.replace("FAIL", "{ goto: build, loop: proving }");
+    assert_eq!(cycles(&format!("{bounded}loops: {{ proving: 2 }}\n")), [""; 0]);
+}
+
+#[test]
+fn way_back_across_session_phase_is_reported_unless_that_phase_is_counted() {
+    let text = "
+workflow: w
+language: 1
+roles: { builder: { is: [author] }, lead: {}, tester: {} }
+phases:
+  - { phase: build, role: builder }
+  - { phase: look, per: session, role: lead }
+  - { phase: test, role: tester }
+routes:
+  any: { complete: { advance: phase } }
+  tester: { wrong: { goto: build } }
+";
+    let found = cycles(text);
+    assert_eq!(found, ["no loop bounds this cycle: builder complete → tester wrong → builder"]);
+    let counted = text.replace("  tester:", "  lead: { complete: { advance: phase, loop: looking } }\n  tester:");
+    assert_eq!(cycles(&format!("{counted}loops: {{ looking: 2 }}\n")), [""; 0]);
+}
+
+#[test]
+fn every_cycle_of_a_knot_is_reported_at_once() {
+    let text = "
+workflow: w
+language: 1
+roles: { builder: { is: [author] }, tester: {} }
+phases:
+  - { phase: build, role: builder }
+  - { phase: test, role: tester }
+routes:
+  any: { complete: { advance: phase } }
+  builder: { again: { goto: build } }
+  tester: { wrong: { goto: build }, worse: { goto: build } }
+";
+    let found = cycles(text);
+    for part in ["builder again → builder", "tester wrong → builder", "tester worse → builder"] {
+        assert!(found.iter().any(|message| message.ends_with(part)), "{part}: {found:#?}");
+    }
+    assert_eq!(found.len(), 3, "{found:#?}");
+}
+
+/// The messages about dead ends of a workflow that loads without errors.
+fn dead(text: &str) -> Vec<String> {
+    let loaded = load("w.yaml", text, &|_| None);
+    let workflow = loaded.workflow.unwrap_or_else(|| panic!("{:#?}", loaded.problems));
+    let problems = dead_ends(&workflow);
+    assert!(problems.iter().all(|problem| problem.code == Code::DeadEnd && problem.at.is_some()));
+    problems.into_iter().map(|problem| problem.message).collect()
+}
+
+#[test]
+fn author_that_a_completion_gate_sends_back_works_in_its_phase() {
+    let text = LAST_PER_SESSION.replace("FAIL", "{ respawn: author }");
+    assert_eq!(cycles(&text), ["no loop bounds this cycle: builder complete → gate `g` fail → builder"]);
+    assert_eq!(dead(&text), [""; 0]);
+}
+
+#[test]
+fn role_without_a_status_that_leads_on_is_reported() {
+    let outside = LAST_PER_SESSION.replace("FAIL", "{ spawn: closer }");
+    assert_eq!(dead(&outside), ["closer has work outside of every phase and has no status that leads on"]);
+    let silent = "
+workflow: w
+language: 1
+roles: { builder: { is: [author] }, mute: {} }
+phases: [{ phase: build, role: builder }, { phase: look, role: builder }]
+routes: { builder: { complete: { advance: phase }, odd: { spawn: mute } } }
+";
+    let found = dead(silent);
+    let mute = "mute has work in phase `build` and has no status that leads on";
+    assert!(found.iter().any(|message| message == mute), "{found:#?}");
+}
+
+#[test]
+fn completion_that_always_lacks_its_evidence_is_reported() {
+    let text = "
+workflow: w
+language: 1
+roles: { planner: {}, writer: { is: [author] }, helper: {} }
+begin: { spawn: planner }
+groups: { begin: { spawn: writer }, ended: { spawn: planner } }
+completion: { group: { needs: [w] } }
+loops: { p: 3 }
+routes:
+  planner: { PLANNED: { start: groups, loop: p }, DONE: { end: session } }
+  writer: { OK: { complete: group } }
+  helper: { A: { spawn: author, passes: [w] } }
+";
+    assert_eq!(dead(text), ["writer has work and can only complete the group, which needs `w`"]);
+    assert_eq!(dead(&text.replace("{ OK: {", "{ HELP: { spawn: helper, loop: p }, OK: {")), [""; 0]);
+}
+
+#[test]
+fn session_phase_that_is_left_uncounted_by_another_way_bounds_nothing() {
+    let text = "
+workflow: w
+language: 1
+roles: { builder: { is: [author] }, lead: {}, deputy: {}, tester: {} }
+phases:
+  - { phase: build, role: builder }
+  - { phase: look, per: session, role: lead }
+  - { phase: test, role: tester }
+routes:
+  any: { complete: { advance: phase } }
+  lead: { complete: { advance: phase, loop: looking }, pass_on: { spawn: deputy } }
+  tester: { wrong: { goto: build } }
+loops: { looking: 2 }
+";
+    assert_eq!(cycles(text), ["no loop bounds this cycle: builder complete → tester wrong → builder"]);
+    assert_eq!(cycles(&text.replace(", pass_on: { spawn: deputy }", "")), [""; 0]);
 }

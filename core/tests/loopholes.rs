@@ -34,6 +34,7 @@ impl Play {
             mission: None,
             investigation: false,
             by: None,
+            dropped: Vec::new(),
             allow: None,
         }))
         .expect("it starts");
@@ -96,6 +97,14 @@ impl Play {
 
 fn issue(id: &str, title: &str, severity: &str, blocking: bool) -> Value {
     json!({ "id": id, "title": title, "location": "a.rs:1", "severity": severity, "blocking": blocking })
+}
+
+/// The author rejects these findings.
+fn rejected(ids: &[&str]) -> Value {
+    let reason = "The name is part of the public interface.";
+    let responses: Vec<Value> =
+        ids.iter().map(|id| json!({ "id": id, "response": "rejected", "reason": reason })).collect();
+    json!({ "issue_responses": responses })
 }
 
 /// The author's answer to these findings.
@@ -167,7 +176,7 @@ fn an_id_settles_only_the_finding_of_its_own_review() {
     let mut play = backend_in_review();
     play.says("backend-reviewer", "complete", json!({ "issues": [issue("R1", "naming", "HIGH", true)] }));
     play.says("backend-security", "complete", json!({ "issues": [issue("R1", "injection", "CRITICAL", true)] }));
-    play.says("backend-developer", "complete", json!({}));
+    play.says("backend-developer", "complete", rejected(&["R1"]));
     let accepts = json!({ "issues": [], "iteration_tracking": { "iteration": 2, "rejections_accepted": ["R1"] } });
     play.says("backend-reviewer", "complete", accepts);
     let again = json!({ "issues": [issue("R1", "injection", "CRITICAL", true)] });
@@ -196,7 +205,7 @@ fn with_a_settled_finding() -> Play {
     let mut play = backend_in_review();
     play.says("backend-reviewer", "complete", json!({ "issues": [naming()] }));
     play.says("backend-security", "complete", json!({ "issues": [injection()] }));
-    play.says("backend-developer", "complete", json!({}));
+    play.says("backend-developer", "complete", rejected(&["R1"]));
     let accepts = json!({ "issues": [], "iteration_tracking": { "iteration": 2, "rejections_accepted": ["R1"] } });
     play.says("backend-reviewer", "complete", accepts);
     play.says("backend-security", "complete", json!({ "issues": [injection()] }));
@@ -231,7 +240,7 @@ fn an_acceptance_does_not_settle_what_another_reviewer_has_open() {
     let mut play = backend_in_review();
     play.says("backend-reviewer", "complete", json!({ "issues": [naming()] }));
     play.says("backend-security", "complete", json!({ "issues": [naming()] }));
-    play.says("backend-developer", "complete", json!({}));
+    play.says("backend-developer", "complete", rejected(&["R1"]));
     let accepts = json!({ "issues": [], "iteration_tracking": { "iteration": 2, "rejections_accepted": ["R1"] } });
     play.says("backend-reviewer", "complete", accepts);
     assert_eq!(play.state.groups[0].blocking_findings(), 1, "security has not accepted anything");

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use interlock_core::code::Code;
 use interlock_core::command::{Cancel, Claim, Command, Inputs, Report, Start, Upgrade};
 use interlock_core::decide::{Outcome, decide};
-use interlock_core::event::Cause;
+use interlock_core::event::{Cause, Change};
 use interlock_core::handoff::{self, Context, Expect};
 use interlock_core::id::{AssignmentId, Digest, Name, Timestamp};
 use interlock_core::rejection::Rejection;
@@ -38,6 +38,7 @@ impl Play {
             mission: None,
             investigation: false,
             by: None,
+            dropped: Vec::new(),
             allow: None,
         }))
         .unwrap();
@@ -127,7 +128,8 @@ fn the_event_says_from_what_to_what_and_who() {
         dropped: Vec::new(),
     };
     assert_eq!(event.cause, expected);
-    assert!(event.decision.is_none() && event.changes.is_empty());
+    let spares = |change: &Change| matches!(change, Change::NeedSpared { .. });
+    assert!(event.decision.is_none() && event.changes.iter().all(spares), "{:?}", event.changes);
 }
 
 #[test]

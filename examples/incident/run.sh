@@ -27,7 +27,7 @@ handoff() {
   cat <<JSON
 { "agent": "$1", "status": "$2", "output_type": "report", "timestamp": "2025-12-24T10:00:00Z",
   "feature_directory": "features/portal", "skills_invoked": [],
-  "handoff": { "next_agent": null, "context": "See the report." }${3:+, $3} }
+  "handoff": { "next_agent": null, "context": "$2 by $1: facts are in the fields beside this." }${3:+, $3} }
 JSON
 }
 

@@ -4,12 +4,15 @@
 
 use std::sync::Arc;
 
-use interlock_core::event::{Cause, Event};
+use interlock_core::event::{Cause, Change, Event};
 use interlock_core::id::{AssignmentId, DecisionId, Name};
 use interlock_core::observed::ObservedChanges;
 use interlock_core::state::{Group, GroupStatus, IndexedRecord, Lane, Question, RecordKey, State};
 use interlock_core::workflow::Task;
 use serde_json::Value as Json;
+
+/// Superseded reports that a dossier reads, the newest ones.
+const MOST_SUPERSEDED: usize = 40;
 
 /// A record as the log holds it.
 #[derive(Clone, Debug)]
@@ -21,6 +24,8 @@ pub struct LoggedRecord {
     pub question: Option<Question>,
     /// Files that the reporter left in its output directory, as the reader sees them.
     pub output_files: Vec<String>,
+    /// Artifacts that the handoff names and that Interlock does not find.
+    pub absent_artifacts: Vec<String>,
 }
 
 /// One record, with what it is about.
@@ -31,6 +36,10 @@ pub struct DossierEntry {
     pub decision: DecisionId,
     /// Fields that the decision on it hands on: shown whole.
     pub named: Arc<[Name]>,
+    /// Interlock did the work itself: a merge.
+    pub by_interlock: bool,
+    /// Evidence that the decision on it recorded as passed.
+    pub passed: Vec<Name>,
     /// Where its reporter left documents: the folder of the attempt in the feature directory.
     pub place: Option<String>,
     pub content: EntryContent,
@@ -43,6 +52,7 @@ pub enum EntryContent {
         handoff: Arc<Json>,
         observed: Option<Arc<ObservedChanges>>,
         output_files: Vec<String>,
+        absent_artifacts: Vec<String>,
     },
     Answer {
         question: Option<Name>,
@@ -74,6 +84,8 @@ pub enum DossierScope<'a> {
 #[derive(Clone, Debug, Default)]
 pub struct Dossier {
     pub entries: Vec<DossierEntry>,
+    /// Reports that later ones of the same role replaced, newest first: for their documents, files and notes.
+    pub superseded: Vec<DossierEntry>,
 }
 
 impl Dossier {
@@ -102,9 +114,20 @@ impl Dossier {
         mut read: impl FnMut(&IndexedRecord) -> Result<Option<LoggedRecord>, E>,
     ) -> Result<Self, E> {
         let mut dossier = Self::default();
-        for (group, record) in index {
+        let mut superseded: Vec<(Option<Name>, IndexedRecord)> = Vec::new();
+        for (group, mut record) in index {
+            for old in std::mem::take(&mut record.superseded) {
+                let (key, output) = (record.key.clone(), Some((old.assignment, old.attempt)));
+                let old = IndexedRecord { key, decision: old.decision, output, superseded: Vec::new() };
+                superseded.push((group.clone(), old));
+            }
             let Some(logged) = read(&record)? else { continue };
             dossier.entries.extend(DossierEntry::of(group, record, logged));
+        }
+        superseded.sort_by_key(|(_, record)| std::cmp::Reverse(record.decision));
+        for (group, record) in superseded.into_iter().take(MOST_SUPERSEDED) {
+            let Some(logged) = read(&record)? else { continue };
+            dossier.superseded.extend(DossierEntry::of(group, record, logged));
         }
         Ok(dossier)
     }
@@ -123,7 +146,8 @@ impl Dossier {
             EntryContent::Report { output_files, .. } => !output_files.is_empty(),
             EntryContent::Answer { .. } | EntryContent::Gate { .. } | EntryContent::PersonsReason { .. } => false,
         };
-        self.entries.iter().filter(has_files).filter_map(|entry| entry.place.clone()).collect()
+        let all = self.entries.iter().chain(&self.superseded);
+        all.filter(has_files).filter_map(|entry| entry.place.clone()).collect()
     }
 
     /// The records of a group, oldest first.
@@ -140,12 +164,14 @@ impl DossierEntry {
                 handoff: logged.handoff?,
                 observed: observed.clone(),
                 output_files: logged.output_files,
+                absent_artifacts: logged.absent_artifacts,
             },
             Cause::Merged { status, .. } => EntryContent::Report {
                 status: status.clone(),
                 handoff: logged.handoff?,
                 observed: None,
                 output_files: Vec::new(),
+                absent_artifacts: Vec::new(),
             },
             Cause::Answered { option, text, by, .. } => EntryContent::Answer {
                 question: logged.question.map(|question| question.text),
@@ -162,8 +188,14 @@ impl DossierEntry {
             _ => return None,
         };
         let named = logged.event.decision.as_ref().map(|decision| decision.context.clone()).unwrap_or_default();
+        let passes = logged.event.changes.iter().filter_map(|change| match change {
+            Change::Passed { name, .. } => Some(name.clone()),
+            _ => None,
+        });
+        let passed = passes.collect();
+        let by_interlock = matches!(logged.event.cause, Cause::Merged { .. });
         let place = record.output.map(|(id, attempt)| output_place(id, attempt));
-        Some(Self { group, key: record.key, decision: record.decision, named, place, content })
+        Some(Self { group, key: record.key, decision: record.decision, named, by_interlock, passed, place, content })
     }
 
     pub fn is_report(&self) -> bool {
@@ -175,6 +207,14 @@ impl DossierEntry {
         match &self.key {
             RecordKey::Report { role, task, .. } => Some((role, *task)),
             RecordKey::Answer { .. } | RecordKey::Gate { .. } | RecordKey::Override | RecordKey::Waiver { .. } => None,
+        }
+    }
+
+    /// The diff that Interlock observed with the report.
+    pub(super) fn observed(&self) -> Option<&ObservedChanges> {
+        match &self.content {
+            EntryContent::Report { observed, .. } => observed.as_deref(),
+            EntryContent::Answer { .. } | EntryContent::Gate { .. } | EntryContent::PersonsReason { .. } => None,
         }
     }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use interlock_core::handoff::is_something;
+use interlock_core::naming::shown_status;
 use interlock_core::observed::{FileChange, ObservedChanges};
 use interlock_core::state::RecordKey;
 use interlock_core::workflow::Task;
@@ -10,17 +11,21 @@ use serde_json::Value as Json;
 
 use crate::brief::data;
 use crate::brief::dossier::{DossierEntry, EntryContent};
+use crate::brief::piece::{Part, join_parts};
 
 /// Characters shown of a field that is not handed on by the workflow.
 const MINOR_FIELD: usize = 300;
 /// Files listed before the rest is counted.
 const MOST_FILES: usize = 60;
 
-/// Fields that every reader needs whole, in this order.
-const MAIN_FIELDS: &[&str] = &["handoff.context", "summary"];
-/// Fields of a blocker, and words for later: whole wherever they are given.
-const WHOLE_FIELDS: &[&str] =
-    &["blocked_reason", "attempted", "handoff.blockers", "verification.command_output", "notes_for_future"];
+/// The facts of a blocker, before everything else.
+const BLOCKER_FIELDS: &[&str] = &["blocked_reason", "handoff.blockers", "attempted", "handoff.options"];
+/// Words for later.
+const NOTES: &str = "notes_for_future";
+/// Fields that every reader needs whole, and that may be long.
+const MAIN_FIELDS: &[&str] = &["summary", "handoff.context", COMMAND_OUTPUT];
+/// Commands say at the end of their output what went wrong.
+const COMMAND_OUTPUT: &str = "verification.command_output";
 const FILE_FIELDS: &[&str] = &["files_modified", "files_changed", "files_created"];
 /// Known from elsewhere in the prompt, or of no use to another role.
 const LEFT_OUT: &[&str] = &[
@@ -47,46 +52,132 @@ const LEFT_OUT: &[&str] = &[
 /// A record in words.
 pub(super) struct EntryText {
     pub(super) heading: String,
-    pub(super) shown: String,
+    pub(super) shown: Vec<Part>,
     pub(super) whole: String,
 }
 
+/// The paths that a report claims to have changed, each once.
+pub(super) fn claimed_files(handoff: &Json) -> Vec<String> {
+    let mut claimed: Vec<String> = Vec::new();
+    for path in FILE_FIELDS.iter().flat_map(|field| texts(handoff, field)) {
+        let path = path.strip_prefix("./").map_or(path.clone(), str::to_owned);
+        if !claimed.contains(&path) {
+            claimed.push(path);
+        }
+    }
+    claimed
+}
+
 impl DossierEntry {
-    /// The record as a reader of this role gets it.
-    pub(super) fn describe(&self, reader: Option<&str>) -> EntryText {
-        let lines = |most: usize| match &self.content {
-            EntryContent::Report { handoff, observed, output_files, .. } => {
-                self.report_lines(handoff, observed.as_deref(), output_files, most)
+    /// The record as a reader of this role gets it. The files of the observed diff stand under one report of a group,
+    /// with the files in it that no report on the group names.
+    pub(super) fn describe(&self, reader: Option<&str>, diff: Option<&BTreeSet<String>>) -> EntryText {
+        let report = |most: usize| match &self.content {
+            EntryContent::Report { handoff, observed, output_files, absent_artifacts, .. } => {
+                let style = ReportStyle { most, question: None, one_line: false };
+                let files = match (observed, diff) {
+                    (Some(_), None) => Vec::new(),
+                    (Some(observed), Some(unnamed)) => observed_parts(handoff, observed, Some(unnamed), style),
+                    (None, _) => claimed_part(handoff, style),
+                };
+                self.report_parts(handoff, files, (output_files, absent_artifacts), style)
             }
+            EntryContent::Answer { .. } | EntryContent::Gate { .. } | EntryContent::PersonsReason { .. } => {
+                self.other_parts()
+            }
+        };
+        let (mut shown, whole) = (report(MINOR_FIELD), report(usize::MAX));
+        if shown.is_empty() {
+            shown.push(Part { body: "(nothing)".to_owned(), ..Part::default() });
+        }
+        EntryText { heading: self.heading(reader), shown, whole: join_parts(&whole) }
+    }
+
+    /// The record for the reader of a question: a heading, and each field on one line, whole. A value that is the question
+    /// is not repeated, and documents are listed elsewhere.
+    pub(super) fn describe_beside(&self, question: Option<&str>) -> (String, Vec<String>) {
+        let lines = match &self.content {
+            EntryContent::Report { handoff, observed, absent_artifacts, .. } => {
+                let style = ReportStyle { most: usize::MAX, question, one_line: true };
+                let files = match observed {
+                    Some(observed) => observed_parts(handoff, observed, None, style),
+                    None => claimed_part(handoff, style),
+                };
+                self.report_parts(handoff, files, (&[], absent_artifacts), style)
+            }
+            EntryContent::Answer { .. } | EntryContent::Gate { .. } | EntryContent::PersonsReason { .. } => {
+                self.other_parts()
+            }
+        };
+        let lines = lines.iter().map(|part| data::line(&part.text())).filter(|line| !line.is_empty());
+        (self.heading(None).replace('`', ""), lines.collect())
+    }
+
+    /// Everything but a report.
+    fn other_parts(&self) -> Vec<Part> {
+        let part = |head: &str, body: String| Part { head: head.to_owned(), body, ..Part::default() };
+        match &self.content {
+            EntryContent::Report { .. } => Vec::new(),
             EntryContent::Answer { question, option, text, .. } => {
-                let mut lines = Vec::new();
-                lines.extend(question.as_ref().map(|question| format!("question: {}", data::text(question))));
-                lines.extend(option.as_ref().map(|option| format!("chosen: {}", data::line(option))));
-                lines.extend(text.as_ref().map(|text| format!("answer: {}", data::text(text))));
-                lines
+                let mut parts = Vec::new();
+                parts.extend(question.as_ref().map(|question| part("question: ", data::text(question))));
+                parts.extend(option.as_ref().map(|option| part("chosen: ", data::line(option))));
+                parts.extend(text.as_ref().map(|text| part("answer: ", data::text(text))));
+                parts
             }
-            EntryContent::Gate { output, .. } => vec![data::text(output)],
-            EntryContent::PersonsReason { why, .. } => vec![data::text(why)],
+            EntryContent::Gate { output, .. } => vec![part("", data::text(output))],
+            EntryContent::PersonsReason { why, .. } => vec![part("", data::text(why))],
+        }
+    }
+
+    /// A report that a later one replaced: its documents and claimed files, and the beginning of the rest.
+    pub(super) fn describe_superseded(&self, reader: Option<&str>) -> EntryText {
+        let EntryText { heading, whole, shown: all } = self.describe(reader, None);
+        let EntryContent::Report { handoff, observed, output_files, absent_artifacts, .. } = &self.content else {
+            return EntryText { heading, shown: all, whole };
         };
-        let text = |most: usize| {
-            let text = lines(most).join("\n");
-            if text.is_empty() { "(nothing)".to_owned() } else { text }
-        };
-        EntryText { heading: self.heading(reader), shown: text(MINOR_FIELD), whole: text(usize::MAX) }
+        let style = ReportStyle { most: MINOR_FIELD, question: None, one_line: false };
+        let mut parts = Vec::new();
+        let artifacts = artifact_paths(handoff, output_files, absent_artifacts);
+        if !artifacts.is_empty() {
+            parts.push(style.list("artifacts", &artifacts));
+        }
+        if observed.is_none() {
+            parts.extend(claimed_part(handoff, style));
+        }
+        let named = self.named.iter().map(interlock_core::id::Name::as_str);
+        let mut shown: BTreeSet<&str> = FILE_FIELDS.iter().copied().chain(["artifacts"]).collect();
+        let one_line = ReportStyle { one_line: true, ..style };
+        for field in ["handoff.context", "summary"].into_iter().chain(named).chain([NOTES]) {
+            let value = at(handoff, field).filter(|value| is_something(value));
+            if let Some(value) = value.filter(|_| shown.insert(field)) {
+                parts.push(labelled(field, &data::line(&one_line.value(value))).shortened(MINOR_FIELD));
+            }
+        }
+        EntryText { heading, shown: parts, whole }
     }
 
     fn heading(&self, reader: Option<&str>) -> String {
         let group = self.group.as_ref().map(|group| format!(" on `{group}`")).unwrap_or_default();
         match (&self.key, &self.content) {
-            (RecordKey::Report { phase, role, task, .. }, EntryContent::Report { status, .. }) => {
-                let who = if reader == Some(role.as_str()) { "You".to_owned() } else { format!("`{role}`") };
-                let task = match task {
-                    Task::Work => "",
-                    Task::Consult => " when asked for help",
-                    Task::Merge => " for the merge",
+            (RecordKey::Report { phase, role, task, helped, .. }, EntryContent::Report { status, .. }) => {
+                let helped = helped.as_ref().map(|helped| match reader == Some(helped.as_str()) {
+                    true => " to help you".to_owned(),
+                    false => format!(" to help `{helped}`"),
+                });
+                let who = match self.by_interlock {
+                    true => "Interlock".to_owned(),
+                    false if reader == Some(role.as_str()) => "You".to_owned(),
+                    false => format!("`{role}`"),
+                };
+                let task = match (task, helped) {
+                    (Task::Work, _) => String::new(),
+                    (Task::Consult, Some(helped)) => helped,
+                    (Task::Consult, None) => " when asked for help".to_owned(),
+                    (Task::Merge, _) => " for the merge".to_owned(),
                 };
                 let phase = phase.as_ref().map(|phase| format!(", phase `{phase}`")).unwrap_or_default();
-                format!("{who} reported `{}`{group}{phase}{task}", data::code(status))
+                format!("{who} reported `{}`{group}{phase}{task}", shown_status(status))
             }
             (RecordKey::Gate { gate }, EntryContent::Gate { passed, .. }) => {
                 format!("Gate `{gate}` {}{group}", if *passed { "passed" } else { "failed" })
@@ -98,43 +189,94 @@ impl DossierEntry {
             (_, EntryContent::PersonsReason { by, .. }) => {
                 format!("{} sent the work to another role{group}", data::code(by))
             }
-            (_, EntryContent::Report { status, .. }) => format!("`{}` was reported{group}", data::code(status)),
+            (_, EntryContent::Report { status, .. }) => format!("`{}` was reported{group}", shown_status(status)),
             (_, EntryContent::Gate { .. }) => format!("A gate ran{group}"),
         }
     }
 
-    fn report_lines(
+    /// Short facts come first: blocker, fields that the decision passes on, documents, notes. Long text follows.
+    fn report_parts(
         &self,
         handoff: &Json,
-        observed: Option<&ObservedChanges>,
-        output_files: &[String],
-        most: usize,
-    ) -> Vec<String> {
-        let mut lines = Vec::new();
-        let mut shown: BTreeSet<String> = LEFT_OUT.iter().map(|field| (*field).to_owned()).collect();
+        files: Vec<Part>,
+        (output_files, absent_artifacts): (&[String], &[String]),
+        style: ReportStyle<'_>,
+    ) -> Vec<Part> {
+        let mut parts = Vec::new();
+        let known = LEFT_OUT.iter().chain(FILE_FIELDS).chain(&["artifacts"]);
+        let mut shown: BTreeSet<String> = known.map(|field| (*field).to_owned()).collect();
+        let add = |parts: &mut Vec<Part>, shown: &mut BTreeSet<String>, field: &str| {
+            let value = at(handoff, field).filter(|value| is_something(value));
+            if let Some(value) = value.filter(|_| shown.insert(field.to_owned())) {
+                parts.push(Part { keeps_end: field == COMMAND_OUTPUT, ..labelled(field, &style.value(value)) });
+            }
+        };
         let named = self.named.iter().map(interlock_core::id::Name::as_str);
-        for field in MAIN_FIELDS.iter().copied().chain(named).chain(WHOLE_FIELDS.iter().copied()) {
-            if FILE_FIELDS.contains(&field) || field == "artifacts" || !shown.insert(field.to_owned()) {
-                continue;
-            }
-            if let Some(value) = at(handoff, field).filter(|value| is_something(value)) {
-                lines.push(labelled(field, &data::value(value)));
-            }
+        let named = named.filter(|field| !MAIN_FIELDS.contains(field));
+        for field in BLOCKER_FIELDS.iter().copied().chain(named).chain([NOTES]) {
+            add(&mut parts, &mut shown, field);
         }
-        lines.extend(file_lines(handoff, observed));
-        shown.extend(FILE_FIELDS.iter().map(|field| (*field).to_owned()));
-        let artifacts = artifact_paths(handoff, output_files);
-        shown.insert("artifacts".to_owned());
+        let artifacts = artifact_paths(handoff, output_files, absent_artifacts);
         if !artifacts.is_empty() {
-            lines.push(labelled("artifacts", &listed(&artifacts)));
+            parts.push(style.list("artifacts", &artifacts));
         }
-        minor_fields(handoff, "", &mut shown, most, &mut lines);
-        lines
+        for field in MAIN_FIELDS {
+            add(&mut parts, &mut shown, field);
+        }
+        parts.extend(files);
+        minor_fields(handoff, "", &mut shown, style, &mut parts);
+        parts
+    }
+}
+
+/// How a report is written out.
+#[derive(Clone, Copy)]
+struct ReportStyle<'q> {
+    /// Characters of a field that the workflow does not hand on.
+    most: usize,
+    /// The question beside which the report stands.
+    question: Option<&'q str>,
+    /// Lists stand on the line of their label.
+    one_line: bool,
+}
+
+impl ReportStyle<'_> {
+    fn value(self, value: &Json) -> String {
+        let repeats = |words: &str| self.question.is_some_and(|question| question.trim() == words.trim());
+        match value {
+            Json::String(words) if repeats(words) => "as in the question".to_owned(),
+            Json::Array(items) if self.one_line && items.iter().all(Json::is_string) => {
+                items.iter().filter_map(Json::as_str).map(data::line).collect::<Vec<_>>().join("; ")
+            }
+            other => data::value(other),
+        }
+    }
+
+    /// Only the shown text counts the entries of a long list: the whole text has all of them.
+    fn list(self, label: &str, items: &[String]) -> Part {
+        if self.one_line {
+            return labelled(label, &items.join(", "));
+        }
+        let most = if self.most == usize::MAX { usize::MAX } else { MOST_FILES };
+        let mut lines: Vec<String> = items.iter().take(most).map(|item| format!("- {item}")).collect();
+        let more = items.len().saturating_sub(lines.len());
+        lines.extend((more > 0).then(|| format!("- and {more} more")));
+        Part { is_extract: more > 0, ..labelled(label, &lines.join("\n")) }
+    }
+}
+
+impl Part {
+    /// The beginning of its text.
+    fn shortened(mut self, most: usize) -> Self {
+        let short = first_characters(&self.body, most);
+        self.is_extract |= short != self.body;
+        self.body = short;
+        self
     }
 }
 
 /// Every other field, on a line of its own.
-fn minor_fields(json: &Json, path: &str, shown: &mut BTreeSet<String>, most: usize, lines: &mut Vec<String>) {
+fn minor_fields(json: &Json, path: &str, shown: &mut BTreeSet<String>, style: ReportStyle<'_>, parts: &mut Vec<Part>) {
     for (key, value) in json.as_object().into_iter().flatten() {
         let field = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
         if shown.contains(&field) || !is_something(value) {
@@ -143,27 +285,42 @@ fn minor_fields(json: &Json, path: &str, shown: &mut BTreeSet<String>, most: usi
         let within = format!("{field}.");
         let partly_shown = shown.iter().any(|other| other.starts_with(&within));
         if value.is_object() && partly_shown {
-            minor_fields(value, &field, shown, most, lines);
+            minor_fields(value, &field, shown, style, parts);
             continue;
         }
-        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        let text = data::line(&text);
-        let head: String = text.chars().take(most).collect();
-        let more = if head.len() < text.len() { " …" } else { "" };
-        lines.push(format!("{}: {head}{more}", data::code(&field)));
+        if style.most == usize::MAX && !style.one_line {
+            parts.push(labelled(&field, &data::value(value)));
+            continue;
+        }
+        let text = match style.one_line {
+            true => style.value(value),
+            false => value.as_str().map_or_else(|| value.to_string(), str::to_owned),
+        };
+        let head = format!("{}: ", data::code(&field));
+        parts.push(Part { head, body: data::line(&text), ..Part::default() }.shortened(style.most));
     }
 }
 
-/// The true diff where Interlock saw it; otherwise what was claimed, marked as that.
-fn file_lines(handoff: &Json, observed: Option<&ObservedChanges>) -> Vec<String> {
-    let claimed: Vec<String> = FILE_FIELDS.iter().flat_map(|field| texts(handoff, field)).collect();
-    let Some(observed) = observed else {
-        return match claimed.is_empty() {
-            true => Vec::new(),
-            false => vec![labelled("files, as claimed", &listed(&claimed))],
-        };
-    };
-    let mut lines = Vec::new();
+pub(super) fn first_characters(text: &str, most: usize) -> String {
+    let head: String = text.chars().take(most).collect();
+    let more = if head.len() < text.len() { " …" } else { "" };
+    format!("{head}{more}")
+}
+
+/// The files that a report names, where Interlock did not observe a diff.
+fn claimed_part(handoff: &Json, style: ReportStyle<'_>) -> Vec<Part> {
+    let claimed = claimed_files(handoff);
+    (!claimed.is_empty()).then(|| style.list("files, as claimed", &claimed)).into_iter().collect()
+}
+
+/// The true diff, and where the claims differ from it.
+fn observed_parts(
+    handoff: &Json,
+    observed: &ObservedChanges,
+    unnamed: Option<&BTreeSet<String>>,
+    style: ReportStyle<'_>,
+) -> Vec<Part> {
+    let mut parts = Vec::new();
     let range = format!("{}..{}", data::code(&observed.base), data::code(&observed.commit));
     let file = |file: &interlock_core::observed::ChangedFile| {
         let how = match file.change {
@@ -177,30 +334,41 @@ fn file_lines(handoff: &Json, observed: Option<&ObservedChanges>) -> Vec<String>
     if observed.omitted > 0 {
         files.push(format!("and {} more", observed.omitted));
     }
-    lines.push(match files.is_empty() {
-        true => format!("files changed ({range}): none"),
-        false => labelled(&format!("files changed ({range})"), &listed(&files)),
+    parts.push(match files.is_empty() {
+        true => labelled("files changed", "none"),
+        false => style.list(&format!("files changed ({range})"), &files),
     });
-    let is_observed = |path: &String| observed.files.iter().any(|file| file.path == path.as_str());
-    let denied: Vec<String> =
-        claimed.iter().filter(|path| !is_observed(path) && observed.omitted == 0).cloned().collect();
+    let is_observed = |path: &String| observed.files.iter().any(|file| data::line(&file.path) == *path);
+    let claimed = claimed_files(handoff);
+    let denied: Vec<String> = claimed.into_iter().filter(|path| !is_observed(path) && observed.omitted == 0).collect();
     if !denied.is_empty() {
-        lines.push(labelled("claimed as changed, but not changed", &listed(&denied)));
+        parts.push(style.list("claimed as changed, but not changed", &denied));
     }
-    lines
+    let unclaimed: Vec<String> = unnamed.into_iter().flatten().filter(|path| is_observed(path)).cloned().collect();
+    if !unclaimed.is_empty() {
+        let body = unclaimed.join(", ");
+        parts.push(labelled("changed, but named in no report", &body).shortened(style.most));
+    }
+    parts
 }
 
-/// Artifacts as they were named, and the files that the output directory really has.
-fn artifact_paths(handoff: &Json, output_files: &[String]) -> Vec<String> {
+/// Artifacts as they were named, and the files that the output directory really has. Absent ones are marked.
+fn artifact_paths(handoff: &Json, output_files: &[String], absent: &[String]) -> Vec<String> {
     let mut paths: Vec<String> = output_files.iter().map(|file| data::line(file)).collect();
     for artifact in texts(handoff, "artifacts") {
         let name = artifact.rsplit('/').next().unwrap_or(&artifact).to_owned();
         let is_there = output_files.iter().any(|file| file.ends_with(&format!("/{name}")));
         if !is_there {
-            paths.push(artifact);
+            let mark = if absent.contains(&artifact) { " (claimed, but not found)" } else { "" };
+            paths.push(format!("{artifact}{mark}"));
         }
     }
     paths
+}
+
+/// Artifacts that a handoff names, each on one line.
+pub fn claimed_artifacts(handoff: &Json) -> Vec<String> {
+    texts(handoff, "artifacts")
 }
 
 fn texts(json: &Json, field: &str) -> Vec<String> {
@@ -211,21 +379,11 @@ fn texts(json: &Json, field: &str) -> Vec<String> {
         .collect()
 }
 
-fn listed(items: &[String]) -> String {
-    let mut lines: Vec<String> = items.iter().take(MOST_FILES).map(|item| format!("- {item}")).collect();
-    if items.len() > MOST_FILES {
-        lines.push(format!("- and {} more", items.len().saturating_sub(MOST_FILES)));
-    }
-    lines.join("\n")
-}
-
 /// Short values stand beside their label, long ones below it.
-fn labelled(label: &str, text: &str) -> String {
-    let label = label.strip_prefix("handoff.").unwrap_or(label);
-    match text.contains('\n') || text.starts_with("- ") {
-        true => format!("{}:\n{text}", data::code(label)),
-        false => format!("{}: {text}", data::code(label)),
-    }
+fn labelled(label: &str, text: &str) -> Part {
+    let label = data::code(label.strip_prefix("handoff.").unwrap_or(label));
+    let gap = if text.contains('\n') || text.starts_with("- ") { "\n" } else { " " };
+    Part { head: format!("{label}:{gap}"), body: text.to_owned(), ..Part::default() }
 }
 
 /// The value at a dotted path.

@@ -5,15 +5,18 @@ use std::collections::BTreeSet;
 use interlock_core::decision::{Judgement, Verdict};
 use interlock_core::event::Cause;
 use interlock_core::id::Name;
-use interlock_core::state::Group;
+use interlock_core::state::{Group, RecordKey};
+use interlock_core::workflow::{Task, Writes};
 
 use crate::brief::dossier::{DossierEntry, EntryContent, needs_decision};
-use crate::brief::piece::{Piece, Section};
+use crate::brief::entry::{EntryText, claimed_files};
+use crate::brief::piece::{Part, Piece, Section};
 use crate::brief::{Brief, data};
 
 impl Brief<'_> {
     pub(super) fn history(&self, pieces: &mut Vec<Piece>) {
         self.other_groups(pieces);
+        pieces.extend(self.superseded_piece());
         for entry in self.dossier.entries.iter().filter(|entry| self.is_own(entry)) {
             pieces.push(self.entry_piece(entry));
         }
@@ -21,26 +24,101 @@ impl Brief<'_> {
             pieces.push(verdict(judgement));
         }
         if let Some(Cause::Lost { note: Some(note), .. }) = self.lost.map(|event| &event.cause) {
-            let heading = "Your last attempt ended without a handoff that was accepted".to_owned();
+            let whose = self.lost_attempts.first().filter(|lost| lost.role != self.assignment.role);
+            let whose = whose
+                .map_or_else(|| "Your last attempt".to_owned(), |lost| format!("The last attempt of `{}`", lost.role));
+            let heading = format!("{whose} ended without a handoff that was accepted");
             pieces.push(Piece::data(Section::GateOutput, heading, data::text(note)));
         }
+        pieces.extend(self.lost_piece());
     }
 
     /// On the group of the assignment, or on the session as a whole.
-    fn is_own(&self, entry: &DossierEntry) -> bool {
+    pub(super) fn is_own(&self, entry: &DossierEntry) -> bool {
         entry.group.is_none() || entry.group == self.assignment.group
     }
 
     fn entry_piece(&self, entry: &DossierEntry) -> Piece {
         let is_latest = self.decision().is_some_and(|decision| decision.id == entry.decision);
         let section = match &entry.content {
-            EntryContent::Report { .. } if is_latest => Section::LatestReport,
+            EntryContent::Report { .. } if is_latest || self.is_open_blocker(entry) => Section::LatestReport,
             EntryContent::Report { .. } => Section::EarlierReports,
             EntryContent::Answer { .. } | EntryContent::PersonsReason { .. } => Section::Answer,
             EntryContent::Gate { .. } => Section::GateOutput,
         };
-        let text = entry.describe(Some(self.assignment.role.as_str()));
-        Piece::data(section, text.heading, text.shown).out_of(text.whole)
+        let unnamed = self.shows_diff(entry).then(|| self.unnamed_files(entry));
+        let text = entry.describe(Some(self.assignment.role.as_str()), unnamed.as_ref());
+        let piece = Piece::of_parts(section, text.heading, text.shown).out_of(text.whole);
+        match self.helpers_range(entry) {
+            Some(range) => piece.lead(format!("`git diff {range}` shows what it changed to help.")),
+            None => piece,
+        }
+    }
+
+    /// The commits before and after the changes of a role that helped. The observed diff is that of the whole group.
+    fn helpers_range(&self, entry: &DossierEntry) -> Option<String> {
+        let (_, Task::Consult) = entry.reporter()? else { return None };
+        let after = entry.observed()?;
+        let all = self.dossier.entries.iter().chain(&self.dossier.superseded);
+        let earlier = all.filter(|other| other.group == entry.group && other.decision < entry.decision);
+        let observed = earlier.filter_map(|other| other.observed().map(|observed| (other.decision, observed)));
+        let (_, before) = observed.max_by_key(|(decision, _)| *decision)?;
+        let range = || format!("{}..{}", data::code(&before.commit), data::code(&after.commit));
+        (before.commit != after.commit).then(range)
+    }
+
+    /// The report of a role that is still blocked: helpers and the manager decide by it.
+    fn is_open_blocker(&self, entry: &DossierEntry) -> bool {
+        let RecordKey::Report { role, blocked: true, .. } = &entry.key else { return false };
+        let is_own = entry.group == self.assignment.group;
+        is_own && self.lane().blocks.iter().any(|block| block.role == *role)
+    }
+
+    /// What superseded reports on the reader's group and on the session left, newest first.
+    fn superseded_piece(&self) -> Option<Piece> {
+        let (parts, whole) = self.superseded_texts(|entry| self.is_own(entry));
+        let heading = "Earlier reports of the same roles, newest first".to_owned();
+        let piece = || Piece::of_parts(Section::SupersededReports, heading, parts.clone());
+        (!parts.is_empty()).then(|| piece().out_of(whole.join("\n\n")))
+    }
+
+    /// Superseded reports as they are shown, and whole.
+    fn superseded_texts(&self, wanted: impl Fn(&DossierEntry) -> bool) -> (Vec<Part>, Vec<String>) {
+        let reader = Some(self.assignment.role.as_str());
+        let entries = self.dossier.superseded.iter().filter(|entry| wanted(entry));
+        let texts = entries.map(|entry| entry.describe_superseded(reader)).filter(|text| !text.shown.is_empty());
+        let (mut parts, mut whole) = (Vec::new(), Vec::new());
+        texts.for_each(|text| add_entry(text, &mut parts, &mut whole));
+        (parts, whole)
+    }
+
+    /// Files that a report on the group of this entry changed without naming them, and that no other report names.
+    fn unnamed_files(&self, entry: &DossierEntry) -> BTreeSet<String> {
+        let all = self.dossier.entries.iter().chain(&self.dossier.superseded);
+        let (mut unnamed, mut named) = (BTreeSet::new(), BTreeSet::new());
+        for content in all.filter(|other| other.group == entry.group).map(|other| &other.content) {
+            let EntryContent::Report { handoff, observed, .. } = content else { continue };
+            let unclaimed = observed.iter().flat_map(|observed| &observed.unclaimed);
+            unnamed.extend(unclaimed.map(|path| data::line(path)));
+            named.extend(claimed_files(handoff));
+        }
+        unnamed.difference(&named).cloned().collect()
+    }
+
+    /// The observed diff is that of the whole group. The newest one is shown: under the report of the author if the author
+    /// made it, otherwise of another role that may change files, such as one that helped.
+    fn shows_diff(&self, entry: &DossierEntry) -> bool {
+        let rank = |entry: &DossierEntry| {
+            let role = entry.reporter().and_then(|(role, _)| self.workflow.role_named(role));
+            role.map(|ix| self.workflow.role(ix)).map(|role| (role.author, role.writes != Writes::Nothing))
+        };
+        let of_group = || self.dossier.entries.iter().filter(|other| other.group == entry.group);
+        let commit = |other: &DossierEntry| other.observed().map(|observed| observed.commit.clone());
+        let newest = of_group().filter(|other| other.observed().is_some()).max_by_key(|other| other.decision);
+        let Some(newest) = newest.and_then(commit) else { return false };
+        let same = of_group().filter(|other| commit(other).as_ref() == Some(&newest));
+        let shown = same.max_by_key(|other| (rank(other), other.decision));
+        shown.is_some_and(|shown| shown.decision == entry.decision)
     }
 
     /// One piece for each other group of which the dossier has reports.
@@ -54,17 +132,36 @@ impl Brief<'_> {
         }
     }
 
+    fn is_authors_delivery(&self, entry: &DossierEntry) -> bool {
+        let RecordKey::Report { role, blocked: false, .. } = &entry.key else { return false };
+        self.workflow.role_named(role).is_some_and(|ix| self.workflow.role(ix).author)
+    }
+
     fn group_piece(&self, group: &Group) -> Piece {
         let section = if needs_decision(group) { Section::OpenGroups } else { Section::GroupReports };
-        let (mut shown, mut whole) = (Vec::new(), Vec::new());
-        for entry in self.dossier.reports_on(&group.id) {
-            let text = entry.describe(Some(self.assignment.role.as_str()));
-            shown.push(format!("[{}]\n{}", text.heading, text.shown));
-            whole.push(format!("[{}]\n{}", text.heading, text.whole));
+        let (mut parts, mut whole) = (Vec::new(), Vec::new());
+        let mut entries: Vec<&DossierEntry> = self.dossier.reports_on(&group.id).collect();
+        // The manager knows what was built. How it was judged is cut last.
+        entries.sort_by_key(|entry| self.is_authors_delivery(entry));
+        for entry in entries {
+            let unnamed = self.shows_diff(entry).then(|| self.unnamed_files(entry));
+            let text = entry.describe(Some(self.assignment.role.as_str()), unnamed.as_ref());
+            add_entry(text, &mut parts, &mut whole);
         }
+        let (old, old_whole) = self.superseded_texts(|entry| entry.group.as_ref() == Some(&group.id));
+        parts.extend(old);
+        whole.extend(old_whole);
         let heading = format!("Reports on group `{}` ({})", group.id, group.status().name());
-        Piece::data(section, heading, shown.join("\n\n")).out_of(whole.join("\n\n"))
+        Piece::of_parts(section, heading, parts).out_of(whole.join("\n\n"))
     }
+}
+
+/// One of several records in a piece, under a heading of its own.
+fn add_entry(text: EntryText, parts: &mut Vec<Part>, whole: &mut Vec<String>) {
+    let gap = if parts.is_empty() { "" } else { "\n" };
+    parts.push(Part { head: format!("{gap}[{}]", text.heading), ..Part::default() });
+    parts.extend(text.shown);
+    whole.push(format!("[{}]\n{}", text.heading, text.whole));
 }
 
 fn verdict(judgement: &Judgement) -> Piece {

@@ -8,6 +8,8 @@ mod data;
 mod dossier;
 mod entry;
 mod history;
+mod lost;
+mod open_groups;
 mod piece;
 mod question;
 mod record;
@@ -24,8 +26,11 @@ use interlock_core::state::{Assignment, Group, Lane, State};
 use interlock_core::workflow::{Role, Workflow};
 
 pub use dossier::{Dossier, DossierEntry, DossierScope, EntryContent, LoggedRecord, output_place};
+pub use entry::claimed_artifacts;
+pub use lost::LostAttempt;
 pub use piece::{Keep, PRIORITIES, Priority, Prompt, Section};
-pub use question::QuestionBrief;
+pub use question::{QuestionBrief, QuestionSources};
+pub(crate) use response::RoleReturnFormat;
 pub use said::Said;
 
 /// Words of others within a prompt, in a fence that they cannot close.
@@ -75,6 +80,8 @@ pub struct Brief<'a> {
     pub origin: Option<&'a Event>,
     /// The loss of the last attempt, if there was one.
     pub lost: Option<&'a Event>,
+    /// Attempts since the last accepted report that were lost, newest first, with what they left.
+    pub lost_attempts: &'a [LostAttempt],
     pub mission: Option<&'a str>,
     /// The plan of its group, and the descriptions of open findings.
     pub said: &'a Said,
@@ -96,7 +103,9 @@ impl Brief<'_> {
         let template = template::TemplateData::of(self);
         let folder = data::line(self.output_directory);
         let prompt = piece::fit(self.pieces(), &folder, budget, |pieces| template.render(pieces));
-        Prompt { earlier: self.dossier.output_places(), ..prompt }
+        let mut earlier = self.dossier.output_places();
+        earlier.extend(self.lost_attempts.iter().map(|lost| lost.place.clone()));
+        Prompt { earlier, ..prompt }
     }
 
     /// In the order of the prompt.
@@ -105,6 +114,7 @@ impl Brief<'_> {
         self.mission(&mut pieces);
         self.plan(&mut pieces);
         self.groups(&mut pieces);
+        self.open_groups(&mut pieces);
         self.history(&mut pieces);
         self.failing_tests(&mut pieces);
         self.findings(&mut pieces);

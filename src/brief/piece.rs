@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use interlock_core::id::Name;
 use serde::Serialize;
 
 use crate::brief::data;
@@ -19,11 +20,17 @@ pub enum Section {
     LatestReport,
     /// Other reports on the group and on the session.
     EarlierReports,
+    /// Reports that later ones of the same role replaced.
+    SupersededReports,
     /// Reports on other groups.
     GroupReports,
     /// Reports on groups that are blocked, deferred or await confirmation.
     OpenGroups,
+    /// Blocker, attempts and approver of each of them.
+    OpenGroupFacts,
     GateOutput,
+    /// What a lost attempt left.
+    LostAttempt,
     OpenFindings,
     SettledFindings,
     FailingTests,
@@ -42,9 +49,12 @@ impl Section {
             Section::Answer => "answer",
             Section::LatestReport => "latest report",
             Section::EarlierReports => "earlier report",
+            Section::SupersededReports => "superseded reports",
             Section::GroupReports => "group reports",
             Section::OpenGroups => "open group",
+            Section::OpenGroupFacts => "groups to decide about",
             Section::GateOutput => "gate output",
+            Section::LostAttempt => "lost attempt",
             Section::OpenFindings => "open findings",
             Section::SettledFindings => "settled findings",
             Section::FailingTests => "failing tests",
@@ -78,24 +88,95 @@ const fn priority(section: Section, floor: usize, keep: Keep) -> Priority {
 /// The task, the skills and the return format are not in it: they are never cut.
 pub const PRIORITIES: &[Priority] = &[
     priority(Section::SettledFindings, 1_000, Keep::Beginning),
+    priority(Section::SupersededReports, 600, Keep::Beginning),
     priority(Section::GroupReports, 300, Keep::Beginning),
     priority(Section::Groups, 1_500, Keep::Beginning),
     priority(Section::EarlierReports, 1_000, Keep::Beginning),
     priority(Section::Mission, 3_000, Keep::Beginning),
     priority(Section::Plan, 3_000, Keep::Beginning),
     priority(Section::GateOutput, 2_000, Keep::End),
+    priority(Section::LostAttempt, 2_500, Keep::Beginning),
     priority(Section::FailingTests, 1_500, Keep::Beginning),
     priority(Section::OpenGroups, 1_000, Keep::Beginning),
     priority(Section::LatestReport, 3_000, Keep::Beginning),
     priority(Section::OpenFindings, 3_000, Keep::Beginning),
     priority(Section::Answer, 2_000, Keep::Beginning),
     priority(Section::Verdict, 2_000, Keep::Beginning),
+    priority(Section::OpenGroupFacts, 6_000, Keep::Beginning),
     priority(Section::Blockers, 500, Keep::Beginning),
     priority(Section::Warnings, 1_000, Keep::Beginning),
 ];
 
 /// Cutting is not worth its while below this: the line that says so needs room too, beside the name of a file.
 const NOTE: usize = 100;
+
+/// Parts of a piece that would get fewer characters than this are left out instead, the last ones first.
+const LEAST_PART: usize = 60;
+
+/// A part of a piece, such as a field of a report. Where a piece is cut, its longest parts are cut: short facts stay.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Part {
+    /// The label, which is never cut.
+    pub(super) head: String,
+    pub(super) body: String,
+    pub(super) keeps_end: bool,
+    /// It is the beginning of something longer already.
+    pub(super) is_extract: bool,
+}
+
+impl Part {
+    pub(super) fn text(&self) -> String {
+        format!("{}{}", self.head, self.body)
+    }
+
+    /// With the line break after it.
+    fn size(&self) -> usize {
+        self.head.chars().count().saturating_add(self.body.chars().count()).saturating_add(1)
+    }
+
+    fn within(&self, characters: usize) -> String {
+        if self.size() <= characters {
+            return self.text();
+        }
+        let room = characters.saturating_sub(self.head.chars().count()).saturating_sub(3);
+        match self.keeps_end {
+            true => format!("{}… {}", self.head, ending(&self.body, room)),
+            false => format!("{}{} …", self.head, beginning(&self.body, room)),
+        }
+    }
+}
+
+pub(super) fn join_parts(parts: &[Part]) -> String {
+    parts.iter().map(Part::text).collect::<Vec<_>>().join("\n")
+}
+
+/// The parts in so many characters: each gets the same share at most, so that one long part cannot displace the others.
+fn fit_parts(parts: &[Part], characters: usize) -> String {
+    let mut shown = parts;
+    while let Some((_, rest)) = shown.split_last() {
+        let share = largest_share(shown, characters);
+        if share >= LEAST_PART {
+            return shown.iter().map(|part| part.within(share)).collect::<Vec<_>>().join("\n");
+        }
+        shown = rest;
+    }
+    String::new()
+}
+
+/// The most characters that each part may have so that all of them fit.
+fn largest_share(parts: &[Part], characters: usize) -> usize {
+    let mut sizes: Vec<usize> = parts.iter().map(Part::size).collect();
+    sizes.sort_unstable();
+    let mut room = characters;
+    for (index, size) in sizes.iter().enumerate() {
+        let share = room.checked_div(sizes.len().saturating_sub(index)).unwrap_or(0);
+        if *size > share {
+            return share;
+        }
+        room = room.saturating_sub(*size);
+    }
+    usize::MAX
+}
 
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Piece {
@@ -111,6 +192,15 @@ pub(super) struct Piece {
     /// What was cut, before and after what is left.
     pub(super) cut_before: Option<String>,
     pub(super) cut_after: Option<String>,
+    /// Groups awaiting confirmation, with the part of the text that has to be shown before they are confirmed.
+    #[serde(skip)]
+    pub(super) confirms: Vec<(Name, String)>,
+    /// Where it has parts, the longest of them are cut first.
+    #[serde(skip)]
+    parts: Vec<Part>,
+    /// The text is an extract before anything is cut for the budget.
+    #[serde(skip)]
+    is_extract: bool,
     /// All of it, before anything was cut.
     #[serde(skip)]
     whole: String,
@@ -128,13 +218,37 @@ impl Piece {
     /// Said by Interlock, in its own words and names of the workflow.
     pub(super) fn own(section: Section, heading: String, text: String) -> Self {
         let (fence, lead, whole, file) = (data::fence(&text), Vec::new(), text.clone(), String::new());
-        Self { section, heading, lead, is_data: false, text, fence, cut_before: None, cut_after: None, whole, file }
+        Self {
+            section,
+            heading,
+            lead,
+            is_data: false,
+            text,
+            fence,
+            cut_before: None,
+            cut_after: None,
+            confirms: Vec::new(),
+            parts: Vec::new(),
+            is_extract: false,
+            whole,
+            file,
+        }
     }
 
-    /// What is shown is an extract of this.
-    pub(super) fn out_of(mut self, whole: String) -> Self {
-        self.whole = whole;
-        self
+    /// Words of others in parts, each of which may be cut.
+    pub(super) fn of_parts(section: Section, heading: String, parts: Vec<Part>) -> Self {
+        let is_extract = parts.iter().any(|part| part.is_extract);
+        let piece = Self::data(section, heading, join_parts(&parts));
+        Self { parts, is_extract, ..piece }
+    }
+
+    /// The whole text, in its own layout. Whether the shown text is an extract of it is a separate fact.
+    pub(super) fn out_of(self, whole: String) -> Self {
+        Self { whole, ..self }
+    }
+
+    pub(super) fn extract(self, is_extract: bool) -> Self {
+        Self { is_extract, ..self }
     }
 
     pub(super) fn lead(mut self, line: impl Into<String>) -> Self {
@@ -155,6 +269,7 @@ impl Piece {
             kept = 0;
         }
         self.text = match keep {
+            Keep::Beginning if !self.parts.is_empty() => fit_parts(&self.parts, kept),
             Keep::Beginning => beginning(&self.text, kept),
             Keep::End => ending(&self.text, kept),
         };
@@ -208,6 +323,8 @@ pub struct Prompt {
     pub whole: Vec<(String, String)>,
     /// Folders of the feature directory with documents that it names.
     pub earlier: Vec<String>,
+    /// Groups awaiting confirmation whose blocker, attempts and approver it states.
+    pub confirmable: Vec<Name>,
 }
 
 /// The prompt in so many characters, or in the fewest that can be. What is cut is to lie in this folder.
@@ -215,13 +332,21 @@ pub(super) fn fit(mut pieces: Vec<Piece>, folder: &str, budget: usize, render: i
     let names = names(&pieces);
     for (piece, name) in pieces.iter_mut().zip(&names) {
         piece.file = format!("{}/{name}", folder.trim_end_matches('/'));
-        piece.say_what_is_left_out(Keep::Beginning);
+        if piece.is_extract {
+            piece.say_what_is_left_out(Keep::Beginning);
+        }
     }
     let text = cut(&mut pieces, budget, render);
+    let shown = |piece: &Piece| -> Vec<Name> {
+        let is_shown = |(_, facts): &&(Name, String)| piece.text.contains(facts.as_str());
+        piece.confirms.iter().filter(is_shown).map(|(group, _)| group.clone()).collect()
+    };
+    let confirmable = pieces.iter().flat_map(shown).collect();
     let is_cut = pieces.into_iter().zip(names).filter(|(piece, _)| piece.is_cut());
     Prompt {
         text,
         earlier: Vec::new(),
+        confirmable,
         whole: is_cut.map(|(piece, name)| (name, format!("{}\n", piece.whole))).collect(),
     }
 }

@@ -1,19 +1,22 @@
 //! What the state holds of the work: mission, plan, warnings, findings, tests, blockers, groups.
 
-use interlock_core::decide::offers;
-use interlock_core::handoff::{Answer, Grade, Response, is_something};
+use interlock_core::decide::{Offer, missing_evidence, offers, role_after_overrides};
+use interlock_core::handoff::{Answer, Grade, is_something};
 use interlock_core::id::Name;
-use interlock_core::state::{Counter, End, Finding, FindingStatus, Group, Progress};
-use interlock_core::workflow::{Loop, Measure, Task};
+use interlock_core::state::{Counter, End, Finding, FindingStatus, Group, Progress, State};
+use interlock_core::workflow::{Loop, Measure, Task, Workflow};
 use serde_json::Value as Json;
 
-use crate::brief::piece::{Piece, Section};
+use crate::brief::entry::first_characters;
+use crate::brief::piece::{Part, Piece, Section};
 use crate::brief::{Brief, data};
 use crate::output::counted;
 use crate::standing;
 
 /// What is shown of the words to one finding, so that it cannot hide the others.
 const DESCRIPTION: usize = 1_500;
+/// Characters of a group's description in the list of groups.
+const DESCRIPTION_IN_LIST: usize = 200;
 
 impl Brief<'_> {
     pub(super) fn mission(&self, pieces: &mut Vec<Piece>) {
@@ -40,19 +43,29 @@ impl Brief<'_> {
             lines.push(format!("{}:{gap}{text}", data::line(key)));
         }
         lines.extend(group.checks.iter().map(|check| format!("check: {}", data::line(&check.join(" ")))));
+        let is_unchecked = self.workflow.checks_nothing(group) && self.judges_group();
+        // A workflow without a plan makes one group, which has the title of the session.
+        let session = self.state.session.as_ref().map(|session| &session.title);
+        if lines.len() == 1 && Some(&group.title) == session && self.mission.is_some() && !is_unchecked {
+            return;
+        }
         let heading = format!("Plan for group `{}`", group.id);
         let piece = Piece::data(Section::Plan, heading, lines.join("\n"));
-        pieces.push(match self.workflow.checks_nothing(group) && self.reviews() {
+        pieces.push(match is_unchecked {
             true => piece.lead(format!("Of this group, {}.", standing::NOTHING_CHECKED)),
             false => piece,
         });
     }
 
-    /// It judges the work of others.
-    fn reviews(&self) -> bool {
-        let judges =
-            || offers(self.workflow, self.state, self.assignment).iter().any(|offer| offer.findings || offer.tests);
-        !self.is_author() && self.assignment.task == Task::Work && judges()
+    /// It judges the work of others, or decides whether the group is accepted or deferred.
+    fn judges_group(&self) -> bool {
+        let is_work = self.assignment.task == Task::Work;
+        let judges = |offer: &Offer| match offer.findings || offer.tests {
+            true => is_work,
+            false => offer.settles_group && !offer.blocked,
+        };
+        let may_judge = !self.is_author() && self.assignment.task != Task::Merge;
+        may_judge && offers(self.workflow, self.state, self.assignment).iter().any(judges)
     }
 
     /// Only warnings about the reader's own situation. Remarks on another agent's report are in the log.
@@ -73,22 +86,35 @@ impl Brief<'_> {
     /// A counter of the reader, or of the author that the reader's verdict goes back to.
     fn counter(&self, counter: &Counter) -> Option<String> {
         let item = self.workflow.loops.iter().find(|item| item.name == counter.counted)?;
-        let is_own = counter.role == self.assignment.role;
+        let holder = role_after_overrides(self.workflow, self.state, self.group(), &counter.role);
+        let is_own = holder.as_ref() == Some(&self.assignment.role);
         let is_near = !next_step(item, counter).is_empty();
-        if counter.iteration == 0 || item.measure.is_none() && !(is_own && is_near) {
+        // A measured loop matters while something in it is open, any other only just before it escalates.
+        let open = self.open_measure(item);
+        if counter.iteration == 0 || open.is_none() && !(is_own && is_near) {
             return None;
         }
-        let whose = if is_own { "you".to_owned() } else { format!("`{}`", counter.role) };
+        let whose = if is_own { "you".to_owned() } else { format!("`{}`", holder.as_ref().unwrap_or(&counter.role)) };
         let mut line =
             format!("- `{}`, {whose}: iteration {} of {}", item.name, counter.iteration, item.limit.iteration);
-        if let Some(limit) = item.limit.no_progress {
+        if let Some(limit) = item.limit.no_progress.filter(|_| counter.no_progress > 0) {
             line.push_str(&format!(", no progress for {} of {limit}", counter.no_progress));
         }
-        if let (Some(measure), Some(last)) = (item.measure, counter.measure) {
-            line.push_str(&format!(", {} last time", counted(u64::from(last), measured(measure))));
+        if let Some((measure, open)) = open {
+            line.push_str(&format!(", {} now", counted(open, measured(measure))));
         }
         line.push_str(next_step(item, counter));
         Some(line)
+    }
+
+    /// What is open now in a measured loop. The counter holds what was open when the work last went back.
+    fn open_measure(&self, item: &Loop) -> Option<(Measure, u64)> {
+        let (measure, group) = item.measure.zip(self.group())?;
+        let open = match measure {
+            Measure::BlockingFindings => u64::from(group.blocking_findings()),
+            Measure::FailingTests => group.failing_tests.len() as u64,
+        };
+        (open > 0).then_some((measure, open))
     }
 
     /// The iteration that this review is.
@@ -102,7 +128,7 @@ impl Brief<'_> {
     }
 
     pub(super) fn findings(&self, pieces: &mut Vec<Piece>) {
-        let Some(group) = self.group() else { return };
+        let Some(group) = self.group().filter(|_| self.assignment.task != Task::Merge) else { return };
         let open = || group.findings.iter().enumerate().filter(|(_, finding)| finding.status == FindingStatus::Open);
         if open().next().is_some() {
             let listed = |most: usize| {
@@ -111,29 +137,43 @@ impl Brief<'_> {
             };
             let heading = "Open findings, with the author's responses".to_owned();
             let piece = Piece::data(Section::OpenFindings, heading, listed(DESCRIPTION));
-            let mut piece = piece.out_of(listed(usize::MAX));
+            let is_extract = listed(DESCRIPTION) != listed(usize::MAX);
+            let mut piece = piece.out_of(listed(usize::MAX)).extract(is_extract);
             piece.lead = self.about_findings(group);
             pieces.push(piece);
         }
-        let accepted = group.findings.iter().filter(|finding| finding.status == FindingStatus::Accepted);
-        let settled: Vec<String> = accepted
-            .map(|f| format!("- {} {}: {}", data::line(&f.id), data::line(&f.location), data::line(&f.title)))
-            .collect();
-        if !settled.is_empty() {
-            let heading = "Settled findings: do not raise them again".to_owned();
-            pieces.push(Piece::data(Section::SettledFindings, heading, settled.join("\n")));
+        pieces.extend(self.settled_findings(group));
+    }
+
+    /// A line for each finding that ended: its reviewer and its author must not take it up again unaware.
+    fn settled_findings(&self, group: &Group) -> Option<Piece> {
+        let settled = group.findings.iter().filter(|finding| finding.status != FindingStatus::Open);
+        let part = |finding: &Finding| Part { body: format!("- {}", settled_finding(finding)), ..Part::default() };
+        let parts: Vec<Part> = settled.map(part).collect();
+        if parts.is_empty() {
+            return None;
         }
+        let heading = if self.is_author() { "Settled findings: nothing to do" } else { "Settled findings" };
+        let mut piece = Piece::of_parts(Section::SettledFindings, heading.to_owned(), parts);
+        if !group.findings.iter().any(|finding| finding.status == FindingStatus::Open) {
+            piece.lead = self.about_findings(group);
+        }
+        Some(piece)
     }
 
     fn about_findings(&self, group: &Group) -> Vec<String> {
-        let mut lines = Vec::new();
-        if group.reviewers.contains(&self.assignment.role) {
-            lines.push(
-                "You reviewed this before: settle each of your findings. New MEDIUM and LOW findings cannot block."
-                    .to_owned(),
-            );
+        if !group.reviewers.contains(&self.assignment.role) {
+            return Vec::new();
         }
-        lines
+        let settle = if self.has_own_findings() { "Settle each of your findings. " } else { "" };
+        vec![format!("{settle}New MEDIUM and LOW findings cannot block.")]
+    }
+
+    /// The reader raised findings that are open.
+    pub(super) fn has_own_findings(&self) -> bool {
+        let own =
+            |finding: &Finding| finding.status == FindingStatus::Open && finding.raised_by == self.assignment.role;
+        self.group().is_some_and(|group| group.findings.iter().any(own))
     }
 
     pub(super) fn is_author(&self) -> bool {
@@ -147,11 +187,21 @@ impl Brief<'_> {
     }
 
     pub(super) fn failing_tests(&self, pieces: &mut Vec<Piece>) {
-        let tests = self.group().map_or(&[][..], |group| group.failing_tests.as_slice());
+        let group = self.group().filter(|_| self.assignment.task != Task::Merge);
+        let tests = group.map_or(&[][..], |group| group.failing_tests.as_slice());
         let lines: Vec<String> = tests.iter().map(|test| format!("- {}", data::line(test))).collect();
         if !lines.is_empty() {
             let heading = "Failing tests of the last test report".to_owned();
             pieces.push(Piece::data(Section::FailingTests, heading, lines.join("\n")));
+        }
+        let stated = self.group().map_or(&[][..], |group| group.stated_failures.as_slice());
+        let lines: Vec<String> = stated.iter().map(|one| format!("- {}", data::line(&one.to_string()))).collect();
+        if !lines.is_empty() {
+            let heading = "Failing tests reported with a status of success".to_owned();
+            let mut piece = Piece::data(Section::FailingTests, heading, lines.join("\n"));
+            let lead = "No later report states that these tests pass. Check them before you rely on the work.";
+            piece.lead = vec![lead.to_owned()];
+            pieces.push(piece);
         }
     }
 
@@ -173,9 +223,22 @@ impl Brief<'_> {
     /// The groups of the session, for readers that work on the session as a whole.
     pub(super) fn groups(&self, pieces: &mut Vec<Piece>) {
         if self.assignment.group.is_none() && !self.state.groups.is_empty() || self.hands_on("group_summaries") {
-            let lines: Vec<String> = self.state.groups.iter().flat_map(|group| self.group_lines(group)).collect();
+            let listed = |group: &Group| {
+                let mut lines = group_summary(group, None);
+                lines.splice(1..1, self.plan_line(group));
+                lines.extend(evidence_lines(self.workflow, self.state, group));
+                lines.extend(open_points(group));
+                lines.join("\n  ")
+            };
+            let lines: Vec<String> = self.state.groups.iter().map(|group| format!("- {}", listed(group))).collect();
             let text = if lines.is_empty() { "none is planned".to_owned() } else { lines.join("\n") };
-            pieces.push(Piece::data(Section::Groups, "Groups of the session".to_owned(), text));
+            let piece = Piece::data(Section::Groups, "Groups of the session".to_owned(), text);
+            let unchecked = self.state.groups.iter().filter(|group| self.workflow.checks_nothing(group));
+            let unchecked: Vec<String> = unchecked.map(|group| format!("`{}`", group.id)).collect();
+            pieces.push(match unchecked.is_empty() {
+                true => piece,
+                false => piece.lead(format!("In {}, {}.", unchecked.join(", "), standing::NOTHING_CHECKED)),
+            });
         }
     }
 
@@ -184,27 +247,67 @@ impl Brief<'_> {
         self.decision().is_some_and(|decision| decision.context.iter().any(|own| *own == *field))
     }
 
-    fn group_lines(&self, group: &Group) -> Vec<String> {
-        let mut lines = vec![format!("- {} [{}] {}", group.id, group.status().name(), data::line(&group.title))];
-        if let Progress::Ended(End::Deferred { why, by, acknowledged }) = &group.progress {
-            let state = match acknowledged {
-                Some(name) => format!("acknowledged by {}", data::line(name)),
-                None => "not acknowledged".to_owned(),
-            };
-            lines.push(format!("  deferred by {}, {state}: {}", data::line(by), data::line(why)));
-        }
-        let reviewers: Vec<&str> = group.reviewers.iter().map(Name::as_str).collect();
-        if !group.passed.is_empty() {
-            let passed: Vec<&str> = group.passed.iter().map(Name::as_str).collect();
-            let by =
-                if reviewers.is_empty() { String::new() } else { format!(" (reviewed by {})", reviewers.join(", ")) };
-            lines.push(format!("  passed: {}{by}", passed.join(", ")));
-        }
-        let notices = standing::notices(group, self.workflow);
-        lines.extend(notices.iter().map(|notice| format!("  {}", data::line(notice))));
-        lines.extend(group.notes.iter().map(|note| format!("  note: {}", data::line(note))));
-        lines
+    fn plan_line(&self, group: &Group) -> Option<String> {
+        let words = self.said.description_of(&group.id)?;
+        Some(format!("plan: {}", first_characters(&data::line(words), DESCRIPTION_IN_LIST)))
     }
+}
+
+/// Evidence that a group was excused from, failed, or does not have although its work was delivered.
+pub(super) fn evidence_lines(workflow: &Workflow, state: &State, group: &Group) -> Vec<String> {
+    let mut lines: Vec<String> = group.excused.iter().map(|excuse| data::line(&excuse.to_string())).collect();
+    if !group.failed.is_empty() {
+        let failed: Vec<&str> = group.failed.iter().map(Name::as_str).collect();
+        lines.push(format!("failed: {}", failed.join(", ")));
+    }
+    let missing = missing_evidence(workflow, state, group);
+    if group.delivered && !group.ended() && !missing.is_empty() {
+        lines.push(format!("not passed: {}", missing.join(", ")));
+    }
+    lines
+}
+
+/// A group in lines, for everyone who decides about the session: a role or a person. The first is the group itself.
+/// With the workflow, also whether nothing is checked.
+pub(super) fn group_summary(group: &Group, workflow: Option<&Workflow>) -> Vec<String> {
+    let mut lines = vec![format!("{} [{}] {}", group.id, group.status().name(), data::line(&group.title))];
+    if let Progress::Ended(End::Deferred { why, by, acknowledged }) = &group.progress {
+        let state = match acknowledged {
+            Some(name) => format!("acknowledged by {}", data::line(name)),
+            None => "not acknowledged".to_owned(),
+        };
+        lines.push(format!("deferred by {}, {state}: {}", data::line(by), data::line(why)));
+    }
+    lines.extend(group.lane.blocks.iter().map(|block| {
+        let reason = block.reason.as_ref().map(|reason| format!(": {}", data::line(reason)));
+        format!("{} is blocked{}", block.role, reason.unwrap_or_default())
+    }));
+    let reviewers: Vec<&str> = group.reviewers.iter().map(Name::as_str).collect();
+    if !group.passed.is_empty() {
+        let passed: Vec<&str> = group.passed.iter().map(Name::as_str).collect();
+        let by = if reviewers.is_empty() { String::new() } else { format!(" (reviewed by {})", reviewers.join(", ")) };
+        lines.push(format!("passed: {}{by}", passed.join(", ")));
+    }
+    lines.extend(standing::serious_findings(group).map(|notice| data::line(&notice)));
+    let is_unchecked = workflow.is_some_and(|workflow| workflow.checks_nothing(group));
+    lines.extend(is_unchecked.then(|| standing::NOTHING_CHECKED.to_owned()));
+    let stated = group.stated_failures.iter();
+    lines.extend(stated.map(|one| format!("failing tests reported by {}", data::line(&one.to_string()))));
+    lines.extend(group.notes.iter().map(|note| format!("note: {}", data::line(note))));
+    lines
+}
+
+/// Failing tests and open findings of a group. Severe findings that do not block have a line of their own.
+fn open_points(group: &Group) -> Vec<String> {
+    let mut lines = Vec::new();
+    if !group.failing_tests.is_empty() {
+        let tests: Vec<String> = group.failing_tests.iter().map(|test| data::line(test)).collect();
+        lines.push(format!("failing tests: {}", tests.join("; ")));
+    }
+    let open = group.findings.iter().filter(|finding| finding.status == FindingStatus::Open);
+    let open = open.filter(|finding| !finding.is_serious_remark());
+    lines.extend(open.map(|finding| format!("open finding {}; {}", finding_head(finding), finding_response(finding))));
+    lines
 }
 
 fn grade(grade: Grade) -> &'static str {
@@ -236,10 +339,7 @@ fn next_step(item: &Loop, counter: &Counter) -> &'static str {
 
 /// A finding, with so many characters of what its reviewer wrote of it.
 fn open_finding(finding: &Finding, words: Option<&str>, most: usize) -> String {
-    let grade = grade(finding.severity);
-    let blocking = if finding.blocking { "blocking" } else { "not blocking" };
-    let (id, place, title) = (data::line(&finding.id), data::line(&finding.location), data::line(&finding.title));
-    let mut line = format!("- {id} [{grade}, {blocking}] {place}: {title} (by {})", finding.raised_by);
+    let mut line = format!("- {}", finding_head(finding));
     if let Some(words) = words.map(data::text) {
         let shown: String = words.chars().take(most).collect();
         let more = if shown.len() < words.len() { " …" } else { "" };
@@ -247,16 +347,38 @@ fn open_finding(finding: &Finding, words: Option<&str>, most: usize) -> String {
             line.push_str(&format!("\n  | {said}"));
         }
     }
-    line.push_str(&finding.response.as_ref().map_or_else(|| "\n  no response yet".to_owned(), response));
+    line.push_str(&format!("\n  {}", finding_response(finding)));
     line
 }
 
-fn response(response: &Response) -> String {
+/// A finding that ended: how, and what its author answered.
+fn settled_finding(finding: &Finding) -> String {
+    let is_fixed = finding.response.as_ref().is_some_and(|response| response.response == Answer::Fixed);
+    let state = match (&finding.accepted_as_is_by, &finding.dropped_because, finding.status) {
+        (Some(by), _, _) => format!("not resolved; {} accepted the group as it is", data::line(by)),
+        (None, Some(reason), _) => format!("dropped: {}", data::line(reason)),
+        (None, None, FindingStatus::Accepted) => "rejection accepted, do not raise it again".to_owned(),
+        (None, None, FindingStatus::Closed | FindingStatus::Open) if is_fixed => "fix confirmed".to_owned(),
+        (None, None, FindingStatus::Closed | FindingStatus::Open) => "ended by its reviewer".to_owned(),
+    };
+    let response = finding.response.as_ref().map(|_| format!("; {}", finding_response(finding)));
+    format!("{}: {state}{}", finding_head(finding), response.unwrap_or_default())
+}
+
+pub(super) fn finding_head(finding: &Finding) -> String {
+    let grade = grade(finding.severity);
+    let blocking = if finding.blocking { "blocking" } else { "not blocking" };
+    let (id, place, title) = (data::line(&finding.id), data::line(&finding.location), data::line(&finding.title));
+    format!("{id} [{grade}, {blocking}] {place}: {title} (by {})", finding.raised_by)
+}
+
+pub(super) fn finding_response(finding: &Finding) -> String {
+    let Some(response) = &finding.response else { return "no response yet".to_owned() };
     let word = match response.response {
         Answer::Fixed => "fixed",
         Answer::Rejected => "rejected",
         Answer::Deferred => "deferred",
     };
     let reason = response.reason.as_deref().map(|reason| format!(": {}", data::line(reason)));
-    format!("\n  author's last response: {word}{}", reason.unwrap_or_default())
+    format!("author's last response: {word}{}", reason.unwrap_or_default())
 }

@@ -1,17 +1,22 @@
 //! What to return: a skeleton, the statuses that are accepted now with their meanings, and the fields that each one takes.
+//!
+//! The page of a role shows the same skeleton and the same status lines. See [`RoleReturnFormat`].
 
 use interlock_core::decide::{Offer, offers};
-use interlock_core::handoff::skills_of_task;
+use interlock_core::handoff::{mandatory_skills, skills_of_task};
 use interlock_core::id::Name;
 use interlock_core::state::Progress;
-use interlock_core::workflow::{GuardSource, Task};
+use interlock_core::workflow::{GuardSource, Measure, Role, Task, Workflow};
 use serde::Serialize;
 use serde_json::{Map, Value as Json, json};
 
+use crate::brief::open_groups::FACTS_HEADING;
 use crate::brief::{Brief, ReturnChannel, data};
 
-/// Fields that every skeleton has, in one form or another.
-const IN_SKELETON: &[&str] = &["summary", "phase", "skills_invoked"];
+/// Fields that the skeleton has where they are needed.
+const IN_SKELETON: &[&str] = &["summary", "skills_invoked"];
+/// Required fields that Interlock fills in for the holder of an assignment.
+const FILLED_IN: &[&str] = &["agent", "output_type", "timestamp", "feature_directory", "phase", "handoff.next_agent"];
 
 #[derive(Debug, Serialize)]
 pub(super) struct ResponseSpec {
@@ -25,18 +30,70 @@ pub(super) struct ResponseSpec {
 
 impl ResponseSpec {
     pub(super) fn of(brief: &Brief<'_>, reference: &str) -> Self {
-        let offers: Vec<Offer> = offers(brief.workflow, brief.state, brief.assignment)
-            .into_iter()
-            .filter(|offer| brief.is_useful(offer))
-            .collect();
+        let offers = offers(brief.workflow, brief.state, brief.assignment);
+        // There is nothing to judge yet while an author waits for help.
+        let helps_author = brief.helps_author() && offers.iter().any(|offer| offer.returns);
+        let judges = |offer: &Offer| helps_author && offer.findings && !offer.returns;
+        let is_shown = |offer: &Offer| brief.is_useful(offer) && !judges(offer);
+        let offers: Vec<Offer> = offers.into_iter().filter(is_shown).collect();
         let shared = shared_requirements(&offers);
         Self {
-            skeleton: brief.skeleton(&shared),
+            skeleton: skeleton(&shared, !brief.skills().is_empty()),
             statuses: brief.status_lines(&offers, &shared),
             fields: brief.response_fields().into_iter().collect(),
             how: brief.how_to_return(reference),
         }
     }
+}
+
+/// The return format of a role without an assignment: only what holds for all of its assignments.
+#[derive(Debug)]
+pub(crate) struct RoleReturnFormat {
+    pub(crate) skeleton: String,
+    pub(crate) statuses: Vec<String>,
+}
+
+impl RoleReturnFormat {
+    pub(crate) fn of(workflow: &Workflow, role: &Role) -> Self {
+        let has_skills = !mandatory_skills(workflow, &role.name, None).is_empty();
+        let meanings = workflow.role_named(&role.name).map(|ix| workflow.status_meanings(ix)).unwrap_or_default();
+        Self {
+            skeleton: skeleton(&workflow.handoff.demands.require, has_skills),
+            statuses: meanings.iter().map(|(status, means)| status_head(status, means.as_deref())).collect(),
+        }
+    }
+}
+
+/// A status with the words that follow it.
+fn status_head(status: &str, words: Option<&str>) -> String {
+    let words = words.map(|words| format!(": {}", data::line(words))).unwrap_or_default();
+    format!("- `{status}`{words}")
+}
+
+/// The smallest handoff that has these required fields.
+fn skeleton(required: &[Name], has_skills: bool) -> String {
+    let mut skeleton = Map::new();
+    let mut put = |key: &str, value: Json| skeleton.insert(key.to_owned(), value);
+    put("status", json!("…"));
+    if required.iter().any(|field| *field == "summary") {
+        put("summary", json!("<what, how much, result>"));
+    }
+    if has_skills {
+        put("skills_invoked", json!(["…"]));
+    }
+    let is_extra = |field: &&Name| ![IN_SKELETON, FILLED_IN].iter().any(|known| known.contains(&field.as_str()));
+    // `verification` stands with the status that makes its claims.
+    let fields = required.iter().filter(is_extra).filter(|field| in_verification(field).is_none());
+    fields.for_each(|field| put_field(&mut skeleton, field));
+    // Last, as long as it is: its text is what the agent writes at length.
+    let mut handoff = Map::new();
+    handoff.insert("context".to_owned(), json!("<what the next role needs>"));
+    if let Some(Json::Object(mut parts)) = skeleton.remove("handoff") {
+        parts.remove("context");
+        handoff.append(&mut parts);
+    }
+    skeleton.insert("handoff".to_owned(), Json::Object(handoff));
+    data::text(&Json::Object(skeleton).to_string())
 }
 
 /// Fields that every status but the blocked one needs.
@@ -45,13 +102,19 @@ fn shared_requirements(offers: &[Offer]) -> Vec<Name> {
     let Some(first) = ways.next() else { return Vec::new() };
     let rest: Vec<&Offer> = ways.collect();
     let is_shared = |field: &&Name| rest.iter().all(|offer| offer.demands.require.contains(field));
-    first.demands.require.iter().filter(is_shared).cloned().collect()
+    // `verification` stands with the status that makes its claims.
+    let fits_skeleton = |field: &&Name| in_verification(field).is_none();
+    first.demands.require.iter().filter(is_shared).filter(fits_skeleton).cloned().collect()
 }
 
 impl Brief<'_> {
     /// Statuses that would be accepted and then lead nowhere are not shown.
     fn is_useful(&self, offer: &Offer) -> bool {
-        if self.workflow.has_phases() || self.assignment.task != Task::Work {
+        let has_changes = || self.group().and_then(|group| group.diff.as_ref()).is_some_and(|diff| !diff.is_empty());
+        if offer.lacks_waiting_role || offer.needs_empty_diff && has_changes() {
+            return false;
+        }
+        if self.workflow.has_phases() {
             return true;
         }
         let plans_first = offer.plans && requires(offer, "groups");
@@ -61,30 +124,11 @@ impl Brief<'_> {
         }
     }
 
-    fn skeleton(&self, shared: &[Name]) -> String {
-        let mut skeleton = Map::new();
-        let mut put = |key: &str, value: Json| skeleton.insert(key.to_owned(), value);
-        put("status", json!("<one of these>"));
-        let phase = self.assignment.phase.as_ref();
-        let phase = phase.and_then(|name| self.workflow.phases.iter().find(|phase| phase.name == *name));
-        if let Some(phase) = phase.filter(|_| shared.iter().any(|field| *field == "phase")) {
-            put("phase", json!(phase.called));
-        }
-        if shared.iter().any(|field| *field == "summary") {
-            put("summary", json!("<what, how much, with what result>"));
-        }
-        if !self.skills().is_empty() {
-            put("skills_invoked", json!(["…"]));
-        }
-        for field in shared.iter().filter(|field| !IN_SKELETON.contains(&field.as_str()) && !field.contains('.')) {
-            // The fields of handoffs that hold paths are lists.
-            let is_list = matches!(field.as_str(), "files_modified" | "artifacts" | "source_files_verified");
-            put(field, if is_list { json!(["…"]) } else { json!("…") });
-        }
-        put("handoff", json!({ "context": "<all that the next role must know>" }));
-        let members: Vec<String> =
-            skeleton.iter().map(|(key, value)| format!("{}: {value}", Json::from(key.as_str()))).collect();
-        data::text(&format!("{{{}}}", members.join(", ")))
+    /// Directly, or by helping a role that helps the author.
+    fn helps_author(&self) -> bool {
+        let mut waiting = self.lane().part(self.assignment.part).into_iter().flat_map(|part| &part.waiting);
+        let is_author = |role: &str| self.workflow.role_named(role).is_some_and(|ix| self.workflow.role(ix).author);
+        self.assignment.task == Task::Consult && waiting.any(|seat| is_author(&seat.role))
     }
 
     /// The skills of the role, and of the phase where the role does the phase's own work.
@@ -93,25 +137,36 @@ impl Brief<'_> {
         skills_of_task(self.workflow, &self.assignment.role, phase, self.assignment.task)
     }
 
-    fn status_line(&self, offer: &Offer, shared: &[Name]) -> String {
-        let mut line = format!("- `{}`", offer.status);
-        if let Some(means) = &offer.means {
-            line.push_str(&format!(": {}", data::line(means)));
-        }
+    /// `earlier` are the statuses above it.
+    fn status_line(&self, offer: &Offer, earlier: &[Offer], shared: &[Name], manages_group: bool) -> String {
+        // What a status means for the plan says nothing about work on one group.
+        let means = offer.means.as_deref().filter(|_| !(manages_group && offer.plans)).map(str::to_owned);
+        let leads_to = offer.leads_to.as_deref().filter(|_| manages_group && !offer.blocked).map(str::to_owned);
+        let words: Vec<String> = means.into_iter().chain(leads_to).collect();
+        let mut line = status_head(&offer.status, (!words.is_empty()).then(|| words.join("; ")).as_deref());
         let mut notes = Vec::new();
-        let own = offer.demands.require.iter().filter(|field| !shared.contains(field));
-        let own: Vec<Name> = own.filter(|field| !is_explained(field)).cloned().collect();
-        if !own.is_empty() {
-            notes.push(format!("needs {}", quoted(&own)));
-        }
-        if !offer.demands.verify.is_empty() {
-            let claims: Map<String, Json> =
-                offer.demands.verify.iter().map(|claim| (claim.to_string(), json!(true))).collect();
-            notes.push(format!("needs `\"verification\": {}`, each true only if it is so", Json::Object(claims)));
+        let needs = self.own_needs(offer, shared);
+        let same = earlier.iter().find(|other| !needs.is_empty() && self.own_needs(other, shared) == needs);
+        match same {
+            Some(same) => notes.push(format!("same needs as `{}`", same.status)),
+            None => notes.extend(needs),
         }
         for outcome in &offer.facts {
             let default = if outcome.is_default { ", also if absent" } else { "" };
-            notes.push(format!("`{}: {}`{default}: {}", outcome.fact, outcome.value, data::line(&outcome.leads_to)));
+            let fields = if outcome.is_default || outcome.fields.is_empty() {
+                String::new()
+            } else {
+                format!(", add {}", quoted(&outcome.fields))
+            };
+            let leads_to = data::line(&outcome.leads_to);
+            notes.push(format!("`{}: {}`{default}: {leads_to}{fields}", outcome.fact, outcome.value));
+        }
+        if let Some((measure, phase)) = offer.rework.as_ref().filter(|_| !offer.blocked) {
+            let open = match measure {
+                Measure::BlockingFindings => "a blocking finding",
+                Measure::FailingTests => "a failing test",
+            };
+            notes.push(format!("{open} sends the work back to phase `{phase}`"));
         }
         if !notes.is_empty() {
             line.push_str(&format!(" ({})", notes.join("; ")));
@@ -119,9 +174,38 @@ impl Brief<'_> {
         line
     }
 
+    /// What a status needs beside the skeleton and the fields that have a line of their own.
+    fn own_needs(&self, offer: &Offer, shared: &[Name]) -> Vec<String> {
+        let mut needs = Vec::new();
+        let own = offer.demands.require.iter().filter(|field| !shared.contains(field));
+        let own = own.filter(|field| !self.is_explained(offer, field) && in_verification(field).is_none());
+        let (parts, own): (Vec<Name>, Vec<Name>) = own.cloned().partition(|field| field.contains('.'));
+        let mut objects = Map::new();
+        parts.iter().for_each(|field| put_field(&mut objects, field));
+        let mut forms: Vec<String> = own.iter().map(|field| format!("`{field}`")).collect();
+        forms.extend(objects.iter().map(|(key, value)| format!("`{}:{value}`", Json::from(key.as_str()))));
+        if !forms.is_empty() {
+            needs.push(format!("needs {}", forms.join(", ")));
+        }
+        let claims = verification(offer);
+        if !claims.is_empty() {
+            needs.push(format!("needs `\"verification\": {}`, each true only if it is so", Json::Object(claims)));
+        }
+        let values = offer.demands.require.iter().filter(|field| in_verification(field).is_some());
+        let values: Vec<Name> = values.filter(|field| !shared.contains(field)).cloned().collect();
+        if !values.is_empty() {
+            needs.push(format!("needs the value of {}", quoted(&values)));
+        }
+        needs
+    }
+
     /// Each status with its meaning. Fields follow the last status that takes them, and name the others.
     fn status_lines(&self, offers: &[Offer], shared: &[Name]) -> Vec<String> {
-        let mut lines: Vec<String> = offers.iter().map(|offer| self.status_line(offer, shared)).collect();
+        let manages_group = self.assignment.group.is_some() && offers.iter().any(|offer| offer.plans);
+        let line = |(index, offer): (usize, &Offer)| {
+            self.status_line(offer, offers.get(..index).unwrap_or_default(), shared, manages_group)
+        };
+        let mut lines: Vec<String> = offers.iter().enumerate().map(line).collect();
         let mut add = |takes: fn(&Offer) -> bool, text: String| {
             let takers: Vec<usize> = (0..offers.len()).filter(|index| offers.get(*index).is_some_and(takes)).collect();
             let Some((last, others)) = takers.split_last().filter(|_| !text.is_empty()) else { return };
@@ -132,13 +216,15 @@ impl Brief<'_> {
                 line.push_str(&format!("\n  Add{also} {text}"));
             }
         };
-        add(|offer| offer.plans, self.plan_fields());
+        if self.assignment.group.is_none() {
+            add(|offer| offer.plans, self.plan_fields());
+        }
         add(|offer| offer.findings, self.finding_fields());
         add(
             |offer| offer.tests,
             r#"`"test_progression":{"still_failing":["<test>"],"fixed":[],"new":[]}`."#.to_owned(),
         );
-        add(|offer| offer.asks, r#"`"questions":[{"text":"…","options":["…","…"]}]` (options optional)."#.to_owned());
+        add(|offer| offer.asks, r#"`"questions":[{"text":"…","options":["…"]}]`."#.to_owned());
         add(|offer| offer.ends, self.ending_fields());
         add(|offer| offer.blocked, self.blocked_fields(offers));
         lines
@@ -148,7 +234,7 @@ impl Brief<'_> {
         let mut group = vec![
             r#""id":"<A-Za-z0-9._->""#.to_owned(),
             r#""title":"…""#.to_owned(),
-            r#""description":"<what to do, when it is done>""#.to_owned(),
+            r#""description":"<what, done when>""#.to_owned(),
         ];
         for guard in self.workflow.guards.iter().filter(|guard| guard.source == GuardSource::Flag) {
             let values: Vec<&str> = guard.values.iter().map(Name::as_str).collect();
@@ -157,8 +243,7 @@ impl Brief<'_> {
         group.push(r#""depends_on":["<id>"]"#.to_owned());
         group.push(r#""checks":[["npm","test"]]"#.to_owned());
         format!(
-            "`\"groups\":[{{{}}}]`. Up to {} run at once; no two may touch the same files. `checks` must pass, run without a \
-             shell.",
+            "`\"groups\":[{{{}}}]`. Up to {} run at once; no two may touch the same files. `checks` run without a shell.",
             group.join(","),
             self.workflow.groups_at_most
         )
@@ -166,8 +251,7 @@ impl Brief<'_> {
 
     fn finding_fields(&self) -> String {
         let issue = r#"`"issues":[{"id":"…","title":"…","location":"<file:line>","severity":"CRITICAL|HIGH|MEDIUM|LOW","blocking":true,"description":"<why, and how to fix it>"}]`: every finding that is open now."#;
-        let reviewed = self.group().is_some_and(|group| group.reviewers.contains(&self.assignment.role));
-        match reviewed {
+        match self.has_own_findings() {
             true => format!(
                 "{issue} Settle each earlier finding of yours by id: `\"iteration_tracking\":{{\"iteration\":{},\"fixes_confirmed\":[],\
                  \"rejections_accepted\":[],\"rejections_overruled\":[],\"findings_dropped\":[{{\"id\":\"…\",\"reason\":\"…\"}}]}}`.",
@@ -188,7 +272,7 @@ impl Brief<'_> {
         let mut parts = Vec::new();
         if !awaiting.is_empty() {
             parts.push(format!(
-                "`\"accept\": {}` to confirm these groups (left out, all are confirmed)",
+                "`\"accept\": {}` to confirm these groups (left out: those under \"{FACTS_HEADING}\")",
                 json!(awaiting)
             ));
         }
@@ -199,21 +283,29 @@ impl Brief<'_> {
     }
 
     fn blocked_fields(&self, offers: &[Offer]) -> String {
-        let mut fields = vec![r#""attempted":["<what you tried>"]"#.to_owned()];
-        let blocked = self.workflow.blocked.as_ref();
-        if let Some(blocked) = blocked.filter(|blocked| blocked.by_reason) {
-            let reasons: Vec<&str> = blocked.reasons.iter().map(Name::as_str).collect();
+        let mut fields = vec![r#""attempted":["…"]"#.to_owned()];
+        let Some(offer) = offers.iter().find(|offer| offer.blocked) else { return String::new() };
+        if !offer.reasons.is_empty() {
+            let reasons: Vec<&str> = offer.reasons.iter().map(Name::as_str).collect();
             fields.push(format!("\"blocked_reason\":\"{}\"", reasons.join("|")));
         }
-        let offer = offers.iter().find(|offer| offer.blocked);
-        let mut text = format!("`{}`", fields.join(", "));
-        if offer.is_some_and(|offer| requires(offer, "handoff.blockers")) {
-            text.push_str(r#", in `handoff`: `"blockers":[{"type":"…","description":"…","resolution":"…"}]`"#);
+        let mut in_handoff = vec![r#""blockers":[{"type":"…","description":"…","resolution":"…"}]"#];
+        if offer.reaches_person {
+            in_handoff.push(r#""options":["<for a person>"]"#);
         }
-        if offer.is_some_and(|offer| offer.reaches_person) {
-            text.push_str("; `handoff.options` if a person must choose");
+        fields.push(format!("\"handoff\":{{{}}}", in_handoff.join(",")));
+        format!("`{}`.", fields.join(","))
+    }
+
+    /// Required fields that stand in every skeleton, or that a line of their own explains.
+    fn is_explained(&self, offer: &Offer, field: &Name) -> bool {
+        match field.as_str() {
+            "handoff.context" | "skills_invoked" => true,
+            filled_in if FILLED_IN.contains(&filled_in) => true,
+            "groups" => offer.plans && self.assignment.group.is_none(),
+            "handoff.blockers" | "attempted" | "blocked_reason" => offer.blocked,
+            _ => false,
         }
-        format!("{text}.")
     }
 
     fn response_fields(&self) -> Option<String> {
@@ -227,8 +319,6 @@ impl Brief<'_> {
     }
 
     fn how_to_return(&self, reference: &str) -> String {
-        let directory = data::line(self.output_directory);
-        let file = format!("{}/handoff.json", directory.trim_end_matches('/'));
         match self.channel {
             ReturnChannel::Run => String::new(),
             ReturnChannel::LastMessage => {
@@ -236,10 +326,9 @@ impl Brief<'_> {
                     .to_owned()
             }
             ReturnChannel::Command => format!(
-                "Save it as `handoff.json` in OUTPUT_DIRECTORY and run `interlock report --assignment {} {}` if \
-                 `INTERLOCK_TOKEN` is set. If it is refused, correct it and repeat.",
+                "Save it as `handoff.json` in OUTPUT_DIRECTORY. With `INTERLOCK_TOKEN` set, run `interlock report --assignment {} \
+                 handoff.json` there until accepted.",
                 data::shell(reference),
-                data::shell(&file)
             ),
         }
     }
@@ -249,9 +338,29 @@ fn requires(offer: &Offer, field: &str) -> bool {
     offer.demands.require.iter().any(|required| *required == field)
 }
 
-/// Required fields that a line of their own explains.
-fn is_explained(field: &Name) -> bool {
-    matches!(field.as_str(), "groups" | "handoff.blockers" | "attempted" | "blocked_reason" | "summary" | "phase")
+/// The claims that a status needs.
+fn verification(offer: &Offer) -> Map<String, Json> {
+    offer.demands.verify.iter().map(|claim| (claim.to_string(), json!(true))).collect()
+}
+
+fn in_verification(field: &Name) -> Option<&str> {
+    field.strip_prefix("verification.").filter(|part| !part.contains('.'))
+}
+
+/// Puts the form of a required field where its dotted path says. Fields that hold paths are lists.
+fn put_field(object: &mut Map<String, Json>, field: &str) {
+    match field.split_once('.') {
+        Some((key, rest)) => {
+            let inner = object.entry(key).or_insert_with(|| json!({}));
+            if let Some(inner) = inner.as_object_mut() {
+                put_field(inner, rest);
+            }
+        }
+        None => {
+            let is_list = matches!(field, "files_modified" | "artifacts" | "source_files_verified" | "blockers");
+            object.entry(field).or_insert_with(|| if is_list { json!(["…"]) } else { json!("…") });
+        }
+    }
 }
 
 fn quoted(names: &[Name]) -> String {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use interlock_core::id::DecisionId;
+use interlock_core::id::{DecisionId, Name};
 use interlock_core::state::{Finding, FindingStatus, Group};
 use serde_json::Value as Json;
 
@@ -17,6 +17,8 @@ pub struct Said {
     group: String,
     /// What the reviewer wrote of each open finding, by its place.
     findings: BTreeMap<usize, String>,
+    /// For work on the session as a whole: the plan's description of each group.
+    descriptions: BTreeMap<Name, String>,
 }
 
 impl Said {
@@ -27,7 +29,7 @@ impl Said {
             Some(report) => Ok(report.clone()),
             None => report(decision).map(|found| known.entry(decision).or_insert(found).clone()),
         };
-        let mut said = Self { plan: of(group.words.plan)?, group: group.id.to_string(), findings: BTreeMap::new() };
+        let mut said = Self { plan: of(group.words.plan)?, group: group.id.to_string(), ..Self::default() };
         for (index, finding) in group.findings.iter().enumerate() {
             if finding.status != FindingStatus::Open {
                 continue;
@@ -42,15 +44,38 @@ impl Said {
         Ok(said)
     }
 
+    /// Asks for the plans that brought these groups.
+    pub fn of_session<E>(
+        groups: &[(Name, DecisionId)],
+        mut report: impl FnMut(DecisionId) -> Result<Report, E>,
+    ) -> Result<Self, E> {
+        let mut said = Self::default();
+        for (group, plan) in groups {
+            let plan = report(*plan)?;
+            let entry = plan.as_deref().and_then(|plan| entry_of(plan, group));
+            let description = entry.and_then(|entry| entry.get("description")).and_then(Json::as_str);
+            said.descriptions.extend(description.map(|words| (group.clone(), words.to_owned())));
+        }
+        Ok(said)
+    }
+
     /// The entry of the plan for the group.
     pub(super) fn plan(&self) -> Option<&Json> {
-        let own = |entry: &&Json| entry.get("id").and_then(Json::as_str).map(str::trim) == Some(self.group.as_str());
-        self.plan.as_ref()?.get("groups")?.as_array()?.iter().find(own)
+        entry_of(self.plan.as_ref()?, &self.group)
+    }
+
+    pub(super) fn description_of(&self, group: &Name) -> Option<&str> {
+        self.descriptions.get(group).map(String::as_str)
     }
 
     pub(super) fn of_finding(&self, index: usize) -> Option<&str> {
         self.findings.get(&index).map(String::as_str)
     }
+}
+
+fn entry_of<'a>(plan: &'a Json, group: &str) -> Option<&'a Json> {
+    let own = |entry: &&Json| entry.get("id").and_then(Json::as_str).map(str::trim) == Some(group);
+    plan.get("groups")?.as_array()?.iter().find(own)
 }
 
 fn description(report: &Json, finding: &Finding) -> Option<String> {

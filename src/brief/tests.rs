@@ -2,6 +2,8 @@
 
 #![allow(clippy::needless_pass_by_value, reason = "json!({…}) reads better without a reference")]
 
+mod confirm;
+mod findings;
 mod frame;
 mod generated;
 mod hostile;
@@ -52,8 +54,11 @@ fn a_developer_after_changes_were_requested_twice() {
     insta::assert_snapshot!(prompt);
     play.report("developer", json!({ "status": "READY_FOR_REVIEW" }));
     let again = play.prompt("tech_lead", None);
-    assert!(again.contains("You reviewed this before") && again.contains(r#""iteration":3"#), "{again}");
-    assert!(again.contains("do not raise them again") && again.contains("No test for the lock"), "{again}");
+    assert!(again.contains("Settle each of your findings.") && again.contains(r#""iteration":3"#), "{again}");
+    assert!(
+        again.contains("rejection accepted, do not raise it again") && again.contains("No test for the lock"),
+        "{again}"
+    );
 }
 
 #[test]
@@ -167,9 +172,12 @@ fn every_section_has_its_priority() {
         Section::Answer,
         Section::LatestReport,
         Section::EarlierReports,
+        Section::SupersededReports,
         Section::GroupReports,
         Section::OpenGroups,
+        Section::OpenGroupFacts,
         Section::GateOutput,
+        Section::LostAttempt,
         Section::OpenFindings,
         Section::SettledFindings,
         Section::FailingTests,
@@ -199,7 +207,8 @@ fn prompt_over_budget_is_cut_by_priority_and_says_so() {
     let mission = "word ".repeat(20_000);
     let whole = play.prompt_within("tech_lead", Some(&mission), usize::MAX);
     let cut = play.prompt_within("tech_lead", Some(&mission), BUDGET);
-    assert!(whole.chars().count() > 100_000 && !whole.contains("left out"));
+    let cut_only = whole.replace("left out: superseded reports", "");
+    assert!(whole.chars().count() > 100_000 && !cut_only.contains("left out"));
     assert!(cut.chars().count() <= BUDGET && cut.chars().count() > BUDGET * 9 / 10, "{}", cut.chars().count());
     // Earlier reports are cut before the mission. The latest report is whole.
     let place = |name: &str| format!("; all of it is in `.interlock/output/s1/a6.1/whole/{name}.md`]");
@@ -216,9 +225,10 @@ fn prompt_over_budget_is_cut_by_priority_and_says_so() {
     // The files that are named hold the whole text, and there are no other files.
     let files = play.prompts("tech_lead", Some(&mission), BUDGET).0.whole;
     let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
-    assert_eq!(names, ["whole/mission.md", "whole/earlier-report-2.md"]);
-    assert!(files[0].1.trim_end() == mission.trim_end() && files[1].1.contains(&output));
-    assert!(play.prompts("tech_lead", Some(MISSION), usize::MAX).0.whole.is_empty());
+    assert_eq!(names, ["whole/mission.md", "whole/superseded-reports.md", "whole/earlier-report-2.md"]);
+    assert!(files[0].1.trim_end() == mission.trim_end() && files[2].1.contains(&output));
+    let uncut = play.prompts("tech_lead", Some(MISSION), usize::MAX).0.whole;
+    assert!(uncut.iter().all(|(name, _)| name == "whole/superseded-reports.md"), "{uncut:?}");
     let rules = whole.find("## Return").expect("the return format");
     assert!(least.ends_with(&whole[rules..]), "the return format is whole");
 }
@@ -293,11 +303,11 @@ fn the_plan_and_the_words_to_findings_reach_everybody_on_the_group() {
 fn prompt_states_the_role_and_what_it_may_change() {
     let mut play = Play::groups(&["login"]);
     let developer = play.prompts("developer", None, BUDGET).1.text;
-    assert!(developer.contains("You build what the plan says for your group and no more"), "{developer}");
-    assert!(developer.contains("\nYou may change the files of your group.\n"), "{developer}");
+    assert!(developer.contains("You build what the plan says and no more"), "{developer}");
+    assert!(developer.contains("\nChange only the files of your group.\n"), "{developer}");
     play.report("developer", json!({ "status": "READY_FOR_QA" }));
     let qa = play.prompts("qa_expert", None, BUDGET).1.text;
-    assert!(qa.contains("\nYou may not change the project's files.\n"), "{qa}");
+    assert!(qa.contains("\nChange no project files.\n"), "{qa}");
     let mut feature = Play::start("feature");
     let skills = json!(["persisting-agent-outputs", "writing-plans"]);
     let group = json!({ "id": "login", "title": "Login form", "domain": "frontend" });

@@ -14,6 +14,7 @@ use crate::cli::{Ending, examples};
 use crate::failure::{Exit, Failure};
 use crate::input;
 use crate::output::{HEADING, NAME, Output, Text};
+use crate::sanitise;
 use crate::store::chain::ChainKey;
 use crate::store::sqlite::Sqlite;
 use crate::store::{Attempt, Identity, SessionHead, Store};
@@ -143,13 +144,13 @@ fn text(report: &Report, sessions: usize, attempts: &[Attempt]) -> Text {
         let place = problem.session.as_ref().map_or("store", Name::as_str);
         text.push("  ");
         text.paint(NAME, format!("{:<10}", format!("{:?}", problem.kind).to_lowercase()));
-        text.line(format_args!("  {place}: {}", problem.text));
+        text.line(format_args!("  {}: {}", sanitise::line(place), sanitise::line(&problem.text)));
     }
     if !attempts.is_empty() {
         text.push("\n");
         text.line(format_args!("Writes that went round Interlock and were refused: {}", attempts.len()));
         for tried in attempts.iter().rev().take(5) {
-            text.line(format_args!("  {}  {} ({})", tried.at, tried.what, tried.guard));
+            text.line(format_args!("  {}  {} ({})", tried.at, sanitise::line(&tried.what), tried.guard));
         }
     }
     text

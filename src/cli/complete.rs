@@ -12,16 +12,20 @@ use crate::cli::{Ending, examples};
 use crate::engine::{Engine, Order, Task};
 use crate::failure::{Exit, Failure};
 use crate::output::{HEADING, NAME, Output, Text};
+use crate::sanitise;
 use crate::standing;
 
 /// Ask for the end of a session, and see what stands against it
 ///
 /// Nothing is completed by asking: a session ends when the role that may end it says so and nothing stands against it.
 #[derive(Args)]
-#[command(after_help = examples!("interlock complete add-login-4f2k"))]
+#[command(after_help = examples!("interlock complete add-login-4f2k --as ann"))]
 pub(crate) struct Complete {
     #[arg(value_name = "SESSION")]
     session: String,
+    /// Who asks
+    #[arg(long = "as", value_name = "NAME")]
+    by: Option<String>,
 }
 
 impl Complete {
@@ -43,7 +47,7 @@ impl Complete {
             for reason in reasons {
                 text.push("  ");
                 text.paint(NAME, &reason.code);
-                text.line(format_args!("  {}", reason.text));
+                text.line(format_args!("  {}", sanitise::line(&reason.text)));
             }
             if !exceptions.is_empty() {
                 text.paint(HEADING, "exceptions");
@@ -51,7 +55,7 @@ impl Complete {
                 exceptions.iter().for_each(|exception| standing::exception_line(&mut text, exception));
             }
             for sentence in &changes {
-                text.line(format_args!("  {sentence}"));
+                text.line(format_args!("  {}", sanitise::line(sentence)));
             }
             output.text(&text)?;
         }
@@ -64,7 +68,7 @@ impl Complete {
         if live.state.status == SessionStatus::Completed {
             return Ok(Judgement { verdict: Verdict::Accept, reasons: Vec::new() });
         }
-        let complete = command::Complete { by: person(None) };
+        let complete = command::Complete { by: person(self.by.as_deref()) };
         let order = Order { session: Name::new(&self.session), task: Task::Simple(Command::Complete(complete)) };
         let done = engine.execute(&order)?;
         let judgement = done.event.decision.as_ref().and_then(|decision| decision.judgement.clone());

@@ -13,6 +13,7 @@ use crate::engine::Engine;
 use crate::failure::{Exit, Failure};
 use crate::narrative::{Narrator, RoutingRecord, consequence, decision_json};
 use crate::output::{HEADING, NAME, Output, Text};
+use crate::sanitise;
 
 /// List the decisions of a session: who reported what on which group, and what followed
 ///
@@ -79,7 +80,9 @@ fn read_decisions(engine: &mut Engine, session: &str) -> Result<Vec<(Event, Rout
 fn show_session(text: &mut Text, session: &str, decided: &[(Event, RoutingRecord)]) {
     text.paint(HEADING, session);
     text.push("\n");
-    let or_dash = |name: &Option<interlock_core::id::Name>| name.as_ref().map_or("-", |name| name.as_str()).to_owned();
+    let or_dash = |name: &Option<interlock_core::id::Name>| {
+        sanitise::line(name.as_ref().map_or("-", |name| name.as_str())).into_owned()
+    };
     let rows: Vec<[String; 3]> = decided
         .iter()
         .map(|(_, record)| [or_dash(&record.group), or_dash(&record.agent), or_dash(&record.status)])
@@ -93,6 +96,6 @@ fn show_session(text: &mut Text, session: &str, decided: &[(Event, RoutingRecord
         text.paint(NAME, format!("{:<5}", decision.id.to_string()));
         text.put(format_args!(" {}  {group:<group_width$}  ", at.get(11..19).unwrap_or(&at)));
         text.put(format_args!("{agent:<agent_width$}  {status:<status_width$}  "));
-        text.line(format_args!("→ {}", consequence(decision)));
+        text.line(format_args!("→ {}", sanitise::line(&consequence(event, decision))));
     }
 }

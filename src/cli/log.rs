@@ -13,7 +13,7 @@ use crate::cli::place::Place;
 use crate::cli::{Ending, examples};
 use crate::clock::rfc3339;
 use crate::failure::{Exit, Failure};
-use crate::narrative::{Narrator, consequence};
+use crate::narrative::{Narrator, completes_session, consequence, further_problems};
 use crate::output::{ALARM, Output, Text, wrap};
 use crate::sanitise;
 use crate::store::sqlite::Sqlite;
@@ -31,7 +31,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// Show the log of a session: every event, with its seal
 ///
 /// Reports, decisions, answers, claims, and every command that was refused, in words. `interlock why` explains a
-/// decision. With --json, each event also has session, group, agent, status, next_agent and action.
+/// decision or, by its number, any other event: `interlock why SESSION.e5`. With --json, each event also has session, group, agent, status, next_agent and action.
 #[derive(Args)]
 #[command(after_help = examples!(
     "interlock log add-login-4f2k"
@@ -149,7 +149,7 @@ impl Teller<'_> {
         text.put(format_args!("{:>5}  {time}  ", event.seq));
         match serde_json::from_str::<Event>(&event.data) {
             Ok(read) => self.tell_event(&mut text, &read),
-            Err(_) => text.line(format_args!("{} (cannot be read)", event.kind)),
+            Err(_) => text.line(format_args!("{} (cannot be read)", sanitise::line(&event.kind))),
         }
         if let Some(given) = given {
             text.block(BELOW, given);
@@ -169,12 +169,26 @@ impl Teller<'_> {
             }
             text.push("\n");
         }
+        if let Cause::Refused(refusal) = &event.cause {
+            for problem in further_problems(refusal) {
+                for line in wrap(&sanitise::line(&problem), WIDTH - 2) {
+                    text.push(BELOW);
+                    text.line(line);
+                }
+            }
+        }
         let Some(decision) = &event.decision else { return };
         let rule = if self.verbose { format!("  ({})", decision.rule) } else { String::new() };
-        let follows = format!("{}: {}{rule}", decision.id, consequence(decision));
+        let follows = format!("{}: {}{rule}", decision.id, consequence(event, decision));
         for (index, line) in wrap(&sanitise::line(&follows), WIDTH - 2).iter().enumerate() {
             text.push(INDENT);
             text.push(if index == 0 { "→ " } else { "  " });
+            text.line(line);
+        }
+        // The log itself says under which exceptions a session was completed.
+        let because = decision.because.iter().filter(|_| completes_session(event));
+        for line in because.flat_map(|because| wrap(&sanitise::line(because), WIDTH - 2)) {
+            text.push(BELOW);
             text.line(line);
         }
     }

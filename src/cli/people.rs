@@ -1,6 +1,6 @@
 //! What the workflow lets a person do: `defer`, `acknowledge`, `accept`, `override`, `cancel`.
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 use interlock_core::command::{self, Command};
 use interlock_core::id::Name;
 
@@ -9,7 +9,10 @@ use crate::cli::place::{Place, person};
 use crate::cli::{Ending, examples};
 use crate::decision;
 use crate::engine::{Order, Task};
+use crate::failure::Exit;
+use crate::narrative::Narrator;
 use crate::output::{Output, Text, complain};
+use crate::{sanitise, standing};
 
 /// Defer a group that waits for something outside (takes the operator key)
 ///
@@ -46,20 +49,21 @@ pub(crate) struct Acknowledge {
 
 /// Give a group to another role, or waive evidence that it needs (takes the operator key)
 ///
-/// Recorded as an override with its reason. With --to it is never a way to completion: what the group passed before is
+/// Takes either --to or --waive. Recorded as an override with its reason. With --to it is never a way to completion: what the group passed before is
 /// void. With --waive the group does without the evidence for this tree only, and then waits to be accepted.
 #[derive(Args)]
 #[command(after_help = examples!(
     "interlock override add-login-4f2k LOGIN --to tech_lead --why \"two agents disagree\""
     "interlock override add-login-4f2k LOGIN --waive qa --why \"the test lab is closed until Monday\""
 ))]
+#[command(group = ArgGroup::new("how").args(["to", "waive"]).required(true))]
 pub(crate) struct Override {
     #[arg(value_name = "SESSION")]
     session: String,
     #[arg(value_name = "GROUP")]
     group: String,
     /// The role that gets it
-    #[arg(long, value_name = "ROLE", required_unless_present = "waive", conflicts_with = "waive")]
+    #[arg(long, value_name = "ROLE")]
     to: Option<String>,
     /// Evidence that this tree of the group does without
     #[arg(long, value_name = "EVIDENCE")]
@@ -145,7 +149,7 @@ impl Cancel {
             let again = format!("interlock run --session {}", self.session);
             text.line(format_args!(
                 "its workspaces are still there: {}; `{again}` clears them away",
-                failure.message()
+                sanitise::line(failure.message())
             ));
             complain(&text);
         }
@@ -155,5 +159,17 @@ impl Cancel {
 
 fn carry_out(output: Output, place: &Place, session: &str, command: Command) -> Ending {
     let order = Order { session: Name::new(session), task: Task::Simple(command) };
-    decision::tell(output, &place.engine()?.execute(&order)?)
+    let mut engine = place.engine()?;
+    let done = engine.execute(&order)?;
+    if output.json || done.event.decision.is_some() {
+        return decision::tell(output, &done);
+    }
+    // Without a decision there is nothing else to show, and silence looks like a failure.
+    let mut text = Text::default();
+    text.line(sanitise::line(&Narrator::default().sentence(&done.event.cause)));
+    let (live, workflow) = engine.look(&done.session)?;
+    let briefs = standing::briefs(&mut engine, &live, &workflow)?;
+    text.append(&standing::next(&live, &briefs));
+    output.text(&text)?;
+    Ok(Exit::Done)
 }

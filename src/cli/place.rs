@@ -149,6 +149,7 @@ pub(crate) fn keyring() -> Result<Keyring, Failure> {
 
 /// The name of the person at the keyboard.
 pub(crate) fn person(named: Option<&str>) -> Name {
-    let user = || env::var("USER").ok().filter(|user| !user.is_empty());
+    // Services and containers often set only one of them.
+    let user = || ["USER", "LOGNAME"].iter().find_map(|name| env::var(name).ok().filter(|user| !user.is_empty()));
     Name::from(named.map(str::to_owned).or_else(user).unwrap_or_else(|| "operator".to_owned()))
 }

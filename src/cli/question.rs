@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use clap::{Args, Subcommand};
 use interlock_core::code::Code;
-use interlock_core::id::Name;
 use interlock_core::rejection::Rejection;
 use serde_json::json;
 
@@ -12,7 +11,7 @@ use crate::brief::QuestionBrief;
 use crate::cli::place::Place;
 use crate::cli::{Ending, examples};
 use crate::failure::{Exit, Failure};
-use crate::output::{MARK, NAME, Output, Text};
+use crate::output::{NAME, Output, Text};
 use crate::store::{OpenQuestion, Store as _};
 
 /// See what only a person can settle
@@ -78,17 +77,8 @@ impl List {
             text.paint(NAME, format!("{}.{}", asked.session, asked.id));
             let group = asked.group.as_ref().map_or(String::new(), |group| format!(" ({group})"));
             text.put(group);
-            text.quote(MARK, &asked.text);
-            for fact in &brief.facts {
-                text.line(format_args!("  - {fact}"));
-            }
-            for (number, option) in asked.options.iter().enumerate() {
-                let effect = brief.effect_of(option).map(|effect| format!(" -> {effect}")).unwrap_or_default();
-                text.line(format_args!("  {}. {}{effect}", number + 1, Name::as_str(option)));
-            }
-            for effect in brief.effects.iter().filter(|effect| effect.option.is_none()) {
-                text.line(format_args!("  or in your own words -> {}", effect.effect));
-            }
+            text.question(&asked.text);
+            brief.print_facts_and_options(&asked.options, &mut text);
         }
         output.text(&text)?;
         Ok(Exit::Done)

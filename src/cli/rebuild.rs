@@ -10,6 +10,7 @@ use crate::cli::place::Place;
 use crate::cli::{Ending, examples};
 use crate::failure::{Exit, Failure};
 use crate::output::{HEADING, Output, Text};
+use crate::sanitise;
 use crate::store::chain::ChainKey;
 use crate::store::{SessionHead, Store as _, View};
 
@@ -57,7 +58,7 @@ impl Rebuild {
             text.line(format_args!("  guards of the database put right: {guards}"));
         }
         for problem in &differences {
-            text.line(format_args!("  {}", problem.text));
+            text.line(format_args!("  {}", sanitise::line(&problem.text)));
         }
         output.text(&text)?;
         Ok(Exit::Done)

@@ -25,6 +25,7 @@ use crate::output::Output;
     "interlock route --workflow delivery-team --role developer --status READY_FOR_QA --set testing=minimal"
     "interlock route --workflow delivery-team --role tech_lead --status CHANGES_REQUESTED \\"
     "    --fact author=developer --fact loop.review.no_progress=2 --json"
+    "interlock route --workflow delivery-team --role tech_lead --status APPROVED --fact passed.qa=false"
     "interlock route --workflow feature --role frontend-developer --status blocked --reason security_concern"
 ))]
 pub(crate) struct Route {
@@ -61,8 +62,8 @@ pub(crate) struct Route {
     pub(crate) set: Vec<Pair>,
 
     /// A part of the state: a flag or fact of the workflow, author, blocked_agent, waiting, task, asker, group.status,
-    /// outstanding, loop.NAME.iteration, loop.NAME.no_progress, loop.NAME.open, loop.NAME.escalated, groups.pending, groups.in_progress,
-    /// groups.deferred; may be repeated
+    /// group.nothing_to_do, outstanding, loop.NAME.iteration, loop.NAME.no_progress, loop.NAME.open, loop.NAME.escalated, groups.pending, groups.in_progress,
+    /// groups.deferred, passed.NAME=true|false for evidence such as passed.qa=false; may be repeated
     #[arg(long, value_name = "NAME=VALUE", value_parser = Pair::parse)]
     pub(crate) fact: Vec<Pair>,
 }

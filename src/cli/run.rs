@@ -20,7 +20,7 @@ use crate::cli::init;
 use crate::cli::leave;
 use crate::cli::pause;
 use crate::cli::place::{Place, person, workspaces};
-use crate::cli::session::start::{Beginning, LARGEST_MISSION, allowed_by_person, workflow_name};
+use crate::cli::session::start::{Beginning, allowed_by_person, read_mission, workflow_name};
 use crate::cli::values::Pair;
 use crate::cli::{Ending, examples};
 use crate::engine::{Engine, Live, Order, Task};
@@ -67,7 +67,8 @@ pub(crate) struct Run {
     #[arg(long, value_name = "SESSION", conflicts_with = "mission")]
     session: Option<String>,
 
-    /// The workflow of a new session: a built-in name or a file; interlock.yaml of the project if none is named
+    /// The workflow of a new session: a built-in name or a file; interlock.yaml of the project if none is named. One that
+    /// demands less than interlock.yaml takes the operator key
     #[arg(long, value_name = "NAME or FILE")]
     workflow: Option<String>,
 
@@ -175,7 +176,7 @@ impl Run {
     }
 
     fn mission(&self) -> Result<Option<String>, Failure> {
-        self.mission.as_ref().map(|path| input::text(path, LARGEST_MISSION)).transpose()
+        self.mission.as_deref().map(read_mission).transpose()
     }
 
     /// A project that has no store yet gets one.
@@ -234,6 +235,7 @@ impl Run {
             investigation: self.investigation,
             allow: allowed_by_person(&self.allow, &by),
             by: Some(by),
+            own: workflow_name(None, place).ok(),
         };
         let (done, workflow) = beginning.begin(&mut engine, |workflow| fits(team, workflow))?;
         if let Some(warning) = workflow.completion_warning() {

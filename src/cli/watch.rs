@@ -101,10 +101,11 @@ impl Follower {
             Cause::Refused(refusal) => {
                 text.paint(ALARM, "refused");
                 let by = refusal.by.as_ref().map_or(String::new(), |by| format!("{by}, "));
-                text.line(format_args!("  {}: {} ({by}{})", refusal.code, refusal.message, refusal.command));
+                let message = sanitise::line(&refusal.message);
+                text.line(format_args!("  {}: {message} ({}{})", refusal.code, sanitise::line(&by), refusal.command));
             }
             cause => {
-                text.put(self.narrator.sentence(cause));
+                text.put(sanitise::line(&self.narrator.sentence(cause)));
                 if let Some(decision) = &event.decision {
                     decided(&mut text, decision);
                 }
@@ -141,7 +142,7 @@ impl Follower {
         text.paint(HEADING, status.name());
         text.push("\n");
         if let Some(statement) = statement {
-            text.line(format_args!("{statement}"));
+            text.line(sanitise::line(statement));
         }
         self.output.text(&text)
     }

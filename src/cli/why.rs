@@ -3,7 +3,7 @@
 use clap::Args;
 use interlock_core::code::Code;
 use interlock_core::event::{Cause, Event};
-use interlock_core::id::Digest;
+use interlock_core::id::{Digest, Name};
 use interlock_core::rejection::Rejection;
 use interlock_core::workflow::{Workflow, load_pinned};
 use serde_json::Value as Json;
@@ -11,21 +11,50 @@ use serde_json::Value as Json;
 use crate::cli::place::Place;
 use crate::cli::{Ending, examples};
 use crate::engine::DecisionRef;
-use crate::explanation::Explanation;
+use crate::explanation::{EventExplanation, Explanation};
 use crate::failure::{Exit, Failure};
 use crate::narrative::Narrator;
 use crate::output::{Output, Text};
-use crate::store::{SessionHead, Store as _, View};
+use crate::store::{EventRow, SessionHead, Store as _, View};
 
 /// Explain a decision: who reported what, the rule that decided, the facts that it read
 ///
 /// Names the rule with its line in the workflow that the session is pinned to, what was overridden, every reason of a
-/// verdict with its code, and the fields that Interlock filled in. `interlock decisions` lists the decisions.
+/// verdict with its code, and the fields that Interlock filled in. `interlock decisions` lists the decisions. An event
+/// of `interlock log` is explained by its number: for a refusal, who was refused, every problem and what to do.
 #[derive(Args)]
-#[command(after_help = examples!("interlock why add-login-4f2k.d12"))]
+#[command(after_help = examples!(
+    "interlock why add-login-4f2k.d12"
+    "interlock why add-login-4f2k.e5      # event 5 of the log"
+))]
 pub(crate) struct Why {
-    #[arg(value_name = "DECISION", value_parser = DecisionRef::parse)]
-    decision: DecisionRef,
+    #[arg(value_name = "DECISION or EVENT", value_parser = Subject::parse)]
+    subject: Subject,
+}
+
+/// What is explained.
+#[derive(Clone)]
+pub(crate) enum Subject {
+    Decision(DecisionRef),
+    Event { session: Name, seq: u64 },
+}
+
+impl Subject {
+    pub(crate) fn session(&self) -> &str {
+        match self {
+            Self::Decision(reference) => &reference.session,
+            Self::Event { session, .. } => session,
+        }
+    }
+
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        let event = text.rsplit_once(".e").filter(|(session, _)| !session.is_empty());
+        if let Some((session, seq)) = event.and_then(|(session, digits)| Some((session, digits.parse().ok()?))) {
+            return Ok(Self::Event { session: Name::new(session), seq });
+        }
+        let how = "such an id reads SESSION.d12, or SESSION.e5 for event 5 of the log";
+        DecisionRef::parse(text).map(Self::Decision).map_err(|_| how.to_owned())
+    }
 }
 
 /// Events read at a time.
@@ -33,7 +62,7 @@ const BATCH: usize = 512;
 
 impl Why {
     pub(crate) fn run(&self, output: Output, place: &Place) -> Ending {
-        let (document, text) = explained(place, &self.decision)?;
+        let (document, text) = explained(place, &self.subject)?;
         if output.json {
             output.document(&document)?;
         } else {
@@ -43,25 +72,54 @@ impl Why {
     }
 }
 
-/// A decision for scripts, and for people.
-pub(crate) fn explained(place: &Place, reference: &DecisionRef) -> Result<(Json, Text), Failure> {
+/// A decision or an event, for scripts and for people.
+pub(crate) fn explained(place: &Place, subject: &Subject) -> Result<(Json, Text), Failure> {
+    match subject {
+        Subject::Decision(reference) => explained_decision(place, reference),
+        Subject::Event { session, seq } => explained_event(place, session, *seq),
+    }
+}
+
+fn explained_decision(place: &Place, reference: &DecisionRef) -> Result<(Json, Text), Failure> {
     let mut store = place.store()?;
     let mut view = store.view()?;
-    let Some(session) = view.session(&reference.session)? else {
-        return Err(Rejection::new(Code::NoSession, format!("there is no session `{}`", reference.session)).into());
-    };
+    let session = known_session(&mut *view, &reference.session)?;
     let Some(row) = view.event_of_decision(session.key, reference.id.0)? else { return Err(unknown(reference).into()) };
+    explain_row(&mut *view, &session, &row)
+}
+
+fn explained_event(place: &Place, session: &Name, seq: u64) -> Result<(Json, Text), Failure> {
+    let mut store = place.store()?;
+    let mut view = store.view()?;
+    let head = known_session(&mut *view, session)?;
+    let row = view.events(head.key, seq.saturating_sub(1), 1)?.into_iter().find(|row| row.seq == seq);
+    let Some(row) = row else {
+        let message = format!("the log of `{session}` has no event {seq}");
+        return Err(Rejection::new(Code::NoDecision, message).into());
+    };
+    explain_row(&mut *view, &head, &row)
+}
+
+fn known_session(view: &mut dyn View, id: &str) -> Result<SessionHead, Failure> {
+    let missing = || Failure::from(Rejection::new(Code::NoSession, format!("there is no session `{id}`")));
+    view.session(id)?.ok_or_else(missing)
+}
+
+fn explain_row(view: &mut dyn View, head: &SessionHead, row: &EventRow) -> Result<(Json, Text), Failure> {
     let event = read_event(&row.data)?;
-    let Some(decision) = &event.decision else { return Err(unknown(reference).into()) };
-    let narrator = read_before(&mut *view, &session, row.seq)?;
+    let narrator = read_before(view, head, row.seq)?;
+    let (session, narrator) = (head.id.as_str(), &narrator);
+    let Some(decision) = &event.decision else {
+        let explanation = EventExplanation { session, seq: row.seq, event: &event, narrator };
+        return Ok((explanation.json(), explanation.text()));
+    };
     // A later upgrade has other lines. The event that starts a session decides by the workflow that it pins.
     let mut pinned = narrator.workflow_hash;
     if let Cause::Started { workflow_hash, .. } | Cause::Upgraded { workflow_hash, .. } = &event.cause {
         pinned = Some(*workflow_hash);
     }
-    let workflow = pinned_workflow(&mut *view, pinned.unwrap_or(session.workflow_hash))?;
-    let session = &reference.session;
-    let explanation = Explanation { session, event: &event, decision, workflow: &workflow, narrator: &narrator };
+    let workflow = pinned_workflow(view, pinned.unwrap_or(head.workflow_hash))?;
+    let explanation = Explanation { session, event: &event, decision, workflow: &workflow, narrator };
     Ok((explanation.json(), explanation.text()))
 }
 

@@ -27,7 +27,7 @@ use interlock_core::watch::Via;
 use interlock_core::workflow::Workflow;
 use serde_json::Value as Json;
 
-use crate::brief::{Dossier, DossierScope, QuestionBrief};
+use crate::brief::{Dossier, DossierScope, QuestionBrief, QuestionSources, Said};
 use crate::clock;
 use crate::keys::{Keyring, Kind, Secret};
 use crate::store::chain::ChainKey;
@@ -268,8 +268,18 @@ impl Engine {
         let scope = group.map_or(DossierScope::WholeSession, DossierScope::Group);
         let index = Dossier::index(&live.state, scope);
         let (mut view, chain) = (self.store.view()?, &self.key);
-        let read = |record: &_| prompt::read_record(&mut *view, chain, &live.id, live.key, record);
-        Ok(QuestionBrief::of(&live.state, workflow, &Dossier::assemble(index, read)?, id))
+        let outputs = prompt::outputs_of_session(&self.output, &live.id);
+        let read = |record: &_| -> Result<_> {
+            let logged = prompt::read_record(&mut *view, chain, &live.id, live.key, record)?;
+            Ok(logged.map(|logged| prompt::with_output_files(logged, record, &outputs)))
+        };
+        let dossier = Dossier::assemble(index, read)?;
+        let said = match group.and_then(|name| live.state.group(name)) {
+            Some(group) => Said::of(group, |id| prompt::read_report(&mut *view, chain, &live.id, live.key, id))?,
+            None => Said::default(),
+        };
+        let sources = QuestionSources { workflow, dossier: &dossier, said: &said, documents: &outputs };
+        Ok(QuestionBrief::of(&live.state, sources, id))
     }
 
     /// Where the holder of an assignment leaves its handoff.
@@ -381,11 +391,12 @@ impl Work<'_> {
             self.keyring.holds(kind, self.identity)?;
         }
         match &order.task {
-            Task::Start { pinned, workflow, title, settings, mission, investigation, by, allow } => {
+            Task::Start { pinned, workflow, title, settings, mission, investigation, by, dropped, allow } => {
                 if allow.is_some() {
                     self.keyring.holds(Kind::Operator, self.identity)?;
                 }
-                let drops = *investigation || !workflow.dropped_requirements(settings).is_empty();
+                let drops =
+                    *investigation || !dropped.is_empty() || !workflow.dropped_requirements(settings).is_empty();
                 let by = by.clone().filter(|_| drops && self.is_operator());
                 self.tx.pin_workflow(workflow.hash, pinned, &workflow.requirements())?;
                 self.memory.learn(workflow);
@@ -396,6 +407,7 @@ impl Work<'_> {
                     mission: mission.as_ref().map(|mission| Digest::of(mission.as_bytes())),
                     investigation: *investigation,
                     by,
+                    dropped: dropped.clone(),
                     allow: allow.clone(),
                 };
                 self.start(order, workflow, start, mission.as_deref())
@@ -428,8 +440,9 @@ impl Work<'_> {
     /// Decides a command and stores what follows.
     fn run(&mut self, order: &Order, workflow: &Workflow, command: &Command, with: record::With<'_>) -> Result<Done> {
         let inputs = Inputs { now: clock::now() };
+        let outputs = prompt::outputs_of_session(self.output, &order.session);
         let live = self.held(&order.session)?;
-        match decide::decide(workflow, &live.state, command, &inputs)? {
+        match decide::decide_with_folder(workflow, &live.state, command, &inputs, &outputs)? {
             Outcome::Repeated(decision) => self.repeated(order, decision),
             Outcome::Decided(event) => self.record(order, event, with),
         }

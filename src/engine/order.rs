@@ -33,6 +33,8 @@ pub enum Task {
         investigation: bool,
         /// The person who starts it. Settings that drop a requirement take the operator key.
         by: Option<Name>,
+        /// Requirements of the project's own workflow that this one does not have. They take the operator key.
+        dropped: Vec<Name>,
         /// Protected paths that a person allows. It takes the operator key.
         allow: Option<command::Allow>,
     },

@@ -3,19 +3,31 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use interlock_core::event::{Cause, Event};
+use interlock_core::event::{Cause, Change, Event};
 use interlock_core::id::{AssignmentId, DecisionId, Name, Timestamp};
-use interlock_core::state::{IndexedRecord, RecordKey};
+use interlock_core::observed::FileChange;
+use interlock_core::state::{Assignment, IndexedRecord, RecordKey};
 use interlock_core::watch::Via;
 use interlock_core::workflow::{Role, Workflow};
 use serde_json::Value as Json;
 
-use crate::brief::{Brief, Dossier, DossierScope, LoggedRecord, Prompt, ReturnChannel, Said, output_place};
+use crate::brief::{
+    Brief, Dossier, DossierScope, LoggedRecord, LostAttempt, Prompt, ReturnChannel, Said, claimed_artifacts,
+    output_place,
+};
 use crate::engine::load::{broken, unsealed};
 use crate::engine::{Result, Work};
 use crate::outputs;
 use crate::store::chain::ChainKey;
 use crate::store::{EventRow, View, chain};
+
+/// Lost attempts that a prompt shows, the newest ones.
+const MOST_LOST: usize = 5;
+/// Attempts of one assignment that are looked at for what they left.
+const MOST_LOST_ATTEMPTS: u32 = 20;
+/// Events read at once to find the one that asked a question, and how often.
+const BATCH: u64 = 64;
+const MOST_BATCHES: u32 = 64;
 
 /// An event that led to assignments.
 pub(super) struct Origin {
@@ -42,18 +54,25 @@ impl Work<'_> {
         let assignment = assignment.clone();
         let mut origin = self.origin(session, key, id)?;
         let mut lost = None;
+        let mut attempts = unreported_attempts(id, &assignment, origin.as_deref());
         while let Some(Origin { event, .. }) = origin.as_deref()
             && let Cause::Lost { assignment, .. } = event.cause
         {
             let earlier = self.origin(session, key, assignment)?;
+            attempts.extend(self.attempts_of_lost(session, assignment, earlier.as_deref())?);
             lost = lost.or_else(|| origin.take());
             origin = earlier;
+        }
+        if let Some(asked) = self.loss_behind_answer(session, key, origin.as_deref())? {
+            let earlier = self.origin(session, key, asked)?;
+            attempts.extend(self.attempts_of_lost(session, asked, earlier.as_deref())?);
         }
         let event = origin.as_deref().map(|origin| &origin.event);
         let mission = self.mission(session, key)?;
         let said = self.said(session, key, assignment.group.as_ref())?;
         let output_directory = output_directory(self.output, session, id, assignment.attempt);
         let reader = Some((id, assignment.attempt));
+        let lost_attempts = self.read_attempts(session, (id, assignment.attempt), &attempts);
         let mut dossier = self.dossier(session, key, assignment.group.as_ref(), reader)?;
         if let Some(event) = event {
             self.add_origin(&mut dossier, session, key, assignment.group.as_ref(), event)?;
@@ -71,6 +90,7 @@ impl Work<'_> {
             assignment: &assignment,
             origin: event,
             lost: lost.as_deref().map(|lost| &lost.event),
+            lost_attempts: &lost_attempts,
             mission: mission.as_deref(),
             said: &said,
             dossier: &dossier,
@@ -78,6 +98,84 @@ impl Work<'_> {
             channel,
         };
         Ok(Some(brief.prompt()))
+    }
+
+    /// The attempts of an assignment that was lost, newest first.
+    fn attempts_of_lost(
+        &mut self,
+        session: &Name,
+        id: AssignmentId,
+        origin: Option<&Origin>,
+    ) -> Result<Vec<EndedAttempt>> {
+        self.recall_assignment(session, id)?;
+        let Some(closed) = self.held(session)?.state.assignments.get(&id).cloned() else { return Ok(Vec::new()) };
+        let last = EndedAttempt { role: closed.role.clone(), id, attempt: closed.attempt, unreported: false };
+        Ok([vec![last], unreported_attempts(id, &closed, origin)].concat())
+    }
+
+    /// The lost assignment that led to a question, if the assignment here follows from the answer.
+    fn loss_behind_answer(
+        &mut self,
+        session: &Name,
+        key: i64,
+        origin: Option<&Origin>,
+    ) -> Result<Option<AssignmentId>> {
+        let Some(Origin { place: (_, _, seq), event }) = origin else { return Ok(None) };
+        let Cause::Answered { question: answered, .. } = event.cause else { return Ok(None) };
+        let mut end = seq.saturating_sub(1);
+        for _ in 0..MOST_BATCHES {
+            let start = end.saturating_sub(BATCH);
+            let count = usize::try_from(end.saturating_sub(start)).unwrap_or(0);
+            let rows = if count == 0 { Vec::new() } else { self.tx.events(key, start, count)? };
+            for row in rows.iter().rev() {
+                let event = unsealed(session, row, self.key)?;
+                let asks = |change: &Change| matches!(change, Change::Asked { question, .. } if *question == answered);
+                if event.changes.iter().any(asks) {
+                    let Cause::Lost { assignment, .. } = event.cause else { return Ok(None) };
+                    return Ok(Some(assignment));
+                }
+            }
+            end = start;
+        }
+        Ok(None)
+    }
+
+    /// What attempts without an accepted handoff left in their output directories.
+    fn read_attempts(
+        &self,
+        session: &Name,
+        reader: (AssignmentId, u32),
+        attempts: &[EndedAttempt],
+    ) -> Vec<LostAttempt> {
+        let newest = attempts.iter().take(MOST_LOST).map(|ended| {
+            let place = output_place(ended.id, ended.attempt);
+            let folder = format!("{}/{session}/{place}", self.output);
+            let shown = self.shown_place(session, Some(reader), &place);
+            let files = outputs::list_files(Path::new(&folder));
+            let (output, handoff) = outputs::read_remains(Path::new(&folder));
+            LostAttempt {
+                role: ended.role.clone(),
+                attempt: ended.attempt,
+                unreported: ended.unreported,
+                place,
+                files: files.iter().map(|file| format!("{shown}/{file}")).collect(),
+                output,
+                handoff,
+            }
+        });
+        // An attempt of which nothing is left may never have started.
+        newest.filter(|lost| !lost.unreported || !lost.files.is_empty()).collect()
+    }
+
+    /// The path of an output directory as a reader sees it. Agents of a run cannot read the folders of others: they get a
+    /// copy.
+    fn shown_place(&self, session: &Name, reader: Option<(AssignmentId, u32)>, place: &str) -> String {
+        match (self.via, reader) {
+            (Some(Via::Run), Some((id, attempt))) => {
+                format!("{}/{}/{place}", output_directory(self.output, session, id, attempt), outputs::EARLIER)
+            }
+            (Some(_) | None, _) => format!("{}/{session}/{place}", self.output),
+        }
     }
 
     /// The event that led to the assignment. A plan leads to many, and is read once for all that are claimed in a row.
@@ -134,8 +232,10 @@ impl Work<'_> {
             role: closed.role.clone(),
             task: closed.task,
             blocked: false,
+            helped: None,
         };
-        let record = IndexedRecord { key: key_of_report, decision: decision.id, output: Some((*id, closed.attempt)) };
+        let output = Some((*id, closed.attempt));
+        let record = IndexedRecord { key: key_of_report, decision: decision.id, output, superseded: Vec::new() };
         if let Some(logged) = self.logged_record(session, key, &record, None)? {
             dossier.add_origin(closed.group.as_ref(), record, logged);
         }
@@ -152,22 +252,22 @@ impl Work<'_> {
         let Some(mut logged) = read_record(&mut *self.tx, self.key, session, key, record)? else { return Ok(None) };
         let Some((id, attempt)) = record.output else { return Ok(Some(logged)) };
         let place = output_place(id, attempt);
-        let shown = match (self.via, reader) {
-            // Agents of a run cannot read the folders of others: they get a copy.
-            (Some(Via::Run), Some((id, attempt))) => {
-                format!("{}/{}/{place}", output_directory(self.output, session, id, attempt), outputs::EARLIER)
-            }
-            (Some(_) | None, _) => format!("{}/{session}/{place}", self.output),
-        };
+        let shown = self.shown_place(session, reader, &place);
         let files = outputs::list_files(Path::new(&format!("{}/{session}/{place}", self.output)));
         logged.output_files = files.iter().map(|file| format!("{shown}/{file}")).collect();
+        logged.absent_artifacts = absent_artifacts(&logged, &outputs_of_session(self.output, session), &place);
         Ok(Some(logged))
     }
 
     /// What agents wrote of a group in their reports.
     fn said(&mut self, session: &Name, key: i64, group: Option<&Name>) -> Result<Said> {
         let state = &self.held(session)?.state;
-        let Some(group) = group.and_then(|group| state.group(group)).cloned() else { return Ok(Said::default()) };
+        let Some(group) = group else {
+            let groups: Vec<(Name, DecisionId)> =
+                state.groups.iter().map(|group| (group.id.clone(), group.words.plan)).collect();
+            return Said::of_session(&groups, |decision| self.report_of(session, key, decision, true));
+        };
+        let Some(group) = state.group(group).cloned() else { return Ok(Said::default()) };
         let plan = group.words.plan;
         Said::of(&group, |decision| self.report_of(session, key, decision, decision == plan))
     }
@@ -178,12 +278,7 @@ impl Work<'_> {
         if let Some(known) = self.memory.plan.as_ref().filter(|known| known.place == place) {
             return Ok(known.report.clone());
         }
-        let Some(row) = self.tx.event_of_decision(key, id.0)? else { return Ok(None) };
-        let event = unsealed(session, &row, self.key)?;
-        // The text beside the start of a session is its mission, whatever it looks like.
-        let reported = matches!(event.cause, Cause::Reported { .. } | Cause::Merged { .. });
-        let given = if reported { self.given(session, &row)? } else { None };
-        let report = given.and_then(|body| serde_json::from_str(&body).ok()).map(Arc::new);
+        let report = read_report(&mut *self.tx, self.key, session, key, id)?;
         if keep {
             self.memory.plan = Some(Planned { place, report: report.clone() });
         }
@@ -203,6 +298,44 @@ impl Work<'_> {
     }
 }
 
+/// An attempt that ended without an accepted handoff.
+#[derive(Clone)]
+struct EndedAttempt {
+    role: Name,
+    id: AssignmentId,
+    attempt: u32,
+    /// The assignment was unclaimed, and is claimed again under the same id.
+    unreported: bool,
+}
+
+/// Attempts before the latest one of the same assignment, newest first.
+fn unreported_attempts(id: AssignmentId, assignment: &Assignment, origin: Option<&Origin>) -> Vec<EndedAttempt> {
+    let changes = origin.iter().flat_map(|origin| &origin.event.changes);
+    let first = changes.into_iter().find_map(|change| match change {
+        Change::Assigned { assignment, attempt, .. } if *assignment == id => Some(*attempt),
+        _ => None,
+    });
+    let first = first.unwrap_or(assignment.attempt).max(assignment.attempt.saturating_sub(MOST_LOST_ATTEMPTS));
+    let earlier = (first..assignment.attempt).rev();
+    earlier.map(|attempt| EndedAttempt { role: assignment.role.clone(), id, attempt, unreported: true }).collect()
+}
+
+/// The report that a decision is about.
+pub(super) fn read_report<V: View + ?Sized>(
+    view: &mut V,
+    chain: &ChainKey,
+    session: &str,
+    key: i64,
+    id: DecisionId,
+) -> Result<Option<Arc<Json>>> {
+    let Some(row) = view.event_of_decision(key, id.0)? else { return Ok(None) };
+    let event = unsealed(session, &row, chain)?;
+    // The text beside the start of a session is its mission, whatever it looks like.
+    let reported = matches!(event.cause, Cause::Reported { .. } | Cause::Merged { .. });
+    let given = if reported { given(view, session, &row)? } else { None };
+    Ok(given.and_then(|body| serde_json::from_str(&body).ok()).map(Arc::new))
+}
+
 /// A record of the index, as the log has it.
 pub(super) fn read_record<V: View + ?Sized>(
     view: &mut V,
@@ -213,7 +346,8 @@ pub(super) fn read_record<V: View + ?Sized>(
 ) -> Result<Option<LoggedRecord>> {
     let Some(row) = view.event_of_decision(key, record.decision.0)? else { return Ok(None) };
     let event = Arc::new(unsealed(session, &row, chain)?);
-    let mut logged = LoggedRecord { event, handoff: None, question: None, output_files: Vec::new() };
+    let mut logged =
+        LoggedRecord { event, handoff: None, question: None, output_files: Vec::new(), absent_artifacts: Vec::new() };
     match &logged.event.cause {
         Cause::Reported { .. } | Cause::Merged { .. } => {
             let body = given(view, session, &row)?;
@@ -223,6 +357,49 @@ pub(super) fn read_record<V: View + ?Sized>(
         _ => {}
     }
     Ok(Some(logged))
+}
+
+/// The record with the paths of the documents that its reporter left.
+pub(super) fn with_output_files(mut logged: LoggedRecord, record: &IndexedRecord, outputs: &str) -> LoggedRecord {
+    if let Some((id, attempt)) = record.output {
+        let folder = format!("{outputs}/{}", output_place(id, attempt));
+        let files = outputs::list_files(Path::new(&folder));
+        logged.output_files = files.iter().map(|file| format!("{folder}/{file}")).collect();
+        logged.absent_artifacts = absent_artifacts(&logged, outputs, &output_place(id, attempt));
+    }
+    logged
+}
+
+/// Artifacts that a report names and that are in no place where its reporter could have left them: its output directory,
+/// the feature directory, the observed diff, and the project.
+fn absent_artifacts(logged: &LoggedRecord, outputs: &str, place: &str) -> Vec<String> {
+    let Some(handoff) = &logged.handoff else { return Vec::new() };
+    let observed = match &logged.event.cause {
+        Cause::Reported { observed, .. } => observed.as_deref(),
+        _ => None,
+    };
+    let in_diff = |path: &str| {
+        let observed = observed.iter().flat_map(|observed| &observed.files);
+        observed.filter(|file| file.change != FileChange::Deleted).any(|file| path.ends_with(file.path.as_str()))
+    };
+    let in_output = |path: &str| {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        logged.output_files.iter().any(|file| file.ends_with(&format!("/{name}")))
+    };
+    // The program is called within the project.
+    let project = std::env::current_dir().unwrap_or_default();
+    let is_there = |path: &str| {
+        let path = path.split_once('#').map_or(path, |(path, _)| path);
+        let feature = [Path::new(outputs).join(place), Path::new(outputs).to_owned()];
+        feature
+            .iter()
+            .map(|folder| folder.as_path())
+            .chain(project.ancestors())
+            .any(|folder| folder.join(path).exists())
+    };
+    let omitted = observed.is_some_and(|observed| observed.omitted > 0);
+    let claimed = claimed_artifacts(handoff).into_iter();
+    claimed.filter(|path| !omitted && !in_output(path) && !in_diff(path) && !is_there(path)).collect()
 }
 
 /// What a sealed event was given, if it is what it was.

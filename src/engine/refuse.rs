@@ -1,13 +1,19 @@
 //! Every refusal goes into the log of its session: what was tried is a fact as well.
 
 use interlock_core::code::Code;
-use interlock_core::event::{Change, Event, Refusal};
+use interlock_core::event::{Change, Event, Refusal, RefusedProblem};
 use interlock_core::id::Name;
+use interlock_core::problem::group_problems;
 use interlock_core::rejection::Rejection;
 
 use crate::clock;
 use crate::engine::record::With;
 use crate::engine::{Order, Result, Task, Work};
+
+/// A handoff can have thousands of problems, and they quote it. The log keeps this many, each up to this length.
+const MOST_PROBLEMS: usize = 40;
+const LONGEST_PROBLEM: usize = 400;
+const LONGEST_STATUS: usize = 80;
 
 impl Work<'_> {
     pub(super) fn record_refusal(&mut self, order: &Order, rejection: &Rejection) -> Result<()> {
@@ -26,6 +32,8 @@ impl Work<'_> {
             by: order.task.by(),
             about: order.task.about(),
             digest,
+            status: reported_status(&order.task),
+            problems: refused_problems(rejection),
         };
         let mut event = Event::refused(clock::now(), refusal);
         if let (Code::StatusReturned, Task::Report { assignment, .. }) = (rejection.code, &order.task) {
@@ -33,5 +41,32 @@ impl Work<'_> {
             event.changes.push(Change::StatusReturned { assignment: *assignment });
         }
         self.record(order, Box::new(event), With::default()).map(drop)
+    }
+}
+
+fn reported_status(task: &Task) -> Option<Name> {
+    let (Task::Report { given, .. } | Task::Merge { given, .. }) = task else { return None };
+    let extracted = given.extracted.as_ref().ok()?;
+    super::report::reported_status(extracted).map(|status| shorten(status, LONGEST_STATUS))
+}
+
+/// Every problem and every reason, each mistake once.
+fn refused_problems(rejection: &Rejection) -> Vec<RefusedProblem> {
+    let groups = group_problems(&rejection.problems);
+    let problems = groups.iter().map(|group| (group.first.code.number().to_owned(), group.message()));
+    let reasons = rejection.reasons.iter().map(|reason| (reason.code.to_string(), reason.text.to_string()));
+    let all: Vec<(String, String)> = problems.chain(reasons).collect();
+    let more = all.len().saturating_sub(MOST_PROBLEMS);
+    let omitted = (more > 0).then(|| (rejection.code.number().to_owned(), format!("and {more} more")));
+    let listed = all.into_iter().take(MOST_PROBLEMS).chain(omitted);
+    listed
+        .map(|(code, message)| RefusedProblem { code: Name::from(code), message: shorten(&message, LONGEST_PROBLEM) })
+        .collect()
+}
+
+fn shorten(text: &str, longest: usize) -> Name {
+    match text.char_indices().nth(longest) {
+        Some((end, _)) => Name::from(format!("{}…", text.get(..end).unwrap_or_default())),
+        None => Name::new(text),
     }
 }

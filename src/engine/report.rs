@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use interlock_core::code::Code;
-use interlock_core::command::{Claim, Command, Inputs, Merged, Report, Start, Upgrade};
+use interlock_core::command::{Claim, ClaimedPrompt, Command, Inputs, Merged, Report, Start, Upgrade};
 use interlock_core::decide::{self, Outcome};
 use interlock_core::decision::Warning;
 use interlock_core::handoff::{self, Checked, Context, Expect, Extracted, Handoff, KnownFields};
@@ -14,6 +14,7 @@ use interlock_core::rejection::Rejection;
 use interlock_core::state::State;
 use interlock_core::watch::Via;
 use interlock_core::workflow::Workflow;
+use serde_json::Value as Json;
 
 use crate::brief::Prompt;
 use crate::clock;
@@ -35,7 +36,9 @@ impl Work<'_> {
         let taken = self.tx.session(&order.session)?.is_some();
         let state = if taken { self.live(&order.session)?.state.clone() } else { State::default() };
         let command = Command::Start(start);
-        let Outcome::Decided(event) = decide::decide(workflow, &state, &command, &Inputs { now })? else {
+        let outputs = prompt::outputs_of_session(self.output, &order.session);
+        let decided = decide::decide_with_folder(workflow, &state, &command, &Inputs { now }, &outputs)?;
+        let Outcome::Decided(event) = decided else {
             return Err(super::Error::lost());
         };
         self.tx.begin_session(&order.session, now)?;
@@ -75,14 +78,17 @@ impl Work<'_> {
         let command = Command::Claim(Claim {
             assignment,
             token: token.digest(),
-            prompt: text.as_ref().map(|prompt| Digest::of(prompt.text.as_bytes())),
+            prompt: text.as_ref().map(|prompt| ClaimedPrompt {
+                digest: Digest::of(prompt.text.as_bytes()),
+                confirmable: prompt.confirmable.clone(),
+            }),
             // A run keeps the time itself, and does not count what it waits for a service.
             lease_until: deadline.filter(|_| self.via != Some(&Via::Run)),
             via: self.via.cloned(),
         });
         let given = self.held(&order.session)?.state.assignments.get(&assignment);
         let given = given.map(|given| (given.role.clone(), given.attempt));
-        let claimed = text.zip(given).map(|(Prompt { text: prompt, whole, earlier }, (role, attempt))| Claimed {
+        let claimed = text.zip(given).map(|(Prompt { text: prompt, whole, earlier, .. }, (role, attempt))| Claimed {
             role,
             attempt,
             token,
@@ -122,11 +128,18 @@ impl Work<'_> {
         let extracted = given.extracted.as_ref().map_err(|problems| invalid(problems.clone()))?;
         let now = clock::now();
         let surroundings = Surroundings { now, outputs: &outputs };
-        let (handoff, warnings) = checked(&workflow, &live.state, assignment, extracted, surroundings)?;
+        let checked = checked(&workflow, &live.state, assignment, extracted, surroundings);
+        // One answer names everything: other problems do not hide a status that would come back next.
+        let (handoff, warnings) = checked.map_err(|error| match (&via, error) {
+            (Some(_), super::Error::Refused(rejection)) => {
+                with_returned_status(&workflow, &live.state, assignment, extracted, *rejection).into()
+            }
+            (_, error) => error,
+        })?;
         let command =
             Command::Report(Report { assignment, token, handoff: Arc::new(handoff), observed: observed.cloned(), via });
         let inputs = Inputs { now };
-        match decide::decide(&workflow, &live.state, &command, &inputs)? {
+        match decide::decide_with_folder(&workflow, &live.state, &command, &inputs, &outputs)? {
             Outcome::Repeated(decision) => self.repeated(order, decision),
             Outcome::Decided(mut event) => {
                 if let Some(decision) = &mut event.decision {
@@ -140,7 +153,8 @@ impl Work<'_> {
         }
     }
 
-    /// What Interlock says of its own merge is held to the same rules as what an agent says.
+    /// Records a merge that Interlock made. Its report is routed like an agent's, without the fields that a workflow asks
+    /// of agents: a refused report would stop the run with the work merged and not recorded.
     pub(super) fn merge(&mut self, order: &Order, assignment: AssignmentId, given: &Given) -> Result<Done> {
         let hash = self.live(&order.session)?.workflow_hash();
         self.recall_assignment(&order.session, assignment)?;
@@ -149,7 +163,8 @@ impl Work<'_> {
         let outputs = prompt::outputs_of_session(self.output, &order.session);
         let surroundings = Surroundings { now: clock::now(), outputs: &outputs };
         let state = &self.held(&order.session)?.state;
-        let (handoff, _) = checked(&workflow, state, assignment, extracted, surroundings)?;
+        let checked = examine_by(handoff::check_own_report, &workflow, state, assignment, extracted, surroundings)?;
+        let Some(handoff) = checked.handoff else { return Err(invalid(checked.problems).into()) };
         let command = Command::Merged(Merged { assignment, handoff: Arc::new(handoff) });
         self.run(order, &workflow, &command, With::default())
     }
@@ -177,6 +192,20 @@ pub fn examine(
     extracted: &Extracted,
     surroundings: Surroundings<'_>,
 ) -> Result<Checked> {
+    let check = |workflow: &Workflow, expect: &Expect<'_>, extracted: &Extracted| {
+        handoff::check(Some(workflow), expect, extracted)
+    };
+    examine_by(check, workflow, state, id, extracted, surroundings)
+}
+
+fn examine_by(
+    check: impl FnOnce(&Workflow, &Expect<'_>, &Extracted) -> Checked,
+    workflow: &Workflow,
+    state: &State,
+    id: AssignmentId,
+    extracted: &Extracted,
+    surroundings: Surroundings<'_>,
+) -> Result<Checked> {
     let Some(assignment) = state.assignments.get(&id) else {
         return Err(Rejection::new(Code::NoAssignment, format!("there is no assignment {id}")).into());
     };
@@ -197,7 +226,7 @@ pub fn examine(
         now: surroundings.now,
         directory: surroundings.outputs,
     };
-    Ok(handoff::check(Some(workflow), &expect, &extracted.fill_in(workflow, &known)))
+    Ok(check(workflow, &expect, &extracted.fill_in(workflow, &known)))
 }
 
 /// What was given in, if it is what the assignment asks for.
@@ -215,6 +244,29 @@ fn checked(
         Some(handoff) => Ok((handoff, checked.warnings.iter().map(warning).collect())),
         None => Err(invalid(checked.problems).into()),
     }
+}
+
+/// The rejection of a handoff, with the status that its role does not have first.
+fn with_returned_status(
+    workflow: &Workflow,
+    state: &State,
+    id: AssignmentId,
+    extracted: &Extracted,
+    rejection: Rejection,
+) -> Rejection {
+    let status = reported_status(extracted);
+    match status.and_then(|status| decide::returned_status(workflow, state, id, status)) {
+        Some(mut returned) => {
+            returned.problems.extend(rejection.problems);
+            returned
+        }
+        None => rejection,
+    }
+}
+
+/// The status of a handoff as it was written.
+pub(crate) fn reported_status(extracted: &Extracted) -> Option<&str> {
+    extracted.json.get("status").and_then(Json::as_str).filter(|status| !status.trim().is_empty())
 }
 
 fn invalid(problems: Vec<Problem>) -> Rejection {

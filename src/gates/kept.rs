@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use crate::files;
 use crate::gates::copy::{copy_tree, fingerprint, free_place, move_tree};
+use crate::gates::lent::{LentList, is_real};
 use crate::git::{beside, remove};
 use crate::handin;
 
@@ -28,6 +29,47 @@ impl KeptFolder {
     pub(super) fn is_sound(&self) -> bool {
         let sealed = files::read_plain(&self.seal()).ok();
         sealed.is_some_and(|sealed| self.seal_now().is_ok_and(|now| now.as_slice() == sealed))
+    }
+
+    /// Puts everything into a checkout that commands of gates run in.
+    pub(super) fn lend_to(&self, checkout: &Path, paths: &[PathBuf]) -> io::Result<()> {
+        match self.is_left_alone() {
+            true => self.move_into(checkout, paths)?,
+            false => self.copy_into(checkout, paths)?,
+        }
+        LentList::of(checkout, paths)?.write(&self.list(), &self.key)
+    }
+
+    /// Keeps what a checkout has made, before commands of gates run in it: they are agents' choice.
+    pub(super) fn keep_made(&self, checkout: &Path, paths: &[PathBuf]) -> io::Result<()> {
+        self.discard()?;
+        if !self.is_left_alone() {
+            self.take_copy(checkout, paths)?;
+        }
+        LentList::of(checkout, paths)?.write(&self.list(), &self.key)
+    }
+
+    /// Takes back what a checkout has had, if commands have left it as it was. Where the checkout had a copy, it only learns
+    /// whether the next one needs a copy too.
+    pub(super) fn collect(&self, checkout: &Path, paths: &[PathBuf]) -> io::Result<()> {
+        if fs::symlink_metadata(self.list()).is_err() {
+            return Ok(());
+        }
+        let list = LentList::read(&self.list(), &self.key);
+        remove(&self.list())?;
+        if !list.map_or(Ok(false), |list| list.restore(checkout, paths))? {
+            return remove(&self.left_alone());
+        }
+        fs::write(self.left_alone(), "")?;
+        match fs::symlink_metadata(self.seal()) {
+            Ok(_) => Ok(()),
+            Err(_) => self.take(checkout, paths),
+        }
+    }
+
+    /// Whether commands left it as it was the last time. Otherwise each checkout needs a copy.
+    fn is_left_alone(&self) -> bool {
+        fs::symlink_metadata(self.left_alone()).is_ok()
     }
 
     /// Copies everything into a checkout.
@@ -63,7 +105,7 @@ impl KeptFolder {
     }
 
     /// The same, and the checkout keeps its own.
-    pub(super) fn take_copy(&self, checkout: &Path, paths: &[PathBuf]) -> io::Result<()> {
+    fn take_copy(&self, checkout: &Path, paths: &[PathBuf]) -> io::Result<()> {
         self.fill(checkout, paths, copy_tree)
     }
 
@@ -71,18 +113,15 @@ impl KeptFolder {
         self.discard()?;
         handin::real_folder(&self.folder)?;
         for (index, path) in paths.iter().enumerate() {
-            let made = checkout.join(path);
-            let is_real =
-                made.canonicalize().is_ok_and(|real| checkout.canonicalize().is_ok_and(|of| real == of.join(path)));
-            if !is_real {
-                continue;
+            if is_real(checkout, path) {
+                put(&checkout.join(path), &self.entry(index))?;
             }
-            put(&made, &self.entry(index))?;
         }
         fs::write(self.seal(), self.seal_now()?)
     }
 
     pub(super) fn discard(&self) -> io::Result<()> {
+        remove(&self.list())?;
         remove(&self.seal())?;
         remove(&self.folder)
     }
@@ -93,6 +132,16 @@ impl KeptFolder {
 
     fn seal(&self) -> PathBuf {
         beside(&self.folder, "seal")
+    }
+
+    /// How its files were when a checkout got them.
+    fn list(&self) -> PathBuf {
+        beside(&self.folder, "lent")
+    }
+
+    /// An empty file. One that a program makes or removes costs time only.
+    fn left_alone(&self) -> PathBuf {
+        beside(&self.folder, "alone")
     }
 
     fn seal_now(&self) -> io::Result<[u8; 32]> {
@@ -122,6 +171,82 @@ mod tests {
         kept.copy_into(&root.join("out"), &[PathBuf::from("deps")]).unwrap();
         fs::write(root.join("out/deps/sub/lib"), "poison").unwrap();
         assert!(kept.is_sound());
+        fs::remove_dir_all(&root).unwrap();
+    }
+
+    /// A kept folder that is lent for the second time, so that it is moved.
+    fn lend(name: &str) -> (PathBuf, KeptFolder, [PathBuf; 1]) {
+        let (root, kept) = scene(name);
+        let paths = [PathBuf::from("deps")];
+        let out = root.join("out");
+        for _ in 0..2 {
+            kept.collect(&out, &paths).unwrap();
+            let _ = fs::remove_dir_all(&out);
+            fs::create_dir(&out).unwrap();
+            kept.lend_to(&out, &paths).unwrap();
+        }
+        assert!(!root.join("kept/0").exists());
+        (root, kept, paths)
+    }
+
+    #[test]
+    fn lent_folder_with_added_files_comes_back_without_them() {
+        let (root, kept, paths) = lend("added");
+        fs::write(root.join("out/deps/sub/planted"), "poison").unwrap();
+        fs::create_dir_all(root.join("out/deps/more/below")).unwrap();
+        kept.collect(&root.join("out"), &paths).unwrap();
+        assert!(kept.is_sound());
+        assert!(root.join("kept/0/sub/lib").exists());
+        assert!(!root.join("kept/0/sub/planted").exists() && !root.join("kept/0/more").exists());
+        fs::remove_dir_all(&root).unwrap();
+    }
+
+    #[test]
+    fn folder_lent_for_the_first_time_survives_every_change() {
+        let (root, kept) = scene("first");
+        let (out, paths) = (root.join("out"), [PathBuf::from("deps")]);
+        fs::create_dir(&out).unwrap();
+        kept.lend_to(&out, &paths).unwrap();
+        fs::write(out.join("deps/sub/lib"), "pwned").unwrap();
+        kept.collect(&out, &paths).unwrap();
+        assert!(kept.is_sound() && !kept.is_left_alone());
+        fs::remove_dir_all(&root).unwrap();
+    }
+
+    #[test]
+    fn lent_folder_with_changed_file_is_not_kept_and_copied_from_then_on() {
+        type Change = fn(&Path);
+        let write: Change = |lib| {
+            let modified = fs::metadata(lib).unwrap().modified().unwrap();
+            fs::write(lib, "pwned").unwrap();
+            fs::File::options().write(true).open(lib).unwrap().set_modified(modified).unwrap();
+        };
+        let replace: Change = |lib| {
+            fs::copy(lib, lib.with_extension("new")).unwrap();
+            fs::rename(lib.with_extension("new"), lib).unwrap();
+        };
+        let hide: Change = |lib| {
+            let folder = lib.parent().unwrap();
+            fs::rename(folder, folder.with_extension("real")).unwrap();
+            std::os::unix::fs::symlink(folder.with_extension("real"), folder).unwrap();
+        };
+        for (name, change) in [("write", write), ("replace", replace), ("hide", hide)] {
+            let (root, kept, paths) = lend(name);
+            change(&root.join("out/deps/sub/lib"));
+            kept.collect(&root.join("out"), &paths).unwrap();
+            assert!(!kept.is_sound(), "{name}");
+            assert!(!kept.is_left_alone(), "{name}");
+            fs::remove_dir_all(&root).unwrap();
+        }
+    }
+
+    #[test]
+    fn list_of_lent_files_with_another_key_is_not_used() {
+        let (root, kept, paths) = lend("forged");
+        fs::write(root.join("out/deps/sub/lib"), "pwned").unwrap();
+        LentList::of(&root.join("out"), &paths).unwrap().write(&kept.list(), &[8; 32]).unwrap();
+        kept.collect(&root.join("out"), &paths).unwrap();
+        assert!(!kept.is_sound());
         fs::remove_dir_all(&root).unwrap();
     }
 

@@ -5,8 +5,10 @@
 
 mod copy;
 mod kept;
+mod lent;
 mod plain;
 mod room;
+mod scripts;
 mod slot;
 
 use std::collections::BTreeSet;
@@ -25,6 +27,7 @@ use crate::checks;
 pub(crate) use copy::is_inside;
 pub(crate) use plain::PlainProject;
 pub(crate) use room::{CheckRoom, CheckSubject, ObjectsOf};
+pub(crate) use scripts::GateFiles;
 
 /// A command that has to pass, and the gate that asks for it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -188,7 +188,7 @@ impl CheckWork<'_> {
             return Ok(Step::Stopped);
         }
         self.lay_out(self.subject.tree)?;
-        Ok(match kept.copy_into(&self.checkout.folder, &prepare.keeps) {
+        Ok(match kept.lend_to(&self.checkout.folder, &prepare.keeps) {
             Ok(()) => Step::Done,
             Err(error) => refused("keeps", &error),
         })
@@ -228,7 +228,7 @@ impl CheckWork<'_> {
     /// caches cannot be kept only costs time.
     fn keep_caches(&self) {
         if self.subject.keeps_caches && self.has_caches() {
-            let _ = self.caches().take_copy(&self.checkout.folder, &self.room.prepare.caches);
+            let _ = self.caches().keep_made(&self.checkout.folder, &self.room.prepare.caches);
         }
     }
 
@@ -250,9 +250,20 @@ impl CheckWork<'_> {
     }
 
     fn lay_out(&self, tree: &Hash) -> Result<(), Failure> {
+        self.collect_lent();
         self.checkout.lay_out(tree, Leftovers::Removed)?;
         self.used_caches.set(false);
         self.show_repository()
+    }
+
+    /// What is not taken back is removed with everything else that is not in the tree.
+    fn collect_lent(&self) {
+        let (folder, prepare) = (&self.checkout.folder, self.room.prepare);
+        for (kept, paths) in [(self.kept(), &prepare.keeps), (self.caches(), &prepare.caches)] {
+            if kept.collect(folder, paths).is_err() {
+                let _ = kept.discard();
+            }
+        }
     }
 
     /// Puts the caches into the checkout. They may be large, so they are moved where they are kept again afterwards.

@@ -29,6 +29,21 @@ pub(crate) struct TreeEntry {
     pub(crate) path: PathBuf,
 }
 
+impl TreeEntry {
+    /// As `git update-index -z --index-info` reads it.
+    pub(super) fn index_info(&self) -> Vec<u8> {
+        let mut line = format!("{} {}\t", self.mode, self.object).into_bytes();
+        line.extend_from_slice(std::os::unix::ffi::OsStrExt::as_bytes(self.path.as_os_str()));
+        line.push(0);
+        line
+    }
+
+    /// The entry that removes a path from an index.
+    pub(super) fn absent(path: PathBuf, hash_length: usize) -> Self {
+        Self { mode: "0".to_owned(), object: "0".repeat(hash_length), path }
+    }
+}
+
 #[derive(Clone, Debug)]
 pub(crate) struct CleanCheckout {
     pub(crate) folder: PathBuf,
@@ -160,13 +175,8 @@ impl CleanCheckout {
     /// A tree that has only these of its files.
     pub(crate) fn tree_with(&self, entries: &[TreeEntry]) -> Result<Hash> {
         remove(&self.index)?;
-        let listed = entries.iter().map(|entry| {
-            let mut line = format!("{} {}\t", entry.mode, entry.object).into_bytes();
-            line.extend_from_slice(std::os::unix::ffi::OsStrExt::as_bytes(entry.path.as_os_str()));
-            line.push(0);
-            line
-        });
-        self.git.tell(&["update-index", "-z", "--index-info"], listed.collect::<Vec<_>>().concat())?;
+        let listed: Vec<u8> = entries.iter().flat_map(TreeEntry::index_info).collect();
+        self.git.tell(&["update-index", "-z", "--index-info"], listed)?;
         Hash::parse(&self.git.ask(&["write-tree"])?)
     }
 
@@ -180,7 +190,7 @@ impl CleanCheckout {
 }
 
 /// `MODE [TYPE] OBJECT [STAGE]<tab>PATH`
-fn entry_of(line: &[u8]) -> Option<TreeEntry> {
+pub(super) fn entry_of(line: &[u8]) -> Option<TreeEntry> {
     let tab = line.iter().position(|byte| *byte == b'\t')?;
     let words = String::from_utf8_lossy(line.get(..tab)?);
     let mode = words.split(' ').next()?.to_owned();

@@ -35,7 +35,7 @@ pub(crate) use clean::{CleanCheckout, Leftovers, beside};
 pub(crate) use conflict::{Both, Conflict};
 pub(crate) use message::Message;
 pub(crate) use program::{Git, set_mark};
-pub(crate) use project::Project;
+pub(crate) use project::{Project, files_at_head};
 pub(crate) use register::RegisterKey;
 pub(crate) use together::Attempt;
 pub(crate) use vault::{Vault, Who};

@@ -30,6 +30,15 @@ pub(crate) struct Project {
     pub(super) customs: Customs,
 }
 
+/// Those of the paths, from the folder, that the last commit has.
+pub(crate) fn files_at_head(folder: &Path, paths: &[String]) -> Result<Vec<String>> {
+    let mut words = vec!["ls-tree", "-r", "--name-only", "-z", "HEAD", "--"];
+    words.extend(paths.iter().map(String::as_str));
+    let names = Git::within(folder).list(&words)?;
+    let names: Vec<String> = names.into_iter().filter_map(|name| String::from_utf8(name).ok()).collect();
+    Ok(paths.iter().filter(|path| names.contains(path)).cloned().collect())
+}
+
 impl Project {
     /// The repository that a folder belongs to.
     pub(crate) fn of(folder: &Path) -> Result<Self> {

@@ -270,6 +270,20 @@ impl Vault {
         Ok(files)
     }
 
+    /// The difference between two trees or commits, as a patch that git can apply.
+    pub(crate) fn patch(&self, from: &Hash, to: &Hash) -> Result<Vec<u8>> {
+        let arguments =
+            ["diff-tree", "-p", "--binary", "--full-index", "--no-renames", "--no-ext-diff", "--no-textconv"];
+        let output = self.git().answer(&[&arguments[..], &[from.as_str(), to.as_str()]].concat())?;
+        Ok(if output.status.success() { output.stdout } else { Vec::new() })
+    }
+
+    /// What an assignment has left, if its work was taken in.
+    pub(crate) fn left_by(&self, group: &str, assignment: AssignmentId) -> Result<Option<Hash>> {
+        let name = assignment.to_string();
+        Ok(self.all_left(group)?.into_iter().find_map(|(left, commit)| (left == name).then_some(commit)))
+    }
+
     /// Files that differ between two commits.
     pub(crate) fn changed(&self, from: &Hash, to: &Hash) -> Result<Vec<String>> {
         let said =

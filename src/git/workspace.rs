@@ -1,5 +1,6 @@
 //! The files of one group, as its agents see them.
 
+use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -7,6 +8,7 @@ use std::path::{Component, Path, PathBuf};
 use interlock_core::observed::FileChange;
 
 use crate::files;
+use crate::git::clean::{TreeEntry, beside, entry_of};
 use crate::git::own::Own;
 use crate::git::{Git, Hash, Project, Result, Vault};
 
@@ -228,6 +230,22 @@ impl Workspace {
             _ => found.extend(asked),
         }
         Ok(found)
+    }
+
+    /// Puts these paths back to what they are in an earlier tree, and leaves all other files as `changed` has them.
+    pub(crate) fn undo(&self, changed: &Hash, paths: &BTreeSet<PathBuf>, earlier: &Hash) -> Result<()> {
+        let index = beside(&self.folder, "undone");
+        remove(&index)?;
+        let git = self.git_with(&index);
+        git.ask(&["read-tree", changed.as_str()])?;
+        let entries = git.list(&["ls-tree", "-r", "-z", earlier.as_str()])?;
+        let before = entries.iter().filter_map(|line| entry_of(line)).filter(|entry| paths.contains(&entry.path));
+        let absent = paths.iter().map(|path| TreeEntry::absent(path.clone(), changed.as_str().len()));
+        let listed: Vec<u8> = absent.chain(before).flat_map(|entry| entry.index_info()).collect();
+        git.tell(&["update-index", "-z", "--index-info"], listed)?;
+        let tree = Hash::parse(&git.ask(&["write-tree"])?)?;
+        remove(&index)?;
+        self.lay_out(&tree)
     }
 
     pub(super) fn write_tree(&self) -> Result<Hash> {

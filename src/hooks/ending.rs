@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use interlock_core::code::Code;
@@ -19,6 +19,7 @@ use crate::hooks::judge::{Finding, Judge};
 use crate::hooks::memory::Held;
 use crate::hooks::spawn::role_name;
 use crate::keys::Secret;
+use crate::outputs::Remains;
 
 /// How often a handoff goes back before the attempt counts as lost.
 const SENT_BACK: u32 = 3;
@@ -46,12 +47,18 @@ impl Judge {
                 self.memory.notes.held.remove(index);
                 Ok(Finding::Pass)
             }
-            Err(Error::Refused(rejection)) => self.goes_back(index, &rejection, nothing),
+            Err(Error::Refused(rejection)) => self.goes_back(index, &rejection, nothing, &end.message),
             Err(error) => Err(error.into()),
         }
     }
 
-    fn goes_back(&mut self, index: usize, rejection: &Rejection, nothing: bool) -> Result<Finding, Failure> {
+    fn goes_back(
+        &mut self,
+        index: usize,
+        rejection: &Rejection,
+        nothing: bool,
+        message: &str,
+    ) -> Result<Finding, Failure> {
         let held = &mut self.memory.notes.held[index];
         // The engine counts statuses that it sends back, and takes the third.
         let is_status = rejection.code == Code::StatusReturned;
@@ -60,6 +67,7 @@ impl Judge {
             return Ok(Finding::Answer(Verdict::SendBack(sent_back(rejection))));
         }
         let held = self.memory.notes.held.remove(index);
+        self.keep_remains(&held, message, nothing);
         let loss = if nothing { Loss::NoHandoff } else { Loss::BadHandoff };
         let note = Some(Name::from(handin::problems(rejection).join("; ")));
         let lost = Command::Lost(Lost { assignment: held.assignment, loss, note });
@@ -77,13 +85,29 @@ impl Judge {
         if said.extracted.is_ok() {
             return said;
         }
-        let course = self.courses.iter().find(|course| course.live.id == held.session);
-        let attempt = course.and_then(|course| course.live.state.assignments.get(&held.assignment)?.attempt.into());
-        let folder = self.engine.output_directory(&held.session, held.assignment, attempt.unwrap_or(1));
-        match handin::left(&folder) {
+        match handin::left(&self.output_of(held)) {
             Ok(Some(bytes)) => extracted("the handoff file", &bytes),
             Ok(None) | Err(_) => said,
         }
+    }
+
+    fn output_of(&self, held: &Held) -> PathBuf {
+        let course = self.courses.iter().find(|course| course.live.id == held.session);
+        let attempt = course.and_then(|course| course.live.state.assignments.get(&held.assignment)?.attempt.into());
+        self.engine.output_directory(&held.session, held.assignment, attempt.unwrap_or(1))
+    }
+
+    /// Keeps what an agent said last, for the next attempt. An attempt whose words cannot be kept is lost all the same.
+    fn keep_remains(&self, held: &Held, message: &str, nothing: bool) {
+        let folder = self.output_of(held);
+        let left = || handin::left(&folder).ok().flatten().unwrap_or_default();
+        let said = handoff::extract("the last message", message.as_bytes()).is_ok();
+        let handoff = match (nothing, said) {
+            (true, _) => Vec::new(),
+            (false, true) => message.as_bytes().to_vec(),
+            (false, false) => left(),
+        };
+        let _ = Remains { output: message.to_owned(), patch: Vec::new(), handoff }.keep(&folder);
     }
 
     /// Which of the assignments of this conversation an agent has: the one it was given, or the one that it was told of.
@@ -158,7 +182,7 @@ fn sent_back(rejection: &Rejection) -> String {
         text.push_str(&format!("- {problem}\n"));
     }
     text.push_str(
-        "\nMend every one of these, and end with a message whose last JSON block is the whole handoff. Report what is so.\n",
+        "\nFix every one of these, and end with a message whose last JSON block is the whole handoff. Report only what is true.\n",
     );
     text
 }

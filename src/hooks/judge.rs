@@ -16,6 +16,7 @@ use crate::cli::Place;
 use crate::cli::workspaces;
 use crate::engine::{Engine, Live, Order, Task};
 use crate::failure::{Exit, Failure};
+use crate::gates::GateFiles;
 use crate::hooks::client::Client;
 use crate::hooks::ground::{Ground, secrets};
 use crate::hooks::happening::{Agent, Happening, Scene, Verdict};
@@ -32,13 +33,17 @@ pub(super) struct Course {
     pub(super) workflow: Arc<Workflow>,
     /// Files of the workflow that lie in the project.
     own_files: Vec<String>,
+    project: PathBuf,
     /// Built when it is first needed: most hooks change no file.
     protected: OnceCell<ProtectedPaths>,
 }
 
 impl Course {
     pub(super) fn protected(&self) -> &ProtectedPaths {
-        self.protected.get_or_init(|| ProtectedPaths::new(&self.workflow, &self.own_files))
+        self.protected.get_or_init(|| {
+            let scripts = GateFiles::of(&self.workflow, &[], &self.project).scripts;
+            ProtectedPaths::new(&self.workflow, &self.own_files, &scripts)
+        })
     }
 }
 
@@ -101,7 +106,7 @@ impl Judge {
             let (live, workflow) = engine.look(&session)?;
             let pinned = engine.store().view()?.workflow(workflow.hash)?;
             let own_files = pinned.map(|pinned| files_in_project(&pinned.sources, &project)).unwrap_or_default();
-            courses.push(Course { live, workflow, own_files, protected: OnceCell::new() });
+            courses.push(Course { live, workflow, own_files, project: project.clone(), protected: OnceCell::new() });
         }
         let ground = Ground::new(&project, &store, &secrets(), workspaces().ok().as_deref());
         Ok(Self { client, scene, engine, memory, ground, courses, project, _alone: alone })
@@ -201,6 +206,8 @@ impl Judge {
             by: Some(Name::from(by)),
             about,
             digest: None,
+            status: None,
+            problems: Vec::new(),
         };
         if sights {
             self.sighted(&session)?;

@@ -51,10 +51,10 @@ fn start(id: &str, given: &Assignment, prefix: &str) -> String {
 
 fn question(id: &str, asked: &Question) -> String {
     let options: Vec<&str> = asked.options.iter().map(|option| option.as_str()).collect();
+    let options = if options.is_empty() { String::new() } else { format!(" [{}]", options.join(" | ")) };
     format!(
-        "put question {id} to the person with ask_person (\"{}\" [{}]); nobody else can answer it",
-        short(&asked.text),
-        options.join(" | ")
+        "put question {id} to the person with ask_person (\"{}\"{options}); only a person can answer it",
+        short(&asked.text)
     )
 }
 

@@ -102,22 +102,22 @@ impl Judge {
     pub(super) fn refuse_protected(&self, inside: &Path, leads_on: bool) -> Option<Finding> {
         let path = inside.to_str()?;
         let at_work = self.role_at_work();
-        let is_refused = |course: &Course, role: Option<&Role>| {
+        let refused_by = |course: &Course, role: Option<&Role>| {
             let allowed: Vec<Name> = course.live.state.allowed_paths().cloned().collect();
-            !course.protected().refused([(path, leads_on)], role, &allowed).is_empty()
+            course.protected().refused([(path, leads_on)], role, &allowed).pop()
         };
         let refused = match at_work {
-            Some((course, role)) => is_refused(course, Some(role)),
-            None => self.courses.iter().any(|course| is_refused(course, None)),
-        };
-        if !refused {
-            return None;
-        }
+            Some((course, role)) => refused_by(course, Some(role)),
+            None => self.courses.iter().find_map(|course| refused_by(course, None)),
+        }?;
         let who = at_work.map_or("the orchestrator", |(_, role)| role.name.as_str());
-        let what =
-            format!("{} is protected: it judges or configures the work, and {who} does not own it", named(inside));
-        let instead = "Leave it as it is. If the work needs the change, report that you are blocked and name the path; a person \
-                       allows it.";
+        let (path, why) = (named(inside), refused.why());
+        let what = format!("{path} judges or configures the work, and {who} does not own it ({why})");
+        let instead = format!(
+            "Leave it as it is. If the work needs the change, report that you are blocked and name the path. A person allows it: \
+             `interlock answer QUESTION --allow '{pattern}'`, or `interlock session start --allow '{pattern}'`.",
+            pattern = refused.allowing()
+        );
         Some(Finding::refuse(Code::ProtectedPath, what, instead))
     }
 

@@ -54,9 +54,10 @@ pub(super) const COMMANDS: [Spoken; 5] = [
     Spoken {
         name: "why",
         about: "Explain a decision",
-        takes: "[decision]",
+        takes: "[decision or event]",
         told: "Call the Interlock tool explain_decision (decision: {}; the last one of the session if that is empty) and \
-               tell the person which rule decided, with its place in the workflow, and the facts that it read.",
+               tell the person which rule decided, with its place in the workflow, and the facts that it read; for a \
+               refusal, every problem.",
     },
 ];
 
@@ -70,9 +71,8 @@ pub(super) fn about(role: &Role, workflow: &Workflow) -> String {
 pub(super) fn page(role: &Role, workflow: &Workflow) -> String {
     let mut text = roles::text(workflow, role);
     text.push_str(
-        "\nYour assignment comes with its own prompt, which says what is to be done and what may be reported; it stands over \
-         this page. End with the handoff as the last JSON block of your last message. If something is wrong with it you are \
-         told, and mend it.\n",
+        "\nThe prompt of your assignment takes precedence over this page. If your handoff is refused, correct it and end \
+         again.\n",
     );
     text
 }

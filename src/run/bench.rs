@@ -1,5 +1,8 @@
 //! What one agent is given to work on, and what it did with it.
 
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
 use interlock_core::code::Code;
 use interlock_core::id::Name;
 use interlock_core::workflow::Writes;
@@ -8,7 +11,11 @@ use serde_json::Value as Json;
 use crate::git::{Changes, Hash, Result, Workspace};
 use crate::run::conflicts::Conflicts;
 use crate::run::site::{OF_SESSION, Site, listed};
-use crate::scope::outside;
+use crate::sanitise;
+use crate::scope::{RefusedPath, outside};
+
+/// Protected paths that one message names.
+const MOST_REFUSED: usize = 12;
 
 /// A workspace, ready for an agent.
 pub(super) struct Bench {
@@ -63,8 +70,36 @@ impl Bench {
         if self.begun == self.head { Ok(()) } else { self.workspace.lay_out(&self.begun) }
     }
 
+    /// Undoes what the role may not do. Other work of an author stays, unless nothing of the folder can be read. Says what was
+    /// undone.
+    pub(super) fn undo(
+        &self,
+        site: &Site,
+        changes: &Changes,
+        writes: &Writes,
+        protected: &[RefusedPath],
+    ) -> Result<String> {
+        let files: Vec<String> = changes.files.iter().map(|file| file.to_string_lossy().into_owned()).collect();
+        let refused: BTreeSet<String> = outside(&files, writes)
+            .into_iter()
+            .chain(protected.iter().map(|refused| refused.path.clone()))
+            .chain(changes.astray.iter().cloned())
+            .collect();
+        let is_known = changes.refused.is_none() && changes.repositories.is_empty();
+        if *writes == Writes::Nothing || !is_known || refused.len() == files.len() {
+            self.restore(site)?;
+            return Ok("all that you changed was undone: the files are as they were when you began".to_owned());
+        }
+        // A name that is not UTF-8 is shown with replacements, so the paths come from the changes themselves.
+        let is_refused = |file: &&PathBuf| refused.contains(file.to_string_lossy().as_ref());
+        let paths = changes.files.iter().filter(is_refused).cloned().collect();
+        self.workspace.undo(&changes.tree, &paths, &self.begun)?;
+        let refused: Vec<String> = refused.into_iter().collect();
+        Ok(format!("these changes were undone, and your other changes are still there: {}", listed(&refused)))
+    }
+
     /// What an agent did that its role may not do.
-    pub(super) fn trespasses(&self, changes: &Changes, writes: &Writes, protected: &[String]) -> Vec<String> {
+    pub(super) fn trespasses(&self, changes: &Changes, writes: &Writes, protected: &[RefusedPath]) -> Vec<String> {
         if let Some(why) = &changes.refused {
             return vec![format!("what is in your folder cannot be taken in: {why}")];
         }
@@ -86,14 +121,7 @@ impl Bench {
             problems.push(format!("{} may change {may}, and you changed {}", self.role, listed(&outside)));
         }
         if !protected.is_empty() {
-            problems.push(format!(
-                "{}: these paths are protected, because they judge or configure the work, and {} does not own them: {}. If the \
-                 work needs the change, report that you are blocked and name the paths; a person allows them with \
-                 `interlock run --allow GLOB`",
-                Code::ProtectedPath,
-                self.role,
-                listed(protected)
-            ));
+            problems.push(refused_message(&self.role, protected));
         }
         if !changes.astray.is_empty() {
             problems.push(format!("links must not lead out of the project: {}", listed(&changes.astray)));
@@ -115,4 +143,24 @@ impl Bench {
         }
         problems
     }
+}
+
+/// Says which pattern protects each path, which role owns it, and how a person allows it.
+fn refused_message(role: &str, refused: &[RefusedPath]) -> String {
+    let shown = refused.iter().take(MOST_REFUSED);
+    let mut names: Vec<String> =
+        shown.map(|refused| format!("`{}` ({})", sanitise::line(&refused.path), refused.why())).collect();
+    if refused.len() > names.len() {
+        names.push(format!("{} more", refused.len() - names.len()));
+    }
+    let patterns: BTreeSet<String> = refused.iter().take(MOST_REFUSED).map(RefusedPath::allowing).collect();
+    let allow: Vec<String> = patterns.iter().map(|pattern| format!("--allow '{}'", sanitise::line(pattern))).collect();
+    let allow = allow.join(" ");
+    format!(
+        "{}: these paths are protected, because they judge or configure the work, and {role} does not own them: {}. If the work \
+         needs the change, report that you are blocked and name the paths. A person allows them with `interlock run {allow}`, \
+         or with `interlock answer QUESTION {allow}`",
+        Code::ProtectedPath,
+        names.join(", ")
+    )
 }

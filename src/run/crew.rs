@@ -18,6 +18,7 @@ use crate::agents::Progress;
 use crate::engine::{Caller, Done, Error, Order, Task as Wish};
 use crate::failure::{Exit, Failure};
 use crate::git;
+use crate::outputs::{Remains, readable};
 use crate::process::Control;
 use crate::run::checks::RunChecks;
 use crate::run::neighbours::{Neighbour, is_settled, neighbours};
@@ -153,9 +154,25 @@ impl Crew {
     pub(super) fn settle_the_gone(&self, state: &State) -> Result<(), Failure> {
         let claimed = |id: &&AssignmentId| state.assignments.get(id).is_some_and(|given| given.token.is_some());
         for id in state.open.iter().filter(claimed) {
+            if let Some(assignment) = state.assignments.get(id) {
+                self.keep_remains(&Call::new(*id, assignment, state), assignment.attempt);
+            }
             self.free(*id)?;
         }
         Ok(())
+    }
+
+    /// Keeps what an attempt leaves that ends without an accepted handoff, for the next attempt. An attempt whose remains
+    /// cannot be kept is lost all the same.
+    pub(super) fn keep_remains(&self, call: &Call, attempt: u32) {
+        let writes = *self.writes(&call.role) != Writes::Nothing;
+        let patch = if writes { self.site.unaccepted_changes(call).unwrap_or_default() } else { Vec::new() };
+        let remains = Remains {
+            output: readable(&self.site.printed_by(call.id, attempt)),
+            patch,
+            handoff: self.site.submitted_by(call.id, attempt),
+        };
+        let _ = remains.keep(&self.site.output(call.id, attempt));
     }
 
     /// Lets an assignment go that is nobody's failure: it is given out again, and counts in no loop.
@@ -252,7 +269,9 @@ impl Crew {
     /// The assignment that was reported by a run, and of which the repository has nothing though it should.
     fn unknown(&self, cause: &Cause, given: &BTreeMap<AssignmentId, (Option<Name>, Name)>) -> Option<AssignmentId> {
         let (assignment, is_known) = match cause {
-            Cause::Merged { assignment, status } if Some(status) == self.workflow.merge_words().success.as_ref() => {
+            Cause::Merged { assignment, status, .. }
+                if Some(status) == self.workflow.merge_words().success.as_ref() =>
+            {
                 (assignment, self.site.vault.knows_merge(*assignment))
             }
             Cause::Reported { assignment, via: Some(Via::Run), .. } => {

@@ -79,7 +79,7 @@ impl Ended {
         let Note { status, text: plain, document, report } =
             serde_json::from_slice(&files::read_plain(&path).ok()?).ok()?;
         let mut text = Text::default();
-        text.push_document(&plain);
+        text.push_lines(&plain);
         Some(Self { status, stopped: None, text, document, report, note: path })
     }
 }

@@ -98,7 +98,7 @@ impl Run {
         let own: Vec<(String, String)> = sources.iter().cloned().chain([self.team.source.clone()]).collect();
         let checks = checks::RunChecks { passed: Default::default(), key: looking.checkout_key(&self.session) };
         let crew = Arc::new(Crew {
-            observer: observe::ChangeObserver::new(&self.workflow, &own, &self.project.root),
+            observer: observe::ChangeObserver::new(&self.workflow, &own, &self.team.prepare.run, &self.project.root),
             site: Site::open(&self.root, &self.session, self.project, key)?,
             purse: Purse::open(&self.root.join("spent.jsonl")),
             checks,

@@ -13,6 +13,7 @@ use interlock_core::id::{Name, QuestionId};
 use interlock_core::state::Question;
 use serde_json::json;
 
+use crate::brief::QuestionBrief;
 use crate::files;
 use crate::process::Helper;
 use crate::run::crew::News;
@@ -52,12 +53,12 @@ impl Teller {
     }
 
     /// Tells of a question, once.
-    pub(super) fn tell(&mut self, id: QuestionId, question: &Question) {
+    pub(super) fn tell(&mut self, id: QuestionId, question: &Question, brief: &QuestionBrief) {
         if !self.told.insert(id) {
             return;
         }
         self.on_their_way.retain(|message| !message.is_finished());
-        for message in self.messages(id, question) {
+        for message in self.messages(id, question, brief) {
             let (file, news) = (self.file.clone(), self.news.clone());
             self.on_their_way.push(thread::spawn(move || {
                 let way = message.way;
@@ -80,15 +81,17 @@ impl Teller {
         }
     }
 
-    fn messages(&self, id: QuestionId, question: &Question) -> Vec<Message> {
-        let session = &self.session;
+    fn messages(&self, id: QuestionId, question: &Question, brief: &QuestionBrief) -> Vec<Message> {
+        let (session, text) = (&self.session, brief.text(&question.text));
         let body = json!({
             "kind": "question",
             "session": session,
             "question": format!("{session}.{id}"),
             "group": question.group,
-            "text": question.text,
+            "text": text,
             "options": question.options,
+            "facts": brief.facts,
+            "effects": brief.effects_json(),
         })
         .to_string();
         let mut all = Vec::new();
@@ -97,7 +100,7 @@ impl Teller {
         }
         if self.notify.desktop {
             let title = format!("Interlock: {session} has a question");
-            let command = [DESKTOP.to_owned(), "--".to_owned(), title, for_desktop(&question.text)];
+            let command = [DESKTOP.to_owned(), "--".to_owned(), title, for_desktop(&text)];
             all.push(Message { way: "the desktop", command: command.to_vec(), input: String::new() });
         }
         let address = self.notify.webhook_env.as_ref().and_then(|name| env::var(name.as_str()).ok());

@@ -1,6 +1,6 @@
 //! The diff of a group's work, as Interlock sees it with each report.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -9,6 +9,7 @@ use interlock_core::id::Name;
 use interlock_core::observed::{ChangedFile, FileChange, ObservedChanges};
 use interlock_core::workflow::Workflow;
 
+use crate::gates::GateFiles;
 use crate::git::{Changes, Hash, Result};
 use crate::run::bench::Bench;
 use crate::run::site::{OF_SESSION, Site};
@@ -26,16 +27,25 @@ pub(super) struct WorkDiff {
 pub(super) struct ChangeObserver {
     pub(super) protected: ProtectedPaths,
     test_files: GlobSet,
+    /// Files that gates run or read their commands from.
+    gate_files: BTreeSet<String>,
     /// The last diff of each workspace. Reviewers report on the commit that the author left: it is not computed again.
     last: Mutex<BTreeMap<String, WorkDiff>>,
 }
 
 impl ChangeObserver {
-    /// `sources`: the files of the workflow, and the agents file.
-    pub(super) fn new(workflow: &Workflow, sources: &[(String, String)], project: &Path) -> Self {
+    /// `sources`: the files of the workflow, and the agents file. `prepare`: commands of the agents file.
+    pub(super) fn new(
+        workflow: &Workflow,
+        sources: &[(String, String)],
+        prepare: &[Vec<String>],
+        project: &Path,
+    ) -> Self {
+        let gate_files = GateFiles::of(workflow, prepare, project);
         Self {
-            protected: ProtectedPaths::new(workflow, &files_in_project(sources, project)),
+            protected: ProtectedPaths::new(workflow, &files_in_project(sources, project), &gate_files.scripts),
             test_files: glob_set(workflow.test_files.iter().map(Name::as_str), true),
+            gate_files: gate_files.scripts.into_iter().chain(gate_files.configuration).collect(),
             last: Mutex::default(),
         }
     }
@@ -81,6 +91,7 @@ impl ChangeObserver {
                 path: Name::from(path.to_string_lossy().into_owned()),
                 change: *change,
                 test: self.test_files.is_match(path),
+                gate: path.to_str().is_some_and(|path| self.gate_files.contains(path)),
             })
             .collect();
         Ok(Arc::new(ObservedChanges {

@@ -53,7 +53,7 @@ pub(super) struct Prompt<'a> {
     pub(super) session: &'a Name,
     pub(super) id: QuestionId,
     pub(super) question: &'a Question,
-    brief: &'a QuestionBrief,
+    pub(super) brief: &'a QuestionBrief,
     pub(super) takes_text: bool,
     /// The first, the second … of so many that are open, and another one of them.
     pub(super) place: usize,
@@ -146,12 +146,8 @@ impl People {
             let declared = crew.workflow.questions.iter().find(|declared| declared.name == question.name);
             let takes_text = declared.is_some_and(|declared| declared.free.is_some());
             let brief = brief(*id).unwrap_or_default();
-            let mut question = question.clone();
-            let asked = question.text.clone();
-            question.text = Name::from(brief.text(&asked));
-            self.teller.tell(*id, &question);
-            question.text = Name::from(brief.text_with_facts(&asked));
-            self.asked.insert(*id, Asked { at, question, brief, takes_text });
+            self.teller.tell(*id, question, &brief);
+            self.asked.insert(*id, Asked { at, question: question.clone(), brief, takes_text });
             if let Some(prompt) = self.prompt_for(*id, crew) {
                 view.asked(&prompt);
             }

@@ -8,6 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use interlock_core::id::{AssignmentId, Name};
 use interlock_core::state::SessionStatus;
 
+use crate::files;
 use crate::git::{
     Attempt, Both, Changes, Conflict, Error, Hash, Message, Project, RegisterKey, Result, Vault, Who, Workspace, remove,
 };
@@ -21,6 +22,11 @@ use crate::team::Keep;
 
 /// Groups have names of people's choice; these are no such names.
 pub(super) const OF_SESSION: &str = "+session";
+
+/// Bytes read of the end of a transcript.
+const MOST_PRINTED: u64 = 1 << 20;
+/// A larger handoff is not kept for the next attempt.
+const MOST_SUBMITTED: usize = 1 << 20;
 
 pub(super) struct Site {
     pub(super) project: Project,
@@ -65,6 +71,52 @@ impl Site {
         let folder = self.root.join("transcripts");
         handin::real_folder(&folder)?;
         Ok(folder.join(format!("{name}.log")))
+    }
+
+    /// What an agent printed in the last conversation of an attempt, its end if it is long.
+    pub(super) fn printed_by(&self, id: AssignmentId, attempt: u32) -> String {
+        let name = |number: u32| format!("{id}.{attempt}.{number}");
+        let paths = (0..).map_while(|number| self.transcript(&name(number)).ok().filter(|path| path.is_file()));
+        let texts = paths.filter_map(|path| files::read_end(&path, MOST_PRINTED).ok());
+        let last = texts.filter(|text| !text.is_empty()).last();
+        String::from_utf8_lossy(&last.unwrap_or_default()).into_owned()
+    }
+
+    /// Notes a handoff before it is judged. Outside of the output folder, which its agent can write.
+    pub(super) fn note_submitted(&self, id: AssignmentId, attempt: u32, bytes: &[u8]) {
+        if let Ok(path) = self.transcript(&submitted_name(id, attempt))
+            && bytes.len() <= MOST_SUBMITTED
+        {
+            // Only the prompt of a later attempt is poorer without it.
+            let _ = remove(&path).and_then(|()| fs::write(&path, bytes));
+        }
+    }
+
+    /// The last handoff of an attempt.
+    pub(super) fn submitted_by(&self, id: AssignmentId, attempt: u32) -> Vec<u8> {
+        let noted = self.transcript(&submitted_name(id, attempt)).ok().and_then(|path| files::read_plain(&path).ok());
+        let left = || handin::read(&self.output(id, attempt), Path::new("handoff.json")).ok().flatten();
+        noted.or_else(left).unwrap_or_default()
+    }
+
+    /// The changes in the workspace of an attempt that were not taken in, as a patch.
+    pub(super) fn unaccepted_changes(&self, call: &Call) -> Result<Vec<u8>> {
+        let name = call.group.as_deref().unwrap_or(OF_SESSION);
+        let head = match &call.group {
+            Some(group) => self.head(group, &call.open)?,
+            None => self.vault.integration()?,
+        };
+        let begun = match self.vault.onto(name)?.filter(|_| call.group.is_some()) {
+            Some(onto) if !self.vault.contains(&head, &onto)? => self.vault.together(&head, &onto, &onto)?.tree,
+            Some(_) | None => head,
+        };
+        let changes = Workspace::open(&self.root, name, &self.vault)?.changes(&begun)?;
+        if changes.refused.is_some() {
+            return Ok(Vec::new());
+        }
+        // Work that was taken in stays, though its handoff was refused later: the next attempt starts from it.
+        let kept = self.vault.left_by(name, call.id)?.unwrap_or(begun);
+        self.vault.patch(&self.vault.tree(&kept)?, &changes.tree)
     }
 
     /// Where the holder of an assignment leaves its handoff.
@@ -279,6 +331,10 @@ impl Site {
     pub(super) fn branch(&self) -> String {
         branch(&self.session)
     }
+}
+
+fn submitted_name(id: AssignmentId, attempt: u32) -> String {
+    format!("{id}.{attempt}.handoff")
 }
 
 fn branch(session: &Name) -> String {

@@ -84,7 +84,7 @@ struct Writer<'a> {
 impl Writer<'_> {
     fn change(&mut self, change: &Change) {
         match change {
-            Change::GroupPlanned { group } => self.touched(&group.id).new = true,
+            Change::GroupPlanned { group, .. } => self.touched(&group.id).new = true,
             Change::Staged { .. } => {
                 for group in self.after.groups.iter().filter(|group| !group.ended()) {
                     self.touched(&group.id);
@@ -150,10 +150,12 @@ impl Writer<'_> {
             | Change::Waits { group, .. }
             | Change::WaitEnded { group, .. }
             | Change::GateOpened { group, .. }
+            | Change::GateWaived { group, .. }
             | Change::PartDone { group, .. } => self.touch(group.as_ref()),
             Change::Author { group, .. }
             | Change::WorkDelivered { group }
             | Change::TestsFailing { group, .. }
+            | Change::FailuresStated { group, .. }
             | Change::Arrived { group, .. }
             | Change::AwaitsConfirmation { group }
             | Change::DeferralNamed { group, .. }

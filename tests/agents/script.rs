@@ -173,10 +173,12 @@ fn meddler(turn: &Turn) -> Step {
     }
 }
 
-/// Why the assignment was given out, in the newest prompt.
+/// What led to the assignment, in the newest prompt: its own line, or the last report in it.
 fn led_here(turn: &Turn) -> &str {
-    let (_, after) = turn.prompt.rsplit_once("\nWhy now: ").unwrap_or_default();
-    after.lines().next().unwrap_or_default()
+    let (_, prompt) = turn.prompt.rsplit_once("# Assignment ").unwrap_or_default();
+    let is_cause = |line: &&str| line.starts_with("Why now: ");
+    let is_report = |line: &&str| line.starts_with("## `") && line.contains("` reported `");
+    prompt.lines().find(is_cause).or_else(|| prompt.lines().rfind(is_report)).unwrap_or_default()
 }
 
 /// A file of the workspace, with the tool that the client has for it.

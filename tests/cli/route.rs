@@ -104,14 +104,14 @@ fn a_refusal_of_the_workflow_says_what_is_allowed() {
         "project_manager",
         "--status",
         "GROUP_ACCEPTED",
-        "--fact",
-        "security_sensitive=true",
+        "--scope",
+        "session",
         "--json",
     ]);
     assert_eq!(run.exit, 3);
     let error = &run.json()["error"];
     assert_eq!(error["code"], "E0309");
-    assert!(error["allowed"].as_array().is_some_and(|allowed| allowed.contains(&json!("DEFERRED_EXTERNAL"))));
+    assert!(error["allowed"].as_array().is_some_and(|allowed| allowed.contains(&json!("CONTINUE"))));
 }
 
 #[test]

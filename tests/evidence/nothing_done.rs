@@ -48,16 +48,33 @@ fn nothing_to_do_after_a_delivery_is_refused() {
 }
 
 #[test]
-fn nothing_to_do_on_security_work_is_reviewed() {
-    let team = Team::new("nothing_to_do_on_security_work_is_reviewed");
+fn nothing_to_do_on_security_work_is_reviewed_and_then_accepted() {
+    let team = Team::new("nothing_to_do_on_security_work_is_reviewed_and_then_accepted");
     let session = team.start("Security");
     let groups = json!({ "groups": [{ "id": "A", "title": "a", "security_sensitive": true }] });
     team.plays(&session, "project_manager", "-", "PLANNING_COMPLETE", groups);
     let up = team.plays(&session, "senior_software_engineer", "A", "NOTHING_TO_DO", json!({}));
     assert_eq!(next_roles(&up), ["tech_lead"], "{up:#}");
-    team.plays(&session, "tech_lead", "A", "APPROVED", json!({}));
+    let approved = team.plays(&session, "tech_lead", "A", "APPROVED", json!({}));
+    assert_eq!(next_roles(&approved), ["project_manager"], "{approved:#}");
+    let accepted = team.plays(&session, "project_manager", "A", "GROUP_ACCEPTED", json!({}));
+    assert_eq!(accepted["action"], "merge", "{accepted:#}");
     team.plays(&session, "senior_software_engineer", "A", "MERGE_SUCCESS", json!({}));
-    assert_eq!(team.group_status(&session, "A"), "awaiting_confirmation");
+    assert_eq!(team.group_status(&session, "A"), "completed");
+}
+
+/// An acceptance does not replace the review of security work.
+#[test]
+fn acceptance_of_security_work_without_review_asks_the_reviewer() {
+    let team = Team::new("acceptance_of_security_work_without_review_asks_the_reviewer");
+    let session = team.start("Security");
+    let groups = json!({ "groups": [{ "id": "A", "title": "a", "security_sensitive": true }] });
+    team.plays(&session, "project_manager", "-", "PLANNING_COMPLETE", groups);
+    team.plays(&session, "senior_software_engineer", "A", "READY_FOR_REVIEW", json!({}));
+    team.plays(&session, "tech_lead", "A", "UNBLOCKING_GUIDANCE", json!({ "external": true }));
+    let accepted = team.plays(&session, "project_manager", "A", "GROUP_ACCEPTED", json!({}));
+    assert_eq!(next_roles(&accepted), ["tech_lead"], "{accepted:#}");
+    assert_ne!(team.group_status(&session, "A"), "completed");
 }
 
 #[test]

@@ -101,3 +101,15 @@ fn need_that_an_upgrade_adds_is_asked_for() {
     let asked = team.plays(&session, "tech_lead", "A", "APPROVED", json!({}));
     assert_eq!(next_roles(&asked), ["qa_expert"], "{asked:#}");
 }
+
+/// A mission that is cut would be another mission.
+#[test]
+fn mission_over_the_limit_is_refused_at_the_start() {
+    let team = Team::new("mission_over_the_limit_is_refused_at_the_start");
+    let at = |name: &str, size: usize| team.file(name, &"m".repeat(size)).display().to_string();
+    let start = |path: &str| team.ask(&[START.as_slice(), &["--mission", path]].concat());
+    let refused = start(&at("long.md", (1 << 20) + 1));
+    assert_eq!((refused.exit, refused.code().as_str()), (2, "E0402"), "{refused}");
+    assert!(refused.to_string().contains("1048577 bytes"), "{refused}");
+    start(&at("most.md", 1 << 20)).done();
+}

@@ -126,6 +126,40 @@ fn blocked_qa_with_approval_and_acceptance_completes() {
     assert!(text.contains("`qa` was not passed") && text.contains("accepted by project_manager"), "{text}");
 }
 
+/// QA has seen tests fail, whatever kept it from the rest: neither an approval nor an acceptance makes up for that.
+#[test]
+fn blocked_qa_with_failing_tests_is_a_failure() {
+    let (team, session) = planned("blocked_qa_with_failing_tests_is_a_failure", &["A", "B"]);
+    for (group, status) in [("A", "BLOCKED"), ("B", "PARTIAL")] {
+        team.plays(&session, "developer", group, "READY_FOR_QA", json!({}));
+        let mut report = no_lab();
+        report["test_progression"] = json!({ "still_failing": ["login"] });
+        team.plays(&session, "qa_expert", group, status, report);
+        let error = refused(&team, &session, "tech_lead", group, "APPROVED", "E0351");
+        let allowed = error["allowed"].as_array().cloned().unwrap_or_default();
+        assert!(allowed.contains(&json!("CHANGES_REQUESTED")), "{error:#}");
+    }
+    team.plays(&session, "tech_lead", "A", "BLOCKED", json!({ "attempted": ["x"], "blocked_reason": "unknown" }));
+    refused(&team, &session, "project_manager", "A", "GROUP_ACCEPTED", "E0351");
+    let waiver = team.ask(&["override", &session, "A", "--waive", "qa", "--why", "ship it"]);
+    assert_eq!((waiver.exit, waiver.code().as_str()), (3, "E0351"), "{waiver}");
+}
+
+/// The tests passed after all: the latest report of QA counts.
+#[test]
+fn pass_of_qa_after_its_own_failing_report_counts() {
+    let (team, session) = planned("pass_of_qa_after_its_own_failing_report_counts", &["A"]);
+    team.plays(&session, "developer", "A", "READY_FOR_QA", json!({}));
+    let mut report = no_lab();
+    report["test_progression"] = json!({ "still_failing": ["login"] });
+    team.plays(&session, "qa_expert", "A", "BLOCKED", report);
+    team.plays(&session, "tech_lead", "A", "UNBLOCKING_GUIDANCE", json!({}));
+    let none = json!({ "test_progression": { "still_failing": [] } });
+    team.plays(&session, "qa_expert", "A", "PASS", none);
+    let merges = team.plays(&session, "tech_lead", "A", "APPROVED", json!({}));
+    assert_eq!(merges["action"], "merge", "{merges:#}");
+}
+
 /// The approval came first: it does not speak for a tree that QA could not test.
 #[test]
 fn approval_before_the_block_of_qa_is_no_exception() {

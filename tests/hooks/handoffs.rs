@@ -70,6 +70,10 @@ fn a_handoff_that_stays_bad_is_lost_and_routed() {
             // Somebody else takes over, with an attempt of its own.
             let again = talk.starts("developer", "Build LOGIN.");
             assert_ne!(again.assignment(), developer.assignment());
+            let left = again.prompt.split("## What your last attempt left").nth(1);
+            let left = left.unwrap_or_else(|| panic!("the lost attempt in {}", again.prompt));
+            assert!(left.contains(&format!("its output:\n{last}\n")), "the last message: {left}");
+            assert_eq!(left.contains("/lost/handoff.json"), status == "bad_handoff", "{left}");
             talk.ends(&again, &message("developer", "READY_FOR_QA", json!({}))).passes();
             assert_eq!(team.open(&session), [("qa_expert".to_owned(), "LOGIN".to_owned())]);
         }

@@ -26,7 +26,7 @@ fn edit_of_a_protected_path_is_denied_unless_the_role_owns_it() {
         for path in [".github/workflows/ci.yml", "interlock.yaml", "agents.yaml", "Jenkinsfile", "flows/own.yaml"] {
             let denied = talk.writes(path, Some(&developer)).denied();
             assert!(denied.contains("E0620") && denied.contains(path), "{path}: {denied}");
-            assert!(denied.contains("developer does not own it"), "{denied}");
+            assert!(denied.contains("developer does not own it") && denied.contains("--allow '"), "{denied}");
         }
         for path in ["src/a.rs", "AGENTS.md", ".github/CODEOWNERS", "docs/agents.yaml"] {
             talk.writes(path, Some(&developer)).passes();
@@ -40,6 +40,9 @@ fn edit_of_a_protected_path_is_denied_unless_the_role_owns_it() {
         for command in ["cat .github/workflows/ci.yml", "cargo test agents", "ls .github"] {
             talk.runs(command, Some(&developer)).passes();
         }
+        let denied = talk.writes(".github/workflows/ci.yml", Some(&developer)).denied();
+        assert!(denied.contains("protected by `.github/workflows/**`; owned by qa_expert"), "{denied}");
+        assert!(denied.contains("--allow '.github/workflows/**'"), "{denied}");
         let refused = team.refusals(&session);
         assert!(refused.iter().any(|(_, code)| code == "E0620"), "{refused:?}");
         talk.ends(&developer, &crate::scene::message("developer", "READY_FOR_QA", serde_json::json!({}))).passes();

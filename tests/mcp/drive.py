@@ -22,7 +22,7 @@ async def person(context, params):
 def handoff(role, status, **more):
     return {
         "agent": role, "output_type": "report", "timestamp": "2025-12-24T10:00:00Z", "feature_directory": "f",
-        "skills_invoked": [], "status": status, "handoff": {"next_agent": None, "context": "See the report."}, **more,
+        "skills_invoked": [], "status": status, "handoff": {"next_agent": None, "context": f"{status}: facts are in the fields beside this."}, **more,
     }
 
 

@@ -44,6 +44,27 @@ fn a_person_answers_by_way_of_the_client() {
     }
 }
 
+/// The plan is reported and approved by way of the client: it starts as it was reported.
+#[test]
+fn plan_approved_by_way_of_the_client_starts_its_groups() {
+    let team = Team::new("mcp_plan_approved");
+    let says = json!({ "action": "accept", "content": { "answer": "approve" } });
+    let mut client = Client::with_person(&team, NEWEST, says);
+    let started = team.ask(&["session", "start", "--title", "Add login", "--workflow", "feature"]).done();
+    let session = started["session"].as_str().unwrap().to_owned();
+    let groups = json!([{ "id": "api", "title": "The API", "domain": "backend", "description": "Answers in JSON." }]);
+    client.plays(&session, "planner", None, "needs_review", json!({ "groups": groups }));
+    let told = client.call("ask_person", json!({ "session": session }));
+    assert_eq!(told["answered"], true, "{told}");
+    let form = client.forms[0]["message"].as_str().unwrap();
+    assert!(form.contains("planned group api: The API") && form.contains("approve -> plans group api"), "{form}");
+    let next = client.call("whats_next", json!({ "session": session }));
+    let given = &next["assignments"][0];
+    assert_eq!((&given["role"], &given["group"]), (&json!("backend-lead"), &json!("api")), "{next}");
+    let claimed = client.call("claim_assignment", json!({ "assignment": given["assignment"] }));
+    assert!(claimed["prompt"].as_str().unwrap().contains("Answers in JSON."), "{claimed}");
+}
+
 #[test]
 fn a_person_who_does_not_answer_has_not_answered() {
     for (version, action) in [("2025-11-25", "decline"), ("2025-11-25", "cancel"), (NEWEST, "decline")] {

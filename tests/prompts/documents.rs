@@ -8,7 +8,7 @@ use serde_json::{Value as Json, json};
 use crate::scene::{Scene, with_context};
 
 /// A handoff of the documents, as it stands there, without what routes it.
-fn example(path: &str) -> Json {
+pub(crate) fn example(path: &str) -> Json {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/seeds").join(format!("{path}.json"));
     let text = fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
     let mut example: Json = serde_json::from_str(&text).expect("JSON");
@@ -52,7 +52,7 @@ fn integration_session_hands_every_context_to_later_roles() {
     security.must_have(&designed);
     security.must_have(&[context_of(&block), "security_concern", "pkg/shodan/oauth.go"]);
     security.must_have(&attempts);
-    assert!(security.prompt.contains("`using-skills`") && security.prompt.contains("`persisting-agent-outputs`"));
+    assert!(security.prompt.contains("using-skills") && security.prompt.contains("persisting-agent-outputs"));
     assert!(
         !security.prompt.contains("developing-with-tdd"),
         "a helper has the skills of its own role: {}",
@@ -75,13 +75,17 @@ fn integration_session_hands_every_context_to_later_roles() {
     let asked = scene.team.ask(&["question", "list"]).done()["questions"][0].clone();
     assert!(asked["facts"].to_string().contains("Gate p0 failed"), "{asked:#}");
     let effects = asked["effects"].to_string();
-    for effect in
-        ["integration-developer works on main, attempt 3", "cancels the session", "backend-reviewer works on main"]
-    {
+    for effect in [
+        "integration-developer works on main, attempt 3",
+        "cancels the session",
+        "gate p0 stays failed; the work goes on; backend-reviewer works on main",
+    ] {
         assert!(effects.contains(effect), "{effects}");
     }
     let question = asked["question"].as_str().expect("an id");
     scene.team.ask(&["answer", question, "--option", "waive", "--text", "The script comes next week."]).done();
+    let exceptions = scene.team.ask(&["session", "show", &scene.session]).json()["exceptions"].to_string();
+    assert!(exceptions.contains("gate `p0` failed, and"), "{exceptions}");
 
     let reviewer = scene.desk("backend-reviewer", "main");
     reviewer.must_have(&designed);
@@ -148,6 +152,11 @@ fn wrapper_session_hands_fifteen_schemas_to_the_shared_architecture() {
     let blocked = example("mcp-wrapper-agent-handoffs/blocked-test-failures");
     let developer = scene.desk("tool-developer", &tool(0));
     developer.must_have(&[selected, &schemas[0].0, &schemas[0].1, context_of(&common), context_of(&own), tests]);
+    assert!(
+        developer.prompt.contains("needs the value of `verification.coverage_percent`"),
+        "required: {}",
+        developer.prompt
+    );
     scene.report(&developer, "blocked", blocked.clone());
 
     let helper = scene.desk("tool-tester", &tool(0));

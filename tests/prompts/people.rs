@@ -5,14 +5,14 @@ use serde_json::{Value as Json, json};
 use crate::scene::{Scene, with_context};
 
 /// A session of `delivery-team` with one group.
-fn team(test: &str) -> Scene {
+pub(crate) fn team(test: &str) -> Scene {
     let scene = Scene::start(test, "delivery-team");
     let groups = json!([{ "id": "login", "title": "Login form", "description": "Lock after five wrong passwords." }]);
     scene.plays("project_manager", "-", "PLANNING_COMPLETE", "One group is enough.", json!({ "groups": groups }));
     scene
 }
 
-fn question(scene: &Scene) -> Json {
+pub(crate) fn question(scene: &Scene) -> Json {
     let listed = scene.team.ask(&["question", "list"]).done();
     listed["questions"][0].clone()
 }
@@ -30,7 +30,7 @@ fn question_of_a_blocked_role_shows_facts_options_and_effects() {
         "handoff": { "options": ["public-read ACL", "any anonymous access", "unauthenticated GetObject"] },
     });
     let developer = scene.desk("capability-developer", "s3");
-    assert!(developer.prompt.contains("`handoff.options` if a person must choose"), "{}", developer.prompt);
+    assert!(developer.prompt.contains(r#""options":["<for a person>"]"#), "{}", developer.prompt);
     scene.report(&developer, "blocked", with_context(context, more));
     let asked = question(&scene);
     let options = ["public-read ACL", "any anonymous access", "unauthenticated GetObject"];
@@ -40,7 +40,6 @@ fn question_of_a_blocked_role_shows_facts_options_and_effects() {
         "asked for capability-developer on s3, attempt 1, blocked (missing_requirements)",
         "Searched the documentation for ACL policies",
         "Use the VQL scanner.",
-        "evidence: none",
     ] {
         assert!(facts.contains(known), "{known}: {asked:#}");
     }
@@ -141,4 +140,154 @@ fn manager_who_confirms_sees_approver_notes_and_blocker() {
         "HIGH, not blocking: N1 No audit log (src/login.ts:3), by tech_lead",
         r#""accept": ["login"]"#,
     ]);
+    for fact in [
+        "- login [awaiting_confirmation] it was once blocked\n  blocker of qa_expert (environment): The database does not start.",
+        "  attempts of qa_expert: 2; tried: Restarted the database",
+        "  guidance of tech_lead: docker compose up",
+        "  approved by: qa_expert (qa), tech_lead (review)",
+    ] {
+        assert!(manager.prompt.contains(fact), "{fact}: {}", manager.prompt);
+    }
+    let place = |text: &str| manager.prompt.find(text).unwrap_or_else(|| panic!("{text}: {}", manager.prompt));
+    assert!(place("approved by: ") < place("Locks after five."), "the author's report comes last: {}", manager.prompt);
+    scene.report(&manager, "BAZINGA", with_context("All groups are done.", json!({})));
+    let shown = scene.team.ask(&["session", "show", &scene.session]).done();
+    assert_eq!(shown["groups"][0]["status"], "completed", "{shown:#}");
+}
+
+/// A question of one letter is not replaced wherever a report has that letter.
+#[test]
+fn short_question_leaves_the_facts_readable() {
+    let scene = Scene::start("prompts-short-question", "delivery-team");
+    let blocked = json!({ "attempted": ["Tested everything"] });
+    scene.plays("project_manager", "-", "BLOCKED", "e", blocked);
+    let asked = question(&scene);
+    assert!(asked["facts"].to_string().contains("Tested everything"), "{asked:#}");
+}
+
+pub(crate) fn start_with(test: &str, workflow: &str, settings: &[&str]) -> Scene {
+    let team = crate::team::Team::new(test);
+    let mut start = vec!["session", "start", "--title", "A session", "--workflow", workflow];
+    settings.iter().for_each(|setting| start.extend(["--set", setting]));
+    let session = team.ask(&start).done()["session"].as_str().expect("a session").to_owned();
+    Scene { team, session }
+}
+
+pub(crate) fn answer(scene: &Scene, arguments: &[&str]) {
+    let id = question(scene)["question"].as_str().expect("an open question").to_owned();
+    let mut command = vec!["answer", id.as_str()];
+    command.extend(arguments);
+    scene.team.ask(&command).done();
+}
+
+pub(crate) fn effect(asked: &Json, option: &str) -> String {
+    let own = asked["effects"].as_array().into_iter().flatten().find(|effect| effect["option"] == option);
+    own.and_then(|effect| effect["effect"].as_str()).unwrap_or_default().to_owned()
+}
+
+/// The question repeats a short context: no text that merely contains it changes.
+#[test]
+fn fact_that_contains_the_question_is_shown_whole() {
+    let scene = team("prompts-whole-facts");
+    let tried = |attempt: &str| json!({ "attempted": [attempt], "handoff": { "options": ["keep", "replace"] } });
+    scene.plays("developer", "login", "BLOCKED", "e", tried("tried the reset"));
+    scene.plays("investigator", "login", "BLOCKED", "The details are needed.", tried("read every page"));
+    scene.plays("tech_lead", "login", "BLOCKED", "Somewhere else.", tried("went there"));
+    scene.plays("project_manager", "login", "BLOCKED", "e", tried("tested everything"));
+    let asked = question(&scene);
+    assert_eq!(asked["text"], "e", "{asked:#}");
+    let facts = asked["facts"].to_string();
+    for known in [
+        "tried the reset",
+        "The details are needed.",
+        "tested everything",
+        "context: as in the question",
+        "developer reported BLOCKED on login: attempted: tried the reset; options: keep; replace; context: e",
+        "One group is enough.",
+    ] {
+        assert!(facts.contains(known), "{known}: {asked:#}");
+    }
+}
+
+#[test]
+fn question_names_documents_and_findings_in_full() {
+    let scene = start_with("prompts-question-findings", "feature", &[]);
+    let group = json!([{ "id": "api", "title": "The API", "domain": "backend" }]);
+    scene.plays("planner", "-", "complete", "One group for the API.", json!({ "groups": group }));
+    let lead = scene.desk("backend-lead", "api");
+    lead.leave("design.md", "# Design");
+    scene.report(&lead, "complete", with_context("Three modules.", json!({})));
+    let built = json!({ "files_modified": ["src/api.rs"] });
+    scene.plays("backend-developer", "api", "complete", "Built.", built.clone());
+    let issue = json!({ "id": "R1", "title": "Unchecked input", "location": "src/api.rs:1", "severity": "HIGH", "blocking": true });
+    let issues = json!({ "issues": [issue] });
+    scene.plays("backend-reviewer", "api", "complete", "One problem.", issues.clone());
+    scene.plays("backend-security", "api", "complete", "Nothing else.", json!({}));
+    let mut fixed = built;
+    fixed["issue_responses"] = json!([{ "id": "R1", "response": "rejected", "reason": "The caller checks it." }]);
+    scene.plays("backend-developer", "api", "complete", "Explained.", fixed);
+    scene.plays("backend-reviewer", "api", "needs_clarification", "Who checks the input?", issues);
+    let asked = question(&scene);
+    let facts = asked["facts"].to_string();
+    let design = lead.output.join("design.md").display().to_string();
+    for known in [
+        "open finding R1 [HIGH, blocking] src/api.rs:1: Unchecked input (by backend-reviewer)",
+        "author's last response: rejected: The caller checks it.",
+        &format!("documents of backend-lead on api: {design}"),
+        "One group for the API.",
+    ] {
+        assert!(facts.contains(known), "{known}: {asked:#}");
+    }
+    assert!(!facts.contains("evidence: none"), "{asked:#}");
+    for command in [&["question", "list"][..], &["session", "next", &scene.session]] {
+        let shown = crate::team::run(&mut scene.team.command(command), "").stdout;
+        let long: Vec<&str> = shown.lines().filter(|line| line.chars().count() > 80 && !line.contains('/')).collect();
+        assert!(long.is_empty(), "{long:#?}");
+        assert!(!shown.contains("is asked ()"), "{shown}");
+    }
+}
+
+#[test]
+fn deferral_shows_the_words_and_the_name_of_the_person() {
+    let scene = start_with("prompts-deferral-words", "feature", &[]);
+    let group = json!([{ "id": "login", "title": "Login form", "domain": "tool" }]);
+    scene.plays("planner", "-", "complete", "One group.", json!({ "groups": group }));
+    scene.plays("tool-lead", "login", "complete", "Designed.", json!({}));
+    let issue = json!({ "id": "R1", "title": "Wrong", "location": "src/a.rs:1", "severity": "HIGH", "blocking": true });
+    for _ in 0..6 {
+        if scene.team.open(&scene.session).is_empty() {
+            break;
+        }
+        let built = json!({ "files_modified": ["src/a.rs"], "issue_responses": [{ "id": "R1", "response": "fixed" }] });
+        scene.plays("tool-developer", "login", "complete", "Built.", built);
+        scene.plays("tool-reviewer", "login", "complete", "Still wrong.", json!({ "issues": [issue] }));
+    }
+    answer(&scene, &["--option", "defer", "--text", "The provider is down until May.", "--as", "ann"]);
+    let group = scene.team.group(&scene.session, "login");
+    assert_eq!(group["deferred"]["reason"], "The provider is down until May.", "{group:#}");
+    assert_eq!(group["deferred"]["by"], "ann", "{group:#}");
+    let shown = crate::team::run(&mut scene.team.command(&["session", "show", &scene.session]), "").stdout;
+    assert!(shown.contains("deferred by ann, not acknowledged: The provider is down until May."), "{shown}");
+}
+
+#[test]
+fn question_of_the_session_counts_records_that_are_left_out() {
+    let scene = Scene::start("prompts-left-out", "delivery-team");
+    let group = |number: usize| json!({ "id": format!("g{number}"), "title": "One of many" });
+    let groups: Vec<Json> = (0..5).map(group).collect();
+    scene.plays("project_manager", "-", "PLANNING_COMPLETE", "Five groups.", json!({ "groups": groups }));
+    for number in 0..5 {
+        let group = format!("g{number}");
+        scene.plays("developer", &group, "READY_FOR_QA", "Built.", json!({}));
+        let passed = json!({ "test_progression": { "still_failing": [] } });
+        scene.plays("qa_expert", &group, "PASS", "Tested.", passed);
+        scene.plays("tech_lead", &group, "APPROVED", "Good.", json!({}));
+        scene.plays("developer", &group, "MERGE_SUCCESS", "Merged.", json!({}));
+    }
+    scene.plays("project_manager", "-", "NEEDS_CLARIFICATION", "Is this all?", json!({}));
+    let asked = question(&scene);
+    let facts = asked["facts"].to_string();
+    let left_out =
+        format!("4 earlier records not shown; every record is whole in `interlock log {} --full`", scene.session);
+    assert!(facts.contains(&left_out), "{asked:#}");
 }

@@ -45,7 +45,17 @@ impl Desk {
 
 impl Scene {
     pub(crate) fn start(test: &str, workflow: &str) -> Self {
+        Self::start_in(Team::new(test), workflow)
+    }
+
+    /// A session of a workflow that the project has itself.
+    pub(crate) fn of_project(test: &str, workflow: &str) -> Self {
         let team = Team::new(test);
+        fs::write(team.project().join("interlock.yaml"), workflow).expect("a workflow");
+        Self::start_in(team, "interlock.yaml")
+    }
+
+    fn start_in(team: Team, workflow: &str) -> Self {
         let mission = team.file("mission.md", "Wrap the Linear server so that agents use few tokens.");
         let mission = mission.display().to_string();
         let start = ["session", "start", "--title", "A session", "--workflow", workflow, "--mission", &mission];

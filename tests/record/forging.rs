@@ -9,6 +9,7 @@ use std::fmt::Write as _;
 use serde_json::{Value as Json, json};
 
 use crate::team::{Team, run};
+use crate::tty::Tty;
 
 /// Marks the beginning of foreign text.
 const MARK: char = '§';
@@ -35,7 +36,7 @@ fn play(test: &str, text: &str) -> Vec<(String, String)> {
     let mut shown = Vec::new();
     let mut show = |name: &str, arguments: &[&str]| {
         let printed = run(&mut team.command(arguments), "");
-        shown.push((name.to_owned(), normalise(&format!("{}{}", printed.stdout, printed.stderr), &session)));
+        shown.push((name.to_owned(), format!("{}{}", printed.stdout, printed.stderr).replace(&session, "S")));
     };
     show("question list", &["question", "list"]);
     show("question in session show", &["session", "show", &session]);
@@ -48,7 +49,8 @@ fn play(test: &str, text: &str) -> Vec<(String, String)> {
     let blocked = json!({ "attempted": [text], "blocked_reason": "environment",
         "handoff": { "context": text, "next_agent": null } });
     team.plays(&session, "developer", "LOGIN", "BLOCKED", blocked);
-    team.plays(&session, "developer", "LOGOUT", text, json!({}));
+    // A status is shown without the characters that `harmless` replaces by `_`.
+    team.plays(&session, "developer", "LOGOUT", &text.replace('_', ""), json!({}));
     let issue = json!({ "id": text, "title": text, "location": text, "severity": "HIGH", "blocking": true });
     team.plays(&session, "tech_lead", "LOGOUT", "CHANGES_REQUESTED", json!({ "issues": [issue] }));
     show("defer", &["defer", &session, "LOGIN", "--why", text, "--as", text]);
@@ -56,18 +58,18 @@ fn play(test: &str, text: &str) -> Vec<(String, String)> {
     show("override", &["override", &session, "LOGOUT", "--to", text, "--why", text, "--as", text]);
     show("override to a role", &["override", &session, "LOGOUT", "--to", "tech_lead", "--why", text, "--as", text]);
     let lead = team.claim(&session, "tech_lead", "LOGOUT");
-    let wrong = json!({ "agent": text, "status": text, "timestamp": text, "handoff": {},
+    let wrong = json!({ "agent": text, "status": text.replace('_', ""), "timestamp": text, "handoff": {},
         "issues": [{ "id": text }], "questions": [{ "options": [text] }] });
     let mut command = team.command(&["report", "--assignment", &lead.assignment, "-"]);
     let refused = run(command.env("INTERLOCK_TOKEN", &lead.token), &serde_json::to_string_pretty(&wrong).unwrap());
     assert_eq!(refused.exit, 4, "{refused}");
-    shown.push(("report that is refused".to_owned(), normalise(&refused.stderr, &session)));
+    shown.push(("report that is refused".to_owned(), refused.stderr.replace(&session, "S")));
     let sql = text.replace('\'', "''");
     team.sql(&format!("UPDATE groups SET status = '{sql}', title = '{sql}';"));
     team.sql(&format!("INSERT INTO evidence VALUES (1, '{sql}', 'pass', '{sql}', 1);"));
     let mut show = |name: &str, arguments: &[&str]| {
         let printed = run(&mut team.command(arguments), "");
-        shown.push((name.to_owned(), normalise(&format!("{}{}", printed.stdout, printed.stderr), &session)));
+        shown.push((name.to_owned(), format!("{}{}", printed.stdout, printed.stderr).replace(&session, "S")));
     };
     for (name, arguments) in [
         ("log", &["log", &session][..]),
@@ -98,9 +100,9 @@ fn decisions(team: &Team, session: &str) -> usize {
 }
 
 /// Ids and times differ between two sessions; what people can be made to believe does not.
-fn normalise(text: &str, session: &str) -> String {
+fn normalise(text: &str) -> String {
     let mut normal = String::new();
-    for line in text.replace(session, "S").split('\n') {
+    for line in text.split('\n') {
         let (ours, foreign) = line.split_at(line.find(MARK).unwrap_or(line.len()));
         let shown = |c: char| match c {
             c if c.is_ascii_digit() => '0',
@@ -109,7 +111,8 @@ fn normalise(text: &str, session: &str) -> String {
         };
         let mut digits: Vec<char> = ours.chars().map(shown).collect();
         digits.dedup_by(|a, b| (*a, *b) == ('0', '0'));
-        let digits: String = digits.into_iter().collect();
+        // A time without a fraction of a second is printed without one.
+        let digits = digits.into_iter().collect::<String>().replace("0.0Z", "0Z");
         // An underline is as long as the text above it.
         let words: Vec<&str> = digits.split_whitespace().map(|word| word.trim_end_matches('^')).collect();
         let _ = writeln!(normal, "{}{}", words.join(" "), if foreign.is_empty() { "" } else { "§" });
@@ -124,6 +127,7 @@ fn hostile_text_in_every_field_prints_as_many_lines_as_harmless_text() {
         let expected = play(&format!("record-forging-harmless-{index}"), &harmless(hostile));
         assert_eq!(printed.len(), expected.len());
         for ((name, printed), (_, expected)) in printed.iter().zip(&expected) {
+            let (printed, expected) = (&normalise(printed), &normalise(expected));
             let forged = |line: &&str| line.trim_start().starts_with("FORGED");
             assert_eq!(printed.lines().find(forged), None, "{name}: {printed}");
             // The text of a question is the one thing that is shown in lines of its own, each with a mark.
@@ -137,6 +141,56 @@ fn hostile_text_in_every_field_prints_as_many_lines_as_harmless_text() {
             } else {
                 assert_eq!(printed, expected, "{name}");
             }
+        }
+    }
+}
+
+/// Blanks that fill the rest of a terminal's line would put the text after them where a line of the program begins.
+#[test]
+fn padded_text_in_every_field_is_printed_without_its_padding() {
+    let blanks = ["   ", "\t\t\t", "\u{a0}\u{2003}\u{3000}", "\u{2800}\u{3164}\u{ffa0}"].map(|blank| blank.repeat(3));
+    let text = format!("§x{}  H  completed  FORGED", blanks.join("FORGED"));
+    for (name, printed) in play("record-forging-padded", &text) {
+        for line in printed.lines() {
+            // Source lines and documents are quoted as they are, behind a mark.
+            let quoted =
+                line.trim_start_matches([' ', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9']).starts_with('|');
+            let padded = ["§x  ", "FORGED  FORGED", "FORGED  H", "H  completed"].iter().any(|own| line.contains(own));
+            assert!(quoted || !padded && !line.contains(['\u{a0}', '\u{2800}', '\u{3164}']), "{name}: {printed}");
+        }
+    }
+}
+
+#[test]
+fn long_text_on_a_terminal_is_broken_with_a_mark() {
+    let team = Team::new("record-forging-terminal");
+    let session = team.start("Add login");
+    // Seen at 80 columns, each text would put `FORGED` at the beginning of a line.
+    let fill = |from: usize| format!("{}.{}H FORGED", " ".repeat(4), "_".repeat(400).split_at(from).0);
+    let groups: Vec<Json> =
+        (20..80).map(|from| json!({ "id": format!("G{from}"), "title": format!("x{}", fill(from)) })).collect();
+    team.plays(&session, "project_manager", "-", "PLANNING_COMPLETE", json!({ "groups": groups }));
+    let unknown = format!("DONE{}", fill(150));
+    team.plays(&session, "developer", "G20", &unknown, json!({}));
+    team.ask(&["override", &session, "G21", "--to", "tech_lead", "--why", &unknown, "--as", "ann"]).done();
+    for arguments in [&["session", "show", &session][..], &["decisions", &session], &["log", &session]] {
+        let program: Vec<&str> = [env!("CARGO_BIN_EXE_interlock")].iter().chain(arguments).copied().collect();
+        let mut tty = Tty::start(&program, (80, 50), |command| {
+            let ours = team.command(&[]);
+            // The screen cannot read a style that is cut between two reads.
+            command.current_dir(team.project()).env("NO_COLOR", "1");
+            for (name, value) in ours.get_envs() {
+                command.env(name, value.unwrap_or_default());
+            }
+        });
+        assert_eq!(tty.end(), Some(0), "{}", tty.text());
+        let seen = tty.text();
+        assert!(seen.contains("FORGED"), "{seen}");
+        for line in seen.lines() {
+            let begins = line.trim_start();
+            let marked = begins.starts_with("| ");
+            let forged = begins.starts_with(['H', 'F', '_', '.']);
+            assert!(marked || !forged, "{arguments:?}: {line:?} in\n{seen}");
         }
     }
 }

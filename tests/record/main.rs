@@ -8,6 +8,9 @@ mod problems;
 mod story;
 #[path = "../team/mod.rs"]
 mod team;
+#[path = "../run/tty.rs"]
+#[expect(dead_code, reason = "these tests type nothing")]
+mod tty;
 
 use serde_json::{Value as Json, json};
 use team::{Holder, Run, Team, run};

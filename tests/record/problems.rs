@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::team::Team;
+use crate::team::{Team, run};
 use crate::{planned, submit_for_people};
 
 #[test]
@@ -115,5 +115,57 @@ fn fallback_that_passes_or_ends_something_is_refused() {
         "{ ask: clarify }",
     ] {
         assert_eq!(check(entry).exit, 0, "{entry}: {}", check(entry));
+    }
+}
+
+/// A reason without a word would be a record that explains nothing.
+#[test]
+fn reason_of_a_person_without_a_word_is_refused() {
+    let (team, session) = planned("blank-reason", &["LOGIN"]);
+    team.plays(&session, "developer", "LOGIN", "READY_FOR_QA", json!({}));
+    for blank in ["", " ", "\n", "\u{a0}\u{3000}", "\u{3164}\u{200b}"] {
+        for arguments in [
+            &["override", &session, "LOGIN", "--waive", "qa", "--why", blank][..],
+            &["override", &session, "LOGIN", "--to", "tech_lead", "--why", blank],
+            &["defer", &session, "LOGIN", "--why", blank],
+        ] {
+            let refused = team.ask(arguments);
+            assert_eq!((refused.exit, refused.code().as_str()), (4, "E0261"), "{arguments:?}: {refused}");
+        }
+    }
+    assert_eq!(team.show(&session)["groups"][0]["status"], "in_progress");
+}
+
+/// Each help can be followed: it names what the command takes.
+#[test]
+fn override_without_a_way_names_both_ways() {
+    let (team, session) = planned("override-how", &["LOGIN"]);
+    let refused = run(&mut team.command(&["override", &session, "LOGIN", "--why", "x"]), "");
+    assert_eq!(refused.exit, 2, "{refused}");
+    assert!(refused.stderr.contains("--to <ROLE>|--waive <EVIDENCE>"), "{refused}");
+    let both = run(&mut team.command(&["override", &session, "LOGIN", "--why", "x", "--to", "a", "--waive", "qa"]), "");
+    assert_eq!(both.exit, 2, "{both}");
+    let waived = team.ask(&["override", &session, "LOGIN", "--waive", "review", "--why", "x"]);
+    assert_eq!(waived.code(), "E0352", "{waived}");
+    assert!(waived.json()["error"]["message"].as_str().unwrap().contains("is an approval"), "{waived}");
+}
+
+#[test]
+fn command_of_a_gate_in_a_wrong_form_is_shown_as_it_has_to_be() {
+    let team = Team::new("record-gate-run");
+    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/errors/E0144.md")).unwrap();
+    let example = page.split("```yaml right\n").nth(1).and_then(|text| text.split("```").next()).unwrap();
+    for (run_text, help) in [
+        ("npm test", "`run: [\"npm\", \"test\"]`"),
+        ("[npm test, npm run lint]", "`run: [\"npm\", \"test\"]`"),
+        ("[[npm, test], [npm, run, lint]]", "declare a gate for each command"),
+        ("\"a && b\"", "`run: [\"sh\", \"-c\", \"a && b\"]`"),
+        ("[npm, test]", "take `required` out"),
+    ] {
+        let file = team.project().join("gate.yaml");
+        std::fs::write(&file, example.replace("run: plan", &format!("run: {run_text}"))).unwrap();
+        let checked = run(&mut team.command(&["check", file.to_str().unwrap()]), "");
+        assert_eq!(checked.exit, 4, "{run_text}: {checked}");
+        assert!(checked.stderr.contains(help) || checked.stdout.contains(help), "{run_text}: {checked}");
     }
 }

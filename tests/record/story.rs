@@ -2,8 +2,8 @@
 
 use serde_json::{Value as Json, json};
 
-use crate::planned;
 use crate::team::{Run, Team, run};
+use crate::{planned, submit_for_people};
 
 fn read(team: &Team, arguments: &[&str]) -> Run {
     run(&mut team.command(arguments), "")
@@ -145,4 +145,125 @@ fn why_outputs_of_the_quick_start() {
         (&json!("developer"), &json!("LOGIN"), &json!("READY_FOR_QA"))
     );
     assert!(why["source"]["line"].is_u64() && why["filled_in"]["agent"] == "developer", "{why}");
+}
+
+/// Plays the rest of a group whose QA is blocked, and ends the session with a BAZINGA that names no group.
+fn end_without_qa(team: &Team, session: &str) -> [String; 3] {
+    let why = |decision: &Json| {
+        let id = decision["decision"].as_str().expect("an id");
+        read(team, &["why", id]).stdout.split_whitespace().filter(|word| *word != "|").collect::<Vec<_>>().join(" ")
+    };
+    let approved = team.plays(session, "tech_lead", "LOGIN", "APPROVED", json!({}));
+    team.plays(session, "developer", "LOGIN", "MERGE_SUCCESS", json!({}));
+    let manager = team.claim(session, "project_manager", "-");
+    let ended =
+        submit_for_people(team, &manager, r#"{ "status": "BAZINGA", "handoff": { "context": "All is done." } }"#);
+    assert_eq!(ended.exit, 0, "{ended}");
+    let decisions = team.ask(&["decisions", session]).done()["decisions"].clone();
+    let last = decisions.as_array().and_then(|all| all.last()).expect("a decision").clone();
+    [why(&approved), ended.stdout, why(&last)]
+}
+
+#[test]
+fn decisions_without_qa_name_the_exception_and_the_groups_that_were_accepted() {
+    let (team, session) = planned("exception", &["LOGIN"]);
+    team.plays(&session, "developer", "LOGIN", "READY_FOR_QA", json!({}));
+    let blocked = json!({ "attempted": ["npm test"], "blocked_reason": "environment" });
+    team.plays(&session, "qa_expert", "LOGIN", "BLOCKED", blocked);
+    let [approved, ended, why] = end_without_qa(&team, &session);
+    let exception = "`qa` was not passed (qa_expert was blocked: environment); tech_lead approved without it";
+    assert!(approved.contains(exception), "{approved}");
+    for shown in [ended, why] {
+        assert!(shown.contains("the report names no group to accept"), "{shown}");
+        assert!(shown.contains("project_manager accepted LOGIN: it was once blocked; `qa` was not passed"), "{shown}");
+        assert!(shown.contains(&format!("exception: LOGIN: {exception}; accepted by project_manager")), "{shown}");
+    }
+}
+
+#[test]
+fn decisions_after_a_waiver_name_it() {
+    let (team, session) = planned("waiver", &["LOGIN"]);
+    team.plays(&session, "developer", "LOGIN", "READY_FOR_QA", json!({}));
+    team.ask(&["override", &session, "LOGIN", "--waive", "qa", "--why", "the lab is closed", "--as", "ann"]).done();
+    let [approved, ended, why] = end_without_qa(&team, &session);
+    let exception = "`qa` was waived by ann (the lab is closed)";
+    assert!(approved.contains(exception), "{approved}");
+    for shown in [ended, why] {
+        assert!(shown.contains(&format!("exception: LOGIN: {exception}; accepted by project_manager")), "{shown}");
+    }
+}
+
+#[test]
+fn why_of_an_approval_says_which_setting_spares_qa() {
+    let team = Team::new("record-spared");
+    let started = team.ask(&["session", "start", "--title", "Spared", "--set", "testing=disabled"]).done();
+    let session = started["session"].as_str().unwrap();
+    let groups = json!({ "groups": [{ "id": "LOGIN", "title": "Build LOGIN" }] });
+    team.plays(session, "project_manager", "-", "PLANNING_COMPLETE", groups);
+    team.plays(session, "developer", "LOGIN", "READY_FOR_REVIEW", json!({}));
+    let [approved, ended, why] = end_without_qa(&team, session);
+    assert!(approved.contains("`qa` is not needed: testing is disabled"), "{approved}");
+    for shown in [ended, why] {
+        assert!(shown.contains("exception: "), "{shown}");
+    }
+}
+
+/// Everything that was wrong is in the record: for the agent that asks what to fix, and for the person who asks why it took
+/// three rounds.
+#[test]
+fn refused_report_is_recorded_with_its_agent_its_group_and_every_problem() {
+    let (team, session) = planned("refused-report", &["LOGIN"]);
+    let developer = team.claim(&session, "developer", "LOGIN");
+    let wrong = r#"{ "status": "READY_FOR_QA", "files_modified": 5, "handoff": {} }"#;
+    let refused = submit_for_people(&team, &developer, wrong);
+    assert_eq!(refused.exit, 4, "{refused}");
+    let event = team.log(&session).into_iter().find(|event| event["kind"] == "refused").expect("a refusal");
+    assert_eq!((&event["agent"], &event["group"]), (&json!("developer"), &json!("LOGIN")), "{event}");
+    let problems = event["data"]["cause"]["refused"]["problems"].as_array().expect("problems").clone();
+    assert!(problems.len() > 1, "{event}");
+    let log = read(&team, &["log", &session]).stdout;
+    assert!(log.contains("developer on LOGIN reported"), "{log}");
+    let id = format!("{session}.e{}", event["seq"]);
+    let why = read(&team, &["why", &id]);
+    assert_eq!(why.exit, 0, "{why}");
+    assert!(why.stdout.contains("developer on LOGIN reported READY_FOR_QA."), "{why}");
+    for problem in &problems {
+        let code = problem["code"].as_str().unwrap();
+        assert!(log.contains(code) && why.stdout.contains(code), "{code}: {log}{why}");
+    }
+    let document = team.ask(&["why", &id]).done();
+    assert_eq!((&document["agent"], &document["refused"]["code"]), (&json!("developer"), &problems[0]["code"]));
+    let unknown = team.ask(&["why", &format!("{session}.e999")]);
+    assert_eq!((unknown.exit, unknown.code().as_str()), (3, "E0333"), "{unknown}");
+}
+
+#[test]
+fn decision_that_completes_names_deferrals_and_confirmations() {
+    let (team, session) = planned("completing", &["LOGIN", "MAIL"]);
+    let blocked = json!({ "attempted": ["npm test"], "blocked_reason": "environment" });
+    team.plays(&session, "developer", "LOGIN", "BLOCKED", blocked);
+    team.ask(&["override", &session, "LOGIN", "--to", "developer", "--why", "it is back", "--as", "ann"]).done();
+    team.ask(&["defer", &session, "MAIL", "--why", "the vendor is down", "--as", "ann"]).done();
+    let acknowledged = read(&team, &["acknowledge", &session, "MAIL", "--as", "bob"]);
+    assert_eq!(acknowledged.exit, 0, "{acknowledged}");
+    assert!(acknowledged.stdout.contains("bob acknowledged that MAIL is deferred"), "{acknowledged}");
+    assert!(acknowledged.stdout.contains("developer on LOGIN"), "what comes next: {acknowledged}");
+    team.plays(&session, "developer", "LOGIN", "READY_FOR_QA", json!({}));
+    team.plays(&session, "qa_expert", "LOGIN", "PASS", json!({ "test_progression": { "still_failing": [] } }));
+    let [_, ended, why] = end_without_qa(&team, &session);
+    let log = read(&team, &["log", &session]).stdout;
+    let log = log.split_whitespace().filter(|word| *word != "|").collect::<Vec<_>>().join(" ");
+    for shown in [ended, why, log] {
+        let deferred = "exception: MAIL: deferred by ann (the vendor is down); acknowledged by bob";
+        assert!(shown.contains(deferred), "{shown}");
+        assert!(shown.contains("exception: LOGIN: once blocked; accepted by project_manager"), "{shown}");
+    }
+}
+
+#[test]
+fn complete_names_the_person_who_asks() {
+    let (team, session) = planned("complete-as", &["LOGIN"]);
+    assert_eq!(read(&team, &["complete", &session, "--as", "ann"]).exit, 3);
+    let log = read(&team, &["log", &session]).stdout;
+    assert!(log.contains("ann asked for completion"), "{log}");
 }

@@ -186,6 +186,27 @@ fn group_with_nothing_to_do_completes_when_the_manager_accepts_it() {
     assert_eq!(complete["changes"][0], "one: no file was changed; accepted by project_manager");
 }
 
+/// Security work takes the reviewer first and the manager after it.
+#[test]
+fn security_group_with_nothing_to_do_is_reviewed_accepted_and_completed() {
+    let body = "
+if ROLE == 'project_manager' and TURN == 1:
+    say('PLANNING_COMPLETE', groups=[dict(id='one', title='One', security_sensitive=True)])
+elif ROLE == 'project_manager' and 'INTERLOCK_GROUP' in E: say('GROUP_ACCEPTED')
+elif ROLE == 'project_manager': say('BAZINGA')
+elif ROLE == 'tech_lead': say('APPROVED', issues=[])
+else: say('NOTHING_TO_DO')
+";
+    let played = &["senior_software_engineer", "tech_lead", "project_manager"];
+    let yard = project("nothing_to_do_secure", played, body, &[]);
+    let (text, code, session) = run(&yard, &[]);
+    assert_eq!(code, Some(0), "{text}");
+    assert!(text.contains("changes  one: no file was changed; accepted by project_manager"), "{text}");
+    let statuses = yard.statuses(&session);
+    assert!(has(&statuses, "APPROVED") && has(&statuses, "GROUP_ACCEPTED"), "{statuses:?}");
+    assert!(!has(&statuses, "bad_handoff"), "{statuses:?}");
+}
+
 /// Acceptance is of what the author stated. Over claims that were false there is nothing to accept.
 #[test]
 fn manager_cannot_accept_an_empty_diff_that_its_author_did_not_state() {

@@ -111,6 +111,9 @@ say('READY_FOR_QA')
     let (session, merges) = merges(&yard);
     assert_eq!(merges, ["MERGE_SUCCESS", "MERGE_CONFLICT", "MERGE_SUCCESS"]);
     assert_eq!(noted(&yard, "turns-b"), "xxx", "it goes back once");
+    let log =
+        String::from_utf8_lossy(&yard.ask(&["log", &session]).stdout).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(log.contains("merge of b (work of developer): MERGE_CONFLICT, in | del.txt, pic"), "{log}");
     let (told, back) = (noted(&yard, "prompt-b-2"), noted(&yard, "prompt-b-3"));
     for text in [&told, &back] {
         assert!(text.contains("Cannot merge binary files: pic (yours vs. theirs)"), "{text}");

@@ -109,3 +109,23 @@ if ROLE == 'tech_lead':
     assert_eq!(code, Some(3), "{text}");
     assert_eq!(yard.json(&["session", "show", &session])["groups"][0]["failed_evidence"], json!(["qa"]), "{text}");
 }
+
+const TESTER_WRITES: &str =
+    "workflow: ours\nlanguage: 1\nextends: delivery-team\nroles: { qa_expert: { writes: [\"tests/**\"] } }\n";
+
+/// An approval speaks for the tree that the reviewer saw, whoever changes it afterwards.
+#[test]
+fn tests_that_qa_writes_after_an_approval_are_reviewed_again() {
+    let body = "
+if ROLE == 'developer': put('real.txt'); say('READY_FOR_REVIEW')
+else: put('tests/test_real.py'); say('PASS')
+";
+    let files = [("interlock.yaml", TESTER_WRITES)];
+    let yard = changes::project("tester_writes", &["developer", "qa_expert"], body, &files);
+    let (text, code, session) = changes::run(&yard, &[]);
+    assert_eq!(code, Some(0), "{text}");
+    let statuses = yard.statuses(&session);
+    let last_pass = statuses.iter().rposition(|status| status == "PASS").expect("a PASS");
+    let last_approval = statuses.iter().rposition(|status| status == "APPROVED").expect("an approval");
+    assert!(last_approval > last_pass, "{statuses:?}");
+}

@@ -1,6 +1,7 @@
 //! The quick start of the README, as people type it.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value as Json;
@@ -52,6 +53,7 @@ fn the_quick_start_goes_every_way_that_it_promises() {
     assert_tells_why(&report);
     insta::assert_snapshot!("report", steady(&report));
     insta::assert_snapshot!("why", explanations(&text, &home));
+    insta::assert_snapshot!("prompts", prompts(&place));
     let (_, next) = text.split_once("To look around:").expect("what to type next");
     let looked = Command::new("sh").args(["-euc", next]).env("HOME", &home).output().expect("sh");
     let seen = String::from_utf8_lossy(&looked.stdout);
@@ -65,6 +67,38 @@ fn the_quick_start_goes_every_way_that_it_promises() {
             .collect::<Vec<_>>()
             .join("\n")
     );
+}
+
+/// The prompts of the quick start, as its agents read them. What comes after the first merge depends on which group is first.
+fn prompts(place: &Path) -> String {
+    let made = std::fs::read_dir(place).expect("a folder").flatten().map(|entry| entry.path().join("shop"));
+    let project = made.into_iter().find(|path| path.is_dir()).expect("the project");
+    let store = rusqlite::Connection::open(project.join(".interlock/interlock.db")).expect("the store");
+    let mut query = store.prepare("SELECT body FROM prompts ORDER BY event").expect("the prompts");
+    let bodies = query.query_map([], |row| row.get::<_, String>(0)).expect("rows").map(|body| body.expect("a prompt"));
+    let before_merge = |body: &String| !body.contains("MERGE_") && !body.contains("Groups of the session");
+    let mut shown: Vec<String> = bodies.filter(before_merge).map(|body| steady_prompt(&body)).collect();
+    // Groups run side by side: by their place, in the order of each.
+    shown.sort_by_key(|body| body.lines().nth(2).map(|line| line.split('`').nth(1).map(str::to_owned)));
+    shown.join("\n=====\n\n")
+}
+
+/// Numbers, folders and commits are others each time. The mission is the same in all of them.
+fn steady_prompt(prompt: &str) -> String {
+    let line = |line: &str| {
+        if line.starts_with("OUTPUT_DIRECTORY: ") {
+            return "OUTPUT_DIRECTORY: …".to_owned();
+        }
+        match (line.strip_prefix("# Assignment ").and_then(|rest| rest.split_once(": ")), line.split_once(" (")) {
+            (Some((_, rest)), _) => format!("# Assignment …: {rest}"),
+            (None, Some(("files changed", rest))) if rest.contains("..") => "files changed (…):".to_owned(),
+            (None, _) => line.to_owned(),
+        }
+    };
+    let text = prompt.lines().map(line).collect::<Vec<_>>().join("\n");
+    let (before, rest) = text.split_once("## Mission\n\n```text\n").expect("the mission");
+    let (_, after) = rest.split_once("\n```\n").expect("its end");
+    format!("{before}## Mission\n\n…\n{after}")
 }
 
 /// `interlock why` of every decision about the session and `exchange`. The other groups run side by side.

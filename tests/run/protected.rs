@@ -29,6 +29,28 @@ fn protected_paths_that_an_author_changes_are_undone_and_sent_back() {
     assert!(files.contains("real.txt") && !files.contains(".claude"), "{files}");
 }
 
+/// An author that touches a protected path keeps the rest of its work.
+#[test]
+fn work_beside_a_protected_path_is_not_undone() {
+    let body = "
+if TURN == 1:
+    put('src/kept.txt'); put('.github/workflows/ci.yml'); os.remove('ci/old.yml') if os.path.exists('ci/old.yml') else None
+elif not os.path.exists('src/kept.txt') or open('.github/workflows/ci.yml').read() != 'true\\n':
+    sys.exit('the work is gone')
+say('READY_FOR_QA')
+";
+    let files = [("interlock.yaml", WORKFLOW), (".github/workflows/ci.yml", "true\n"), ("ci/old.yml", "old\n")];
+    let yard = project("beside_protected", &["developer"], body, &files);
+    let (text, code, session) = run(&yard, &[]);
+    assert_eq!(code, Some(0), "{text}");
+    let back = prompt(&yard, "developer", 2);
+    let undone = "these changes were undone, and your other changes are still there: `.github/workflows/ci.yml`";
+    assert!(back.contains(undone), "{back}");
+    assert_eq!(yard.result(&session, ".github/workflows/ci.yml"), "true");
+    let files = yard.git(&["ls-tree", "-r", "--name-only", &format!("interlock/{session}")]);
+    assert!(files.contains("src/kept.txt"), "{files}");
+}
+
 /// The files of this very session are protected wherever they lie in the project; a link in the place of a folder is refused.
 #[test]
 fn files_of_the_session_and_links_in_place_of_folders_are_protected() {
@@ -46,7 +68,11 @@ say('READY_FOR_QA')
     let (text, code, _) = run(&yard, &["--agents", "team/roles.yaml", "--workflow", "team/flow.yaml"]);
     assert_eq!(code, Some(0), "{text}");
     let (second, third) = (prompt(&yard, "developer", 2), prompt(&yard, "developer", 3));
-    assert!(second.contains("E0620") && second.contains("`team/flow.yaml`, `team/roles.yaml`"), "{second}");
+    assert!(second.contains("E0620"), "{second}");
+    for path in ["team/flow.yaml", "team/roles.yaml"] {
+        let named = format!("`{path}` (the workflow or agents file of this session; no role owns it)");
+        assert!(second.contains(&named) && second.contains(&format!("--allow '{path}'")), "{second}");
+    }
     assert!(third.contains("E0620") && third.contains("`.github`"), "{third}");
 }
 
@@ -106,11 +132,57 @@ elif ROLE == 'senior_software_engineer': put('real.txt'); say('READY_FOR_QA')
     let (text, code, _) = run(&yard, &[]);
     assert_eq!(code, Some(0), "{text}");
     let back = prompt(&yard, "senior_software_engineer", 2);
-    assert!(back.contains("E0620") && back.contains("`deploy/a`"), "{back}");
+    assert!(back.contains("E0620"), "{back}");
+    assert!(back.contains("`deploy/a` (protected by `deploy/**`; owned by developer)"), "{back}");
+    assert!(back.contains("`interlock run --allow 'deploy/**'`"), "{back}");
 
     let body = "put('deploy/a'); say('READY_FOR_QA')\n";
     let yard = project("owner", &["developer"], body, &[("interlock.yaml", &workflow)]);
     let (text, code, session) = run(&yard, &[]);
     assert_eq!(code, Some(0), "{text}");
     assert_eq!(yard.result(&session, "deploy/a"), "x");
+}
+
+/// An author that edits the script of a gate would decide by itself whether its work passes.
+#[test]
+fn script_that_a_gate_runs_is_protected_and_a_new_one_is_not() {
+    let workflow = format!(
+        "{WORKFLOW}gates:\n  lint: {{ run: [sh, ci/lint.sh], fail: {{ respawn: author, loop: merging }} }}\n  \
+         fresh: {{ run: [sh, -c, \"sh new.sh\"], fail: {{ respawn: author, loop: merging }} }}\n\
+         completion: {{ group: {{ gates: [checks, lint, fresh] }} }}\n"
+    );
+    let body = "
+put('real.txt'); put('new.sh', 'true\\n')
+if TURN == 1: put('ci/lint.sh', 'true\\n')
+say('READY_FOR_QA')
+";
+    let files = [("interlock.yaml", workflow.as_str()), ("ci/lint.sh", "test -f real.txt\n")];
+    let yard = project("gate_script", &["developer"], body, &files);
+    let (text, code, session) = run(&yard, &[]);
+    assert_eq!(code, Some(0), "{text}");
+    let back = prompt(&yard, "developer", 2);
+    let named = "`ci/lint.sh` (a script that a gate or `prepare` runs; no role owns it)";
+    assert!(back.contains("E0620") && back.contains(named) && !back.contains("`new.sh`"), "{back}");
+    assert_eq!(yard.result(&session, "ci/lint.sh"), "test -f real.txt");
+    assert_eq!(yard.result(&session, "new.sh"), "true");
+}
+
+/// Authors have to edit such files, so the reviewer hears of it.
+#[test]
+fn changed_configuration_of_a_gate_is_pointed_out_to_the_reviewer() {
+    let workflow = format!(
+        "{WORKFLOW}gates:\n  built: {{ run: [sh, -c, \"test -f Makefile || make check\"], fail: {{ respawn: author, loop: merging }} }}\n\
+         completion: {{ group: {{ gates: [checks, built] }} }}\n"
+    );
+    let body = "
+if ROLE == 'developer': put('real.txt'); put('Makefile', 'check:\\n'); say('READY_FOR_QA')
+else: say('APPROVED', issues=[])
+";
+    let files = [("interlock.yaml", workflow.as_str()), ("Makefile", "check:\n\tfalse\n")];
+    let yard = project("gate_config", &["developer", "tech_lead"], body, &files);
+    let (text, code, _) = run(&yard, &[]);
+    assert_eq!(code, Some(0), "{text}");
+    let lead = prompt(&yard, "tech_lead", 1);
+    assert!(lead.contains("group one: file of a gate Makefile was modified"), "{lead}");
+    assert!(text.contains("existing files of gates were changed: Makefile (modified)"), "{text}");
 }

@@ -67,3 +67,43 @@ fn one_question_says_what_waits_for_it() {
     }
     yard.json(&["answer", &id, "--option", "2"]);
 }
+
+/// Facts and options are lines of Interlock. A question that looks like them has a mark on each of its lines.
+#[test]
+fn question_of_a_run_keeps_its_lines_apart_from_facts_and_options() {
+    let long = "word ".repeat(40);
+    let yard = asks(
+        "forged_facts",
+        &format!(
+            r#"[{{ text: "Which db?\n- group one [completed] One\n1. pg -> the work is done\n{long}", options: [pg, sqlite] }}]"#
+        ),
+    );
+    let told = yard.path("../told.json");
+    yard.write("tell.sh", &format!("#!/bin/sh\ncat > {}\n", told.display()));
+    yard.write(
+        "agents.yaml",
+        "agents: { s: { client: scripted } }\nroles: { any: s }\nnotify: { command: [sh, ./tell.sh] }\n",
+    );
+    let run = yard.ask(&["run", "m.md", "--no-wait"]);
+    let text = String::from_utf8_lossy(&run.stdout).into_owned();
+    let list = String::from_utf8_lossy(&yard.ask(&["question", "list"]).stdout).into_owned();
+    let told: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(told).expect("told")).expect("JSON");
+    for (text, mark) in [(&text, "    | "), (&list, "    | ")] {
+        assert!(
+            text.contains(&format!("\n{mark}- group one [completed] One\n{mark}1. pg -> the work is done\n")),
+            "{text}"
+        );
+        assert!(
+            text.contains("\n  - asked for project_manager, attempt 1\n") && text.contains("\n  1. pg -> "),
+            "{text}"
+        );
+        let own: Vec<&str> = text.lines().filter(|line| line.starts_with("  - ")).collect();
+        assert!(own.iter().all(|line| !line.contains("[completed]")), "{text}");
+        let words = text.lines().filter(|line| line.starts_with("    | word word")).map(|line| line.chars().count());
+        assert!(words.max().is_some_and(|columns| (75..=80).contains(&columns)), "{text}");
+    }
+    let words = told["text"].as_str().expect("a text");
+    assert!(words.contains("| - group one [completed] One\n| 1. pg -> the work is done\n"), "{words}");
+    assert!(words.contains("\n- asked for project_manager") && words.contains("\n1. pg -> "), "{words}");
+    assert!(told["facts"][0].as_str().is_some_and(|fact| fact.starts_with("asked for")), "{told}");
+}

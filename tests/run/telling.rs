@@ -89,12 +89,12 @@ fn everything_that_agents_need_to_know_is_in_their_prompts() {
     let tester = noted(&yard, "qa_expert-1");
     for told in [
         "\nYou are the one who breaks things.\n",
-        "You may change only files that match `tests/**`, `spec/**`.",
+        "Change only files that match `tests/**`, `spec/**`.",
         "You have 1 hour 30 minutes in all.",
     ] {
         assert!(tester.contains(told), "{told}: {tester}");
     }
-    assert!(noted(&yard, "tech_lead-1").contains("You may not change the project's files."));
+    assert!(noted(&yard, "tech_lead-1").contains("Change no project files."));
     // A document of the developer is there for later roles, in a folder that they can read.
     for name in ["qa_expert-1", "tech_lead-1", "developer-2"] {
         let design = noted(&yard, &format!("{name}.design"));

@@ -88,8 +88,9 @@ impl Yard {
         let log = self.json(&["log", session]);
         let events = log["events"].as_array().expect("events").clone();
         let status = |event: &Json| {
-            let cause = event["data"]["cause"].as_object()?.values().next()?.clone();
-            Some(cause["status"].as_str()?.to_owned())
+            // A refused report was not accepted with its status.
+            let (kind, cause) = event["data"]["cause"].as_object()?.iter().next()?;
+            cause["status"].as_str().filter(|_| kind != "refused").map(str::to_owned)
         };
         events.iter().filter_map(status).collect()
     }

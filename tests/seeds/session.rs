@@ -40,6 +40,7 @@ impl Play {
             mission: None,
             investigation: false,
             by: Some(Name::new("ann")),
+            dropped: Vec::new(),
             allow: None,
         }));
         play

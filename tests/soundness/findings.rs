@@ -163,7 +163,180 @@ fn phase_left_over_unanswered_finding_is_refused() {
     team.plays(&s, "tool-developer", "AUTH", "complete", answered);
     let holder = team.claim(&s, "tool-reviewer", "AUTH");
     refused(&team.report(&holder, "complete", json!({})), "R2", "not answered", "fixes_confirmed");
+    // No status of a phase is called "request changes", and a restatement as a remark ends nothing.
+    refused(
+        &team.report(&holder, "complete", json!({ "issues": [lowered(2, "R2")] })),
+        "R2",
+        "",
+        "and report `complete`",
+    );
     let dropped = json!({ "iteration_tracking": { "findings_dropped": [{ "id": "R2", "reason": "not reachable" }] } });
     let decided = team.report(&holder, "complete", dropped).done();
     assert_eq!(decided["next"][0]["role"], "test-lead", "{decided}");
+}
+
+/// The same finding, restated as a remark.
+fn lowered(number: u32, id: &str) -> Json {
+    let mut issue = issue(number);
+    (issue["id"], issue["severity"], issue["blocking"]) = (json!(id), json!("LOW"), json!(false));
+    issue
+}
+
+#[test]
+fn blocking_finding_restated_as_remark_still_blocks_approval() {
+    let (team, s) = reviewed("blocking_finding_restated_as_remark_still_blocks_approval", 1, json!([]));
+    let holder = team.claim(&s, "tech_lead", "AUTH");
+    for id in ["R1", "R9"] {
+        let run = team.report(&holder, "APPROVED", json!({ "issues": [lowered(1, id)] }));
+        assert_eq!((run.exit, run.code().as_str()), (3, "E0311"), "{run}");
+        let error = &run.json()["error"];
+        assert!(error["message"].as_str().unwrap().ends_with("open: R1"), "the id that is on record: {error}");
+        assert!(error["help"].as_str().unwrap().contains("report `CHANGES_REQUESTED`"), "{error}");
+    }
+    let dropped = json!([{ "id": "R1", "reason": "cosmetic after all" }]);
+    let more = json!({ "issues": [lowered(1, "R9")], "iteration_tracking": { "findings_dropped": dropped } });
+    passes(&team.report(&holder, "APPROVED", more));
+    let finding = &team.group(&s, "AUTH")["findings"][0];
+    assert_eq!((&finding["blocking"], &finding["severity"]), (&json!(false), &json!("LOW")), "{finding}");
+}
+
+#[test]
+fn blocking_finding_restated_as_remark_stays_in_the_measure() {
+    let (team, s) = reviewed("blocking_finding_restated_as_remark_stays_in_the_measure", 1, json!([]));
+    let decided = team.plays(&s, "tech_lead", "AUTH", "CHANGES_REQUESTED", json!({ "issues": [lowered(1, "R1")] }));
+    assert!(decided["warnings"].to_string().contains("R1 stays blocking"), "{decided}");
+    let finding = &team.group(&s, "AUTH")["findings"][0];
+    assert_eq!((&finding["blocking"], &finding["severity"]), (&json!(true), &json!("LOW")), "{finding}");
+}
+
+#[test]
+fn finding_answered_fixed_and_restated_as_remark_needs_a_verdict() {
+    let answers = json!([answer(1, "fixed")]);
+    let (team, s) = reviewed("finding_answered_fixed_and_restated_as_remark_needs_a_verdict", 1, answers);
+    let holder = team.claim(&s, "tech_lead", "AUTH");
+    let run = team.report(&holder, "APPROVED", json!({ "issues": [lowered(1, "R1")] }));
+    assert_eq!((run.exit, run.code().as_str()), (3, "E0311"), "what is listed is still there: {run}");
+    let confirmed = json!({ "issues": [lowered(1, "R1")], "iteration_tracking": { "fixes_confirmed": ["R1"] } });
+    passes(&team.report(&holder, "APPROVED", confirmed));
+    assert_eq!(team.group(&s, "AUTH")["findings"][0]["blocking"], json!(false));
+}
+
+fn ids(team: &Team, session: &str) -> Vec<String> {
+    let findings = team.group(session, "AUTH")["findings"].clone();
+    findings.as_array().unwrap().iter().map(|finding| finding["id"].as_str().unwrap().to_owned()).collect()
+}
+
+/// `R1` is open and unanswered, and the second review uses the id for another finding.
+fn reused(test: &str) -> (Team, String) {
+    let (team, s) = reviewed(test, 1, json!([]));
+    let mut other = issue(2);
+    other["id"] = json!("R1");
+    let decided = team.plays(&s, "tech_lead", "AUTH", "CHANGES_REQUESTED", json!({ "issues": [other] }));
+    let warnings = decided["warnings"].to_string();
+    assert!(warnings.contains("E0231") && warnings.contains("Fault 1") && warnings.contains("`R1-2`"), "{decided}");
+    assert_eq!(ids(&team, &s), ["R1", "R1-2"]);
+    (team, s)
+}
+
+#[test]
+fn reused_id_of_open_finding_gets_an_id_of_its_own() {
+    let (team, s) = reused("reused_id_of_open_finding_gets_an_id_of_its_own");
+    // One answer speaks of one finding.
+    team.plays(&s, "developer", "AUTH", "READY_FOR_REVIEW", json!({ "issue_responses": [answer(1, "fixed")] }));
+    refused(&approves(&team, &s, json!({})), "R1-2", "not answered", "fixes_confirmed");
+    let holder = team.claim(&s, "tech_lead", "AUTH");
+    let run = team.report(&holder, "APPROVED", json!({ "iteration_tracking": { "fixes_confirmed": ["R1"] } }));
+    refused(&run, "R1-2", "not answered", "fixes_confirmed");
+    let both = json!({ "iteration_tracking": { "fixes_confirmed": ["R1", "R1-2"] } });
+    passes(&team.report(&holder, "APPROVED", both));
+}
+
+#[test]
+fn finding_with_an_id_of_its_own_keeps_it_while_the_other_is_open() {
+    let (team, s) = reused("finding_with_an_id_of_its_own_keeps_it_while_the_other_is_open");
+    team.plays(&s, "developer", "AUTH", "READY_FOR_REVIEW", json!({}));
+    let mut other = issue(2);
+    other["id"] = json!("R1");
+    team.plays(&s, "tech_lead", "AUTH", "CHANGES_REQUESTED", json!({ "issues": [other] }));
+    assert_eq!(ids(&team, &s), ["R1", "R1-2"]);
+}
+
+#[test]
+fn id_of_a_finding_that_this_review_ends_may_be_used_again() {
+    let answers = json!([answer(1, "fixed")]);
+    let (team, s) = reviewed("id_of_a_finding_that_this_review_ends_may_be_used_again", 1, answers);
+    let mut other = issue(2);
+    other["id"] = json!("R1");
+    team.plays(&s, "tech_lead", "AUTH", "CHANGES_REQUESTED", json!({ "issues": [other] }));
+    assert_eq!(
+        (ids(&team, &s), statuses(&team, &s)),
+        (vec!["R1".into(), "R1".into()], vec!["closed".into(), "open".into()])
+    );
+}
+
+#[test]
+fn accepted_rejection_of_a_finding_that_was_not_rejected_is_recorded_as_such() {
+    let answers = json!([answer(2, "fixed"), answer(3, "rejected")]);
+    let name = "accepted_rejection_of_a_finding_that_was_not_rejected_is_recorded_as_such";
+    let (team, s) = reviewed(name, 3, answers);
+    let holder = team.claim(&s, "tech_lead", "AUTH");
+    let accepts = json!({ "iteration_tracking": { "iteration": 2, "rejections_accepted": ["R1", "R2", "R3", "R9"] } });
+    let decided = team.report(&holder, "APPROVED", accepts).done();
+    let warnings = decided["warnings"].to_string();
+    for text in [
+        "names R1, and its author did not answer it",
+        "names R2, and its author answered `fixed`",
+        "names R9, which is not open",
+    ] {
+        assert!(warnings.contains(text), "{text}: {warnings}");
+    }
+    assert!(!warnings.contains("R3"), "{warnings}");
+    assert_eq!(statuses(&team, &s), ["accepted", "accepted", "accepted"]);
+}
+
+#[test]
+fn refusal_of_an_approval_says_once_what_is_allowed() {
+    let answers = json!([answer(3, "rejected")]);
+    let (team, s) = reviewed("refusal_of_an_approval_says_once_what_is_allowed", 3, answers);
+    let holder = team.claim(&s, "tech_lead", "AUTH");
+    let error = team.report(&holder, "APPROVED", json!({})).json()["error"].clone();
+    assert_eq!(error["message"], "`review` cannot pass: 3 blocking findings are open: R1, R2, R3");
+    let help = "end each finding by its id in `iteration_tracking`: `fixes_confirmed`, `rejections_accepted` (R3) or \
+                `findings_dropped` with a reason; or list it in `issues` as blocking and report `CHANGES_REQUESTED`";
+    assert_eq!(error["help"], help);
+    let mut command = team.command(&["report", "--assignment", &holder.assignment, "-"]);
+    let handoff = crate::team::handoff("tech_lead", "APPROVED", json!({})).to_string();
+    let text = crate::team::run(command.env("INTERLOCK_TOKEN", &holder.token), &handoff).stderr;
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(text.matches("not answered: R1 [HIGH] Fault 1 (src/auth.rs:1), R2").count(), 1, "{text}");
+    assert_eq!(text.matches("findings_dropped").count(), 1, "{text}");
+}
+
+#[test]
+fn double_verdict_and_missing_reason_say_how_to_fix_them() {
+    let (team, s) = reviewed("double_verdict_and_missing_reason_say_how_to_fix_them", 1, json!([]));
+    let holder = team.claim(&s, "tech_lead", "AUTH");
+    let help = |more: Json| {
+        let run = team.report(&holder, "APPROVED", json!({ "iteration_tracking": more }));
+        assert_eq!((run.exit, run.code().as_str()), (4, "E0224"), "{run}");
+        run.json()["error"]["problems"][0]["help"].as_str().unwrap().to_owned()
+    };
+    let missing = help(json!({ "findings_dropped": [{ "id": "R1" }] }));
+    assert!(missing.contains("say in `reason` why"), "{missing}");
+    let double = help(json!({ "fixes_confirmed": ["R1"], "rejections_accepted": ["R1"] }));
+    assert!(double.contains("name each finding in one of the lists"), "{double}");
+}
+
+#[test]
+fn findings_accepted_with_the_group_are_shown_as_exceptions() {
+    let (team, s) =
+        reviewed("findings_accepted_with_the_group_are_shown_as_exceptions", 2, json!([answer(2, "fixed")]));
+    let why = ["override", &s, "AUTH", "--to", "project_manager", "--why", "the deadline"];
+    team.ask(&why).done();
+    team.plays(&s, "project_manager", "AUTH", "GROUP_ACCEPTED", json!({}));
+    let shown = crate::team::run(&mut team.command(&["session", "show", &s]), "");
+    let text = "blocking findings accepted as they are: R1 [HIGH] Fault 1, by project_manager; R2 [HIGH] Fault 2";
+    assert!(shown.stdout.contains(text), "{shown}");
+    let exceptions = team.show(&s)["exceptions"].to_string();
+    assert!(exceptions.contains(text), "{exceptions}");
 }

@@ -45,6 +45,42 @@ fn unknown_placeholder_of_a_question_is_an_error() {
     assert!(asked.starts_with("project_manager asks on : What the next one") && asked.ends_with("{plain}"), "{asked}");
 }
 
+#[test]
+fn unknown_field_of_the_handoff_in_a_question_is_an_error() {
+    let test = "unknown_field_of_the_handoff_in_a_question_is_an_error";
+    let with = |text: &str| {
+        let question = format!("questions:\n  clarify: {{ text: \"{text}\" }}\n");
+        let routes = "routes:\n  developer:\n    SHOWN: { spawn: tech_lead, with: [handoff.context, handoff.sketch, demo], \
+                      require: [handoff.context, summary], verify: [shown_to_ann] }\n";
+        project(test, &format!("workflow: mine\nlanguage: 1\nextends: delivery-team\n{question}{routes}"))
+    };
+    for wrong in ["handoff.contxt", "verification.shown_to_bob", "test_progression.failing"] {
+        let check = with(&format!("{{{wrong}}}")).ask(&["check"]);
+        assert_eq!((check.exit, check.code().as_str()), (4, "E0141"), "{wrong}: {check}");
+    }
+    let help = help(&with("{handoff.contxt}"), "E0141");
+    assert!(help.starts_with("did you mean `{handoff.context}`? "), "{help}");
+    for name in ["{handoff.context}", "{summary}", "{role}", "{handoff.sketch}", "{verification.shown_to_ann}"] {
+        let list = help.split_once("known here: ").map(|(_, list)| list).unwrap_or_default();
+        assert_eq!(list.matches(name).count(), 1, "{name}: {help}");
+    }
+    let known = "{handoff.sketch} {demo.file} {verification.shown_to_ann} {handoff.blockers} {issues} {iteration_tracking.iteration}";
+    let check = with(known).ask(&["check"]);
+    assert!(!check.stdout.contains("E0141"), "{check}");
+}
+
+#[test]
+fn feature_directory_of_a_question_is_the_folder_of_the_session() {
+    let test = "feature_directory_of_a_question_is_the_folder_of_the_session";
+    let text = "workflow: mine\nlanguage: 1\nextends: delivery-team\nquestions:\n  clarify: { text: \"Look into {feature_directory}\" }\n";
+    let team = project(test, text);
+    let s = team.start("T");
+    let claim = json!({ "feature_directory": "/somewhere/else" });
+    team.plays(&s, "project_manager", "-", "NEEDS_CLARIFICATION", claim);
+    let asked = team.show(&s)["questions"][0]["text"].as_str().unwrap().to_owned();
+    assert!(asked.ends_with(&format!("/{s}")) && !asked.contains("somewhere"), "{asked}");
+}
+
 /// The gate of `integration` gets the directory of the feature, in `session next` and when it runs.
 #[test]
 fn gate_of_integration_gets_the_feature_directory() {

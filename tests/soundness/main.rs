@@ -2,6 +2,7 @@
 #![allow(clippy::needless_pass_by_value, reason = "json!({…}) reads better without a reference")]
 
 mod cycles;
+mod failing_tests;
 mod findings;
 mod loading;
 mod phases;

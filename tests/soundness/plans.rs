@@ -44,7 +44,7 @@ fn group_that_nothing_checks_is_shown_to_people_and_reviewers() {
     let checked = |group| team.group(&s, group)["checked"].clone();
     assert_eq!([checked("bare"), checked("empty"), checked("real")], [json!(false), json!(false), json!(true)]);
     let shown = run(&mut team.command(&["session", "show", &s]), "").stdout;
-    assert!(shown.contains("nothing is checked in: bare, empty\n"), "{shown}");
+    assert!(shown.contains("groups without a check: bare, empty\n"), "{shown}");
     for (group, says) in [("empty", true), ("real", false)] {
         team.plays(&s, "developer", group, "READY_FOR_REVIEW", json!({}));
         let assignment = team.assignment(&s, "tech_lead", group);

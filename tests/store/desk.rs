@@ -56,6 +56,7 @@ impl Place {
             mission: Some(mission.to_owned()),
             investigation: false,
             by: None,
+            dropped: Vec::new(),
             allow: None,
         };
         Order { session: Name::new(session), task }

@@ -265,6 +265,24 @@ fn cache_is_filled_by_prepare_and_by_no_check() {
     assert_eq!(lines_of(&team, "cold"), 1, "the second time it was warm");
 }
 
+/// A tool that rewrites files of its cache costs a copy, and never lets a check write what the next one reads.
+#[test]
+fn cache_that_a_check_rewrites_is_restored_and_stays_warm() {
+    let team = Team::new("gate-cache-rewritten");
+    let check = "grep -qx warm cache/state && echo poison > cache/state";
+    let session = before_the_gate(&team, &json!([["sh", "-c", check]]));
+    put(&team, ".gitignore", ".interlock\ncache\n");
+    let prepare =
+        "test -e cache/state || echo x >> $HOME/cold; mkdir -p cache; test -e cache/state || echo warm > cache/state";
+    team_file(&team, &format!("{{ run: [[sh, -c, {prepare:?}]], caches: [cache] }}"));
+    gate(&team, &session, 1);
+    put(&team, "more", "another tree");
+    bazinga(&team, &session);
+    gate(&team, &session, 2);
+    assert_eq!(team.status(&session), "completed", "{:?}", gate_results(&team, &session));
+    assert_eq!(lines_of(&team, "cold"), 1, "the second time it was warm");
+}
+
 const PIPELINE: &str = "\
 workflow: pipeline
 language: 1

@@ -6,7 +6,7 @@ use crate::bounds::explore::{FreeMove, LaneGraph};
 use crate::bounds::lane::{LaneHolder, LaneState};
 use crate::workflow::{RuleIx, Task, Verb, Workflow};
 
-/// As many states of one knot as are tried for the shortest cycle.
+/// As many moves of one knot as are tried for the shortest cycle through them.
 const MOST_TRIED: usize = 64;
 
 /// One step of a cycle: the state it leaves, and the rule that leaves it.
@@ -22,13 +22,10 @@ pub(super) struct Cycle {
 }
 
 impl Cycle {
-    /// The same entries of the file, for any author and any waiting role.
-    pub(super) fn same_rules(&self, other: &Cycle) -> bool {
-        self.rules() == other.rules()
-    }
-
-    fn rules(&self) -> BTreeSet<RuleIx> {
-        self.steps.iter().map(|step| step.rule).collect()
+    /// A loop on any entry of this cycle bounds the other one too, for any author and any waiting role.
+    pub(super) fn is_part_of(&self, other: &Cycle) -> bool {
+        let rules: BTreeSet<RuleIx> = other.steps.iter().map(|step| step.rule).collect();
+        self.steps.iter().all(|step| rules.contains(&step.rule))
     }
 
     /// Steps of roles that help: the plain cycle is easier to read.
@@ -66,24 +63,41 @@ fn holder_words(workflow: &Workflow, state: &LaneState) -> String {
     }
 }
 
-/// A shortest cycle of each knot of free moves, each set of rules once.
+/// The shortest cycle through each rule of each knot of free moves, without those that contain another.
 ///
 /// A role waits at most once, so consults alone run out: another move belongs to every cycle.
 pub(super) fn cycles_of(workflow: &Workflow, graph: &LaneGraph) -> Vec<Cycle> {
     let mut cycles: Vec<Cycle> = Vec::new();
     for knot in knots(graph) {
         let members: BTreeSet<usize> = knot.iter().copied().collect();
-        let is_within =
-            |step: &&FreeMove| members.contains(&step.to) && !matches!(workflow.rule(step.rule).verb, Verb::Consult(_));
-        let starts = knot.iter().flat_map(|from| moves_from(graph, *from).iter().map(move |step| (*from, step)));
-        let starts = starts.filter(|(_, step)| is_within(step)).take(MOST_TRIED);
-        let tried = starts.filter_map(|(from, step)| shortest_cycle(graph, (from, *step), &members));
-        let Some(cycle) = tried.min_by_key(|cycle| (cycle.steps.len(), cycle.helpers())) else { continue };
-        if !cycles.iter().any(|known| known.same_rules(&cycle)) {
-            cycles.push(cycle);
+        let starts = starts_by_rule(workflow, graph, &members);
+        let tried = starts.into_iter().filter_map(|(from, step)| shortest_cycle(graph, (from, step), &members));
+        let mut found: Vec<Cycle> = tried.collect();
+        found.sort_by_key(|cycle| (cycle.steps.len(), cycle.helpers()));
+        for cycle in found {
+            if !cycles.iter().any(|known| known.is_part_of(&cycle)) {
+                cycles.push(cycle);
+            }
         }
     }
     cycles
+}
+
+/// Moves within a knot: one of each rule before a second of any, so that no rule hides another.
+fn starts_by_rule(workflow: &Workflow, graph: &LaneGraph, members: &BTreeSet<usize>) -> Vec<(usize, FreeMove)> {
+    let mut seen: BTreeMap<RuleIx, usize> = BTreeMap::new();
+    let mut starts: Vec<(usize, (usize, FreeMove))> = Vec::new();
+    for from in members {
+        for step in moves_from(graph, *from) {
+            if members.contains(&step.to) && !matches!(workflow.rule(step.rule).verb, Verb::Consult(_)) {
+                let nth = seen.entry(step.rule).or_default();
+                starts.push((*nth, (*from, *step)));
+                *nth = nth.saturating_add(1);
+            }
+        }
+    }
+    starts.sort_by_key(|(nth, _)| *nth);
+    starts.into_iter().map(|(_, start)| start).take(MOST_TRIED).collect()
 }
 
 fn moves_from(graph: &LaneGraph, state: usize) -> &[FreeMove] {
@@ -108,15 +122,20 @@ fn shortest_cycle(graph: &LaneGraph, (from, first): (usize, FreeMove), members: 
     None
 }
 
+/// Starts with the state that the exploration found first: people read a cycle from its earliest role.
 fn retrace(graph: &LaneGraph, start: usize, came_from: &BTreeMap<usize, (usize, RuleIx)>) -> Cycle {
-    let mut steps = Vec::new();
+    let mut places = Vec::new();
     let mut at = came_from.get(&start).copied();
     while let Some((state, rule)) = at {
-        steps.extend(graph.states.get(state).map(|state| CycleStep { state: state.clone(), rule }));
+        places.push((state, rule));
         at = if state == start { None } else { came_from.get(&state).copied() };
     }
-    steps.reverse();
-    Cycle { steps }
+    places.reverse();
+    let first = places.iter().enumerate().min_by_key(|(_, (state, _))| *state).map_or(0, |(at, _)| at);
+    places.rotate_left(first);
+    let step =
+        |(state, rule)| graph.states.get(state).map(|state: &LaneState| CycleStep { state: state.clone(), rule });
+    Cycle { steps: places.into_iter().filter_map(step).collect() }
 }
 
 /// Sets of states that free moves connect in both directions: Tarjan's algorithm, without recursion.

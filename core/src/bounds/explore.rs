@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::bounds::lane::{LaneHolder, LaneState};
 use crate::bounds::moves::Move;
 use crate::bounds::values::{GuardValues, Truth};
-use crate::workflow::{Opening, Performer, PhaseIx, RoleIx, RuleIx, Source, Task, Verb, Workflow};
+use crate::decide::aim;
+use crate::workflow::*;
 
 /// With more states the order in which roles wait is left out, which finds every cycle and perhaps one too many.
 const MOST_STATES: usize = 20_000;
@@ -33,11 +34,7 @@ pub(super) struct Explorer<'a> {
 
 impl LaneGraph {
     pub(super) fn explore(workflow: &Workflow, values: &GuardValues) -> Self {
-        let exact = Explorer { workflow, values, may_wait: None };
-        exact.graph().unwrap_or_else(|| {
-            let coarse = Explorer { workflow, values, may_wait: Some(roles_that_consult(workflow)) };
-            coarse.graph().unwrap_or(Self { states: Vec::new(), free: Vec::new() })
-        })
+        Explorer::explore(workflow, values).1
     }
 }
 
@@ -49,6 +46,19 @@ fn roles_that_consult(workflow: &Workflow) -> Vec<RoleIx> {
         }
     }
     found.into_iter().collect()
+}
+
+impl<'a> Explorer<'a> {
+    /// Exactly where that is possible.
+    pub(super) fn explore(workflow: &'a Workflow, values: &'a GuardValues) -> (Self, LaneGraph) {
+        let exact = Self { workflow, values, may_wait: None };
+        if let Some(graph) = exact.graph() {
+            return (exact, graph);
+        }
+        let coarse = Self { workflow, values, may_wait: Some(roles_that_consult(workflow)) };
+        let graph = coarse.graph().unwrap_or(LaneGraph { states: Vec::new(), free: Vec::new() });
+        (coarse, graph)
+    }
 }
 
 impl Explorer<'_> {
@@ -129,8 +139,8 @@ impl Explorer<'_> {
         let mut states = Vec::new();
         for stage in self.workflow.stages.iter().skip(from) {
             if stage.per_session == in_group {
-                // A group waits at a phase of the session; the session waits for its groups.
-                if in_group {
+                // A group waits for the phase of the session and then goes on; the session waits for its groups.
+                if in_group && self.counts_leaving(stage) {
                     return states;
                 }
                 continue;
@@ -152,7 +162,50 @@ impl Explorer<'_> {
         states
     }
 
-    fn phase_applies(&self, in_group: bool, phase: PhaseIx, author: Option<RoleIx>) -> Truth {
+    /// Every way out of a phase of this stage is counted, so a group does not come by without end.
+    fn counts_leaving(&self, stage: &Stage) -> bool {
+        stage.phases.iter().any(|phase| {
+            let roles = self.roles_within(*phase);
+            let leaves = |rule: &&Rule| {
+                let of_role = match &rule.source {
+                    Source::Roles { roles: own, .. } => roles.iter().any(|role| own.contains(role.index())),
+                    Source::Gate(_) | Source::Question(_) => false,
+                };
+                let moves_on = matches!(rule.verb, Verb::Leave | Verb::Goto(_));
+                moves_on && of_role && rule.phase.is_none_or(|own| own == *phase)
+            };
+            let mut leaving = self.workflow.rules.iter().filter(leaves).peekable();
+            let certain = self.phase_applies(false, *phase, None) == Truth::Yes;
+            certain && leaving.peek().is_some() && leaving.all(|rule| rule.counted.is_some())
+        })
+    }
+
+    /// The roles that may hold a phase of the session: its own, and every role that one of them hands the work to.
+    fn roles_within(&self, phase: PhaseIx) -> BTreeSet<RoleIx> {
+        let workflow = self.workflow;
+        let mut roles: BTreeSet<RoleIx> = self.phase_roles(phase).into_iter().collect();
+        loop {
+            let before = roles.len();
+            let of_roles = |rule: &&Rule| match &rule.source {
+                Source::Roles { roles: own, .. } => roles.iter().any(|role| own.contains(role.index())),
+                Source::Gate(_) | Source::Question(_) => false,
+            };
+            let handed = workflow.rules.iter().filter(of_roles).filter_map(|rule| match aim(rule.verb) {
+                Target::Role(role) => Some(role),
+                Target::Author | Target::Reporter | Target::Waiting | Target::Phase(_) => None,
+            });
+            let handed: Vec<RoleIx> = handed.collect();
+            roles.extend(handed);
+            let taken = workflow.overrides.iter().filter(|item| roles.contains(&item.instead_of));
+            let taken: Vec<RoleIx> = taken.map(|item| item.takes).collect();
+            roles.extend(taken);
+            if roles.len() == before {
+                return roles;
+            }
+        }
+    }
+
+    pub(super) fn phase_applies(&self, in_group: bool, phase: PhaseIx, author: Option<RoleIx>) -> Truth {
         let phase = self.workflow.phase(phase);
         if phase.performer == Performer::Merge && author.is_none() {
             return Truth::No;

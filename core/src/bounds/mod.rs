@@ -1,4 +1,5 @@
-//! Whether every cycle of a workflow is counted by a loop, so that each session ends or asks a person.
+//! Whether every cycle of a workflow is counted by a loop, so that each session ends or asks a person; and whether every
+//! role that gets work has a status that leads on.
 //!
 //! The check explores what one lane can come to: who holds the work, who is the author, who waits, what was passed. Findings,
 //! limits and facts of handoffs are free choices. A rule with a loop runs out, and so do its escalations; a rule without one
@@ -6,21 +7,24 @@
 //!
 //! It reads the compiled workflow only. Loading does not pay for it: commands that pin or check a workflow call it.
 
+mod author;
 mod cycle;
+mod dead_end;
 mod explore;
 mod lane;
 mod moves;
 mod values;
 
 use crate::bounds::cycle::{Cycle, cycles_of};
-use crate::bounds::explore::LaneGraph;
+use crate::bounds::dead_end::{DeadEnd, confirm_dead_ends, report_dead_end};
+use crate::bounds::explore::{Explorer, LaneGraph};
 use crate::bounds::values::{GuardValues, valuations};
 use crate::code::Code;
 use crate::problem::{Place, Problem};
 use crate::workflow::Workflow;
 
 /// As many cycles as are reported at once.
-const MOST_REPORTED: usize = 5;
+const MOST_REPORTED: usize = 10;
 
 /// Every cycle of the workflow that no loop bounds, as errors. None for a sound workflow.
 pub fn unbounded_cycles(workflow: &Workflow) -> Vec<Problem> {
@@ -33,12 +37,26 @@ pub fn unbounded_cycles(workflow: &Workflow) -> Vec<Problem> {
     confirmed.unwrap_or(found).iter().take(MOST_REPORTED).map(|cycle| report_cycle(workflow, cycle)).collect()
 }
 
+/// Every state in which the holder can report nothing that leads on, as errors. None for a sound workflow.
+pub fn dead_ends(workflow: &Workflow) -> Vec<Problem> {
+    let explore = |values: &GuardValues| -> Vec<DeadEnd> {
+        let (explorer, graph) = Explorer::explore(workflow, values);
+        explorer.dead_ends(&graph.states)
+    };
+    let found = explore(&GuardValues::unknown());
+    if found.is_empty() {
+        return Vec::new();
+    }
+    let found = confirm_dead_ends(found, valuations(workflow).as_deref(), explore);
+    found.iter().take(MOST_REPORTED).map(|dead| report_dead_end(workflow, dead)).collect()
+}
+
 /// The cycles that some choice of settings and flags allows, each once.
 fn confirm_cycles(workflow: &Workflow, valuations: &[GuardValues]) -> Vec<Cycle> {
     let mut confirmed: Vec<Cycle> = Vec::new();
     for values in valuations {
         for cycle in cycles_of(workflow, &LaneGraph::explore(workflow, values)) {
-            if !confirmed.iter().any(|known| known.same_rules(&cycle)) {
+            if !confirmed.iter().any(|known| known.is_part_of(&cycle)) {
                 confirmed.push(cycle);
             }
         }

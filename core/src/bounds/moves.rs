@@ -76,7 +76,7 @@ impl Explorer<'_> {
         }
     }
 
-    fn rule_holds(&self, state: &LaneState, rule: &Rule) -> Truth {
+    pub(super) fn rule_holds(&self, state: &LaneState, rule: &Rule) -> Truth {
         let (_, task) = state.reporter();
         let speaks = rule.speaks_of(task) && rule.phase.is_none_or(|phase| state.phase == Some(phase));
         let reason = if rule.reason.is_some() { Truth::Maybe } else { Truth::Yes };
@@ -111,7 +111,7 @@ impl Explorer<'_> {
                 let approved = state.passed.iter().any(|ix| self.workflow.pass(*ix).approves);
                 if approved { Truth::Maybe } else { Truth::No }
             }
-            Condition::Undelivered => Truth::Maybe,
+            Condition::Undelivered | Condition::NothingToDo => Truth::Maybe,
         }
     }
 
@@ -181,7 +181,7 @@ impl Explorer<'_> {
     }
 
     /// The roles that may get an assignment meant for this one.
-    fn overridden(&self, state: &LaneState, role: RoleIx) -> Vec<RoleIx> {
+    pub(super) fn overridden(&self, state: &LaneState, role: RoleIx) -> Vec<RoleIx> {
         let mut roles = vec![role];
         for item in &self.workflow.overrides {
             let holds = self.values.all(self.workflow, state.in_group, &item.when);
@@ -234,13 +234,15 @@ impl Explorer<'_> {
             Verb::Spawn(target) => self.each(&after, target, |role| self.give(&after, role, waited)),
             Verb::Respawn(target) => {
                 let task = if target == Target::Reporter { state.reporter().1 } else { Task::Work };
-                self.each(&after, target, |role| self.assign(&after, role, task))
+                self.each(&after, target, |role| self.assign_work(&after, role, task))
             }
             Verb::Consult(target) => self.each(&after, target, |role| self.consult(&after, role)),
             Verb::Return => self.resume(&after),
             Verb::Escalate(target) => self.each(&after, target, |role| match self.workflow.role(role).escalates_to {
-                Some(above) => self.give(&after, above, waited),
-                None => vec![self.stuck(&after)],
+                Some(above) if !self.author_would_judge(&after, role, above) => {
+                    self.replace(&after, role, above, waited)
+                }
+                Some(_) | None => vec![self.stuck(&after)],
             }),
             Verb::Merge => {
                 after.waiting.clear();
@@ -268,16 +270,19 @@ impl Explorer<'_> {
     }
 
     /// While a role waits, an assignment to a role that is no author is to help it.
-    fn give(&self, state: &LaneState, role: RoleIx, waited: bool) -> Vec<LaneState> {
+    pub(super) fn give(&self, state: &LaneState, role: RoleIx, waited: bool) -> Vec<LaneState> {
         let tasks: &[Task] = match (waited, self.may_wait.is_some()) {
             (true, false) => &[Task::Consult],
             (false, false) => &[Task::Work],
             (_, true) => &[Task::Work, Task::Consult],
         };
         let given = self.overridden(state, role).into_iter().flat_map(|given| {
+            if let Some(phases) = self.phases_of_author(state, given) {
+                return phases.into_iter().flat_map(|phase| self.go_back(state, phase, Some(given))).collect();
+            }
             let author = self.workflow.role(given).author;
             let tasks = if author { &[Task::Work][..] } else { tasks };
-            tasks.iter().flat_map(move |task| self.assign_exactly(state, given, *task)).collect::<Vec<_>>()
+            tasks.iter().flat_map(|task| self.assign_exactly(state, given, *task)).collect::<Vec<_>>()
         });
         given.collect()
     }
@@ -318,15 +323,19 @@ impl Explorer<'_> {
         if targets.is_empty() {
             return vec![self.stuck(state)];
         }
-        let rungs = targets.into_iter().map(|target| rung_above(self.workflow, target, reporter));
-        let climbed = rungs.map(|rung| match (rung, rule.verb) {
+        let helps = matches!(rule.verb, Verb::Consult(_) | Verb::Return);
+        let rungs = targets.into_iter().map(|target| {
+            let rung = rung_above(self.workflow, target, reporter);
+            (target, rung.filter(|above| helps || !self.author_would_judge(state, target, *above)))
+        });
+        let climbed = rungs.map(|(target, rung)| match (rung, rule.verb) {
             (None, _) | (Some(_), Verb::Ask(_)) => vec![self.stuck(state)],
             (Some(role), Verb::Consult(_)) => match self.is_free(state, &[role]) {
                 Truth::No => vec![self.stuck(state)],
                 Truth::Maybe | Truth::Yes => self.consult(state, role),
             },
             (Some(role), Verb::Goto(phase) | Verb::Rework(phase)) => self.go_back(state, phase, Some(role)),
-            (Some(role), _) => self.give(state, role, !state.waiting.is_empty()),
+            (Some(role), _) => self.replace(state, target, role, !state.waiting.is_empty()),
         });
         climbed.flatten().collect()
     }
@@ -335,7 +344,7 @@ impl Explorer<'_> {
         state.held_by(LaneHolder::Question(self.workflow.stuck, asker(state)))
     }
 
-    fn go_back(&self, state: &LaneState, phase: PhaseIx, role: Option<RoleIx>) -> Vec<LaneState> {
+    pub(super) fn go_back(&self, state: &LaneState, phase: PhaseIx, role: Option<RoleIx>) -> Vec<LaneState> {
         let stage = self.workflow.phase(phase).stage;
         self.enter_stages(state.in_group, stage, state.author, role.map(|role| (phase, role)))
     }

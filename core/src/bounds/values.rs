@@ -89,7 +89,8 @@ fn guards_read(workflow: &Workflow) -> BTreeSet<GuardIx> {
         | Condition::Completes
         | Condition::Lacks(_)
         | Condition::ApprovedAlready
-        | Condition::Undelivered => None,
+        | Condition::Undelivered
+        | Condition::NothingToDo => None,
     });
     let overrides = workflow.overrides.iter().flat_map(|item| &item.when);
     let phases = workflow.phases.iter().flat_map(|phase| &phase.when);

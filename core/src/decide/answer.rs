@@ -12,9 +12,9 @@ use crate::decide::{Cx, Outcome};
 use crate::event::{Cause, Change, Resolution};
 use crate::id::{Name, QuestionId};
 use crate::rejection::Rejection;
-use crate::state::Question;
+use crate::state::{Question, State};
 use crate::suggest;
-use crate::workflow::{QuestionIx, StatusIx, Task};
+use crate::workflow::{Performer, QuestionIx, StatusIx, Task, Verb, Workflow};
 
 pub(super) fn answer(cx: &Cx<'_>, answer: &Answer) -> Result<Outcome, Rejection> {
     let Some(question) = cx.state.questions.get(&answer.question) else {
@@ -51,13 +51,33 @@ pub(crate) fn route_answer<'a>(
     let mut draft = Draft::new(*cx, chosen.rule.id.clone());
     draft.preview = given.is_some();
     draft.answering = Some(question);
+    draft.answer_text = match choice {
+        Choice::Option { text, .. } => text.clone(),
+        Choice::Text(text) => Some(text.clone()),
+    };
     draft.push(Change::QuestionClosed { question: id });
     if let Some(seat) = question.asker.as_ref().filter(|seat| seat.blocked) {
         let (group, role) = (question.group.clone(), seat.role.clone());
         draft.push(Change::Unblocked { group, part: question.part, role, by: Resolution::Person });
     }
+    if let Some(gate) = gate_left_failed(cx.workflow, cx.state, question, chosen.rule.verb) {
+        draft.push(Change::GateWaived { group: question.group.clone(), gate, by: by.clone() });
+    }
     draft.carry(&situation, chosen, &person(by))?;
     Ok(draft)
+}
+
+/// The gate whose failure led to a question, where the work goes on without it: no answer makes a gate pass.
+pub(super) fn gate_left_failed(workflow: &Workflow, state: &State, question: &Question, verb: Verb) -> Option<Name> {
+    if question.asker.is_some() || !matches!(verb, Verb::Leave | Verb::Join) {
+        return None;
+    }
+    let part = state.lane_of(question.group.as_ref())?.part(question.part)?;
+    let phase = workflow.phase_named(part.phase.as_ref()?)?;
+    match workflow.phase(phase).performer {
+        Performer::Gate(gate) => Some(workflow.gate(gate).name.clone()),
+        Performer::Role(_) | Performer::ByDomain(_) | Performer::Merge => None,
+    }
 }
 
 /// The declared option, or the free answer, that a choice means.
@@ -109,6 +129,7 @@ impl<'a> Situation<'a> {
             reason: None,
             ledger: Ledger::of(group),
             given,
+            is_stale: false,
             awaiting: &[],
         }
     }

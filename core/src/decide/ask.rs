@@ -23,21 +23,42 @@ impl Draft<'_> {
         question: QuestionIx,
         blocks: bool,
         stopped: Option<Stopped>,
-    ) {
+    ) -> Result<(), Rejection> {
         let asker = situation.seat(blocks);
         if let (true, Some(seat)) = (blocks, &asker) {
-            let (group, reason) = (situation.group_name(), situation.reason.cloned());
+            let (group, reason) = (situation.group_name(), self.blocked_reason(situation));
             self.push(Change::Blocked { group, part: situation.part, role: seat.role.clone(), reason });
         }
         let mut question = question;
-        let mut options = question_options(situation, question);
+        let mut options = self.question_options(situation, question);
         if options.is_empty() && self.cx.workflow.question(question).free.is_none() {
             // None of its options can be taken here: a person still decides.
             question = self.cx.workflow.stuck;
-            options = question_options(situation, question);
+            options = self.question_options(situation, question);
         }
         let text = self.question_text(situation, question);
-        self.ask(situation.slot(), question, (text, options), asker, stopped);
+        let held = self.hold_report(situation, question, stopped.as_ref())?;
+        self.ask(situation.slot(), question, (text, options), asker, (stopped, held));
+        Ok(())
+    }
+
+    /// Declared options that can hold here; free answers add what the report offered.
+    fn question_options(&self, situation: &Situation<'_>, ix: QuestionIx) -> Vec<Name> {
+        let workflow = self.cx.workflow;
+        let question = workflow.question(ix);
+        let mut options: Vec<Name> = question
+            .options
+            .iter()
+            .filter(|(_, status)| {
+                let rules = workflow.by_answer.get(&(ix, *status)).map_or(&[][..], Vec::as_slice);
+                rules.iter().any(|rule| possible(situation, workflow.rule(*rule)))
+            })
+            .map(|(name, _)| name.clone())
+            .collect();
+        if question.free.is_some() {
+            options.extend(self.offered_options(situation).iter().cloned());
+        }
+        options
     }
 
     fn question_text(&self, situation: &Situation<'_>, question: QuestionIx) -> Name {
@@ -66,17 +87,9 @@ impl Draft<'_> {
                 let domain = situation.group.and_then(|group| group.flags.get("domain"));
                 domain.map(ToString::to_string).unwrap_or_default()
             }
-            path => {
-                let Some(handoff) = situation.handoff else { return String::new() };
-                if path == "handoff.context" && !handoff.questions.is_empty() {
-                    return asked_of_people(&handoff.questions);
-                }
-                match handoff.field(path) {
-                    Some(serde_json::Value::String(text)) => text.clone(),
-                    Some(other) => other.to_string(),
-                    None => String::new(),
-                }
-            }
+            // The folder that gates get. An agent's claim about it is no source.
+            "feature_directory" => self.cx.feature_directory.unwrap_or("{feature_directory}").to_owned(),
+            path => self.reported_text(situation, path).unwrap_or_default(),
         }
     }
 
@@ -93,6 +106,9 @@ impl Draft<'_> {
                 let rule = self.cx.workflow.rule(*rule);
                 self.because.push(Name::from(format!("a person lets the stopped move through: {}", rule.id)));
                 self.pass(situation, rule, voice)?;
+                let reporter = situation.reporter.map(|role| self.cx.workflow.role(role).name.clone());
+                let by = Voice { name: reporter.unwrap_or_else(|| voice.name.clone()), resolution: voice.resolution };
+                self.excuse_evidence(situation, rule, &by);
                 return self.verb(situation, rule, voice);
             }
         }
@@ -121,7 +137,7 @@ impl Draft<'_> {
 
 /// Questions as people read them: each with what goes with it on lines of its own. The options of the only one can be taken
 /// by their names; those of several are answered in words, and stand here.
-fn asked_of_people(questions: &[Asked]) -> String {
+pub(super) fn asked_of_people(questions: &[Asked]) -> String {
     let mut lines = Vec::new();
     for (index, asked) in questions.iter().enumerate() {
         let several = questions.len() > 1;
@@ -140,24 +156,4 @@ fn asked_of_people(questions: &[Asked]) -> String {
         lines.extend(more.iter().filter_map(|(name, said)| Some(format!("{indent}{name}: {}", said.as_ref()?.trim()))));
     }
     lines.join("\n")
-}
-
-/// Declared options that can hold here; free answers add what the handoff offered.
-fn question_options(situation: &Situation<'_>, ix: QuestionIx) -> Vec<Name> {
-    let workflow = situation.workflow();
-    let question = workflow.question(ix);
-    let mut options: Vec<Name> = question
-        .options
-        .iter()
-        .filter(|(_, status)| {
-            let rules = workflow.by_answer.get(&(ix, *status)).map_or(&[][..], Vec::as_slice);
-            rules.iter().any(|rule| possible(situation, workflow.rule(*rule)))
-        })
-        .map(|(name, _)| name.clone())
-        .collect();
-    let asked = situation.handoff.filter(|_| question.free.is_some()).map(|handoff| handoff.questions.as_slice());
-    if let Some([only]) = asked {
-        options.extend(only.options.iter().cloned());
-    }
-    options
 }

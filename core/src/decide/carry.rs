@@ -32,6 +32,7 @@ impl Draft<'_> {
         if !rule.climbs {
             self.pass(situation, rule, voice)?;
             self.excuse_evidence(situation, rule, voice);
+            self.explain_missing_evidence(situation, rule);
         }
         if let Some(passage) = passage {
             self.push(Change::Counted {
@@ -60,14 +61,16 @@ impl Draft<'_> {
             Verb::Spawn(target) => {
                 if let Some(role) = situation.resolve(target) {
                     self.action = Action::Spawn;
-                    self.give(situation, role, voice);
+                    self.give(situation, role, voice)?;
                 }
             }
             Verb::Respawn(target) => {
                 if let Some(role) = situation.resolve(target) {
                     self.action = Action::Respawn;
                     let task = if target == Target::Reporter { situation.task } else { Task::Work };
-                    self.assign(slot, role, task, voice.resolution);
+                    if task != Task::Work || !self.goes_to_author_phase(situation, role, role, voice)? {
+                        self.assign(slot, role, task, voice.resolution);
+                    }
                 }
             }
             Verb::Consult(target) => {
@@ -76,7 +79,7 @@ impl Draft<'_> {
                 }
             }
             Verb::Return => self.resume(situation, voice),
-            Verb::Escalate(target) => self.escalate(situation, rule, target, voice),
+            Verb::Escalate(target) => self.escalate(situation, rule, target, voice)?,
             Verb::Merge => {
                 if let Some(author) = situation.author() {
                     if let Some(group) = situation.group {
@@ -91,11 +94,10 @@ impl Draft<'_> {
                 self.back_to(situation, phase, None, voice)?;
             }
             Verb::Start => self.start(situation, voice)?,
-            Verb::Ask(question) => self.put_question(situation, question, rule.blocks, None),
+            Verb::Ask(question) => self.put_question(situation, question, rule.blocks, None)?,
             Verb::Complete => self.complete_group(situation)?,
             Verb::Defer => {
-                let why = situation.handoff.and_then(|handoff| handoff.field("defer_reason"));
-                let why = why.and_then(|value| value.as_str()).map_or_else(|| self.rule.clone(), Name::new);
+                let why = self.deferral_reason(situation);
                 self.drop_here(situation, End::Deferred { why, by: voice.name.clone(), acknowledged: None })?;
             }
             Verb::Validate(validator) => self.validate(situation, validator, rule, voice)?,
@@ -105,6 +107,10 @@ impl Draft<'_> {
             Verb::Redo => self.redo(situation, voice)?,
             Verb::Acknowledge => self.acknowledge_all(voice)?,
             Verb::Join => {
+                // The stage may be left by another phase, which does not have this plan.
+                if situation.phase.is_some_and(|phase| self.cx.workflow.phase(phase).plans) {
+                    self.take_plan(situation)?;
+                }
                 self.action = Action::Wait;
                 self.waits_for = Some(crate::decision::WaitsFor::Phase);
                 self.push(Change::PartDone { group: situation.group_name(), part: situation.part });
@@ -122,13 +128,31 @@ impl Draft<'_> {
         Ok(())
     }
 
+    /// The words of the role or the person that defers. Without words, the record says so and repeats what was asked.
+    fn deferral_reason(&self, situation: &Situation<'_>) -> Name {
+        let field = |path| self.reported_text(situation, path).filter(|words| !words.trim().is_empty());
+        let answer = || self.answer_text.as_ref().filter(|words| !words.trim().is_empty()).map(ToString::to_string);
+        let context = || situation.handoff.and_then(|_| field("handoff.context"));
+        if let Some(words) = field("defer_reason").or_else(answer).or_else(context) {
+            return Name::from(words);
+        }
+        match self.answering {
+            Some(question) => Name::from(format!("no reason given; the question was: {}", question.text)),
+            None => Name::new("no reason given"),
+        }
+    }
+
     /// An assignment; while somebody waits, it is to help them.
-    fn give(&mut self, situation: &Situation<'_>, role: RoleIx, voice: &Voice) {
+    fn give(&mut self, situation: &Situation<'_>, role: RoleIx, voice: &Voice) -> Result<(), Rejection> {
+        if self.goes_to_author_phase(situation, role, role, voice)? {
+            return Ok(());
+        }
         let author = self.cx.workflow.role(overridden(situation, role)).author;
         let waits = !situation.waiting().is_empty() && !self.already_ended(situation.slot(), 0);
         let helps = !author && waits;
         let task = if helps { Task::Consult } else { Task::Work };
         self.assign(situation.slot(), role, task, voice.resolution);
+        Ok(())
     }
 
     fn consult(&mut self, situation: &Situation<'_>, role: RoleIx, blocks: bool) {
@@ -136,7 +160,7 @@ impl Draft<'_> {
         let group = situation.group_name();
         if let Some(seat) = situation.seat(blocks) {
             if blocks {
-                let reason = situation.reason.cloned();
+                let reason = self.blocked_reason(situation);
                 let (part, role) = (situation.part, seat.role.clone());
                 self.push(Change::Blocked { group: group.clone(), part, role, reason });
             }
@@ -156,16 +180,22 @@ impl Draft<'_> {
         self.assign(situation.slot(), role, seat.task, voice.resolution);
     }
 
-    fn escalate(&mut self, situation: &Situation<'_>, rule: &Rule, target: Target, voice: &Voice) {
+    fn escalate(
+        &mut self,
+        situation: &Situation<'_>,
+        rule: &Rule,
+        target: Target,
+        voice: &Voice,
+    ) -> Result<(), Rejection> {
         self.escalated = true;
-        let rung = situation.resolve(target).and_then(|role| self.cx.workflow.role(role).escalates_to);
-        match rung {
-            Some(role) => {
-                self.action = Action::Spawn;
-                self.give(situation, role, voice);
-            }
-            None => self.stuck(situation, rule, None),
+        let target = situation.resolve(target);
+        let rung = target.and_then(|role| self.cx.workflow.role(role).escalates_to);
+        let judges = |above: &RoleIx| target.is_some_and(|target| situation.author_would_judge(target, *above));
+        match rung.filter(|above| !judges(above)) {
+            Some(role) => self.replace(situation, target, role, voice)?,
+            None => self.stuck(situation, rule, None)?,
         }
+        Ok(())
     }
 
     /// One rung up instead: the limit is reached.
@@ -197,8 +227,12 @@ impl Draft<'_> {
         let rung = target.and_then(|target| rung_above(self.cx.workflow, target, situation.reporter));
         let helps = matches!(rule.verb, Verb::Consult(_) | Verb::Return);
         // Nothing that the next role could report is the evidence of this one: a person decides.
-        let alone = |above: &RoleIx| target.is_some_and(|target| situation.stands_alone(target, *above));
-        let rung = rung.filter(|above| helps || !alone(above));
+        let decides = |above: &RoleIx| {
+            let replaces =
+                |target| situation.stands_alone(target, *above) || situation.author_would_judge(target, *above);
+            target.is_some_and(replaces)
+        };
+        let rung = rung.filter(|above| helps || !decides(above));
         let rung = rung.and_then(|rung| self.count_escalation(situation, rule, rung));
         match (rung, rule.verb) {
             (Some(role), Verb::Consult(_)) if free_role(situation, overridden(situation, role)) => {
@@ -211,18 +245,31 @@ impl Draft<'_> {
                     counted: passage.counted.clone(),
                     role: passage.role.clone(),
                 });
-                self.stuck(situation, rule, stopped);
+                self.stuck(situation, rule, stopped)?;
             }
             (Some(role), Verb::Goto(phase) | Verb::Rework(phase)) => {
                 self.back_to(situation, phase, Some(role), voice)?;
                 self.action = Action::Spawn;
             }
-            (Some(role), _) => {
-                self.action = Action::Spawn;
-                self.give(situation, role, voice);
-            }
+            (Some(role), _) => self.replace(situation, target, role, voice)?,
         }
         Ok(())
+    }
+
+    /// The role above takes over, where the role that it replaces would have worked.
+    fn replace(
+        &mut self,
+        situation: &Situation<'_>,
+        target: Option<RoleIx>,
+        role: RoleIx,
+        voice: &Voice,
+    ) -> Result<(), Rejection> {
+        self.action = Action::Spawn;
+        let author = target.filter(|target| self.cx.workflow.role(*target).author);
+        match author {
+            Some(author) if self.goes_to_author_phase(situation, author, role, voice)? => Ok(()),
+            Some(_) | None => self.give(situation, role, voice),
+        }
     }
 
     /// Escalations of a loop run out as well, or work could come back to the same rung without end. Returns the first rung
@@ -258,8 +305,13 @@ impl Draft<'_> {
     }
 
     /// Nobody above: a person decides.
-    pub(crate) fn stuck(&mut self, situation: &Situation<'_>, rule: &Rule, stopped: Option<Stopped>) {
-        self.put_question(situation, self.cx.workflow.stuck, rule.blocks, stopped);
+    pub(crate) fn stuck(
+        &mut self,
+        situation: &Situation<'_>,
+        rule: &Rule,
+        stopped: Option<Stopped>,
+    ) -> Result<(), Rejection> {
+        self.put_question(situation, self.cx.workflow.stuck, rule.blocks, stopped)
     }
 
     /// Evidence that the rule records.
@@ -301,22 +353,31 @@ impl Draft<'_> {
             (Some(Measure::BlockingFindings) | None, _) => "blocking findings are",
         };
         let message = format!("`{}` cannot pass: {open} {what} open", pass.name);
-        let listed = pass.measured == Some(Measure::BlockingFindings) && !self.preview;
-        let findings = situation.group.filter(|_| listed).map(|group| self.findings_of(group)).unwrap_or_default();
-        refuse::still_open(situation, message, findings)
+        let group = situation.group.filter(|_| !self.preview);
+        match pass.measured {
+            Some(Measure::FailingTests) => {
+                let tests = situation.handoff.filter(|_| !self.preview).and_then(|h| h.failing_tests.as_deref());
+                refuse::still_failing(situation, message, tests.unwrap_or_default())
+            }
+            Some(Measure::BlockingFindings) | None => {
+                let findings = group.map(|group| self.findings_of(group)).unwrap_or_default();
+                refuse::still_open(situation, message, findings.iter().collect())
+            }
+        }
     }
 
-    /// The findings of a group as this decision leaves them.
-    fn findings_of<'g>(&'g self, group: &'g Group) -> Vec<&'g Finding> {
-        let mut findings: Vec<&Finding> = group.findings.iter().collect();
+    /// The findings of a group as this decision would leave them. Known ones keep the ids that they have: the refusal
+    /// changes nothing, so the next report must name them by these.
+    fn findings_of(&self, group: &Group) -> Vec<Finding> {
+        let mut findings = group.findings.clone();
         let moves = self.changes.iter().filter_map(|change| {
             let Change::Reviewed { group: reviewed, findings, .. } = change else { return None };
             (*reviewed == group.id).then_some(findings)
         });
         for (index, finding) in moves.flatten() {
             match findings.get_mut(usize::try_from(*index).unwrap_or(usize::MAX)) {
-                Some(old) => *old = finding,
-                None => findings.push(finding),
+                Some(old) => *old = Finding { id: old.id.clone(), ..finding.clone() },
+                None => findings.push(finding.clone()),
             }
         }
         findings
@@ -347,6 +408,7 @@ impl Draft<'_> {
             .map(|(index, finding)| {
                 let mut finding = finding.clone();
                 finding.status = crate::state::FindingStatus::Accepted;
+                finding.accepted_as_is_by = Some(voice.name.clone());
                 (u32::try_from(index).unwrap_or(u32::MAX), finding)
             })
             .collect();

@@ -110,13 +110,21 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// An author that changes files while it helps another role leaves a tree that was neither tested nor approved.
+    /// A role that changes files while it judges, helps, merges or is blocked leaves a tree that no other role has tested or
+    /// approved. Where that tree failed before, the failure holds again.
     pub(super) fn void_changed_work(&mut self, situation: &Situation<'_>, observed: Option<&ObservedChanges>) {
         let (Some(group), Some(observed)) = (situation.group, observed) else { return };
-        let helps = situation.task == Task::Consult
-            && situation.reporter.is_some_and(|role| situation.workflow().role(role).author);
-        if helps && group.has_evidence() && changes_tree(group.diff.as_ref(), observed) {
+        if !changes_tree(group.diff.as_ref(), observed) {
+            return;
+        }
+        let known = self.failures_now(group);
+        let back: Vec<Name> =
+            group.failures_of_tree(&observed.tree).filter(|name| !known.contains(name)).cloned().collect();
+        if group.has_evidence() || !back.is_empty() {
             self.lapse_passes(group);
+        }
+        for name in back {
+            self.push(Change::EvidenceFailed { group: group.id.clone(), name });
         }
     }
 
@@ -152,12 +160,17 @@ impl Draft<'_> {
         if !self.lacks_changes(group) {
             return Ok(());
         }
-        let message = format!("group `{}` changes no file, and its completion requires changes", group.id);
+        // The report may be a reviewer's: the author is the role that left no changes.
+        let author = group.author.as_ref().map_or("its author", Name::as_str);
+        let message = format!(
+            "group `{}` changes no file, and its completion requires changes: {author}, its author, delivered none",
+            group.id
+        );
         let unless: Vec<&str> = self.accepting().map(Name::as_str).collect();
         let help = match unless.as_slice() {
-            [] => "send the work back to its author".to_owned(),
+            [] => format!("send the work back to {author}"),
             names => format!(
-                "send the work back to its author; once its author states that there is nothing to do, that can be accepted ({})",
+                "send the work back to {author}; once {author} reports that there is nothing to do, that can be accepted ({})",
                 names.join(", ")
             ),
         };

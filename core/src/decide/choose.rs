@@ -86,7 +86,8 @@ pub(crate) fn possible(situation: &Situation<'_>, rule: &Rule) -> bool {
         | Condition::RaisedAgain
         | Condition::Completes
         | Condition::Lacks(_)
-        | Condition::ApprovedAlready => true,
+        | Condition::ApprovedAlready
+        | Condition::NothingToDo => true,
         Condition::InGroup
         | Condition::InSession
         | Condition::HasAuthor
@@ -147,6 +148,7 @@ fn holds(situation: &Situation<'_>, rule: &Rule, condition: &Condition, facts: &
         Condition::Lacks(need) => situation.lacks(*need, rule),
         Condition::ApprovedAlready => situation.approved_already(rule),
         Condition::Undelivered => situation.group.is_some_and(|group| !group.delivered),
+        Condition::NothingToDo => situation.awaits_acceptance(rule),
     }
 }
 

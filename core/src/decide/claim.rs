@@ -5,9 +5,9 @@ use crate::command::Claim;
 use crate::decide::draft::Draft;
 use crate::decide::{Cx, Outcome};
 use crate::event::{Cause, Change};
-use crate::id::{AssignmentId, Name};
+use crate::id::Name;
 use crate::rejection::Rejection;
-use crate::state::Progress;
+use crate::state::{Group, Progress};
 
 pub(super) fn claim(cx: &Cx<'_>, claim: &Claim) -> Result<Outcome, Rejection> {
     let assignment = cx.open_assignment(claim.assignment)?;
@@ -26,18 +26,21 @@ pub(super) fn claim(cx: &Cx<'_>, claim: &Claim) -> Result<Outcome, Rejection> {
     cx.is_watched(claim.via.as_ref())?;
     let mut draft = Draft::new(*cx, Name::new("claim"));
     let (assignment, token, lease_until) = (claim.assignment, claim.token, claim.lease_until);
-    let awaiting = cx.groups_awaiting(assignment);
+    let awaiting = cx.groups_awaiting(claim);
     draft.push(Change::Claimed { assignment, token, lease_until, via: claim.via.clone(), awaiting });
-    Ok(draft.record(Cause::Claimed { assignment, prompt: claim.prompt, via: claim.via.clone() }))
+    let prompt = claim.prompt.as_ref().map(|prompt| prompt.digest);
+    Ok(draft.record(Cause::Claimed { assignment, prompt, via: claim.via.clone() }))
 }
 
 impl Cx<'_> {
     /// The groups that the holder of an assignment of the session is asked to confirm. They are recorded with the claim,
     /// because a report that names none confirms what the prompt listed, and nothing that came later.
-    fn groups_awaiting(&self, assignment: AssignmentId) -> Vec<Name> {
-        let of_session = self.state.assignments.get(&assignment).is_some_and(|given| given.group.is_none());
-        let groups =
-            self.state.groups.iter().filter(|group| of_session && group.progress == Progress::AwaitingConfirmation);
+    fn groups_awaiting(&self, claim: &Claim) -> Vec<Name> {
+        let of_session = self.state.assignments.get(&claim.assignment).is_some_and(|given| given.group.is_none());
+        let is_listed =
+            |group: &Group| claim.prompt.as_ref().is_none_or(|prompt| prompt.confirmable.contains(&group.id));
+        let awaits = |group: &&Group| group.progress == Progress::AwaitingConfirmation && is_listed(group);
+        let groups = self.state.groups.iter().filter(|group| of_session && awaits(group));
         groups.map(|group| group.id.clone()).collect()
     }
 }

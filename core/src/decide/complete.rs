@@ -12,10 +12,8 @@ use crate::workflow::{Source, Verb};
 
 pub(super) fn complete(cx: &Cx<'_>, complete: &Complete) -> Result<Outcome, Rejection> {
     let mut draft = Draft::new(*cx, Name::new("completion"));
-    let mut reasons = draft.judge_groups(true);
-    if !cx.state.groups.is_empty() {
-        reasons.extend(draft.judge_result(&reasons));
-    }
+    let investigation = cx.state.session.as_ref().is_some_and(|session| session.investigation);
+    let mut reasons = draft.judge_end(investigation || cx.workflow.has_phases());
     let enders: Vec<&str> = enders(cx);
     if !enders.is_empty() {
         let text = format!("only {} can end the session, by reporting so", enders.join(" or "));
@@ -23,6 +21,7 @@ pub(super) fn complete(cx: &Cx<'_>, complete: &Complete) -> Result<Outcome, Reje
     } else if reasons.is_empty() {
         reasons.push(Reason::new(Code::NotSaid, None, "the session ends by itself with its last phase"));
     }
+    reasons.extend(draft.final_gate_reasons());
     draft.action = Action::Wait;
     draft.judgement = Some(Judgement { verdict: Verdict::Reject, reasons });
     Ok(draft.finish(Cause::CompletionAsked { by: complete.by.clone() }))

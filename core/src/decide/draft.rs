@@ -11,9 +11,9 @@ use crate::decide::{Cx, Outcome};
 use crate::decision::*;
 use crate::event::{Cause, Change, Closing, Event, Resolution};
 use crate::handoff::PlannedGroup;
-use crate::id::{AssignmentId, GateRunId, Name, QuestionId};
+use crate::id::{AssignmentId, DecisionId, GateRunId, Name, QuestionId};
 use crate::observed::ObservedChanges;
-use crate::state::{GatePurpose, Group, Holder, Lane, Question, Roster, Seat, Stopped};
+use crate::state::{GatePurpose, Group, HeldReport, Holder, Lane, Question, Roster, Seat, SessionStatus, Stopped};
 use crate::workflow::*;
 
 /// Whatever role a decision arrives at goes through the overrides once, in order.
@@ -77,6 +77,8 @@ pub(crate) struct Draft<'a> {
     pub(crate) roster: Roster<'a>,
     /// The question that is being answered.
     pub(crate) answering: Option<&'a Question>,
+    /// The person's own words beside the option, or instead of one.
+    pub(crate) answer_text: Option<Name>,
     pub(crate) gate_output: Option<Name>,
     /// What was given in, whole.
     pub(crate) handoff: Option<Arc<serde_json::Value>>,
@@ -113,6 +115,7 @@ impl<'a> Draft<'a> {
             planned: Vec::new(),
             roster: Roster::over(&cx.state.roster),
             answering: None,
+            answer_text: None,
             gate_output: None,
             handoff: None,
             observed: None,
@@ -136,10 +139,11 @@ impl<'a> Draft<'a> {
         }
     }
 
-    pub(crate) fn plan_group(&mut self, group: PlannedGroup) {
+    /// `reported`: the decision that has the plan, where it is not this one.
+    pub(crate) fn plan_group(&mut self, group: PlannedGroup, reported: Option<DecisionId>) {
         let planned = Group::planned(&group);
         self.roster.add(self.cx.state.groups.len().saturating_add(self.planned.len()), &planned);
-        self.push(Change::GroupPlanned { group });
+        self.push(Change::GroupPlanned { group, reported });
         self.spare_needs(&planned);
         self.planned.push(planned);
     }
@@ -176,7 +180,11 @@ impl<'a> Draft<'a> {
         };
         let at = self.cx.inputs.now;
         let (decision, handoff) = (Some(decision), self.handoff);
-        Outcome::Decided(Box::new(Event { at, cause, decision, changes: self.changes, handoff }))
+        let mut event = Event { at, cause, decision, changes: self.changes, handoff };
+        if !self.preview {
+            state_exceptions(&self.cx, &mut event);
+        }
+        Outcome::Decided(Box::new(event))
     }
 
     /// Gives an assignment to a role, after overrides.
@@ -316,7 +324,7 @@ impl<'a> Draft<'a> {
         question: QuestionIx,
         (text, options): (Name, Vec<Name>),
         asker: Option<Seat>,
-        stopped: Option<Stopped>,
+        (stopped, held): (Option<Stopped>, Option<HeldReport>),
     ) {
         let id = self.last_question.next();
         self.last_question = id;
@@ -324,7 +332,7 @@ impl<'a> Draft<'a> {
         self.action = Action::Ask;
         self.question = Some(Put { question: id, name: name.clone(), text: text.clone(), options: options.clone() });
         let (group, part) = (slot.name(), slot.part);
-        self.push(Change::Asked { question: id, name, group, part, text, options, asker, stopped });
+        self.push(Change::Asked { question: id, name, group, part, text, options, asker, stopped, held });
     }
 
     /// Takes away whatever is open in a lane, but for one part if that is told.
@@ -363,6 +371,21 @@ impl<'a> Draft<'a> {
             }
         }
     }
+}
+
+/// A decision that completes the session names everything that the session does without.
+fn state_exceptions(cx: &Cx<'_>, event: &mut Event) {
+    let completes = |change: &Change| matches!(change, Change::Session { status: SessionStatus::Completed });
+    if !event.changes.iter().any(completes) {
+        return;
+    }
+    let mut after = cx.state.clone();
+    after.apply(event);
+    let Some(decision) = &mut event.decision else { return };
+    decision.because.extend(after.completion_record(cx.workflow).into_iter().map(|exception| {
+        let group = exception.group.map_or(String::new(), |group| format!("{group}: "));
+        Name::from(format!("exception: {group}{}", exception.text))
+    }));
 }
 
 impl<'a> Situation<'a> {

@@ -1,12 +1,19 @@
 //! What each option of an open question leads to: the decision itself, taken on a copy and put into words.
 
 use crate::command::{Answer, Choice, Command, Inputs};
+use crate::decide::answer::gate_left_failed;
 use crate::decide::{Outcome, decide};
 use crate::decision::{Decision, Verdict, WaitsFor};
 use crate::event::{Change, Event};
 use crate::id::{Name, QuestionId, Timestamp};
-use crate::state::{End, SessionStatus, State};
+use crate::state::{End, FindingStatus, HeldReport, Question, SessionStatus, State};
 use crate::workflow::{Task, Workflow};
+
+/// Groups named in an effect.
+const MOST_GROUPS: usize = 12;
+
+/// Characters shown of a question that follows.
+const MOST_OF_QUESTION: usize = 160;
 
 /// An option of a question and its effect. `option: None` is an answer in free words.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,7 +28,12 @@ pub fn option_effects(workflow: &Workflow, state: &State, id: QuestionId) -> Vec
     let effect = |choice: Choice| {
         let answer = Answer { question: id, choice, by: Name::new("a person"), allow: Vec::new() };
         match decide(workflow, state, &Command::Answer(answer), &Inputs { now: Timestamp(0) }) {
-            Ok(Outcome::Decided(event)) => describe(&event),
+            Ok(Outcome::Decided(event)) => {
+                let mut parts: Vec<String> = failed_gate(workflow, state, question, &event).into_iter().collect();
+                parts.extend(describe(&event));
+                parts.extend(dropped_plan(question, &event));
+                if parts.is_empty() { "the session goes on".to_owned() } else { parts.join("; ") }
+            }
             Ok(Outcome::Repeated(_)) => "no change".to_owned(),
             Err(rejection) => format!("refused: {}", rejection.message),
         }
@@ -36,16 +48,25 @@ pub fn option_effects(workflow: &Workflow, state: &State, id: QuestionId) -> Vec
         .collect();
     let declared = workflow.question_named(&question.name).map(|ix| workflow.question(ix));
     if declared.is_some_and(|declared| declared.free.is_some()) {
-        effects.push(OptionEffect { option: None, effect: effect(Choice::Text(Name::new("…"))) });
+        effects.push(OptionEffect { option: None, effect: effect(Choice::Text(Name::new("an answer"))) });
     }
     effects
 }
 
-fn describe(event: &Event) -> String {
+fn describe(event: &Event) -> Vec<String> {
     let mut parts: Vec<String> = event.changes.iter().filter_map(ended).collect();
+    parts.extend(event.changes.iter().filter_map(settled));
+    parts.extend(event.changes.iter().filter_map(counted_again));
+    parts.extend(planned(&event.changes));
     parts.extend(event.changes.iter().filter_map(assigned));
     parts.extend(event.decision.iter().flat_map(follows));
-    if parts.is_empty() { "the session goes on".to_owned() } else { parts.join("; ") }
+    parts
+}
+
+fn failed_gate(workflow: &Workflow, state: &State, question: &Question, event: &Event) -> Option<String> {
+    let rule = event.decision.as_ref().and_then(|decision| workflow.rule_index.get(&decision.rule))?;
+    let gate = gate_left_failed(workflow, state, question, workflow.rule(*rule).verb)?;
+    Some(format!("gate {gate} stays failed; the work goes on"))
 }
 
 /// Groups and sessions that end, and deferrals that are acknowledged.
@@ -71,6 +92,49 @@ fn ended(change: &Change) -> Option<String> {
     }
 }
 
+/// Findings that the answer settles although they are open.
+fn settled(change: &Change) -> Option<String> {
+    let Change::Reviewed { group, findings, .. } = change else { return None };
+    let accepted = findings.iter().filter(|(_, finding)| finding.status == FindingStatus::Accepted);
+    let names: Vec<&str> = accepted.map(|(_, finding)| finding.id.as_str()).collect();
+    (!names.is_empty()).then(|| format!("accepts {group} with these findings open: {}", names.join(", ")))
+}
+
+fn counted_again(change: &Change) -> Option<String> {
+    let Change::CounterReset { counted, .. } = change else { return None };
+    Some(format!("loop {counted} counts from 1 again"))
+}
+
+/// Groups that the answer adds to the session.
+fn planned(changes: &[Change]) -> Option<String> {
+    let names: Vec<&str> = changes
+        .iter()
+        .filter_map(|change| {
+            let Change::GroupPlanned { group, .. } = change else { return None };
+            Some(group.id.as_str())
+        })
+        .collect();
+    let listed = names.get(..MOST_GROUPS).unwrap_or(&names).join(", ");
+    match names.len() {
+        0 => None,
+        1 => Some(format!("plans group {listed}")),
+        count if count > MOST_GROUPS => Some(format!("plans {count} groups: {listed}, …")),
+        count => Some(format!("plans {count} groups: {listed}")),
+    }
+}
+
+/// A plan that the question holds and the answer neither starts nor holds on to.
+fn dropped_plan(question: &Question, event: &Event) -> Option<String> {
+    let groups = question.held.as_ref().and_then(|held| held.groups.as_ref())?;
+    let keeps = |change: &Change| {
+        let holds = |held: &HeldReport| held.groups.is_some();
+        matches!(change, Change::GroupPlanned { .. })
+            || matches!(change, Change::Asked { held: Some(held), .. } if holds(held))
+    };
+    let plural = if groups.len() == 1 { "" } else { "s" };
+    (!event.changes.iter().any(keeps)).then(|| format!("the planned group{plural} will not start"))
+}
+
 fn assigned(change: &Change) -> Option<String> {
     let Change::Assigned { role, group, task, attempt, .. } = change else { return None };
     let on = group.as_ref().map(|group| format!(" {group}")).unwrap_or_default();
@@ -84,10 +148,17 @@ fn assigned(change: &Change) -> Option<String> {
     Some(format!("{work}{attempt}"))
 }
 
+/// The first line of a question, as far as it fits into an effect.
+fn first_line(text: &str) -> String {
+    let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim();
+    let head: String = line.chars().take(MOST_OF_QUESTION).collect();
+    if head.len() < text.trim().len() { format!("{head} …") } else { head }
+}
+
 fn follows(decision: &Decision) -> Vec<String> {
     let mut parts = Vec::new();
     parts.extend(decision.gate.as_ref().map(|gate| format!("gate {} runs", gate.gate)));
-    parts.extend(decision.question.as_ref().map(|put| format!("a person is asked: {}", put.name)));
+    parts.extend(decision.question.as_ref().map(|put| format!("a person is asked: {}", first_line(&put.text))));
     parts.extend(decision.waits_for.map(|waits| match waits {
         WaitsFor::Phase => "waits for the other phases".to_owned(),
         WaitsFor::Groups => "waits for the other groups".to_owned(),

@@ -2,19 +2,21 @@
 //!
 //! A finding ends explicitly: its reviewer confirms the fix, accepts the rejection or drops it. Leaving it out is enough
 //! only where the author answered `fixed`. Everything else stays open, so that no review forgets an unanswered finding.
+//! A restatement with `blocking: false` ends nothing: otherwise a reviewer could end a finding by lowering it.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::code::Code;
 use crate::decision::Warning;
-use crate::handoff::{Grade, Handoff, Issue};
+use crate::handoff::{Answer, Grade, Handoff, Issue};
 use crate::id::Name;
 use crate::state::{Finding, FindingStatus, Group};
 
 /// The findings while a review is applied. A finding is copied where the review moves it.
 pub(super) struct LedgerReview<'g> {
     handoff: &'g Handoff,
+    group: &'g Group,
     pub(super) findings: Vec<Cow<'g, Finding>>,
     /// Places by `location|title`, so that a review of thousands of findings stays linear.
     by_identity: BTreeMap<(String, String), Vec<usize>>,
@@ -23,6 +25,8 @@ pub(super) struct LedgerReview<'g> {
     /// The role has reviewed this group before.
     later: bool,
     raised: BTreeSet<usize>,
+    /// Places that this review lists, also those that it would only lower.
+    listed: BTreeSet<usize>,
     /// Issues of this review that block.
     pub(super) raised_blocking: u32,
     /// Issues that the review calls blocking and that cannot block.
@@ -47,11 +51,13 @@ impl<'g> LedgerReview<'g> {
         }
         Self {
             handoff,
+            group,
             findings: group.findings.iter().map(Cow::Borrowed).collect(),
             by_identity,
             own_by_id,
             later: group.reviewers.contains(&handoff.role),
             raised: BTreeSet::new(),
+            listed: BTreeSet::new(),
             raised_blocking: 0,
             held_back: 0,
             raised_again: false,
@@ -83,9 +89,11 @@ impl<'g> LedgerReview<'g> {
         }
         for dropped in &handoff.tracking.findings_dropped {
             for index in self.close_own("findings_dropped", &dropped.id) {
-                let title = self.findings.get(index).map_or("", |finding| finding.title.as_str());
+                let Some(finding) = self.findings.get_mut(index) else { continue };
+                let title = &finding.title;
                 let note = format!("{} dropped {} ({title}): {}", handoff.role, dropped.id, dropped.reason);
                 self.notes.push(Name::from(note));
+                finding.to_mut().dropped_because = Some(dropped.reason.clone());
             }
         }
     }
@@ -95,6 +103,14 @@ impl<'g> LedgerReview<'g> {
         let Some(last) = self.own_open(id).last().copied() else {
             return self.warn_not_open("rejections_accepted", id);
         };
+        let answer = self.findings.get(last).and_then(|finding| finding.response.as_ref());
+        if answer.is_none_or(|answer| answer.response != Answer::Rejected) {
+            let state = answer.map_or("did not answer it".to_owned(), |a| format!("answered `{}`", a.response.name()));
+            let text = format!(
+                "`rejections_accepted` names {id}, and its author {state}: it ends by the word of the reviewer"
+            );
+            self.warnings.push(Warning::coded(Code::UnresolvedRejection, text));
+        }
         let identity = self.findings.get(last).map(|finding| Finding::identity(&finding.location, &finding.title));
         let same = identity.and_then(|identity| self.by_identity.get(&identity)).cloned().unwrap_or_default();
         for index in same {
@@ -138,10 +154,15 @@ impl<'g> LedgerReview<'g> {
     pub(super) fn raise_issues(&mut self) {
         for issue in self.handoff.issues.iter().flatten() {
             let place = self.raise(issue);
-            self.raised.insert(place);
+            self.listed.insert(place);
             if !issue.blocking {
+                let lowered = self.findings.get(place).is_some_and(|finding| finding.is_blocking());
+                if !lowered {
+                    self.raised.insert(place);
+                }
                 continue;
             }
+            self.raised.insert(place);
             let Some(finding) = self.findings.get(place) else { continue };
             if finding.is_blocking() {
                 self.raised_blocking = self.raised_blocking.saturating_add(1);
@@ -170,6 +191,11 @@ impl<'g> LedgerReview<'g> {
             self.note_raised_again(issue);
             return index;
         }
+        let blocks = |index: &usize| self.findings.get(*index).is_some_and(|finding| finding.is_blocking());
+        if let Some(index) = known.filter(|index| !issue.blocking && blocks(index)) {
+            self.keep_blocking(index, issue);
+            return index;
+        }
         let blocking = issue.blocking && !self.is_late_and_minor(issue, known);
         let old = known.and_then(|index| self.findings.get(index));
         if let Some(index) = known.filter(|_| old.is_some_and(|old| old.stands_as(issue, blocking))) {
@@ -186,6 +212,8 @@ impl<'g> LedgerReview<'g> {
             status: FindingStatus::Open,
             response_refuted: response.is_some(),
             response,
+            accepted_as_is_by: None,
+            dropped_because: None,
         });
         let place = known.unwrap_or(self.findings.len());
         match self.findings.get_mut(place) {
@@ -193,6 +221,21 @@ impl<'g> LedgerReview<'g> {
             None => self.findings.push(finding),
         }
         place
+    }
+
+    /// The review restates an open blocking finding with `blocking: false`. Its severity and id change, no more. A
+    /// finding that is listed is there, so an answer `fixed` no longer lets the review leave it out.
+    fn keep_blocking(&mut self, index: usize, issue: &Issue) {
+        self.refute_response(index);
+        let Some(finding) = self.findings.get_mut(index) else { return };
+        let finding = finding.to_mut();
+        finding.severity = issue.severity;
+        finding.id = issue.id.clone();
+        let text = format!(
+            "{} stays blocking: `blocking: false` does not end it; end it by its id in `fixes_confirmed` or `findings_dropped`",
+            issue.id
+        );
+        self.warnings.push(Warning::plain(text));
     }
 
     fn note_raised_again(&mut self, issue: &Issue) {
@@ -231,5 +274,56 @@ impl<'g> LedgerReview<'g> {
                 self.unresolved.push(index);
             }
         }
+    }
+
+    /// Gives a finding of this review an id of its own where another open finding has that id. Answers and verdicts name
+    /// findings by id, so one id for two findings would end both at once.
+    pub(super) fn separate_ids(&mut self) {
+        let is_open = |finding: &Finding| finding.status == FindingStatus::Open;
+        let others = self.findings.iter().enumerate().filter(|(index, f)| is_open(f) && !self.listed.contains(index));
+        let others: BTreeMap<Name, usize> = others.map(|(index, finding)| (finding.id.clone(), index)).collect();
+        let clashes = self.listed.iter().copied().filter_map(|index| {
+            let finding = self.findings.get(index).filter(|finding| is_open(finding))?;
+            others.get(&finding.id).map(|other| (index, *other))
+        });
+        let clashes: Vec<(usize, usize)> = clashes.collect();
+        if clashes.is_empty() {
+            return;
+        }
+        let listed = self.handoff.issues.iter().flatten().map(|issue| &issue.id);
+        let mut taken: BTreeSet<Name> = listed.chain(others.keys()).cloned().collect();
+        for (index, other) in clashes {
+            let stored = self.group.findings.get(index).map(|finding| &finding.id);
+            let kept = stored.filter(|id| !taken.contains(*id)).cloned();
+            let Some(finding) = self.findings.get(index) else { continue };
+            let id = kept.unwrap_or_else(|| unused_id(&finding.id, &taken, &self.group.findings));
+            taken.insert(id.clone());
+            self.rename(index, other, &id);
+        }
+    }
+
+    fn rename(&mut self, index: usize, other: usize, id: &Name) {
+        let known = self.findings.get(other).map(|finding| format!("{} ({})", finding.title, finding.location));
+        let (Some(known), Some(finding)) = (known, self.findings.get_mut(index)) else { return };
+        let finding = finding.to_mut();
+        let old = std::mem::replace(&mut finding.id, id.clone());
+        let text = format!(
+            "`{old}` is the id of an open finding: {known}; {} ({}) gets the id `{id}`",
+            finding.title, finding.location
+        );
+        self.warnings.push(Warning::coded(Code::RepeatedId, text));
+    }
+}
+
+/// `F1-2`, or the next number that no finding of the group and no issue of the review has.
+fn unused_id(id: &Name, taken: &BTreeSet<Name>, findings: &[Finding]) -> Name {
+    let known: BTreeSet<&Name> = findings.iter().map(|finding| &finding.id).collect();
+    let mut number: u32 = 2;
+    loop {
+        let candidate = Name::from(format!("{id}-{number}"));
+        if number == u32::MAX || !taken.contains(&candidate) && !known.contains(&candidate) {
+            return candidate;
+        }
+        number = number.saturating_add(1);
     }
 }

@@ -77,7 +77,7 @@ pub(crate) fn route_gate<'a>(
         Some(chosen) => draft.carry(&situation, chosen, &interlock())?,
         None => {
             draft.because.push(Name::from(format!("gate `{}` failed and no entry of its `fail` holds here", run.gate)));
-            draft.put_question(&situation, cx.workflow.stuck, false, None);
+            draft.put_question(&situation, cx.workflow.stuck, false, None)?;
         }
     }
     Ok(draft)
@@ -101,6 +101,7 @@ impl<'a> Situation<'a> {
             reason: None,
             ledger: Ledger::of(group),
             given,
+            is_stale: false,
             awaiting: &[],
         }
     }

@@ -122,7 +122,8 @@ impl<'a> Draft<'a> {
                         self.read(group, guard);
                     }
                     let climbed = stands_in.filter(|(own, _)| *own == phase).map(|(_, role)| role);
-                    if let Some(role) = climbed.or_else(|| phase_role(&cx, group, phase)) {
+                    let role = climbed.or_else(|| phase_role(&cx, group, phase));
+                    if let Some(role) = role.filter(|role| !self.asks_for_other_reviewer(group, slot, phase, *role)) {
                         self.assign(slot, role, Task::Work, Resolution::Rework);
                     }
                 }

@@ -29,6 +29,8 @@ pub(crate) struct Ledger {
     pub(crate) raised_again: bool,
     /// Blocking findings of the reporter that it neither ended nor raised again, by their place in the ledger.
     pub(crate) unresolved: Vec<usize>,
+    /// Tests are on record as failing, and the report would leave the stage without a word on them.
+    pub(crate) tests_unstated: bool,
     pub(crate) moves: Vec<(u32, Finding)>,
     pub(crate) tests: Option<Vec<Name>>,
     pub(crate) warnings: Vec<Warning>,
@@ -45,6 +47,8 @@ pub(crate) enum Bearing {
     Counts,
     /// It approves, or leaves the stage: saying nothing says that nothing is open.
     Restates,
+    /// It leaves the stage by a status that says nothing of the measure: what is on record has to be stated.
+    MustState,
 }
 
 /// What a report has to do with each measure.
@@ -91,10 +95,17 @@ impl Ledger {
             Bearing::None => {}
             Bearing::Counts if handoff.issues.is_none() && !tracks => {}
             Bearing::Counts => ledger.review(group, handoff, handoff.issues.is_some()),
-            Bearing::Restates => ledger.review(group, handoff, true),
+            Bearing::Restates | Bearing::MustState => ledger.review(group, handoff, true),
         }
-        let says = handoff.failing_tests.is_some() && bearings.tests != Bearing::None;
-        if says || bearings.tests == Bearing::Restates {
+        let stated = handoff.failing_tests.is_some();
+        let tested = match bearings.tests {
+            Bearing::None => false,
+            Bearing::Counts => stated,
+            Bearing::Restates => true,
+            Bearing::MustState => stated || group.failing_tests.is_empty(),
+        };
+        ledger.tests_unstated = bearings.tests == Bearing::MustState && !tested;
+        if tested {
             let tests = handoff.failing_tests.clone().unwrap_or_default();
             ledger.failing = count(tests.len());
             ledger.tested = true;
@@ -111,6 +122,7 @@ impl Ledger {
         review.apply_verdicts();
         review.raise_issues();
         review.end_what_is_omitted(restated);
+        review.separate_ids();
         self.blocking = count(review.findings.iter().filter(|finding| finding.is_blocking()).count());
         self.reviewed = true;
         let own = |finding: &&Cow<'_, Finding>| finding.is_blocking() && finding.raised_by == handoff.role;

@@ -5,8 +5,11 @@ use crate::command::Merged;
 use crate::decide::report::route_report;
 use crate::decide::{Cx, Outcome};
 use crate::event::Cause;
+use crate::handoff::Handoff;
+use crate::id::Name;
 use crate::rejection::Rejection;
 use crate::workflow::Task;
+use serde_json::Value as Json;
 
 pub(super) fn merged(cx: &Cx<'_>, merged: &Merged) -> Result<Outcome, Rejection> {
     let closed = cx.assignment(merged.assignment)?.closed;
@@ -23,5 +26,11 @@ pub(super) fn merged(cx: &Cx<'_>, merged: &Merged) -> Result<Outcome, Rejection>
     draft.given_in_via(assignment.via.as_ref());
     draft.handoff = Some(merged.handoff.submitted.clone());
     let status = merged.handoff.said.clone();
-    Ok(draft.finish(Cause::Merged { assignment: merged.assignment, status }))
+    Ok(draft.finish(Cause::Merged { assignment: merged.assignment, status, conflicts: conflicts(&merged.handoff) }))
+}
+
+/// The files that the merge reports in conflict.
+fn conflicts(handoff: &Handoff) -> Vec<Name> {
+    let files = handoff.field("conflicting_files").and_then(Json::as_array);
+    files.into_iter().flatten().filter_map(Json::as_str).map(Name::new).collect()
 }

@@ -7,6 +7,7 @@ mod accept;
 mod acknowledge;
 mod answer;
 mod ask;
+mod author_phase;
 mod cancel;
 mod carry;
 mod changes;
@@ -19,6 +20,7 @@ mod effects;
 mod facts;
 mod findings;
 mod gate;
+mod held;
 mod join;
 mod lease;
 mod ledger;
@@ -33,6 +35,7 @@ mod refuse;
 mod report;
 mod situation;
 mod start;
+mod stated;
 mod upgrade;
 mod validate;
 mod waive;
@@ -51,9 +54,11 @@ pub(crate) use carry::{rung_above, sends_back};
 pub(crate) use choose::aim;
 pub use effects::{OptionEffect, option_effects};
 pub(crate) use facts::{DOMAIN, REASON};
-pub use offer::{FactOutcome, Offer, offers};
+pub use offer::{FactOutcome, Offer, missing_evidence, offers, role_after_overrides};
 pub(crate) use report::{Given, GivenLoop, route_report};
+pub use report::{returned_status, returned_status_of_role};
 pub(crate) use situation::test_holds;
+pub use validate::doubts;
 pub(crate) use {answer::route_answer, gate::route_gate};
 
 /// Do settings and flags of a described group let this through?
@@ -78,6 +83,20 @@ pub fn decide(workflow: &Workflow, state: &State, command: &Command, inputs: &In
     decide_on(workflow, state, command, inputs, None)
 }
 
+/// Decides where the folder of the session's outputs is known. Questions state it for `{feature_directory}`.
+///
+/// # Errors
+/// The command is refused; nothing changes.
+pub fn decide_with_folder(
+    workflow: &Workflow,
+    state: &State,
+    command: &Command,
+    inputs: &Inputs,
+    feature_directory: &str,
+) -> Result<Outcome, Rejection> {
+    decide_within(&Cx { workflow, state, inputs, tree: None, feature_directory: Some(feature_directory) }, command)
+}
+
 /// Decides with the tree that the project has now. Gates that passed on another tree do not count for the end of a session;
 /// without a known tree, none of them does.
 ///
@@ -90,10 +109,16 @@ pub fn decide_on(
     inputs: &Inputs,
     tree: Option<&Name>,
 ) -> Result<Outcome, Rejection> {
+    decide_within(&Cx { workflow, state, inputs, tree, feature_directory: None }, command)
+}
+
+fn decide_within(known: &Cx<'_>, command: &Command) -> Result<Outcome, Rejection> {
     // A gate result is the latest that is known of the tree.
-    let tree = if let Command::GateFinished(result) = command { Some(&result.tree) } else { tree };
-    let cx = Cx { workflow, state, inputs, tree: tree.filter(|tree| !tree.is_empty()) };
-    if let Some(problem) = command.person().and_then(|name| naming::check_person(name)) {
+    let tree = if let Command::GateFinished(result) = command { Some(&result.tree) } else { known.tree };
+    let cx = Cx { tree: tree.filter(|tree| !tree.is_empty()), ..*known };
+    let person = command.person().and_then(|name| naming::check_person(name));
+    let words = command.words().and_then(|(what, text)| naming::check_words(what, text));
+    if let Some(problem) = person.or(words) {
         return Err(Rejection::new(problem.code, problem.message).maybe_help(problem.help));
     }
     if let Command::Start(start) = command {
@@ -153,6 +178,8 @@ pub(crate) struct Cx<'a> {
     pub(crate) inputs: &'a Inputs,
     /// The tree that is there now, where that is known.
     pub(crate) tree: Option<&'a Name>,
+    /// The folder of the session's outputs, where that is known.
+    pub(crate) feature_directory: Option<&'a str>,
 }
 
 impl Cx<'_> {

@@ -4,7 +4,7 @@ use crate::code::Code;
 use crate::decide::Cx;
 use crate::decide::carry::{Voice, sends_back};
 use crate::decide::draft::Draft;
-use crate::decide::situation::{Situation, applies};
+use crate::decide::situation::{Situation, applies, guard_value, test_holds};
 use crate::event::Change;
 use crate::id::Name;
 use crate::rejection::Rejection;
@@ -34,11 +34,16 @@ pub(crate) fn must_keep_role(cx: &Cx<'_>, group: Option<&Group>, role: RoleIx, i
         .any(|(_, need)| passes_need(cx.workflow, need, role) && !passes_need(cx.workflow, need, instead))
 }
 
-fn excused(group: &Group, name: &Name) -> bool {
-    group.excused.iter().any(|excuse| excuse.evidence == *name)
-}
-
 impl Situation<'_> {
+    /// The group has passed it on the tree of this report.
+    fn is_passed(&self, group: &Group, name: &Name) -> bool {
+        !self.is_stale && group.passed.contains(name)
+    }
+
+    fn is_excused(&self, group: &Group, name: &Name) -> bool {
+        !self.is_stale && group.excused.iter().any(|excuse| excuse.evidence == *name)
+    }
+
     /// Is the need met, with what the rule passes?
     fn meets(&self, group: &Group, need: &Need, rule: Option<&Rule>) -> bool {
         need.options.iter().any(|ix| {
@@ -47,9 +52,9 @@ impl Situation<'_> {
             let here = match self.given {
                 // A described group has passed what it is not said to lack.
                 Some(given) if need.asks.is_some() => given.passed.get(name) != Some(&false),
-                Some(_) | None => group.passed.contains(name),
+                Some(_) | None => self.is_passed(group, name),
             };
-            passes || here || excused(group, name) || rule.is_some_and(|rule| self.excepts(group, rule, *ix))
+            passes || here || self.is_excused(group, name) || rule.is_some_and(|rule| self.excepts(group, rule, *ix))
         })
     }
 
@@ -78,7 +83,7 @@ impl Situation<'_> {
         let met = |need: &Need| {
             let has = |ix: &PassIx| {
                 let name = &self.workflow().pass(*ix).name;
-                rule.passes.contains(ix) || group.passed.contains(name) || excused(group, name)
+                rule.passes.contains(ix) || self.is_passed(group, name) || self.is_excused(group, name)
             };
             need.options.iter().any(has)
         };
@@ -90,11 +95,18 @@ impl Situation<'_> {
         let Some(group) = self.group else { return false };
         let passed = |pass: &Pass| match self.given {
             Some(given) => given.passed.get(&pass.name) == Some(&true),
-            None => group.passed.contains(&pass.name),
+            None => self.is_passed(group, &pass.name),
         };
         let approved = self.workflow().passes.iter().any(|pass| pass.approves && passed(pass));
         let mut asked = needs_of(&self.cx, group).filter(|(_, need)| need.asks.is_some());
         approved && asked.all(|(_, need)| self.meets(group, need, Some(rule)))
+    }
+
+    /// Its author states that nothing has to change, and no role that may accept that has done so, this rule included.
+    pub(crate) fn awaits_acceptance(&self, rule: &Rule) -> bool {
+        let Some(group) = self.group.filter(|group| group.nothing_to_do.is_some()) else { return false };
+        let accepts = |ix: PassIx| rule.passes.contains(&ix) || self.is_passed(group, &self.workflow().pass(ix).name);
+        !self.workflow().completion.accepting().any(accepts)
     }
 
     /// The role holds evidence that is missing now, and the one above it could not pass it.
@@ -104,6 +116,18 @@ impl Situation<'_> {
         let alone = |need: &Need| passes_need(workflow, need, role) && !passes_need(workflow, need, above);
         needs_of(&self.cx, group).any(|(_, need)| !self.meets(group, need, None) && alone(need))
     }
+}
+
+/// The report names failing tests, and this evidence is about tests.
+fn lists_failures(situation: &Situation<'_>, rule: &Rule, pass: &Pass) -> bool {
+    let workflow = situation.workflow();
+    let tests = situation.handoff.and_then(|handoff| handoff.failing_tests.as_ref());
+    let about_tests = match pass.measured {
+        Some(measure) => measure == Measure::FailingTests,
+        None => !pass.approves,
+    };
+    let passes = rule.passes.iter().any(|own| workflow.pass(*own).name == pass.name);
+    about_tests && !passes && tests.is_some_and(|tests| !tests.is_empty())
 }
 
 /// Nothing makes up for evidence that failed on this tree: not an approval, not an acceptance.
@@ -179,9 +203,8 @@ impl Draft<'_> {
         let Some(group) = situation.group else { return };
         let workflow = self.cx.workflow;
         for ix in &rule.excuses {
-            let context = situation.handoff.and_then(|handoff| handoff.field("handoff.context"));
-            let why = context.and_then(|value| value.as_str()).unwrap_or_default();
-            self.excuse(group, *ix, ExcuseKind::NothingToDo, &voice.name, why);
+            let why = self.reported_text(situation, "handoff.context").unwrap_or_default();
+            self.excuse(group, *ix, ExcuseKind::NothingToDo, &voice.name, &why);
         }
         let cx = self.cx;
         for (_, need) in needs_of(&cx, group) {
@@ -204,6 +227,42 @@ impl Draft<'_> {
         }
     }
 
+    /// An approval that goes on without evidence says why it is not needed.
+    pub(crate) fn explain_missing_evidence(&mut self, situation: &Situation<'_>, rule: &Rule) {
+        let Some(group) = situation.group.filter(|_| !self.preview) else { return };
+        let (cx, workflow) = (self.cx, self.cx.workflow);
+        if !rule.passes.iter().any(|ix| workflow.pass(*ix).approves) {
+            return;
+        }
+        for need in &workflow.completion.needs {
+            let names: Vec<&Name> = need.options.iter().map(|ix| &workflow.pass(*ix).name).collect();
+            if names.iter().any(|name| self.has_passed(group, name)) {
+                continue;
+            }
+            let off = need.when.iter().filter_map(|test| {
+                let guard = workflow.guard(test.guard);
+                let value = guard_value(&cx, Some(group), test.guard);
+                let off = !test_holds(*test, value);
+                off.then(|| format!("{} is {}", guard.name, guard.values.get(value).map_or("not set", Name::as_str)))
+            });
+            let off: Vec<String> = off.collect();
+            if !off.is_empty() {
+                let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+                let text = format!("{} is not needed: {}", names.join(" or "), off.join(" and "));
+                self.because.push(Name::from(text));
+                continue;
+            }
+            let now = self.changes.iter().filter_map(|change| {
+                let Change::Excused { group: of, excuse } = change else { return None };
+                (*of == group.id).then_some(excuse)
+            });
+            let before = group.excused.iter().filter(|_| !self.lapses_now(group));
+            let excuses = before.chain(now).filter(|excuse| names.contains(&&excuse.evidence));
+            let excuses: Vec<Name> = excuses.map(|excuse| Name::from(excuse.to_string())).collect();
+            self.because.extend(excuses);
+        }
+    }
+
     pub(crate) fn excuse(&mut self, group: &Group, ix: PassIx, kind: ExcuseKind, by: &Name, why: &str) {
         let evidence = self.cx.workflow.pass(ix).name.clone();
         let why = Name::from(why.chars().take(LONGEST_REASON).collect::<String>());
@@ -211,17 +270,18 @@ impl Draft<'_> {
         self.push(Change::Excused { group: group.id.clone(), excuse });
     }
 
-    /// Work that goes back leaves the tree with a failure on record, until its author delivers another one.
+    /// Work that goes back leaves the tree with a failure on record, until its author delivers another one. So does a report
+    /// that lists failing tests, whatever its status: a tester that is blocked has still seen them fail.
     pub(crate) fn note_failure(&mut self, situation: &Situation<'_>, rule: &Rule) {
         let (Some(group), Some(reporter)) = (situation.group, situation.reporter) else { return };
-        if situation.task == Task::Merge || !sends_back(rule) {
+        let fails = |pass: &Pass| sends_back(rule) || lists_failures(situation, rule, pass);
+        if situation.task == Task::Merge {
             return;
         }
         let known = self.failures_now(group);
-        for pass in self.cx.workflow.passes.iter().filter(|pass| pass.roles.contains(reporter.index())) {
-            if !known.contains(&pass.name) {
-                self.push(Change::EvidenceFailed { group: group.id.clone(), name: pass.name.clone() });
-            }
+        let own = self.cx.workflow.passes.iter().filter(|pass| pass.roles.contains(reporter.index()));
+        for pass in own.filter(|pass| fails(pass) && !known.contains(&pass.name)) {
+            self.push(Change::EvidenceFailed { group: group.id.clone(), name: pass.name.clone() });
         }
     }
 

@@ -3,11 +3,13 @@
 use crate::command::Inputs;
 use crate::decide::Cx;
 use crate::decide::choose::possible;
+use crate::decide::draft::overridden;
 use crate::decide::ledger::Bearing;
+use crate::decide::needs::{must_keep_role, needs_of};
 use crate::decide::report::{MADE_HERE, bearings};
-use crate::decide::situation::{Situation, test_holds};
+use crate::decide::situation::{Situation, applies, test_holds};
 use crate::id::{Name, Timestamp};
-use crate::state::{Assignment, State};
+use crate::state::{Assignment, Group, State};
 use crate::workflow::*;
 
 /// A status that could be accepted now.
@@ -42,6 +44,18 @@ pub struct Offer {
     pub returns: bool,
     /// It may end in a question to a person, who can choose from options of the handoff.
     pub reaches_person: bool,
+    /// What it leads to from this assignment, unless a limit is reached.
+    pub leads_to: Option<String>,
+    /// It completes, merges or defers the group.
+    pub settles_group: bool,
+    /// For a blocked status: the reasons that this role has a way for.
+    pub reasons: Vec<Name>,
+    /// It goes back to a role that waits for help, and none waits now.
+    pub lacks_waiting_role: bool,
+    /// It states that nothing has to change, so it is refused while the group changes files.
+    pub needs_empty_diff: bool,
+    /// The phase that the work goes back to while this measure is not zero.
+    pub rework: Option<(Measure, Name)>,
 }
 
 /// What a value of a declared fact leads to.
@@ -53,11 +67,13 @@ pub struct FactOutcome {
     pub leads_to: String,
     /// The value that counts where the handoff does not have the field.
     pub is_default: bool,
+    /// Fields of the handoff that are passed on with this value, and not with the others.
+    pub fields: Vec<Name>,
 }
 
 /// The statuses that the holder of an assignment may report now, always in the same order.
 pub fn offers(workflow: &Workflow, state: &State, assignment: &Assignment) -> Vec<Offer> {
-    let cx = Cx { workflow, state, inputs: &Inputs { now: Timestamp(0) }, tree: None };
+    let cx = Cx { workflow, state, inputs: &Inputs { now: Timestamp(0) }, tree: None, feature_directory: None };
     let Ok(situation) = Situation::of_assignment(&cx, assignment, None, None) else { return Vec::new() };
     let Some(role) = situation.reporter else { return Vec::new() };
     let own = workflow.by_report.range((role, StatusIx(0))..=(role, StatusIx(u16::MAX)));
@@ -66,7 +82,15 @@ pub fn offers(workflow: &Workflow, state: &State, assignment: &Assignment) -> Ve
         .filter_map(|((_, status), rules)| offer(&situation, *status, rules))
         .collect();
     let helps = assignment.task == Task::Consult;
-    offers.sort_by_key(|offer| (offer.blocked, !(helps && offer.returns), !offer.usual));
+    // The role that plans the session decides about one group here: first what ends its part in it.
+    let manages = assignment.group.is_some() && offers.iter().any(|offer| offer.plans);
+    let rank = |offer: &Offer| match (manages, offer.settles_group, offer.plans) {
+        (false, _, _) => (!(helps && offer.returns), !offer.usual),
+        (true, true, _) => (false, false),
+        (true, false, true) => (false, true),
+        (true, false, false) => (true, true),
+    };
+    offers.sort_by_key(|offer| (offer.blocked, rank(offer)));
     offers
 }
 
@@ -98,7 +122,21 @@ fn offer(situation: &Situation<'_>, status: StatusIx, candidates: &[RuleIx]) -> 
         usual: note.is_some_and(|note| note.usual),
         returns: rules.iter().any(|rule| rule.verb == Verb::Return),
         reaches_person: rules.iter().any(|rule| asks(workflow, rule)),
+        leads_to: likely_rule(situation, &rules, None).map(|rule| rule_outcome(situation, rule)),
+        settles_group: rules.iter().any(|rule| matches!(rule.verb, Verb::Merge | Verb::Complete | Verb::Defer)),
+        reasons: blocked.map(|blocked| reasons(blocked, &rules)).unwrap_or_default(),
+        lacks_waiting_role: lacks_waiting_role(situation, candidates, &rules),
+        needs_empty_diff: rules.iter().all(|rule| rule.demands.changes == ChangesDemand::Nothing),
+        rework: rework(workflow, &rules),
     })
+}
+
+/// Rules that return help of another task, such as those behind `complete` of a phase, say nothing of this one.
+fn lacks_waiting_role(situation: &Situation<'_>, candidates: &[RuleIx], possible: &[&Rule]) -> bool {
+    let of_other_task = |condition: &Condition| matches!(condition, Condition::Task(task) if *task != situation.task);
+    let returns = |rule: &Rule| rule.verb == Verb::Return && !rule.conditions.iter().any(of_other_task);
+    let mut rules = candidates.iter().map(|ix| situation.workflow().rule(*ix));
+    rules.any(returns) && !possible.iter().any(|rule| returns(rule))
 }
 
 fn demands(situation: &Situation<'_>, rules: &[&Rule], blocked: Option<&Blocked>) -> Demands {
@@ -148,45 +186,95 @@ fn fact_outcomes(situation: &Situation<'_>, rules: &[&Rule]) -> Vec<FactOutcome>
     }
     let mut outcomes = Vec::new();
     for ix in guards {
-        for (index, value) in workflow.guard(ix).values.iter().enumerate() {
-            let allows = |condition: &Condition| match condition {
-                Condition::When(test) if test.guard == ix => test_holds(*test, index),
-                // The way while no limit is reached, nothing is open and no evidence is missing.
-                Condition::Limit
-                | Condition::Open(_)
-                | Condition::Settled
-                | Condition::RaisedAgain
-                | Condition::Lacks(_)
-                | Condition::ApprovedAlready
-                | Condition::Undelivered => false,
-                Condition::When(_)
-                | Condition::Completes
-                | Condition::InGroup
-                | Condition::InSession
-                | Condition::HasAuthor
-                | Condition::Free(_)
-                | Condition::SomebodyWaits
-                | Condition::Outstanding
-                | Condition::Reached(_)
-                | Condition::Task(_) => true,
-            };
-            let Some(rule) = rules.iter().find(|rule| rule.conditions.iter().all(allows)) else { continue };
+        let values = workflow.guard(ix).values.iter().enumerate();
+        let ways: Vec<(usize, &Name, &Rule)> = values
+            .filter_map(|(index, value)| Some((index, value, likely_rule(situation, rules, Some((ix, index)))?)))
+            .collect();
+        for (index, value, rule) in &ways {
+            let others = ways.iter().filter(|(other, _, _)| other != index);
+            let is_own = |field: &&Name| others.clone().all(|(_, _, other)| !other.with.contains(field));
             outcomes.push(FactOutcome {
                 fact: workflow.guard(ix).name.clone(),
-                value: value.clone(),
+                value: (*value).clone(),
                 leads_to: rule_outcome(situation, rule),
-                is_default: index == 0,
+                is_default: *index == 0,
+                fields: rule.with.iter().filter(is_own).cloned().collect(),
             });
         }
     }
     outcomes
 }
 
+/// The rule that decides while no limit is reached and nothing is open. A fact has this value, the others their default.
+fn likely_rule<'r>(situation: &Situation<'_>, rules: &[&'r Rule], fact: Option<(GuardIx, usize)>) -> Option<&'r Rule> {
+    let allows = |rule: &Rule, condition: &Condition| match condition {
+        Condition::When(test) => match fact {
+            Some((guard, value)) if test.guard == guard => test_holds(*test, value),
+            Some(_) | None => situation.holds(*test),
+        },
+        Condition::Lacks(need) => situation.lacks(*need, rule),
+        Condition::ApprovedAlready => situation.approved_already(rule),
+        Condition::NothingToDo => situation.awaits_acceptance(rule),
+        Condition::Limit | Condition::Open(_) | Condition::Settled | Condition::RaisedAgain | Condition::Completes => {
+            false
+        }
+        // These hold: the rule would not be possible here otherwise.
+        Condition::InGroup
+        | Condition::InSession
+        | Condition::HasAuthor
+        | Condition::Free(_)
+        | Condition::SomebodyWaits
+        | Condition::Outstanding
+        | Condition::Reached(_)
+        | Condition::Undelivered
+        | Condition::Task(_) => true,
+    };
+    rules.iter().copied().find(|rule| rule.conditions.iter().all(|condition| allows(rule, condition)))
+}
+
+/// Reasons that have a row of the table for this role. Where none has one, all of them.
+fn reasons(blocked: &Blocked, rules: &[&Rule]) -> Vec<Name> {
+    let routes = |reason: &&Name| rules.iter().any(|rule| rule.reason.as_ref() == Some(*reason));
+    let own: Vec<Name> = blocked.reasons.iter().filter(routes).cloned().collect();
+    if own.is_empty() { blocked.reasons.clone() } else { own }
+}
+
+fn rework(workflow: &Workflow, rules: &[&Rule]) -> Option<(Measure, Name)> {
+    rules.iter().find_map(|rule| {
+        let Verb::Rework(phase) = rule.verb else { return None };
+        let measure = workflow.loop_at(rule.counted?).measure?;
+        Some((measure, workflow.phase(phase).name.clone()))
+    })
+}
+
+/// The role that works where a decision on this group arrives at the named one.
+pub fn role_after_overrides(workflow: &Workflow, state: &State, group: Option<&Group>, role: &str) -> Option<Name> {
+    let cx = Cx { workflow, state, inputs: &Inputs { now: Timestamp(0) }, tree: None, feature_directory: None };
+    let role = workflow.role_named(role)?;
+    Some(workflow.role(overridden_role(&cx, group, role)).name.clone())
+}
+
+fn overridden_role(cx: &Cx<'_>, group: Option<&Group>, role: RoleIx) -> RoleIx {
+    let keeps = |role, instead| must_keep_role(cx, group, role, instead);
+    overridden(cx.workflow, role, |when| applies(cx, group, when), keeps, |_| {})
+}
+
+/// Evidence that completion needs, and that a group neither has nor is excused from.
+pub fn missing_evidence(workflow: &Workflow, state: &State, group: &Group) -> Vec<String> {
+    let cx = Cx { workflow, state, inputs: &Inputs { now: Timestamp(0) }, tree: None, feature_directory: None };
+    let name = |ix: &PassIx| workflow.pass(*ix).name.clone();
+    let is_excused = |name: &Name| group.excused.iter().any(|excuse| excuse.evidence == *name);
+    let has = |ix: &PassIx| group.passed.contains(&name(ix)) || is_excused(&name(ix));
+    let missing = needs_of(&cx, group).filter(|(_, need)| !need.options.iter().any(has));
+    missing.map(|(_, need)| need.options.iter().map(name).collect::<Vec<_>>().join(" or ")).collect()
+}
+
 /// Where a rule leads, in a few words.
 fn rule_outcome(situation: &Situation<'_>, rule: &Rule) -> String {
     let workflow = situation.workflow();
     let role = |target: Target| {
-        situation.resolve(target).map_or_else(|| "the author".to_owned(), |ix| workflow.role(ix).name.to_string())
+        let resolved = situation.resolve(target).map(|ix| overridden_role(&situation.cx, situation.group, ix));
+        resolved.map_or_else(|| "the author".to_owned(), |ix| workflow.role(ix).name.to_string())
     };
     let place = match rule.verb {
         Verb::Spawn(target) | Verb::Respawn(target) => format!("{} is next", role(target)),
@@ -195,7 +283,12 @@ fn rule_outcome(situation: &Situation<'_>, rule: &Rule) -> String {
         Verb::Escalate(target) => format!("escalates from {}", role(target)),
         Verb::Merge => "the work is merged".to_owned(),
         Verb::Goto(phase) | Verb::Rework(phase) => format!("back to phase {}", workflow.phase(phase).name),
-        Verb::Start => "the groups start".to_owned(),
+        Verb::Start => match situation.group {
+            None => "the groups start".to_owned(),
+            Some(_) if !situation.waiting().is_empty() => format!("back to {}", role(Target::Waiting)),
+            Some(_) if situation.author().is_some() => format!("back to {}", role(Target::Author)),
+            Some(_) => "the group starts".to_owned(),
+        },
         Verb::Ask(_) => "a person is asked".to_owned(),
         Verb::Complete => "the group completes".to_owned(),
         Verb::Defer => "the group is deferred".to_owned(),

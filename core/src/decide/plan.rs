@@ -9,7 +9,7 @@ use crate::decide::situation::{Situation, applies};
 use crate::decide::{Cx, Outcome};
 use crate::event::Cause;
 use crate::handoff::{PlannedGroup, circle};
-use crate::id::Name;
+use crate::id::{DecisionId, Name};
 use crate::naming;
 use crate::problem::Problem;
 use crate::rejection::Rejection;
@@ -32,35 +32,40 @@ pub(super) fn plan(cx: &Cx<'_>, plan: &Plan) -> Result<Outcome, Rejection> {
         // The question about unfinished work is about another plan now.
         draft.void_lane(None, &cx.state.lane, None, None);
     }
-    draft.take_groups(&plan.groups)?;
+    draft.take_groups(&plan.groups, None)?;
     draft.start_groups(None)?;
     Ok(draft.finish(Cause::Planned { by: plan.by.clone() }))
 }
 
 impl Draft<'_> {
-    /// The plan that a report brings, if it brings one.
+    /// The plan that a report brings, or that an answered question kept, if there is one.
     pub(crate) fn take_plan(&mut self, situation: &Situation<'_>) -> Result<(), Rejection> {
-        let Some(handoff) = situation.handoff else { return Ok(()) };
-        let must = situation.phase.is_some_and(|phase| self.cx.workflow.phase(phase).plans);
-        match &handoff.groups {
-            Some(groups) => self.take_groups(groups),
-            None if must && situation.given.is_none() => {
-                let message = "this phase plans the groups, and `groups` is not in the handoff";
-                Err(Rejection::new(Code::PlanRefused, message))
-            }
-            None => Ok(()),
+        let held = self.held_report().and_then(|held| Some((held.groups.as_ref()?, held.reported)));
+        match (situation.handoff, held) {
+            (Some(handoff), _) => match &handoff.groups {
+                Some(groups) => self.take_groups(groups, None),
+                None => must_plan(situation),
+            },
+            (None, Some((groups, reported))) => self.take_groups(groups, Some(reported)),
+            (None, None) if self.answering.is_some() => must_plan(situation),
+            (None, None) => Ok(()),
         }
     }
 
-    fn take_groups(&mut self, groups: &[PlannedGroup]) -> Result<(), Rejection> {
+    pub(super) fn refuse_plan(&self, groups: &[PlannedGroup]) -> Result<(), Rejection> {
         let problems = self.plan_problems(groups);
         if !problems.is_empty() {
             let count = problems.len();
             let message = format!("the plan cannot be taken in: {count} problem{}", if count == 1 { "" } else { "s" });
             return Err(Rejection::new(Code::PlanRefused, message).problems(problems));
         }
+        Ok(())
+    }
+
+    fn take_groups(&mut self, groups: &[PlannedGroup], reported: Option<DecisionId>) -> Result<(), Rejection> {
+        self.refuse_plan(groups)?;
         for group in groups {
-            self.plan_group(group.clone());
+            self.plan_group(group.clone(), reported);
         }
         Ok(())
     }
@@ -125,6 +130,19 @@ impl Draft<'_> {
         problems.extend(named);
         problems
     }
+}
+
+/// Refuses to go on without a plan where the phase is there to make one.
+pub(super) fn must_plan(situation: &Situation<'_>) -> Result<(), Rejection> {
+    let plans = situation.phase.is_some_and(|phase| situation.workflow().phase(phase).plans);
+    if !plans || situation.given.is_some() {
+        return Ok(());
+    }
+    Err(match situation.handoff {
+        Some(_) => Rejection::new(Code::PlanRefused, "this phase plans the groups, and `groups` is not in the handoff"),
+        None => Rejection::new(Code::PlanRefused, "the report that this question is about has no `groups` to start")
+            .help("choose the option that sends the work back, so that the groups are planned"),
+    })
 }
 
 /// What is wrong with the checks of a group, and with which of them.

@@ -4,6 +4,8 @@
 //! needs must have passed on the final tree. One run checks all gates that have not; the program that runs it does not
 //! repeat commands that have passed on that tree.
 
+use std::collections::BTreeMap;
+
 use crate::checkout::{GroupGate, shown_tree};
 use crate::code::Code;
 use crate::decide::draft::Draft;
@@ -15,6 +17,9 @@ use crate::id::Name;
 use crate::rejection::Rejection;
 use crate::state::{End, GatePurpose, GateRun, Group, Progress, SessionStatus};
 use crate::workflow::{self, GateIx};
+
+/// Groups named in one reason.
+const MOST_NAMED: usize = 10;
 
 impl Draft<'_> {
     /// Records what a run has shown: its own gate, or every gate that it checked again.
@@ -57,6 +62,23 @@ impl Draft<'_> {
             }
         }
         stale
+    }
+
+    /// Gates that have to pass before the end, one reason each: those of completed groups on the final tree, and the session's.
+    pub(crate) fn final_gate_reasons(&self) -> Vec<Reason> {
+        let mut groups: BTreeMap<Name, Vec<String>> = BTreeMap::new();
+        for GroupGate { group, gate } in self.gates_to_recheck() {
+            groups.entry(gate).or_default().push(group.to_string());
+        }
+        let of_groups = groups.iter().map(|(gate, groups)| {
+            let more = groups.len().saturating_sub(MOST_NAMED);
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            let named: Vec<&str> = groups.iter().take(MOST_NAMED).map(String::as_str).collect();
+            let text = format!("gate `{gate}` has to pass on the final tree for {}{more}", named.join(", "));
+            Reason::new(Code::GateMissing, None, text)
+        });
+        let of_session = self.open_session_gates().into_iter().map(|gate| self.gate_reason(gate));
+        of_groups.chain(of_session).collect()
     }
 
     /// Has a gate passed on the tree that is there now? One that is asked for while no tree is known has, if it has passed.

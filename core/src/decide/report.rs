@@ -3,23 +3,30 @@
 use std::collections::BTreeMap;
 
 use crate::code::Code;
-use crate::command::Report;
+use crate::command::{Inputs, Report};
 use crate::decide::carry::Voice;
 use crate::decide::changes::require_changes;
 use crate::decide::choose::choose;
 use crate::decide::draft::Draft;
 use crate::decide::ledger::{Bearing, Bearings, Ledger};
 use crate::decide::needs::refuse_failed;
+use crate::decide::offer::offers;
 use crate::decide::situation::Situation;
 use crate::decide::{Cx, Outcome, refuse};
 use crate::decision::{Action, Warning};
 use crate::event::{Cause, Change, Closing, Resolution};
-use crate::handoff::Handoff;
-use crate::id::{AssignmentId, DecisionId, Digest, Name};
-use crate::observed::ObservedChanges;
+use crate::handoff::{Handoff, is_something};
+use crate::id::{AssignmentId, DecisionId, Digest, Name, Timestamp};
+use crate::naming;
+use crate::observed::{ObservedChanges, changes_tree};
 use crate::rejection::Rejection;
 use crate::state::{Assignment, Closed, End, GatePurpose, State};
 use crate::workflow::*;
+
+/// Characters kept of one note for later.
+const LONGEST_NOTE: usize = 300;
+/// Notes for later that one report adds.
+const MOST_NOTES_OF_REPORT: usize = 10;
 
 /// Counters as somebody asks about them: already counted.
 #[derive(Clone, Copy, Debug, Default)]
@@ -54,7 +61,9 @@ pub(super) fn report(cx: &Cx<'_>, report: &Report) -> Result<Outcome, Rejection>
     let assignment = cx.assignment(id)?;
     if assignment.lease_until.is_some_and(|until| until < cx.inputs.now) {
         let message = format!("the time that {} had for assignment {id} is up", assignment.role);
-        return Err(Rejection::new(Code::Late, message).help("claim the assignment again, and have it done anew"));
+        return Err(
+            Rejection::new(Code::Late, message).help("claim the assignment again, and let the agent do the work again")
+        );
     }
     if report.via.is_some() {
         return_unknown_status(cx, assignment, &report.handoff)?;
@@ -70,14 +79,44 @@ pub(super) fn report(cx: &Cx<'_>, report: &Report) -> Result<Outcome, Rejection>
 /// How often a status that the role does not have goes back to the agent before the workflow's fallback applies.
 const STATUS_RETURNS: u32 = 2;
 
+/// How an agent that can still be asked gets this status back. `None`: the role has the status, or the workflow's fallback
+/// applies now. For handoffs that other problems keep from being decided on, and for those that are only checked.
+pub fn returned_status(workflow: &Workflow, state: &State, id: AssignmentId, status: &str) -> Option<Rejection> {
+    let assignment = state.assignments.get(&id)?;
+    let role = workflow.role_named(&assignment.role)?;
+    // Without a fallback, an unknown status is a problem of the handoff like any other.
+    if workflow.status_of(role, status).is_some()
+        || workflow.unknown.is_empty()
+        || assignment.statuses_returned >= STATUS_RETURNS
+    {
+        return None;
+    }
+    let cx = Cx { workflow, state, inputs: &Inputs { now: Timestamp(0) }, tree: None, feature_directory: None };
+    refuse_unknown_status(&cx, assignment, status).ok()
+}
+
+/// As [`returned_status`], for a handoff that is checked for a role and belongs to no assignment.
+pub fn returned_status_of_role(workflow: &Workflow, role: RoleIx, status: &str) -> Option<Rejection> {
+    if workflow.status_of(role, status).is_some() || workflow.unknown.is_empty() {
+        return None;
+    }
+    Some(refuse::returned_status_of_role(workflow, role, status))
+}
+
+fn refuse_unknown_status(cx: &Cx<'_>, assignment: &Assignment, status: &str) -> Result<Rejection, Rejection> {
+    let situation = Situation::of_assignment(cx, assignment, None, None)?;
+    let left = STATUS_RETURNS.saturating_sub(assignment.statuses_returned);
+    let offers = offers(cx.workflow, cx.state, assignment);
+    Ok(refuse::returned_status(&situation, &offers, status, left))
+}
+
 /// Sends an unknown status back while the agent that wrote it can still be asked: in a run, a hook or a tool call.
 /// A script that calls `interlock report` gets the fallback of the workflow at once.
 fn return_unknown_status(cx: &Cx<'_>, assignment: &Assignment, handoff: &Handoff) -> Result<(), Rejection> {
     if handoff.status.is_some() || assignment.statuses_returned >= STATUS_RETURNS {
         return Ok(());
     }
-    let situation = Situation::of_assignment(cx, assignment, Some(handoff), None)?;
-    Err(refuse::returned_status(&situation, &handoff.said, STATUS_RETURNS.saturating_sub(assignment.statuses_returned)))
+    Err(refuse_unknown_status(cx, assignment, &handoff.said)?)
 }
 
 /// Only the holder of an open assignment may report, or repeat what it has reported.
@@ -147,6 +186,7 @@ pub(crate) fn route_report<'a>(
     let mut situation = Situation::of_assignment(cx, assignment, Some(handoff), given)?;
     let candidates = candidates(&situation, handoff.status);
     if let Some(group) = situation.group {
+        situation.is_stale = observed.is_some_and(|observed| changes_tree(group.diff.as_ref(), observed));
         situation.ledger = Ledger::after(group, handoff, bearings(&situation, candidates));
     }
     let Some(chosen) = choose(&situation, candidates) else {
@@ -160,13 +200,18 @@ pub(crate) fn route_report<'a>(
     let delivers = delivers(&situation, chosen.rule);
     require_changes(&situation, chosen.rule, observed)?;
     refuse::unresolved(&situation, chosen.rule)?;
+    refuse::unstated_tests(&situation, chosen.rule)?;
     let mut draft = Draft::new(*cx, chosen.rule.id.clone());
     draft.preview = given.is_some();
     draft.observed = observed;
     draft.note_unclaimed(observed);
-    draft.void_changed_work(&situation, observed);
+    // The first change: `given_in_via` looks for it there.
     draft.push(Change::Closed { assignment: id, how: Closing::Reported, digest: Some(handoff.digest), via: None });
+    if !delivers {
+        draft.void_changed_work(&situation, observed);
+    }
     draft.note_nothing_to_do(situation.group, chosen.rule, &assignment.role);
+    draft.note_stated_failures(&situation, chosen.rule, handoff);
     draft.take_ledger(&mut situation, handoff);
     draft.note_status(cx.workflow, handoff);
     let voice = Voice { name: assignment.role.clone(), resolution: Resolution::Guidance };
@@ -221,18 +266,45 @@ pub(super) fn bearings(situation: &Situation<'_>, candidates: &[RuleIx]) -> Bear
         None => {}
     };
     let measure_of = |ix: LoopIx| workflow.loop_at(ix).measure;
-    let concerns =
-        |rule: &&Rule| rule.speaks_of(situation.task) && rule.phase.is_none_or(|p| situation.phase == Some(p));
+    // A helper does not judge the work of the phase that it helps in.
+    let of_other_task = |condition: &Condition| matches!(condition, Condition::Task(task) if *task != situation.task);
+    let concerns = |rule: &&Rule| {
+        let fits = rule.speaks_of(situation.task) && rule.phase.is_none_or(|p| situation.phase == Some(p));
+        fits && !rule.conditions.iter().any(of_other_task)
+    };
     for rule in candidates.iter().map(|ix| workflow.rule(*ix)).filter(concerns) {
         rule.passes.iter().for_each(|pass| take(workflow.pass(*pass).measured, Bearing::Restates));
         take(rule.counted.and_then(measure_of), Bearing::Counts);
         if rule.leaves && situation.task == Task::Work {
             let stage = situation.phase.and_then(|phase| workflow.stages.get(workflow.phase(phase).stage));
             let rework = stage.and_then(|stage| stage.rework.as_ref());
-            take(rework.and_then(|rework| measure_of(rework.counted)), Bearing::Restates);
+            let measure = rework.and_then(|rework| measure_of(rework.counted));
+            let bearing = match measure {
+                Some(Measure::FailingTests) => Bearing::MustState,
+                Some(Measure::BlockingFindings) | None => Bearing::Restates,
+            };
+            take(measure, bearing);
         }
     }
     bearings
+}
+
+/// Notes that a report leaves for later, each with its role. Reports pile up, so each note and their number are bounded.
+fn notes_for_future(handoff: &Handoff) -> Vec<Name> {
+    let Some(field) = handoff.field("notes_for_future") else { return Vec::new() };
+    let items: Vec<&serde_json::Value> = match field.as_array() {
+        Some(items) => items.iter().collect(),
+        None => vec![field],
+    };
+    let words = |item: &serde_json::Value| item.as_str().map_or_else(|| item.to_string(), str::to_owned);
+    let texts = items.into_iter().filter(|item| is_something(item)).map(words);
+    let note = |text: String| {
+        let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let more = if line.chars().count() > LONGEST_NOTE { " …" } else { "" };
+        let shown: String = line.chars().take(LONGEST_NOTE).collect();
+        Name::from(format!("{}: {shown}{more}", handoff.role))
+    };
+    texts.map(note).take(MOST_NOTES_OF_REPORT).collect()
 }
 
 impl<'a> Situation<'a> {
@@ -258,6 +330,7 @@ impl<'a> Situation<'a> {
             reason: handoff.and_then(|handoff| handoff.reason.as_ref()),
             ledger: Ledger::of(group),
             given,
+            is_stale: false,
             awaiting: &assignment.awaiting,
         })
     }
@@ -285,13 +358,16 @@ impl Draft<'_> {
         for note in ledger.notes.drain(..) {
             self.push(Change::Noted { group: group.id.clone(), note });
         }
+        for note in notes_for_future(handoff) {
+            self.push(Change::Noted { group: group.id.clone(), note });
+        }
         self.warnings.append(&mut ledger.warnings);
     }
 
     fn note_status(&mut self, workflow: &Workflow, handoff: &Handoff) {
         match handoff.status.map(|status| workflow.status_name(status)) {
             None => {
-                let text = format!("{} has no status `{}`", handoff.role, handoff.said);
+                let text = format!("{} has no status `{}`", handoff.role, naming::shown_status(&handoff.said));
                 let because = format!("fallback: {text}, so this report is evidence of nothing");
                 self.because.push(Name::from(because));
                 self.warnings.push(Warning::coded(Code::UnknownStatus, text));

@@ -23,6 +23,8 @@ pub(crate) struct Situation<'a> {
     pub(crate) ledger: Ledger,
     /// Counters as `route` was told them, already counted.
     pub(crate) given: Option<&'a Given>,
+    /// The report comes with another tree than the one that the group's evidence speaks for.
+    pub(crate) is_stale: bool,
     /// Groups that awaited confirmation when the assignment was claimed.
     pub(crate) awaiting: &'a [Name],
 }

@@ -39,6 +39,7 @@ pub(super) fn start(cx: &Cx<'_>, start: &Start) -> Result<Outcome, Rejection> {
         settings: start.settings.clone(),
         investigation: start.investigation,
         settings_by: start.by.clone(),
+        dropped: start.dropped.clone(),
         allowed: Vec::new(),
     });
     let cx = Cx { state: &state, ..*cx };
@@ -56,6 +57,7 @@ pub(super) fn start(cx: &Cx<'_>, start: &Start) -> Result<Outcome, Rejection> {
         mission: start.mission,
         investigation: start.investigation,
         by: start.by.clone(),
+        dropped: start.dropped.clone(),
     }))
 }
 
@@ -81,8 +83,15 @@ fn begin(draft: &mut Draft<'_>, start: &Start) -> Result<(), Rejection> {
 /// Requirements belong to the project: the orchestrating model may not choose its own.
 fn refuse_dropped(workflow: &Workflow, start: &Start) -> Result<(), Rejection> {
     let dropped = workflow.dropped_requirements(&start.settings);
-    if start.by.is_some() || dropped.is_empty() && !start.investigation {
+    if start.by.is_some() || dropped.is_empty() && start.dropped.is_empty() && !start.investigation {
         return Ok(());
+    }
+    if !start.dropped.is_empty() {
+        let list: Vec<&str> = start.dropped.iter().map(Name::as_str).collect();
+        let message =
+            format!("`{}` demands less than the workflow of this project: {}", workflow.name, list.join("; "));
+        let help = "start it with the operator key, or leave `--workflow` out for the project's own";
+        return Err(Rejection::new(Code::RequirementDropped, message).help(help));
     }
     if dropped.is_empty() {
         let message = "only a person may declare an investigation, which may end without any work";
@@ -133,7 +142,7 @@ impl Draft<'_> {
             depends_on: Vec::new(),
             checks: Vec::new(),
         };
-        self.plan_group(group);
+        self.plan_group(group, None);
         Ok(())
     }
 

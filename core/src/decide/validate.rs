@@ -4,6 +4,7 @@ use crate::code::Code;
 use crate::decide::carry::Voice;
 use crate::decide::choose::choose;
 use crate::decide::draft::{Draft, Slot};
+use crate::decide::held::accepted_by;
 use crate::decide::ledger::Ledger;
 use crate::decide::situation::Situation;
 use crate::decision::{Action, Judgement, Reason, Verdict, Warning};
@@ -32,8 +33,7 @@ impl Draft<'_> {
         }
         let mut reasons = self.judge_end(rule.without_groups);
         if only_nothing_completed(&reasons) {
-            self.ask_nothing_completed(situation, &reasons);
-            return Ok(());
+            return self.ask_nothing_completed(situation, &reasons);
         }
         let purpose = GatePurpose::Validation(self.cx.workflow.role(validator).name.clone());
         if reasons.is_empty() && self.opens_final_gate(purpose) {
@@ -84,6 +84,7 @@ impl Draft<'_> {
             reason: None,
             ledger: Ledger::default(),
             given: None,
+            is_stale: false,
             awaiting: &[],
         };
         let status = workflow.status_of(validator, word);
@@ -107,16 +108,19 @@ impl Draft<'_> {
 
     /// `accept` and `acknowledge` of the report: each group by its name.
     pub(crate) fn confirmations(&mut self, situation: &Situation<'_>, voice: &Voice) -> Result<(), Rejection> {
-        let Some(handoff) = situation.handoff else { return Ok(()) };
+        let Some(handoff) = situation.handoff else {
+            self.held_confirmations(voice);
+            return Ok(());
+        };
+        self.refuse_unknown_groups(handoff)?;
         let state = self.cx.state;
-        let unknown = handoff.accept.iter().chain(&handoff.acknowledge).find(|name| state.group(name).is_none());
-        if let Some(name) = unknown {
-            let known = state.groups.iter().map(|group| group.id.to_string()).collect();
-            return Err(Rejection::new(Code::NoGroup, format!("there is no group `{name}`")).allowed(known));
-        }
         // Without `accept`, the report confirms what its prompt listed.
         let named = handoff.field("accept").is_some();
-        let accept = if named { handoff.accept.as_slice() } else { situation.awaiting };
+        let accept = accepted_by(situation, handoff);
+        if !named && !accept.is_empty() {
+            self.because
+                .push(Name::new("the report names no group to accept, so it accepts those that its prompt listed"));
+        }
         for group in accept.iter().filter_map(|name| state.group(name)) {
             if group.progress == Progress::AwaitingConfirmation {
                 self.accept(group, &voice.name);
@@ -151,6 +155,7 @@ impl Draft<'_> {
     /// Everything but the confirmation was there when the group began to await it.
     pub(crate) fn accept(&mut self, group: &Group, by: &Name) {
         let workflow = self.cx.workflow;
+        self.because.push(Name::from(format!("{by} accepted {}: {}", group.id, doubts(group))));
         for ix in &workflow.completion.once_blocked {
             self.push(Change::Passed { group: group.id.clone(), name: workflow.pass(*ix).name.clone() });
         }
@@ -204,10 +209,10 @@ impl Draft<'_> {
         Some(Reason::new(Code::NothingCompleted, None, text))
     }
 
-    fn ask_nothing_completed(&mut self, situation: &Situation<'_>, reasons: &[Reason]) {
+    fn ask_nothing_completed(&mut self, situation: &Situation<'_>, reasons: &[Reason]) -> Result<(), Rejection> {
         self.because
             .extend(reasons.iter().map(|reason| Name::from(format!("The session would end, but {}", reason.text))));
-        self.put_question(situation, self.cx.workflow.nothing_completed, false, None);
+        self.put_question(situation, self.cx.workflow.nothing_completed, false, None)
     }
 
     fn judge_group(&self, group: &Group, reasons: &mut Vec<Reason>) {
@@ -251,7 +256,10 @@ impl Draft<'_> {
             reasons.push(Reason::new(Code::NoValidPath, name, text));
         }
         if self.lacks_changes(group) {
-            let text = format!("{} changes no file, and that was not accepted", group.id);
+            let text = {
+                let author = group.author.as_ref().map_or("its author", Name::as_str);
+                format!("{} changes no file, and that was not accepted: {author} delivered none", group.id)
+            };
             reasons.push(Reason::new(Code::NothingChanged, name, text));
         }
         if completed && !self.is_confirmed(group) {
@@ -289,7 +297,7 @@ impl Draft<'_> {
             .collect()
     }
 
-    fn gate_reason(&self, gate: GateIx) -> Reason {
+    pub(crate) fn gate_reason(&self, gate: GateIx) -> Reason {
         let text = format!("gate `{}` has not passed on the session's tree", self.cx.workflow.gate(gate).name);
         Reason::new(Code::GateMissing, None, text)
     }
@@ -319,7 +327,8 @@ impl Draft<'_> {
 
     /// With phases the session ends with its last group; deferred ones are put to a person first.
     pub(crate) fn finish_session(&mut self) -> Result<(), Rejection> {
-        let reasons = self.judge_end(true);
+        // A described session names the groups that are not done; all others are completed.
+        let reasons = if self.preview { self.judge_groups(true) } else { self.judge_end(true) };
         if reasons.is_empty() {
             return self.end_session();
         }
@@ -335,7 +344,7 @@ impl Draft<'_> {
         let question = workflow.question(workflow.unfinished);
         let options = question.options.iter().map(|(name, _)| name.clone()).collect();
         self.because.push(text.clone());
-        self.ask(self.session_slot(), workflow.unfinished, (text, options), None, None);
+        self.ask(self.session_slot(), workflow.unfinished, (text, options), None, (None, None));
     }
 
     /// A person has seen every deferred group; the end is asked for again.
@@ -345,13 +354,16 @@ impl Draft<'_> {
                 self.push(Change::DeferralNamed { group: group.id.clone(), by: voice.name.clone() });
             }
         }
-        self.push(Change::NothingCompletedAcknowledged { by: voice.name.clone() });
+        // Only what is so is on the record: other groups may have been completed.
+        if self.judge_result(&[]).is_some() {
+            self.push(Change::NothingCompletedAcknowledged { by: voice.name.clone() });
+        }
         self.finish_session()
     }
 }
 
-/// Why a group cannot be completed by its merge alone.
-fn doubts(group: &Group) -> String {
+/// Why a group cannot be completed by its merge alone; empty where it can.
+pub fn doubts(group: &Group) -> String {
     let blocked = group.lane.ever_blocked.then(|| "it was once blocked".to_owned());
     let excused = group.excused.iter().map(ToString::to_string);
     blocked.into_iter().chain(excused).collect::<Vec<_>>().join("; ")

@@ -54,8 +54,15 @@ fn waivable(cx: &Cx<'_>, group: &Group, name: &Name) -> Result<PassIx, Rejection
             "this workflow names nothing that accepts a group, so a waiver could not be confirmed".to_owned(),
         );
     }
+    let needed_at_all = |name: &Name| {
+        let mut options = needs_of(cx, group).flat_map(|(_, need)| &need.options);
+        options.any(|ix| workflow.pass(*ix).name == *name)
+    };
     match needed.iter().find(|ix| workflow.pass(**ix).name == *name) {
-        None => refused(format!("`{name}` is not evidence that group `{}` needs and a person may waive", group.id)),
+        None => refused(match needed_at_all(name) {
+            true => format!("`{name}` cannot be waived: it is an approval, an acceptance or a merge"),
+            false => format!("group `{}` needs no evidence `{name}`", group.id),
+        }),
         Some(_) if group.failed.contains(name) => Err(failed_evidence(workflow, group, name)),
         Some(ix) if !missing(ix) => refused(format!("group `{}` has `{name}` already, or it is waived", group.id)),
         Some(ix) => Ok(*ix),
@@ -74,12 +81,18 @@ fn has_a_tree(cx: &Cx<'_>, group: &Group) -> Result<(), Rejection> {
     let waits =
         |part: &crate::state::Part| part.waiting.iter().any(|seat| seat.task == Task::Work && author(&seat.role));
     let at_work = group.lane.parts.iter().any(|part| holds(&part.holder) || waits(part));
-    if group.progress != Progress::Working || at_work {
-        let message = format!("the author of group `{}` has not delivered its work yet", group.id);
-        let help = "a waiver holds for one tree: waive it once the author has reported";
-        return Err(Rejection::new(Code::WaiverImpossible, message).help(help));
-    }
-    Ok(())
+    let (message, help) = match group.progress {
+        Progress::Working if !at_work => return Ok(()),
+        Progress::Pending | Progress::Working => (
+            format!("the author of group `{}` has not delivered its work yet", group.id),
+            "a waiver holds for one tree: waive it once the author has reported",
+        ),
+        Progress::Arrived | Progress::AwaitingConfirmation | Progress::Ended(_) => (
+            format!("group `{}` is past the point where `--waive` helps", group.id),
+            "`interlock session show SESSION` says what it waits for; `interlock accept` accepts it",
+        ),
+    };
+    Err(Rejection::new(Code::WaiverImpossible, message).help(help))
 }
 
 /// The rules by which a role passes this evidence.

@@ -258,7 +258,11 @@ pub(super) fn is_drawn(workflow: &Workflow, rule: &Rule) -> bool {
         || rule.conditions.iter().any(|condition| {
             matches!(
                 condition,
-                Condition::Settled | Condition::Completes | Condition::Lacks(_) | Condition::ApprovedAlready
+                Condition::Settled
+                    | Condition::Completes
+                    | Condition::Lacks(_)
+                    | Condition::ApprovedAlready
+                    | Condition::NothingToDo
             )
         });
     let falls_to_person = rule.id.ends_with("/otherwise") && matches!(rule.verb, Verb::Ask(_));

@@ -112,7 +112,7 @@ impl Output<'_> {
             extracted.warnings.push(warning.at(self.place_at(example.whole.start)));
             return Ok(extracted);
         }
-        let help = "end the output with a ```json block that has `agent`, `status` and `handoff`";
+        let help = "return one JSON object that has `status` and `handoff`, in the way that the task says";
         match &choice.other {
             Some((whole, false)) => Err(vec![self.not_an_object(whole)]),
             Some((whole, true)) => {

@@ -18,6 +18,7 @@ mod json;
 mod marks;
 mod outline;
 mod schema;
+mod test_statements;
 
 use std::sync::Arc;
 
@@ -25,7 +26,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 pub(crate) use check::circle;
-pub use check::{Checked, Context, Expect, check, context_of_prompt, mandatory_skills, skills_of_task};
+pub use check::{
+    Checked, Context, Expect, check, check_own_report, context_of_prompt, mandatory_skills, skills_of_task,
+};
 pub use extract::extract;
 pub use extracted::Extracted;
 pub use fill::{FilledFields, KnownFields};
@@ -69,6 +72,8 @@ pub struct Handoff {
     /// What the agent submitted: the record keeps this.
     pub submitted: Arc<Json>,
     pub filled_in: FilledFields,
+    /// Interlock made it, so it need not have the fields that the workflow asks of agents.
+    pub is_own_report: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
@@ -192,6 +197,14 @@ impl Handoff {
     /// Present, not null, not empty.
     pub fn has(&self, path: &str) -> bool {
         self.field(path).is_some_and(is_something)
+    }
+
+    /// The report states that no test fails. Saying nothing of tests states nothing.
+    pub fn states_tests_pass(&self) -> bool {
+        match &self.failing_tests {
+            Some(tests) => tests.is_empty(),
+            None => test_statements::passes_stated(|path| self.field(path)),
+        }
     }
 
     /// The claim `verification.NAME` is made.

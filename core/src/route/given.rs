@@ -41,6 +41,8 @@ pub struct Facts {
     pub(crate) deferred: u32,
     /// How the group stands that the report is about.
     pub(crate) status: Option<GroupStatus>,
+    /// Its author reported that there is nothing to do.
+    pub(crate) nothing_to_do: bool,
     pub(crate) loops: Given,
 }
 
@@ -113,6 +115,7 @@ impl Facts {
                 self.loops.groups_described = true;
             }
             "group.status" => self.group_status(value)?,
+            "group.nothing_to_do" => self.nothing_to_do = flag(value)?,
             other => match (other.strip_prefix("loop."), other.strip_prefix("passed.")) {
                 (Some(path), _) => self.loop_fact(workflow, path, value)?,
                 (None, Some(evidence)) => self.passed_fact(workflow, evidence, value)?,
@@ -172,7 +175,13 @@ impl Facts {
             let state = ["author", "blocked_agent", "waiting", "task", "asker", "outstanding"];
             let all: Vec<&str> = known
                 .chain(state)
-                .chain(["groups.pending", "groups.in_progress", "groups.deferred", "group.status"])
+                .chain([
+                    "groups.pending",
+                    "groups.in_progress",
+                    "groups.deferred",
+                    "group.status",
+                    "group.nothing_to_do",
+                ])
                 .collect();
             let help = suggest::help(name, all);
             let message = format!("there is no setting, flag or fact `{name}`");

@@ -76,7 +76,7 @@ pub fn route(workflow: &Workflow, query: &Query) -> Result<Decision, Refused> {
     facts.at_work()?;
     let scene = scene::Scene::build(workflow, query, &facts).map_err(|problem| Refused::Query(vec![problem]))?;
     let inputs = Inputs { now: Timestamp(0) };
-    let cx = Cx { workflow, state: &scene.state, inputs: &inputs, tree: None };
+    let cx = Cx { workflow, state: &scene.state, inputs: &inputs, tree: None, feature_directory: None };
     let mut decision = scene.decide(&cx, query, &facts)?;
     decision.warnings.extend(facts.idle_reason(workflow, query));
     Ok(decision)

@@ -45,6 +45,7 @@ impl Scene {
             settings: facts.settings.clone(),
             investigation: false,
             settings_by: None,
+            dropped: Vec::new(),
             allowed: Vec::new(),
         });
         let mut scene = Self { state: State::default(), phase, in_group };
@@ -153,6 +154,7 @@ impl Scene {
             options: declared.options.iter().map(|(option, _)| option.clone()).collect(),
             asker,
             stopped: None,
+            held: None,
             open: true,
         })
     }
@@ -188,6 +190,7 @@ fn handoff(workflow: &Workflow, role: &Name, phase: Option<Name>, query: &Query,
         digest: Digest::of(b"route"),
         submitted: Arc::default(),
         filled_in: crate::handoff::FilledFields::new(),
+        is_own_report: false,
         json: Arc::new(serde_json::json!({})),
     }
 }

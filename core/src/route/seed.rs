@@ -62,10 +62,11 @@ impl Seed<'_> {
             settings: self.facts.settings.clone(),
             investigation: false,
             settings_by: None,
+            dropped: Vec::new(),
             allowed: Vec::new(),
         });
         let inputs = crate::command::Inputs { now: crate::id::Timestamp(0) };
-        let cx = Cx { workflow, state: &state, inputs: &inputs, tree: None };
+        let cx = Cx { workflow, state: &state, inputs: &inputs, tree: None, feature_directory: None };
         let opening = workflow
             .group_begin
             .iter()
@@ -87,6 +88,7 @@ impl Seed<'_> {
         group.author = self.author();
         group.lane = self.lane(group.author.as_ref());
         group.passed = self.passed(query);
+        group.nothing_to_do = group.author.clone().filter(|_| self.facts.nothing_to_do);
         group.merging = self.facts.status == Some(GroupStatus::Merging);
         let by = match &query.source {
             Speaker::Question(_) => self.speaker.cloned(),
@@ -111,6 +113,8 @@ impl Seed<'_> {
             status: FindingStatus::Open,
             response: None,
             response_refuted: false,
+            accepted_as_is_by: None,
+            dropped_because: None,
         };
         (0..open.min(MOST_DESCRIBED)).map(finding).collect()
     }

@@ -7,7 +7,7 @@ use crate::handoff::Response;
 use crate::id::{AssignmentId, DecisionId, GateRunId, Name, QuestionId};
 use crate::state::group::{End, Finding, FindingStatus, Group, Progress};
 use crate::state::lane::{Block, Counter, Holder, Lane, Part};
-use crate::state::{Assignment, Closed, GateRun, Question, Session, SessionStatus, SessionUpgrade, State};
+use crate::state::{Assignment, Closed, GateRun, Question, Session, SessionStatus, SessionUpgrade, State, WaivedGate};
 use crate::watch::Via;
 use crate::workflow::Task;
 
@@ -15,8 +15,9 @@ impl State {
     /// Applies an event. Whatever does not fit is passed over: replay never fails.
     pub fn apply(&mut self, event: &Event) {
         self.seq = self.seq.saturating_add(1);
-        if let Cause::Started { session, title, workflow, workflow_hash, settings, investigation, by, .. } =
-            &event.cause
+        if let Cause::Started {
+            session, title, workflow, workflow_hash, settings, investigation, by, dropped, ..
+        } = &event.cause
         {
             self.session = Some(Session {
                 id: session.clone(),
@@ -26,6 +27,7 @@ impl State {
                 settings: settings.clone(),
                 investigation: *investigation,
                 settings_by: by.clone(),
+                dropped: dropped.clone(),
                 allowed: Vec::new(),
             });
         }
@@ -63,11 +65,11 @@ impl State {
 
     fn change(&mut self, change: &Change, decision: DecisionId) {
         match change {
-            Change::GroupPlanned { group } => {
+            Change::GroupPlanned { group, reported } => {
                 self.session_gates_lapse();
                 self.nothing_completed = None;
                 let mut group = Group::planned(group);
-                group.words.plan = decision;
+                group.words.plan = reported.unwrap_or(decision);
                 self.roster.add(self.groups.len(), &group);
                 self.groups.push(group);
             }
@@ -88,7 +90,10 @@ impl State {
             Change::QuestionClosed { question } => self.question_closed(*question),
             Change::GateOpened { .. } => self.gate_opened(change),
             Change::GateClosed { run } => self.gate_closed(*run),
-            Change::GatePassed { group, gate, tree } => self.gate_passed(group.as_ref(), gate, tree.as_ref()),
+            Change::GatePassed { group, gate, tree } => {
+                self.forget_waiver(group.as_ref(), gate);
+                self.gate_passed(group.as_ref(), gate, tree.as_ref());
+            }
             Change::Session { status } => self.status = *status,
             Change::PathsAllowed { paths, by } => self.allow_paths(paths, by),
             Change::Waits { group, part, seat } => {
@@ -106,6 +111,11 @@ impl State {
                 lane.blocks.retain(|block| block.part != *part || block.role != *role);
             }),
             Change::NothingCompletedAcknowledged { by } => self.nothing_completed = Some(by.clone()),
+            Change::GateWaived { group, gate, by } => {
+                self.forget_waiver(group.as_ref(), gate);
+                let (group, gate, by) = (group.clone(), gate.clone(), by.clone());
+                self.waived_gates.push(WaivedGate { group, gate, by });
+            }
             Change::Counted { group, counted, role, iteration, no_progress, measure } => {
                 let (counted, role) = (counted.clone(), role.clone());
                 let (iteration, no_progress, measure) = (*iteration, *no_progress, *measure);
@@ -131,12 +141,17 @@ impl State {
             | Change::Reviewed { .. }
             | Change::Responded { .. }
             | Change::TestsFailing { .. }
+            | Change::FailuresStated { .. }
             | Change::Arrived { .. }
             | Change::AwaitsConfirmation { .. }
             | Change::GroupEnded { .. }
             | Change::DeferralNamed { .. }
             | Change::Noted { .. } => self.change_group(change, decision),
         }
+    }
+
+    fn forget_waiver(&mut self, group: Option<&Name>, gate: &Name) {
+        self.waived_gates.retain(|waived| waived.group.as_ref() != group || waived.gate != *gate);
     }
 
     /// Changes of one group: its author, evidence, findings and end.
@@ -160,6 +175,9 @@ impl State {
             Change::TestsFailing { group, tests } => {
                 self.on_group(group, |group| group.failing_tests.clone_from(tests));
             }
+            Change::FailuresStated { group, statements } => {
+                self.on_group(group, |group| group.stated_failures.clone_from(statements));
+            }
             Change::Arrived { group, stage } => self.moved(group, |group| {
                 group.progress = Progress::Arrived;
                 group.lane.stage = Some(*stage);
@@ -178,8 +196,9 @@ impl State {
                     *acknowledged = Some(by.clone());
                 }
             }),
-            Change::Noted { group, note } => self.on_group(group, |group| group.notes.push(note.clone())),
+            Change::Noted { group, note } => self.on_group(group, |group| group.note(note)),
             Change::GroupPlanned { .. }
+            | Change::GateWaived { .. }
             | Change::Staged { .. }
             | Change::Entered { .. }
             | Change::Assigned { .. }
@@ -388,7 +407,7 @@ impl State {
     }
 
     fn asked(&mut self, change: &Change) {
-        let Change::Asked { question, name, group, part, text, options, asker, stopped } = change else { return };
+        let Change::Asked { question, name, group, part, text, options, asker, stopped, held } = change else { return };
         self.on_lane(group.as_ref(), |lane| lane.hold(*part, Holder::Question(*question)));
         self.last_question = *question;
         self.open_questions.insert(*question);
@@ -400,6 +419,7 @@ impl State {
             options: options.clone(),
             asker: asker.clone(),
             stopped: stopped.clone(),
+            held: held.clone(),
             open: true,
         };
         self.questions.insert(*question, asked);
@@ -409,6 +429,8 @@ impl State {
         self.open_questions.remove(&id);
         let closed = self.questions.get_mut(&id).map(|asked| {
             asked.open = false;
+            // The answer has let the report take effect, or has declined it.
+            asked.held = None;
             (asked.group.clone(), asked.part)
         });
         if let Some((group, part)) = closed {

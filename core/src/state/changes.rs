@@ -86,5 +86,11 @@ pub fn changed_tests_sentence(group: &Group) -> Option<String> {
     if diff.tests_omitted > 0 {
         names.push(format!("{} more", diff.tests_omitted));
     }
-    Some(format!("existing tests were changed: {}", names.join(", ")))
+    let kinds = (diff.tests.iter().any(|file| !file.gate), diff.tests.iter().any(|file| file.gate));
+    let kinds = match kinds {
+        (true, true) => "tests and files of gates",
+        (false, true) => "files of gates",
+        (true, false) | (false, false) => "tests",
+    };
+    Some(format!("existing {kinds} were changed: {}", names.join(", ")))
 }

@@ -9,6 +9,9 @@ use crate::id::{DecisionId, Name};
 use crate::observed::GroupDiff;
 use crate::state::lane::Lane;
 
+/// Notes kept for each group.
+const MOST_NOTES: usize = 100;
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "end", rename_all = "snake_case")]
 pub enum End {
@@ -84,6 +87,30 @@ pub enum FindingStatus {
     Accepted,
 }
 
+/// Failing tests that a report stated although its status lets the work go on, and that no measure counts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FailureStatement {
+    pub by: Name,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub phase: Option<Name>,
+    pub status: Name,
+    pub tests: Vec<Name>,
+}
+
+/// As `tool-developer with `complete`: login > locks`, on one line.
+impl std::fmt::Display for FailureStatement {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let tests = self.tests.iter().take(MOST_TESTS_SHOWN).map(Name::as_str).collect::<Vec<_>>().join(", ");
+        let more = self.tests.len().saturating_sub(MOST_TESTS_SHOWN);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let text = format!("{} with `{}`: {tests}{more}", self.by, self.status);
+        // Line breaks in the name of a test must not look like a line of their own.
+        f.write_str(&text.split_whitespace().collect::<Vec<_>>().join(" "))
+    }
+}
+
+const MOST_TESTS_SHOWN: usize = 20;
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
     /// As last raised; ids change from one review to the next.
@@ -98,6 +125,12 @@ pub struct Finding {
     /// The reviewer raised it again after this response, so the response ends nothing.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub response_refuted: bool,
+    /// The role or person that accepted the group while this blocked. `None` where its reviewer settled it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub accepted_as_is_by: Option<Name>,
+    /// Why its reviewer dropped it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub dropped_because: Option<Name>,
 }
 
 impl Finding {
@@ -231,6 +264,9 @@ pub struct Group {
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub delivered: bool,
     pub failing_tests: Vec<Name>,
+    /// Failing tests stated with a status of success, and not stated to pass since.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub stated_failures: Vec<FailureStatement>,
     /// A merge or a gate is on its way.
     pub merging: bool,
     /// For the manager.
@@ -305,6 +341,7 @@ impl Group {
             failed_trees: Vec::new(),
             delivered: false,
             failing_tests: Vec::new(),
+            stated_failures: Vec::new(),
             merging: false,
             notes: Vec::new(),
             diff: None,
@@ -330,6 +367,16 @@ impl Group {
 
     pub fn ended(&self) -> bool {
         matches!(self.progress, Progress::Ended(_))
+    }
+
+    /// Keeps a note for the manager. The same note again adds nothing; the oldest are dropped first.
+    pub(super) fn note(&mut self, note: &Name) {
+        if self.notes.contains(note) {
+            return;
+        }
+        let excess = self.notes.len().saturating_add(1).saturating_sub(MOST_NOTES);
+        self.notes.drain(..excess);
+        self.notes.push(note.clone());
     }
 
     pub(super) fn pass_evidence(&mut self, name: &Name) {

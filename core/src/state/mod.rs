@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::checkout::GroupGate;
 use crate::event::{Change, Closing, Event};
+use crate::handoff::PlannedGroup;
 use crate::id::{AssignmentId, DecisionId, Digest, GateRunId, Name, QuestionId, Timestamp};
 use crate::watch::{Via, Watch};
 use crate::workflow::Task;
@@ -24,9 +25,11 @@ use crate::workflow::Task;
 pub use changes::changed_tests_sentence;
 pub(crate) use changes::changes_statement;
 pub use exceptions::CompletionException;
-pub use group::{End, Excuse, ExcuseKind, Finding, FindingStatus, Group, GroupStatus, Progress, Words};
+pub use group::{
+    End, Excuse, ExcuseKind, FailureStatement, Finding, FindingStatus, Group, GroupStatus, Progress, Words,
+};
 pub use lane::{Block, Counter, Holder, Lane, Part, Seat};
-pub use record_index::{IndexedRecord, RecordKey};
+pub use record_index::{IndexedRecord, RecordKey, SupersededReport};
 pub(crate) use roster::{Class, Roster, Where};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,6 +66,9 @@ pub struct Session {
     /// The person who chose settings that drop a requirement, or declared the investigation.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub settings_by: Option<Name>,
+    /// Requirements of the project's own workflow that the workflow chosen at the start does not have.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub dropped: Vec<Name>,
     /// Protected paths that people have allowed, and who did.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub allowed: Vec<AllowedPath>,
@@ -130,7 +136,43 @@ pub struct Question {
     pub options: Vec<Name>,
     pub asker: Option<Seat>,
     pub stopped: Option<Stopped>,
+    /// The report behind the question, as far as an answer can still act on it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub held: Option<HeldReport>,
     pub open: bool,
+}
+
+/// A gate that failed, and the person who let the work go past it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WaivedGate {
+    pub group: Option<Name>,
+    pub gate: Name,
+    pub by: Name,
+}
+
+/// A report that waits for the answer to a question. It holds the parts that take effect only if the answer lets them;
+/// everything else took effect when it was reported.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HeldReport {
+    /// The decision on the report.
+    pub reported: DecisionId,
+    /// The plan's groups.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub groups: Option<Vec<PlannedGroup>>,
+    /// Why the reporter is blocked.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub reason: Option<Name>,
+    /// Groups that the report accepts, and deferred groups that it acknowledges.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub accept: Vec<Name>,
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub acknowledge: Vec<Name>,
+    /// Options that the report offers to the person.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub options: Vec<Name>,
+    /// Fields that a later question or record quotes, by their paths.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub texts: BTreeMap<Name, Name>,
 }
 
 /// What a gate's result is waited for.
@@ -170,6 +212,9 @@ pub struct State {
     /// The person who acknowledged that nothing was completed.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub nothing_completed: Option<Name>,
+    /// Gates that failed, and that a person let the work go past.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub waived_gates: Vec<WaivedGate>,
     /// For each gate of the session that passed, the tree it passed on.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub gate_trees: BTreeMap<Name, Name>,

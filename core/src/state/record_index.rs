@@ -1,14 +1,17 @@
 //! Where the log holds what was last recorded on a lane: latest reports, answers, gate results and overrides.
 //!
-//! The texts stay beside their events. The state keeps decision numbers only, one for each key, so its size follows the
-//! workflow and not the length of the history.
+//! The texts stay beside their events. The state keeps decision numbers only: the latest of each key, and a bounded number
+//! of the reports before it. So its size follows the workflow and not the length of the history.
 
 use serde::{Deserialize, Serialize};
 
 use crate::event::{Cause, Change, Event};
 use crate::id::{AssignmentId, DecisionId, Name};
-use crate::state::State;
+use crate::state::{Assignment, State};
 use crate::workflow::Task;
+
+/// Superseded reports that stay indexed for each key. The oldest are dropped first.
+const MOST_SUPERSEDED: usize = 8;
 
 /// Identifies the records of which only the latest is kept.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,6 +23,9 @@ pub enum RecordKey {
         role: Name,
         task: Task,
         blocked: bool,
+        /// The role that was helped: guidance to one role does not replace guidance to another.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        helped: Option<Name>,
     },
     Answer {
         question: Name,
@@ -41,6 +47,30 @@ pub struct IndexedRecord {
     /// For a report: the assignment and its attempt, which name the output directory.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub output: Option<(AssignmentId, u32)>,
+    /// Reports of the same key before this one, oldest first: their documents, files and notes still count.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub superseded: Vec<SupersededReport>,
+}
+
+/// A report that a later one of the same key replaced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SupersededReport {
+    pub decision: DecisionId,
+    pub assignment: AssignmentId,
+    pub attempt: u32,
+}
+
+impl IndexedRecord {
+    /// The record that takes the place of an older one of the same key.
+    fn replacing(mut self, old: Self) -> Self {
+        self.superseded = old.superseded;
+        if let Some((assignment, attempt)) = old.output {
+            self.superseded.push(SupersededReport { decision: old.decision, assignment, attempt });
+        }
+        let excess = self.superseded.len().saturating_sub(MOST_SUPERSEDED);
+        self.superseded.drain(..excess);
+        self
+    }
 }
 
 impl State {
@@ -52,7 +82,8 @@ impl State {
                 let closed = self.assignments.get(id)?;
                 let blocked = event.changes.iter().any(|change| matches!(change, Change::Blocked { .. }));
                 let (phase, role, task) = (closed.phase.clone(), closed.role.clone(), closed.task);
-                let key = RecordKey::Report { phase, role, task, blocked };
+                let helped = self.helped_role(closed);
+                let key = RecordKey::Report { phase, role, task, blocked, helped };
                 (closed.group.clone(), key, Some((*id, closed.attempt)))
             }
             Cause::Answered { question, .. } => {
@@ -81,13 +112,27 @@ impl State {
             | Cause::Sighted(_)
             | Cause::Refused(_) => return None,
         };
-        Some((group, IndexedRecord { key, decision, output }))
+        Some((group, IndexedRecord { key, decision, output, superseded: Vec::new() }))
+    }
+
+    /// The role that waits for a helper.
+    fn helped_role(&self, helper: &Assignment) -> Option<Name> {
+        let lane = match &helper.group {
+            Some(group) => &self.group(group)?.lane,
+            None => &self.lane,
+        };
+        let waiting = &lane.part(helper.part).filter(|_| helper.task == Task::Consult)?.waiting;
+        waiting.last().map(|seat| seat.role.clone())
     }
 
     /// Replaces the record of the same key. The newest record is last.
     pub(super) fn index_record(&mut self, group: Option<&Name>, record: IndexedRecord) {
         self.on_lane(group, |lane| {
-            lane.records.retain(|old| old.key != record.key);
+            let old = lane.records.iter().position(|old| old.key == record.key);
+            let record = match old {
+                Some(index) => record.replacing(lane.records.remove(index)),
+                None => record,
+            };
             lane.records.push(record);
         });
     }

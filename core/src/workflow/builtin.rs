@@ -69,28 +69,26 @@ questions:
       stop:    { cancel: session }
 groups: { at_most: 4 }
 protected:
-  - interlock.yaml
-  - agents.yaml
-  - .interlock/**
-  - "**/.claude/settings*.json"
-  - "**/.claude/hooks/**"
-  - "**/.claude/skills/interlock/**"
+  - "{interlock,agents}.{yml,yaml}"
+  - ".interlock?*"
+  - ".interlock*/**"
+  - "**/.claude/**"
+  - "**/.codex/**"
+  - "**/.gemini/**"
   - "**/.mcp.json"
-  - "**/.codex/config.toml"
-  - "**/.codex/hooks.json"
-  - "**/.codex/agents/**"
-  - "**/.gemini/settings.json"
-  - "**/.gemini/agents/**"
   - .github/workflows/**
   - .github/actions/**
+  - "{.forgejo,.gitea}/{workflows,actions}/**"
   - .gitlab-ci.yml
   - .gitlab/ci/**
   - .ci/**
   - .circleci/**
   - .buildkite/**
   - .woodpecker/**
-  - "{.travis,.drone,.woodpecker,appveyor,.appveyor,azure-pipelines,bitbucket-pipelines,cloudbuild}.{yml,yaml}"
+  - "{.travis,.drone,.woodpecker,.cirrus,appveyor,.appveyor,azure-pipelines,bitbucket-pipelines,cloudbuild}.{yml,yaml}"
   - Jenkinsfile
+  - "{.husky,.githooks}/**"
+  - "{.pre-commit-config,lefthook,.lefthook}.{yml,yaml}"
 test_files:
   - "**/{test,tests,__tests__,spec,specs,e2e}/**"
   - "**/*{_test,.test,.spec,_spec}.*"

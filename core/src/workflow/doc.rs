@@ -464,6 +464,24 @@ impl Decode for Entries {
     }
 }
 
+/// A whole command where a program is expected. Paths may have blanks.
+fn is_command_line(program: &str) -> bool {
+    program.trim().contains(char::is_whitespace) && !program.contains('/')
+}
+
+/// What was written as one text, as the list that it has to be.
+fn wrong_run(message: String, text: &str) -> Problem {
+    let needs_shell = text.contains(['&', '|', ';', '>', '<', '$', '`', '"', '\'', '*']);
+    let words = match needs_shell {
+        true => format!("\"sh\", \"-c\", {}", json!(text)),
+        false => text.split_whitespace().map(|word| json!(word).to_string()).collect::<Vec<_>>().join(", "),
+    };
+    let help = format!(
+        "write it as a list: `run: [{words}]`; Interlock starts no shell. For several commands, declare a gate for each"
+    );
+    Problem::new(Code::WrongType, message).help(help)
+}
+
 #[derive(Clone, Debug)]
 pub(crate) enum RunDoc {
     Plan,
@@ -474,13 +492,23 @@ impl Decode for RunDoc {
     fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
         match &node.value {
             Value::Scalar(text) if &**text == "plan" => Some(Self::Plan),
-            Value::List(items) if !items.is_empty() => Vec::decode(node, problems).map(Self::Command),
+            Value::List(items) if !items.is_empty() => match &items.first().map(|first| &first.value) {
+                Some(Value::Scalar(program)) if is_command_line(program) => {
+                    let message = format!("`{program}` is not a program: `run` is one command, word by word");
+                    problems.push(wrong_run(message, program).at(node.place.clone()));
+                    None
+                }
+                Some(Value::List(_)) => {
+                    let message = "`run` is one command: a list of the program and its arguments, not a list of lists";
+                    let help = "declare a gate for each command, and list the gates in `completion.group.gates`";
+                    problems.push(Problem::new(Code::WrongType, message).help(help).at(node.place.clone()));
+                    None
+                }
+                _ => Vec::decode(node, problems).map(Self::Command),
+            },
             Value::Scalar(text) => {
-                let words: Vec<String> = text.split_whitespace().map(|word| format!("\"{word}\"")).collect();
-                let problem =
-                    Problem::new(Code::WrongType, "`run` is `plan`, or a list of the program and its arguments")
-                        .help(format!("write it as a list: `run: [{}]`; Interlock starts no shell", words.join(", ")));
-                problems.push(problem.at(node.place.clone()));
+                let message = "`run` is `plan`, or a list of the program and its arguments".to_owned();
+                problems.push(wrong_run(message, text).at(node.place.clone()));
                 None
             }
             Value::Null | Value::List(_) | Value::Map(_) => {

@@ -57,6 +57,10 @@ impl Expression {
         Ok(Self { text: Name::new(text), program: Arc::new(program), nests: walk.nests, sums: walk.sums })
     }
 
+    pub(crate) fn text(&self) -> &Name {
+        &self.text
+    }
+
     /// The value, as text.
     pub(crate) fn evaluate(&self, handoff: &Json) -> Result<String, String> {
         self.is_little_work(handoff)?;

@@ -321,6 +321,14 @@ pub(crate) struct Completion {
     pub(crate) changes: Option<RequiredChanges>,
 }
 
+impl Completion {
+    /// Evidence that accepts a group in which its author found nothing to do.
+    pub(crate) fn accepting(&self) -> impl Iterator<Item = PassIx> {
+        let unless = self.changes.iter().flat_map(|changes| &changes.unless);
+        self.once_blocked.iter().chain(unless).copied()
+    }
+}
+
 /// Where a group must change files to be completed.
 #[derive(Clone, Debug)]
 pub(crate) struct RequiredChanges {
@@ -435,6 +443,8 @@ pub(crate) enum Condition {
     ApprovedAlready,
     /// No author has delivered work on the group yet.
     Undelivered,
+    /// Its author states that nothing has to change, and neither the group nor the rule has that accepted.
+    NothingToDo,
 }
 
 /// A rule: the first whose conditions hold decides.

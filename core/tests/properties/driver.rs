@@ -11,7 +11,7 @@ use interlock_core::handoff::{self, Grade, Handoff, Issue, PlannedGroup, Respons
 use interlock_core::id::{AssignmentId, Digest, GateRunId, Name, QuestionId, Timestamp};
 use interlock_core::observed::{ChangedFile, FileChange, ObservedChanges};
 use interlock_core::rejection::Rejection;
-use interlock_core::state::{Assignment, State};
+use interlock_core::state::{Assignment, Group, State};
 use interlock_core::watch::{Sighting, Via};
 use interlock_core::workflow::{GuardSource, Workflow};
 
@@ -81,16 +81,40 @@ fn sighting(dice: &mut Dice) -> Sighting {
     Sighting { client: Name::new("claude"), conversation: Name::new("c-1"), hook, expects: hooks.to_vec() }
 }
 
-/// Often none, now and then an empty diff, otherwise one file in one of a few trees.
-fn observed(dice: &mut Dice) -> Option<Arc<ObservedChanges>> {
+/// Often none, now and then an empty diff, otherwise one file in one of a few trees. Only authors change the tree: other
+/// roles see the one that is there.
+fn observed(dice: &mut Dice, group: Option<&Group>, is_author: bool) -> Option<Arc<ObservedChanges>> {
     if dice.one_in(2) {
         return None;
     }
+    if !is_author {
+        let diff = group?.diff.as_ref()?;
+        let file = ChangedFile { path: Name::new("src/a.rs"), change: FileChange::Modified, test: false, gate: false };
+        let (base, tree) = (Name::new("base"), diff.tree.clone());
+        let files = if diff.is_empty() { Vec::new() } else { vec![file] };
+        return Some(Arc::new(ObservedChanges {
+            base,
+            commit: tree.clone(),
+            tree,
+            files,
+            omitted: 0,
+            unclaimed: Vec::new(),
+        }));
+    }
     let files = match dice.roll(4) {
         0 => Vec::new(),
-        _ => vec![ChangedFile { path: Name::new("src/a.rs"), change: FileChange::Modified, test: dice.one_in(4) }],
+        _ => vec![ChangedFile {
+            path: Name::new("src/a.rs"),
+            change: FileChange::Modified,
+            test: dice.one_in(4),
+            gate: false,
+        }],
     };
-    let tree = Name::from(format!("tree{}", if files.is_empty() { 0 } else { dice.roll(4) + 1 }));
+    let fresh = Name::from(format!("tree{}", if files.is_empty() { 0 } else { dice.roll(4) + 1 }));
+    // Authors that go back to a tree that failed are what the law on failed trees is about.
+    let failed = group.map_or(&[][..], |group| group.failed_trees.as_slice());
+    let back = dice.pick(failed).filter(|(_, tree)| dice.one_in(3) && tree != "tree0" && !files.is_empty());
+    let tree = back.map_or(fresh, |(_, tree)| tree.clone());
     let (base, commit) = (Name::new("base"), tree.clone());
     Some(Arc::new(ObservedChanges { base, commit, tree, files, omitted: 0, unclaimed: Vec::new() }))
 }
@@ -190,6 +214,7 @@ impl<'w> Driver<'w> {
             mission: None,
             investigation: dice.one_in(10),
             by: (!dice.one_in(10)).then(|| Name::new("ada")),
+            dropped: Vec::new(),
             allow: None,
         })
     }
@@ -233,7 +258,10 @@ impl<'w> Driver<'w> {
         }
         let id = if dice.one_in(40) { AssignmentId(assignment.0 + 1) } else { assignment };
         let handoff = Arc::new(self.handoff(assignment, dice));
-        let observed = observed(dice);
+        let seat = self.state.assignments.get(&assignment);
+        let group = seat.and_then(|seat| seat.group.as_ref()).and_then(|group| self.state.group(group));
+        let role = seat.and_then(|seat| self.workflow.role_named(&seat.role));
+        let observed = observed(dice, group, role.is_some_and(|role| self.workflow.role(role).author));
         Command::Report(Report { assignment, token: token(id), handoff, observed, via: self.via(dice) })
     }
 
@@ -257,7 +285,7 @@ impl<'w> Driver<'w> {
         let forward: Vec<Name> = statuses.iter().filter(|status| FORWARD.contains(&status.as_str())).cloned().collect();
         let picked = match dice.roll(25) {
             0 => Some(Name::new("LOOKS_FINE")),
-            1..=10 if !forward.is_empty() => dice.pick(&forward).cloned(),
+            1..=14 if !forward.is_empty() => dice.pick(&forward).cloned(),
             _ => dice.pick(&statuses).cloned(),
         };
         // Ends come last, or the sequences would be short.
@@ -291,6 +319,7 @@ impl<'w> Driver<'w> {
             digest: Digest::of(b""),
             submitted: Arc::default(),
             filled_in: interlock_core::handoff::FilledFields::new(),
+            is_own_report: false,
             json: Arc::new(serde_json::json!({})),
         }
     }
@@ -344,7 +373,7 @@ impl<'w> Driver<'w> {
         let mut issues = Vec::new();
         for n in 0..dice.roll(4) {
             issues.push(Issue {
-                id: Name::from(format!("F{}-{n}", dice.roll(50))),
+                id: Name::from(format!("F{}-{n}", dice.roll(5))),
                 title: Name::from(format!("title {}", dice.roll(4))),
                 location: Name::from(format!("src/{}.rs", dice.roll(2))),
                 severity: [Grade::Critical, Grade::High, Grade::Medium, Grade::Low][dice.roll(4)],
@@ -356,7 +385,9 @@ impl<'w> Driver<'w> {
         for finding in group.map_or(&[][..], |group| group.findings.as_slice()) {
             let (id, reason) = (finding.id.clone(), Name::new("not so"));
             let answers = [handoff::Answer::Fixed, handoff::Answer::Rejected, handoff::Answer::Deferred];
+            let rejected = finding.response.as_ref().is_some_and(|r| r.response == handoff::Answer::Rejected);
             match dice.roll(8) {
+                0 if !rejected && !dice.one_in(8) => handoff.tracking.fixes_confirmed.push(id),
                 0 => handoff.tracking.rejections_accepted.push(id),
                 1 => handoff.tracking.rejections_overruled.push(id),
                 2 => handoff.tracking.fixes_confirmed.push(id),

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use interlock_core::code::Code;
 use interlock_core::command::Command;
 use interlock_core::decide::Outcome;
 use interlock_core::event::{Cause, Change, Event};
@@ -83,19 +84,58 @@ pub(crate) struct Laws {
     acknowledged: bool,
     /// By group and gate: the tree that it last passed on, read from the causes of events alone.
     passed_on: BTreeMap<(Name, Name), Name>,
+    /// By group: the trees that QA's latest verdict failed.
+    failed_on: BTreeSet<(Name, Name)>,
+    /// How often sequences came to the states that the laws are about.
+    pub(crate) reached: BTreeMap<&'static str, u64>,
 }
+
+/// As often as sequences have to reach a state that a law is about.
+const OFTEN: u64 = 20;
+
+/// The same, for a state that takes three rounds of work on one group: random sequences seldom get there.
+const RARE: u64 = 3;
+
+/// States without which the laws on failed trees, findings and gates would hold over nothing, and how often at least.
+pub(crate) const STATES: &[(&str, u64)] = &[
+    (APPROVAL_OVER_FINDING, OFTEN),
+    (FINDING_LOWERED, OFTEN),
+    (ID_REUSED, OFTEN),
+    (ACCEPTANCE_OVER_FAILURE, OFTEN),
+    (AUTHOR_BACK_ON_FAILED_TREE, RARE),
+    (COMPLETED_AFTER_FAILURE, OFTEN),
+    (COMPLETED_AFTER_FINDING, OFTEN),
+    (COMPLETED_AS_IS, OFTEN),
+    (COMPLETED_WITH_GATE, OFTEN),
+    (GATE_ON_OTHER_TREE, OFTEN),
+];
+
+const APPROVAL_OVER_FINDING: &str = "a report that would pass is refused while a finding is open";
+const FINDING_LOWERED: &str = "a reviewer lists an open blocking finding as one that does not block";
+const ID_REUSED: &str = "a reviewer uses the id of an open finding for another";
+const ACCEPTANCE_OVER_FAILURE: &str = "a report is refused because QA failed the tree";
+const AUTHOR_BACK_ON_FAILED_TREE: &str = "an author delivers a tree that QA failed before";
+const COMPLETED_AFTER_FAILURE: &str = "a group completes after QA failed another tree of it";
+const COMPLETED_AFTER_FINDING: &str = "a group completes after a blocking finding ended";
+const COMPLETED_AS_IS: &str = "a group completes with a finding that was accepted as it is";
+const COMPLETED_WITH_GATE: &str = "a session completes whose groups have gates";
+const GATE_ON_OTHER_TREE: &str = "a session has passed its gates on another tree than the present one";
 
 impl Laws {
     pub(crate) fn hold(&mut self, workflow: &Workflow, step: &Step, after: &State) {
         match &step.result {
             Err(_) | Ok(Outcome::Repeated(_)) => {
+                self.count_refusal(step);
                 assert_eq!(step.before, *after, "a refusal or a repeat must change nothing");
             }
             Ok(Outcome::Decided(event)) => {
                 self.gather(workflow, event, &step.before);
                 self.gather_gates(event, &step.before);
+                self.count_states(step, event, after);
+                self.no_group_completes_on_a_failed_tree(workflow, event, &step.before, after);
                 self.no_settled_finding_blocks(event, &step.before, after);
                 findings_end_explicitly(&step.command, event, &step.before);
+                ids_name_one_open_finding(after);
                 counters_only_grow(event, &step.before, after);
                 self.completion_has_evidence(workflow, after);
                 self.completed_session_has_gates_of_its_tree(workflow, step, after);
@@ -105,6 +145,86 @@ impl Laws {
                 what_must_be_watched_was(workflow, after);
                 what_is_kept_beside_the_groups_agrees_with_them(after);
             }
+        }
+    }
+
+    /// QA's latest verdict on a tree holds wherever the author goes in between.
+    fn no_group_completes_on_a_failed_tree(
+        &mut self,
+        workflow: &Workflow,
+        event: &Event,
+        before: &State,
+        after: &State,
+    ) {
+        if let Cause::Reported { assignment, status, .. } = &event.cause {
+            let assignment = before.assignments.get(assignment).unwrap();
+            let group = assignment.group.as_ref().and_then(|group| after.group(group));
+            let tree = group.and_then(|group| Some((group.id.clone(), group.diff.as_ref()?.tree.clone())));
+            match (assignment.role.as_str(), status.as_str(), tree) {
+                ("qa_expert", "PASS", Some(tree)) => self.failed_on.remove(&tree),
+                ("qa_expert", "FAIL" | "FAIL_ESCALATE", Some(tree)) => self.failed_on.insert(tree),
+                _ => false,
+            };
+        }
+        for group in completed_now(event, after).filter(|group| tests_are_needed(workflow, after, group)) {
+            let tree = group.diff.as_ref().map(|diff| (group.id.clone(), diff.tree.clone()));
+            let failed = tree.as_ref().is_some_and(|tree| self.failed_on.contains(tree));
+            assert!(!failed, "{} completed on {tree:?}, which QA failed", group.id);
+        }
+    }
+
+    fn count(&mut self, state: &'static str) {
+        *self.reached.entry(state).or_default() += 1;
+    }
+
+    fn count_refusal(&mut self, step: &Step) {
+        let Err(rejection) = &step.result else { return };
+        match rejection.code {
+            Code::StillOpen => self.count(APPROVAL_OVER_FINDING),
+            Code::EvidenceFailed => self.count(ACCEPTANCE_OVER_FAILURE),
+            _ => {}
+        }
+    }
+
+    fn count_states(&mut self, step: &Step, event: &Event, after: &State) {
+        if let Cause::Reported { assignment, .. } = &event.cause
+            && let Command::Report(report) = &step.command
+            && let Some(assignment) = step.before.assignments.get(assignment)
+            && let Some(group) = assignment.group.as_ref().and_then(|group| step.before.group(group))
+        {
+            let open = || group.findings.iter().filter(|f| f.is_blocking() && f.raised_by == assignment.role);
+            for issue in report.handoff.issues.iter().flatten() {
+                let same = |finding: &Finding| finding.same_as(&issue.location, &issue.title);
+                if !issue.blocking && open().any(same) {
+                    self.count(FINDING_LOWERED);
+                }
+                if open().any(|finding| finding.id == issue.id && !same(finding)) {
+                    self.count(ID_REUSED);
+                }
+            }
+            let tree = report.observed.as_ref().map(|observed| (group.id.clone(), observed.tree.clone()));
+            let is_author = group.author.as_ref() == Some(&assignment.role);
+            let moved = |tree: &(Name, Name)| group.diff.as_ref().is_some_and(|diff| diff.tree != tree.1);
+            if tree.is_some_and(|tree| is_author && moved(&tree) && self.failed_on.contains(&tree)) {
+                self.count(AUTHOR_BACK_ON_FAILED_TREE);
+            }
+        }
+        for group in completed_now(event, after) {
+            if self.failed_on.iter().any(|(failed, _)| *failed == group.id) {
+                self.count(COMPLETED_AFTER_FAILURE);
+            }
+            if group.findings.iter().any(|finding| finding.blocking && finding.accepted_as_is_by.is_none()) {
+                self.count(COMPLETED_AFTER_FINDING);
+            }
+            if group.findings.iter().any(|finding| finding.accepted_as_is_by.is_some()) {
+                self.count(COMPLETED_AS_IS);
+            }
+        }
+        if self.passed_on.values().any(|tree| *tree != step.tree) {
+            self.count(GATE_ON_OTHER_TREE);
+        }
+        if after.status == SessionStatus::Completed && !self.passed_on.is_empty() {
+            self.count(COMPLETED_WITH_GATE);
         }
     }
 
@@ -260,6 +380,14 @@ impl Laws {
     }
 }
 
+/// The groups that this event completes.
+fn completed_now<'a>(event: &'a Event, after: &'a State) -> impl Iterator<Item = &'a Group> {
+    event.changes.iter().filter_map(|change| match change {
+        Change::GroupEnded { group, end: End::Completed } => after.group(group),
+        _ => None,
+    })
+}
+
 /// The condition of the need `qa`, said again.
 fn tests_are_needed(workflow: &Workflow, state: &State, group: &Group) -> bool {
     let set = |name: &str, value: &str| {
@@ -270,7 +398,8 @@ fn tests_are_needed(workflow: &Workflow, state: &State, group: &Group) -> bool {
     workflow.name.as_str() == "delivery-team" && set("testing", "full") && set("kind", "code")
 }
 
-/// A blocking finding is closed only by its own reviewer: by name, or left out after the author answered `fixed`.
+/// A blocking finding stops blocking only by its own reviewer: by name, or left out after the author answered `fixed`.
+/// Otherwise a group is accepted with it, and it says by whom. No finding takes the place of another.
 fn findings_end_explicitly(command: &Command, event: &Event, before: &State) {
     let handoff = match command {
         Command::Report(report) => Some(&report.handoff),
@@ -280,15 +409,49 @@ fn findings_end_explicitly(command: &Command, event: &Event, before: &State) {
     for change in &event.changes {
         let Change::Reviewed { group, by, findings } = change else { continue };
         let old = before.group(group).map_or(&[][..], |group| group.findings.as_slice());
-        for (index, finding) in findings.iter().filter(|(_, finding)| finding.status == FindingStatus::Closed) {
+        for (index, finding) in findings {
             let Some(was) = old.get(*index as usize).filter(|was| was.is_blocking()) else { continue };
-            assert_eq!((by, &was.id), (&was.raised_by, &finding.id), "another role closed {was:?}");
+            assert!(was.same_as(&finding.location, &finding.title), "{finding:?} took the place of {was:?}");
+            if finding.is_blocking() {
+                continue;
+            }
+            if finding.accepted_as_is_by.is_some() {
+                assert_eq!((finding.accepted_as_is_by.as_ref(), finding.status), (Some(by), FindingStatus::Accepted));
+                continue;
+            }
+            assert_eq!(by, &was.raised_by, "another role ended {was:?}");
             let tracking = &handoff.expect("a review is a report").tracking;
-            let confirmed = tracking.fixes_confirmed.contains(&was.id);
-            let dropped = tracking.findings_dropped.iter().any(|dropped| dropped.id == was.id);
-            let fixed = was.response.as_ref().is_some_and(|response| response.response == Answer::Fixed);
-            let ended = confirmed || dropped || fixed && !was.response_refuted;
-            assert!(ended, "{was:?} was closed by saying nothing of it");
+            let answered = |finding: &Finding, answer| finding.response.as_ref().is_some_and(|r| r.response == answer);
+            let ended = match finding.status {
+                FindingStatus::Accepted => old.iter().any(|named| {
+                    let same = named.raised_by == was.raised_by && identity(named) == identity(was);
+                    same && tracking.rejections_accepted.contains(&named.id)
+                }),
+                FindingStatus::Closed | FindingStatus::Open => {
+                    let confirmed = tracking.fixes_confirmed.contains(&was.id);
+                    let dropped = tracking.findings_dropped.iter().any(|dropped| dropped.id == was.id);
+                    // Findings can share location and title; each issue of the review stands for one of them.
+                    let listed = handoff.iter().flat_map(|handoff| handoff.issues.iter().flatten());
+                    let listed = listed.filter(|issue| was.same_as(&issue.location, &issue.title)).count();
+                    let twins = old
+                        .iter()
+                        .filter(|twin| twin.raised_by == was.raised_by && twin.same_as(&was.location, &was.title));
+                    let omitted = listed < twins.count();
+                    confirmed || dropped || omitted && answered(was, Answer::Fixed) && !was.response_refuted
+                }
+            };
+            assert!(ended, "{was:?} ended without a word: {finding:?}");
+        }
+    }
+}
+
+/// Answers and verdicts name findings by id, so no two open findings of a group share one.
+fn ids_name_one_open_finding(after: &State) {
+    for group in &after.groups {
+        let open = group.findings.iter().filter(|finding| finding.status == FindingStatus::Open);
+        let mut ids = BTreeSet::new();
+        for finding in open {
+            assert!(ids.insert(&finding.id), "`{}` names two open findings of {}", finding.id, group.id);
         }
     }
 }

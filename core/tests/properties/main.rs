@@ -18,15 +18,16 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
 use driver::Driver;
-use laws::Laws;
+use laws::{Laws, STATES};
 
 /// Every law holds over at least 10,000 sequences. Those that only the first workflow can break, for only it has all of an
 /// approval, an acceptance and a merge, are shown on it alone; the others, on all together.
-const SEQUENCES: [(&str, u32); 6] = [
+const SEQUENCES: [(&str, u32); 7] = [
     ("delivery-team", 10_000),
     ("odd", 4_000),
     ("feature", 2_000),
     ("odd-phases", 2_000),
+    ("last-per-session", 2_000),
     ("mcp-wrapper", 2_000),
     ("integration", 2_000),
 ];
@@ -40,6 +41,7 @@ struct Coverage {
     actions: BTreeMap<&'static str, u64>,
     refusals: BTreeMap<Code, u64>,
     reasons: BTreeMap<String, u64>,
+    states: BTreeMap<&'static str, u64>,
     completed: u64,
     repeats: u64,
     sequences: u64,
@@ -49,6 +51,7 @@ fn workflow(name: &str) -> Workflow {
     let loaded = match name {
         "odd" => load("odd.yaml", include_str!("odd.yaml"), &|_| None),
         "odd-phases" => load("odd-phases.yaml", include_str!("odd-phases.yaml"), &|_| None),
+        "last-per-session" => load("last-per-session.yaml", include_str!("last-per-session.yaml"), &|_| None),
         builtin => load_builtin(builtin).unwrap(),
     };
     loaded.workflow.unwrap_or_else(|| panic!("{:#?}", loaded.problems))
@@ -75,6 +78,7 @@ fn play(workflow: &Workflow, other: &Workflow, seeds: &[u64], coverage: &mut Cov
         replayed.apply(&read);
     }
     assert_eq!(replayed, driver.state, "replay must equal live");
+    coverage.states.append(&mut laws.reached);
     coverage.completed += u64::from(driver.state.status == interlock_core::state::SessionStatus::Completed);
 }
 
@@ -102,6 +106,7 @@ impl Coverage {
         add(&mut self.actions, other.actions);
         add(&mut self.refusals, other.refusals);
         add(&mut self.reasons, other.reasons);
+        add(&mut self.states, other.states);
         self.completed += other.completed;
         self.repeats += other.repeats;
         self.sequences += 1.max(other.sequences);
@@ -223,6 +228,7 @@ fn show(coverage: &Coverage) {
     println!("actions: {:?}", coverage.actions);
     println!("refusals: {:?}", coverage.refusals);
     println!("reasons against completion: {:?}", coverage.reasons);
+    println!("states that laws are about: {:#?}", coverage.states);
     println!("repeats: {}", coverage.repeats);
 }
 
@@ -237,8 +243,11 @@ fn everything_was_reached(coverage: &Coverage) {
     assert!(unlisted.is_empty(), "refusals that the list above does not have: {unlisted:?}");
     let missed: Vec<_> = REASONS.iter().filter(|code| !coverage.reasons.contains_key(**code)).collect();
     assert!(missed.is_empty(), "no completion was rejected for {missed:?}");
+    let is_rare = |(state, least): &&(&str, u64)| coverage.states.get(state).is_none_or(|count| count < least);
+    let rare: Vec<_> = STATES.iter().filter(is_rare).collect();
+    assert!(rare.is_empty(), "too few sequences reached {rare:?}: {:?}", coverage.states);
     let actions: BTreeSet<_> = coverage.actions.keys().copied().collect();
     assert_eq!(actions.len(), 10, "actions reached: {actions:?}");
-    assert_eq!(coverage.changes.len(), 42, "kinds of change reached: {:?}", coverage.changes.keys());
+    assert_eq!(coverage.changes.len(), 44, "kinds of change reached: {:?}", coverage.changes.keys());
     assert!(coverage.repeats > 0 && coverage.completed > 0);
 }

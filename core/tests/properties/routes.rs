@@ -21,34 +21,33 @@ pub(crate) fn route_agrees(workflow: &Workflow, step: &Step) {
     let (Some(decision), Some(held)) = (&event.decision, step.before.assignments.get(&report.assignment)) else {
         return;
     };
-    // What a report brings along, and what was settled or passed before, has no name among the facts of `route`.
-    let settled = decision.rule.contains("/settled") || decision.rule.ends_with("/complete");
-    let planned = report.handoff.groups.is_some();
-    // `route` still answers `validate` where the engine asks a person first: nothing was completed.
-    let confirms = decision.action == Action::Validate || asks_before_end(event);
-    if settled || planned || confirms {
+    // Which findings were settled before has no name among the facts of `route`: it knows their number only.
+    if decision.rule.contains("/settled") {
         return;
     }
     let query = describe(workflow, &step.before, held, report, event);
     let routed = route(workflow, &query);
     let routed = routed.unwrap_or_else(|refused| panic!("{query:#?}\nis {decision:#?}\nbut refused: {refused:#?}"));
     assert_eq!(routed.rule, decision.rule, "{query:#?}");
-    // Gates of completion count as passed for `route`, and what other groups do next is theirs.
+    // `route` answers `validate`; the validator, which reads the whole session, may start groups, run a gate or ask first.
+    if routed.action == Action::Validate {
+        let before_verdict = matches!(decision.action, Action::Batch | Action::Wait | Action::Gate | Action::Ask);
+        assert!(decision.action == Action::Validate || before_verdict, "{query:#?}\n{decision:#?}");
+        return;
+    }
+    // Gates of completion count as passed for `route`. A plan has flags and dependencies of its own, and so has each group
+    // that starts or goes on with this decision: no fact names them.
     let gate = event.changes.iter().any(|change| {
         matches!(change, Change::GateOpened { purpose: GatePurpose::Completion | GatePurpose::Validation(_), .. })
     });
-    if gate || !others_are_described(&step.before, held) {
+    let planned = report.handoff.groups.is_some();
+    let starts_groups = event.changes.iter().any(|change| matches!(change, Change::Staged { .. }));
+    let described = others_are_described(&step.before, held) && !ends_short_of_groups(event);
+    if gate || planned || starts_groups || !described {
         return;
     }
     assert_eq!(routed.action, decision.action, "{query:#?}\n{decision:#?}\n{routed:#?}");
     assert_eq!(roles(&routed), roles(decision), "{query:#?}");
-}
-
-fn asks_before_end(event: &Event) -> bool {
-    event
-        .changes
-        .iter()
-        .any(|change| matches!(change, Change::Asked { name, .. } if name.as_str() == "nothing_completed"))
 }
 
 /// Groups that wait for their turn have flags and dependencies of their own, and work of the session beside groups has no
@@ -60,8 +59,20 @@ fn others_are_described(state: &State, held: &Assignment) -> bool {
     let mut others = state.groups.iter().filter(|other| Some(&other.id) != held.group.as_ref());
     others.all(|other| match &other.progress {
         Progress::Working | Progress::Ended(_) => true,
-        Progress::Pending | Progress::Arrived | Progress::AwaitingConfirmation => false,
+        // A phase of the session begins when every group has arrived.
+        Progress::Arrived => held.group.is_none(),
+        Progress::Pending | Progress::AwaitingConfirmation => false,
     })
+}
+
+/// The end is put to a person for a reason that has no name among the facts: an arrived group lacks evidence, or no group
+/// was completed.
+fn ends_short_of_groups(event: &Event) -> bool {
+    let asked =
+        event.changes.iter().any(|change| matches!(change, Change::Asked { name, .. } if *name == "unfinished"));
+    let unnamed = ["has not passed", "is arrived", "no group was completed", "no group was planned", "was blocked"];
+    let because = event.decision.iter().flat_map(|decision| &decision.because);
+    asked && because.clone().any(|line| unnamed.iter().any(|text| line.contains(text)))
 }
 
 fn roles(decision: &Decision) -> Vec<&Name> {
@@ -81,6 +92,8 @@ fn describe(workflow: &Workflow, state: &State, held: &Assignment, report: &Repo
     if let Some(group) = group {
         let author = group.author.clone().unwrap_or_else(|| Name::new("none"));
         given.insert(Name::new("author"), author);
+        let stated = group.nothing_to_do.is_some();
+        given.insert(Name::new("group.nothing_to_do"), Name::from(stated.to_string()));
     }
     for name in workflow.requirements().needs.iter().flatten() {
         let Some(group) = group else { continue };
@@ -90,6 +103,7 @@ fn describe(workflow: &Workflow, state: &State, held: &Assignment, report: &Repo
             _ => None,
         });
         let excused = group.excused.iter().chain(now).any(|excuse| excuse.evidence == *name);
+        // Evidence that only the merge or the acceptance brings is described where the rule reads it.
         let passed = excused || group.passed.contains(name);
         given.insert(Name::from(format!("passed.{name}")), Name::from(passed.to_string()));
     }

@@ -4,25 +4,61 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value as Json, json};
 
-use super::play::Play;
+use super::play::{Play, issue};
 use crate::brief::BUDGET;
 
-/// The largest share of a prompt, in percent, that may be frame.
+/// The largest share of a prompt, in percent of its words, that may be frame.
 const LARGEST_SHARE: usize = 50;
+/// The same in percent of its characters, as measured. Field names and paths are long words.
+const LARGEST_SHARE_IN_CHARACTERS: usize = 60;
+/// Words of each report. Short ones have nothing else.
+const REPORT: usize = 60;
+const SHORT_REPORT: usize = 20;
+/// As long as the sections that `interlock run` adds.
+const RUN_SECTIONS: &str = "\n## Your folder\n\nA private git copy; its files count, commits do not. `git diff \
+    0123456789abcdef0123456789abcdef01234567` shows the changes of this group. You have 30 minutes in all.\n\nWrite it to \
+    `/home/ada/shop/.interlock/sessions/add-login-36j8/a4.1/handoff.json`, then end. If you cannot write files, end with it \
+    as your last message.\n";
 
 /// Text of so many words, as people write missions and reports.
 fn words(count: usize) -> String {
-    let text = "The login form must lock an account after five wrong passwords and say when it opens again so that people \
-                do not call support while attackers cannot try every password of a list against one account ";
+    let text = "The login form in src/login.ts must lock an account after five wrong passwords and tell its owner when it \
+                opens again, so that customers need not call support while attackers cannot try a list of passwords. \
+                Store the counter in the existing database (src/db/accounts.ts) and add no dependency. Write tests for \
+                every rule, and a page for administrators in docs/accounts.md. ";
     text.split_whitespace().cycle().take(count).collect::<Vec<_>>().join(" ")
 }
 
-/// Words outside and inside of fences that hold words of others.
-fn measure(prompt: &str) -> (usize, usize) {
+/// Percent of a prompt that is outside of fences that hold words of others: in words and in characters.
+fn measure(prompt: &str) -> Share {
+    let share = |size: fn(&str) -> usize| {
+        let (frame, content) = sizes(prompt, size);
+        frame * 100 / (frame + content)
+    };
+    Share { words: share(|line| line.split_whitespace().count()), characters: share(|line| line.chars().count() + 1) }
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Share {
+    words: usize,
+    characters: usize,
+}
+
+impl Share {
+    fn worst(self, other: Self) -> Self {
+        Self { words: self.words.max(other.words), characters: self.characters.max(other.characters) }
+    }
+
+    fn is_over(self) -> bool {
+        self.words > LARGEST_SHARE || self.characters > LARGEST_SHARE_IN_CHARACTERS
+    }
+}
+
+fn sizes(prompt: &str, size: fn(&str) -> usize) -> (usize, usize) {
     let (mut frame, mut content) = (0, 0);
     let mut fence: Option<&str> = None;
     for line in prompt.lines() {
-        let size = line.split_whitespace().count();
+        let size = size(line);
         match fence {
             Some(closing) if line == closing => fence = None,
             Some(_) => content += size,
@@ -37,19 +73,25 @@ fn measure(prompt: &str) -> (usize, usize) {
 
 struct Walk {
     play: Play,
-    shares: BTreeMap<String, usize>,
+    shares: BTreeMap<String, Share>,
     /// Statuses that a role reports first, instead of the usual one.
     first: Vec<(&'static str, &'static str)>,
     groups: Json,
+    /// Reports have a context and the required fields, and nothing else.
+    is_short: bool,
 }
 
 impl Walk {
     fn new(workflow: &str, groups: Json, first: &[(&'static str, &'static str)]) -> Self {
-        Self { play: Play::start(workflow), shares: BTreeMap::new(), first: first.to_vec(), groups }
+        Self { play: Play::start(workflow), shares: BTreeMap::new(), first: first.to_vec(), groups, is_short: false }
+    }
+
+    fn short(self) -> Self {
+        Self { is_short: true, ..self }
     }
 
     /// Plays the session to its end, and measures every prompt on the way.
-    fn walk(mut self) -> BTreeMap<String, usize> {
+    fn walk(mut self) -> BTreeMap<String, Share> {
         for _ in 0..200 {
             if self.play.has_open_gate() {
                 self.play.gate(true, "ok");
@@ -64,14 +106,13 @@ impl Walk {
         let mission = words(200);
         let (by_command, of_run) = self.play.prompts(whose, Some(&mission), BUDGET);
         let role = whose.split('@').next().unwrap_or_default().to_owned();
-        for prompt in [by_command.text, of_run.text] {
-            let (frame, content) = measure(&prompt);
-            let share = frame * 100 / (frame + content);
+        for prompt in [by_command.text, format!("{}{RUN_SECTIONS}", of_run.text)] {
+            let share = measure(&prompt);
             let worst = self.shares.entry(role.clone()).or_default();
-            if share > LARGEST_SHARE {
+            if share.is_over() {
                 println!("{prompt}");
             }
-            *worst = share.max(*worst);
+            *worst = share.worst(*worst);
         }
         let offers = self.play.offered(whose);
         let wanted = self.first.iter().position(|(of, _)| *of == role).map(|index| self.first.remove(index).1);
@@ -88,7 +129,20 @@ impl Walk {
             None => offers.first().expect("a status"),
         };
         let groups = if offer.plans { std::mem::take(&mut self.groups) } else { json!(null) };
-        let handoff = self.play.fill_offer(whose, offer, &words(60), groups);
+        let mut handoff =
+            self.play.fill_offer(whose, offer, &words(if self.is_short { SHORT_REPORT } else { REPORT }), groups);
+        if self.is_short && !offer.blocked {
+            handoff["attempted"] = json!([]);
+        }
+        if self.is_short && !offer.demands.require.iter().any(|field| *field == "summary") {
+            handoff.as_object_mut().expect("an object").remove("summary");
+        }
+        if offer.status == "CHANGES_REQUESTED" {
+            handoff["issues"] = json!([issue("R1", "Token is logged", "HIGH", true)]);
+        }
+        if self.play.offered(whose).iter().all(|offer| !offer.findings) {
+            handoff["issue_responses"] = json!([{ "id": "R1", "response": "fixed" }]);
+        }
         self.play.report(whose, handoff);
     }
 }
@@ -111,22 +165,35 @@ fn frame_of_every_role_is_at_most_half_of_its_prompt() {
     let mut feature: Vec<Json> = domains.iter().map(|domain| group(domain, json!({ "domain": domain }))).collect();
     feature.push(group("script", json!({ "domain": "backend", "stack": "python" })));
     let tools = json!([group("get-issue", json!({})), group("list-issues", json!({}))]);
+    let bare = |ids: &[&str]| -> Vec<Json> { ids.iter().map(|id| json!({ "id": id, "title": "Lock out" })).collect() };
     let walks = [
+        ("delivery-team", Walk::new("delivery-team", json!(bare(&["login"])), &[]).short()),
+        (
+            "delivery-team",
+            Walk::new("delivery-team", json!(bare(&["login"])), &[("developer", "READY_FOR_REVIEW")]).short(),
+        ),
+        (
+            "delivery-team",
+            Walk::new("delivery-team", json!(bare(&["login"])), &[("tech_lead", "CHANGES_REQUESTED")]).short(),
+        ),
+        ("delivery-team", Walk::new("delivery-team", json!(bare(&["login"])), &[("qa_expert", "BLOCKED")]).short()),
+        ("integration", Walk::new("integration", json!(null), &[]).short()),
+        ("mcp-wrapper", Walk::new("mcp-wrapper", json!(bare(&["get-issue"])), &[]).short()),
         ("delivery-team", Walk::new("delivery-team", team.clone(), &[])),
         ("delivery-team", Walk::new("delivery-team", team, &[("developer", "SPAWN_INVESTIGATOR")])),
         ("feature", Walk::new("feature", json!(feature), &[])),
         ("integration", Walk::new("integration", json!(null), &[])),
         ("mcp-wrapper", Walk::new("mcp-wrapper", tools, &[])),
     ];
-    let mut shares: BTreeMap<(&str, String), usize> = BTreeMap::new();
+    let mut shares: BTreeMap<(&str, String), Share> = BTreeMap::new();
     for (workflow, walk) in walks {
         for (role, share) in walk.walk() {
             let worst = shares.entry((workflow, role)).or_default();
-            *worst = share.max(*worst);
+            *worst = share.worst(*worst);
         }
     }
     for ((workflow, role), share) in &shares {
-        println!("{workflow:14} {role:26} {share:3} % frame");
+        println!("{workflow:14} {role:26} {:3} % of words, {:3} % of characters", share.words, share.characters);
     }
     let roles: BTreeSet<&str> = shares.keys().map(|(_, role)| role.as_str()).collect();
     for role in
@@ -134,6 +201,6 @@ fn frame_of_every_role_is_at_most_half_of_its_prompt() {
     {
         assert!(roles.contains(role), "{role} is not measured: {roles:?}");
     }
-    let over: Vec<_> = shares.iter().filter(|(_, share)| **share > LARGEST_SHARE).collect();
+    let over: Vec<_> = shares.iter().filter(|(_, share)| share.is_over()).collect();
     assert!(over.is_empty(), "{over:?}");
 }

@@ -1,4 +1,5 @@
-//! A law of generated sessions: every prompt has the latest context of each earlier phase of its group and of the session.
+//! A law of generated sessions: every prompt has the contexts of all earlier phases of its group and of the session, also
+//! where it is trimmed and where later reports superseded them.
 
 use std::collections::BTreeMap;
 
@@ -6,6 +7,10 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::play::Play;
+use crate::brief::{BUDGET, Prompt};
+
+/// Reports of one role in one phase that every prompt has: the latest, and those that it superseded.
+const KEPT: usize = 9;
 
 /// Who reported what, where.
 type Place = (String, Option<String>, Option<String>, bool);
@@ -14,12 +19,13 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     #[test]
-    fn prompt_of_a_generated_session_has_the_latest_context_of_every_phase(
+    fn prompt_of_a_generated_session_has_the_contexts_of_every_phase(
         workflow in prop::sample::select(vec!["delivery-team", "feature", "integration", "mcp-wrapper"]),
+        length in prop::sample::select(vec![0_usize, 200, 4_000]),
         picks in prop::collection::vec((any::<u8>(), any::<u8>()), 1..40),
     ) {
         let mut play = Play::start(workflow);
-        let mut latest: BTreeMap<Place, String> = BTreeMap::new();
+        let mut reported: BTreeMap<Place, Vec<String>> = BTreeMap::new();
         for (step, (whose, status)) in picks.into_iter().enumerate() {
             if play.has_open_gate() {
                 play.gate(status % 4 != 0, "output of the gate");
@@ -33,10 +39,12 @@ proptest! {
             }
             let whose = open[usize::from(whose) % open.len()].clone();
             let group = whose.split_once('@').map(|(_, group)| group.to_owned());
-            let prompt = play.prompt_within(&whose, Some("The mission."), usize::MAX);
-            for ((role, phase, on, _), context) in &latest {
-                if on.is_none() || *on == group || group.is_none() {
-                    prop_assert!(prompt.contains(context), "{whose} misses {context} of {role} in {phase:?}:\n{prompt}");
+            let (prompt, _) = play.prompts(&whose, Some("The mission."), BUDGET);
+            for ((role, phase, on, _), contexts) in &reported {
+                let is_own = on.is_none() || *on == group || group.is_none();
+                for context in contexts.iter().rev().take(KEPT).filter(|_| is_own) {
+                    let reaches = reaches_reader(&prompt, context);
+                    prop_assert!(reaches, "{whose} misses {context} of {role} in {phase:?}:\n{}", prompt.text);
                 }
             }
             let offers = play.offered(&whose);
@@ -44,10 +52,17 @@ proptest! {
             let context = format!("context number {step} of this session.");
             let place = (whose.split('@').next().unwrap_or_default().to_owned(), play.phase_name(&whose), group, offer.blocked);
             let groups = ["one", "two"].map(|id| json!({ "id": id, "title": id, "domain": "backend" }));
-            let handoff = play.fill_offer(&whose, &offer, &context, json!(groups));
+            let whole = format!("{context} {}", "details ".repeat(length / 8));
+            let handoff = play.fill_offer(&whose, &offer, &whole, json!(groups));
             if play.try_report(&whose, handoff) {
-                latest.insert(place, context);
+                reported.entry(place).or_default().push(context);
             }
         }
     }
+}
+
+/// In the prompt, or in a file that the prompt names.
+fn reaches_reader(prompt: &Prompt, text: &str) -> bool {
+    let in_file = |(name, whole): &(String, String)| whole.contains(text) && prompt.text.contains(&format!("/{name}`"));
+    prompt.text.contains(text) || prompt.whole.iter().any(in_file)
 }

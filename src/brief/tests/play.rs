@@ -8,6 +8,7 @@ use interlock_core::decide::{Offer, Outcome, decide, offers};
 use interlock_core::event::{Cause, Change, Event};
 use interlock_core::handoff::{Checked, Context, Expect, check, extract, mandatory_skills};
 use interlock_core::id::{AssignmentId, Digest, Name, Timestamp};
+use interlock_core::observed::ObservedChanges;
 use interlock_core::state::{Assignment, State};
 use interlock_core::workflow::{Workflow, load_shipped};
 use serde_json::{Value as Json, json};
@@ -18,6 +19,10 @@ pub(super) struct Play {
     workflow: Workflow,
     state: State,
     log: Vec<Event>,
+    /// Characters of the prompts that assignments are claimed with.
+    pub(super) budget: usize,
+    /// The diff that Interlock observes with every report.
+    pub(super) observed: Option<Arc<ObservedChanges>>,
 }
 
 pub(super) fn issue(id: &str, title: &str, severity: &str, blocking: bool) -> Json {
@@ -27,7 +32,7 @@ pub(super) fn issue(id: &str, title: &str, severity: &str, blocking: bool) -> Js
 impl Play {
     pub(super) fn start(workflow: &str) -> Self {
         let workflow = load_shipped(workflow).and_then(|loaded| loaded.workflow).expect("a built-in workflow");
-        let mut play = Self { workflow, state: State::default(), log: Vec::new() };
+        let mut play = Self { workflow, state: State::default(), log: Vec::new(), budget: BUDGET, observed: None };
         let (session, title) = (Name::new("s1"), Name::new("Add login"));
         play.done(&Command::Start(Start {
             session,
@@ -36,6 +41,7 @@ impl Play {
             mission: None,
             investigation: false,
             by: None,
+            dropped: Vec::new(),
             allow: None,
         }));
         play
@@ -86,6 +92,10 @@ impl Play {
         let choice = option.map_or(Choice::Text(Name::new("Go on.")), |name| Choice::Option { name, text: None });
         self.done(&Command::Answer(Answer { question: id, choice, by: Name::new("ada"), allow: Vec::new() }));
         true
+    }
+
+    pub(super) fn status_of(&self, group: &str) -> &'static str {
+        self.state.group(group).expect("a planned group").status().name()
     }
 
     /// The phase by its own name, and whether it is helped with or merged.
@@ -143,7 +153,12 @@ impl Play {
     fn reported(&mut self, whose: &str, handoff: Json) -> Result<(), String> {
         let (id, assignment) = self.assignment(whose);
         let token = Digest::of(whose.as_bytes());
-        self.done(&Command::Claim(Claim { assignment: id, token, prompt: None, lease_until: None, via: None }));
+        let prompt = assignment.group.is_none().then(|| self.prompts(whose, None, self.budget).0);
+        let prompt = prompt.map(|prompt| ClaimedPrompt {
+            digest: Digest::of(prompt.text.as_bytes()),
+            confirmable: prompt.confirmable,
+        });
+        self.done(&Command::Claim(Claim { assignment: id, token, prompt, lease_until: None, via: None }));
         let mut whole = json!({
             "agent": assignment.role, "output_type": "report", "timestamp": "2026-01-14T14:30:22Z",
             "feature_directory": ".features/login", "skills_invoked": [], "attempted": ["Looked for a way round it"],
@@ -153,7 +168,7 @@ impl Play {
         whole.as_object_mut().expect("an object").extend(more);
         let checked = self.check(&assignment, &whole);
         let handoff = Arc::new(checked.handoff.ok_or_else(|| format!("{:#?}", checked.problems))?);
-        let report = Report { assignment: id, token, handoff, observed: None, via: None };
+        let report = Report { assignment: id, token, handoff, observed: self.observed.clone(), via: None };
         let outcome = decide(&self.workflow, &self.state, &Command::Report(report), &Inputs { now: Timestamp(0) });
         let Outcome::Decided(event) = outcome.map_err(|refused| format!("refused: {refused:#?}"))? else {
             return Err("decided before".to_owned());
@@ -241,6 +256,7 @@ impl Play {
             origin = self.origin(assignment);
         }
         let brief = Brief {
+            lost_attempts: &[],
             state: &self.state,
             workflow: &self.workflow,
             id,
@@ -274,6 +290,7 @@ impl Play {
                     _ => None,
                 },
                 output_files: Vec::new(),
+                absent_artifacts: Vec::new(),
                 event,
             }))
         };
@@ -281,12 +298,13 @@ impl Play {
     }
 
     fn said(&self, assignment: &Assignment) -> Said {
-        let Some(group) = assignment.group.as_ref().and_then(|group| self.state.group(group)) else {
-            return Said::default();
-        };
         let report = |id| {
             let decided = |event: &&Event| event.decision.as_ref().is_some_and(|decision| decision.id == id);
             Ok::<_, ()>(self.log.iter().find(decided).and_then(|event| event.handoff.clone()))
+        };
+        let Some(group) = assignment.group.as_ref().and_then(|group| self.state.group(group)) else {
+            let plans: Vec<_> = self.state.groups.iter().map(|group| (group.id.clone(), group.words.plan)).collect();
+            return Said::of_session(&plans, report).expect("the log");
         };
         Said::of(group, report).expect("the log")
     }
@@ -296,7 +314,7 @@ impl Play {
         self.log.iter().find(|event| event.changes.iter().any(given)).expect("something gave it")
     }
 
-    /// Branch `record` fills in what an agent that Interlock started need not state: here the test does.
+    /// The engine fills in what an agent that Interlock started need not state: here the test does.
     fn skeleton_is_valid(&self, assignment: &Assignment, prompt: &str) {
         let rules = &prompt[prompt.rfind("\n## Return\n").expect("the return format")..];
         let skeleton = rules.split("```json\n").nth(1).and_then(|rest| rest.split("\n```").next()).expect("a skeleton");
@@ -307,8 +325,27 @@ impl Play {
         });
         handoff.as_object_mut().expect("an object").extend(shown.as_object().expect("an object").clone());
         handoff["handoff"]["next_agent"] = json!(null);
+        let phase = assignment.phase.as_ref().and_then(|name| self.workflow.phases.iter().find(|p| p.name == *name));
+        handoff["phase"] = json!(phase.map(|phase| &phase.called));
         let offers = offers(&self.workflow, &self.state, assignment);
         assert!(!offers.is_empty());
+        let shown = |offer: &&Offer| rules.contains(&format!("\n- `{}`", offer.status));
+        for offer in offers.iter().filter(shown) {
+            let fields = offer.demands.require.iter().chain(&offer.demands.verify);
+            let absent: Vec<&Name> = fields
+                .filter(|field| **field != "phase")
+                .filter(|field| {
+                    let last = field.rsplit('.').next().unwrap_or_default();
+                    !rules.contains(&format!("\"{last}\":")) && !rules.contains(&format!("`{field}`"))
+                })
+                .collect();
+            assert!(
+                absent.is_empty(),
+                "{} of {}: {absent:?} is required and not shown: {rules}",
+                offer.status,
+                assignment.role
+            );
+        }
         for offer in offers.iter().filter(|offer| !offer.blocked) {
             handoff["status"] = json!(offer.status);
             for field in &offer.demands.require {

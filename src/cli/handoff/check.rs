@@ -10,6 +10,7 @@ use crate::cli::values::Context;
 use crate::cli::{Ending, examples};
 use crate::failure::{Exit, Failure, Sources};
 use crate::output::{NAME, Output, Text, complain};
+use crate::sanitise;
 use crate::{clock, input, library, report};
 
 /// Above what agents write in a long session.
@@ -188,7 +189,7 @@ fn verdict(checked: &Checked) -> Text {
     text.push("valid");
     if let Some(status) = &checked.status {
         text.push(": ");
-        text.paint(NAME, status);
+        text.paint(NAME, sanitise::line(status));
     }
     if !checked.warnings.is_empty() {
         let count = checked.warnings.len();

@@ -8,6 +8,7 @@ use crate::cli::{Ending, examples};
 use crate::clock::rfc3339;
 use crate::failure::Exit;
 use crate::output::{NAME, Output, Text};
+use crate::sanitise;
 use crate::store::Store as _;
 
 /// List the sessions, the newest first
@@ -44,7 +45,9 @@ impl List {
         let width = sessions.iter().map(|session| session.id.chars().count()).max().unwrap_or(0);
         for session in &sessions {
             text.paint(NAME, format!("{:<width$}", session.id.as_str()));
-            text.line(format_args!("  {:<10}  {:<14}  {}", session.status, session.workflow, session.title));
+            let [status, workflow, title] =
+                [&session.status, &session.workflow, &session.title].map(|text| sanitise::line(text));
+            text.line(format_args!("  {status:<10}  {workflow:<14}  {title}"));
         }
         output.text(&text)?;
         Ok(Exit::Done)

@@ -36,7 +36,8 @@ pub(crate) struct Start {
     #[arg(long, value_name = "TEXT")]
     title: String,
 
-    /// The workflow: a built-in name or a file; interlock.yaml of the project if none is named
+    /// The workflow: a built-in name or a file; interlock.yaml of the project if none is named. One that demands less than
+    /// interlock.yaml takes the operator key
     #[arg(long, value_name = "NAME or FILE")]
     workflow: Option<String>,
 
@@ -66,7 +67,7 @@ impl Start {
             return Err(Failure::new(Exit::Usage, Code::BadArgument, "a session needs a title"));
         }
         let mission = match &self.mission {
-            Some(path) => Some(input::text(path, LARGEST_MISSION)?),
+            Some(path) => Some(read_mission(path)?),
             None => None,
         };
         let workflow = workflow_name(self.workflow.as_deref(), place)?;
@@ -79,6 +80,7 @@ impl Start {
             investigation: self.investigation,
             allow: allowed_by_person(&self.allow, &by),
             by: Some(by),
+            own: workflow_name(None, place).ok(),
         };
         let (done, workflow) = beginning.begin(&mut place.engine()?, |_| Ok(()))?;
         let next = done.event.decision.iter().flat_map(|decided| &decided.next);
@@ -106,6 +108,21 @@ impl Start {
     }
 }
 
+/// A mission that is too long is refused: cut, it would be another mission.
+pub(crate) fn read_mission(path: &Path) -> Result<String, Failure> {
+    let bytes = input::bytes(path, LARGEST_MISSION)?;
+    let read = bytes.len() as u64;
+    if read > LARGEST_MISSION {
+        let whole = path.metadata().ok().filter(|file| file.is_file()).map(|file| file.len().max(read));
+        let size = whole.map_or_else(|| format!("more than {LARGEST_MISSION} bytes"), |size| format!("{size} bytes"));
+        let message =
+            format!("{}: the mission has {size}; the limit is {LARGEST_MISSION} bytes (1 MiB)", path.display());
+        let help = "shorten it; files of the project can be named in it, and agents read them";
+        return Err(Failure::new(Exit::Usage, Code::BadArgument, message).help(help));
+    }
+    input::to_text(path, bytes)
+}
+
 /// A session that is to be started.
 pub(crate) struct Beginning<'a> {
     pub(crate) title: &'a str,
@@ -115,6 +132,8 @@ pub(crate) struct Beginning<'a> {
     pub(crate) investigation: bool,
     /// The person at the keyboard; `None` for a model, which may not drop a requirement.
     pub(crate) by: Option<Name>,
+    /// The workflow file of the project, where it has one: another workflow is compared with it.
+    pub(crate) own: Option<String>,
     /// Protected paths that a person allows.
     pub(crate) allow: Option<Allow>,
 }
@@ -135,6 +154,8 @@ impl Beginning<'_> {
         let is_pinned = |hash| Ok(engine.store().view()?.workflow(hash)?.is_some());
         let (workflow, pinned) = library::pinnable_unless(self.workflow, is_pinned)?;
         fits(&workflow)?;
+        let own = self.own.filter(|own| own != self.workflow);
+        let dropped = own.map_or_else(Vec::new, |own| library::dropped_by_workflow(&own, &workflow));
         let workflow = Arc::new(workflow);
         let settings = self.settings.iter().map(|pair| (Name::new(&pair.name), Name::new(&pair.value))).collect();
         let task = Task::Start {
@@ -145,6 +166,7 @@ impl Beginning<'_> {
             mission: self.mission,
             investigation: self.investigation,
             by: self.by,
+            dropped,
             allow: self.allow,
         };
         Ok((start(engine, self.title, &task)?, workflow))

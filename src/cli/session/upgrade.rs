@@ -14,6 +14,7 @@ use crate::engine::{Order, Task};
 use crate::failure::Exit;
 use crate::library;
 use crate::output::{HEADING, NAME, Output, Text};
+use crate::sanitise;
 use crate::store::Pinned;
 
 /// Move a session to another version of its workflow, and show the difference (takes the operator key)
@@ -66,7 +67,7 @@ impl Upgrade {
         let short = |hash: &str| hash.get(..12).unwrap_or_default().to_owned();
         text.line(format_args!(" from {} {} to {name} {}", old.name, short(&from), short(&to)));
         for requirement in &dropped {
-            text.line(format_args!("dropped: {requirement}"));
+            text.line(format_args!("dropped: {}", sanitise::line(requirement)));
         }
         output.text(&text)?;
         Ok(Exit::Done)

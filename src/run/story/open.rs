@@ -35,7 +35,7 @@ impl Open {
         text.paint(NAME, format!("{}{group}", self.id));
         text.quote("           | ", &self.question.text);
         for (index, option) in self.question.options.iter().enumerate() {
-            text.line(format_args!("           {}  {}", index + 1, option.as_str()));
+            text.line(format_args!("           {}  {}", index + 1, sanitise::line(option.as_str())));
         }
         text.line(format_args!("           {}", command(session, self.id, &self.question)));
     }

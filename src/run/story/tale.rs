@@ -74,7 +74,7 @@ impl Tales {
                 let note = note.as_deref().map(short).unwrap_or_default();
                 self.tell(group.as_ref(), what, format!("{role} ({status}): {note}"));
             }
-            Cause::Merged { assignment, status } => {
+            Cause::Merged { assignment, status, .. } => {
                 let group = self.known.assignment(*assignment).and_then(|(_, group)| group);
                 let files = report.and_then(|report| report.get("conflicting_files")).and_then(said);
                 let tests = report.and_then(|report| report.get("failing_tests")).and_then(said);

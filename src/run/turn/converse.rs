@@ -138,7 +138,7 @@ impl Turn<'_> {
         let purse = &self.crew.purse;
         if !purse.asks(&whose, self.call.id) {
             self.note(format!("{}: {why}; it waits for the answer that is asked for already", self.call.role));
-            return self.crew.let_go(self.call);
+            return self.let_go();
         }
         let over = self.lose(Loss::Halted, why);
         let question = match &over {

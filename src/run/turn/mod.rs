@@ -188,7 +188,7 @@ impl Turn<'_> {
                 return self.lose(Loss::NoHandoff, how(End::TimedOut));
             }
             if !self.may_start() {
-                return self.crew.let_go(self.call);
+                return self.let_go();
             }
             let (end, outcome) = self.converse()?;
             if self.control.is_stopped() {
@@ -244,6 +244,7 @@ impl Turn<'_> {
     }
 
     fn hand_in(&mut self, bytes: &[u8]) -> Result<Handed, Failure> {
+        self.crew.site.note_submitted(self.call.id, self.claimed.attempt, bytes);
         let extracted = handoff::extract("handoff", bytes);
         let (mut own, mut _held, mut observed) = (None, None, None);
         if let Ok(extracted) = &extracted {
@@ -288,7 +289,9 @@ impl Turn<'_> {
             }
             Err(Error::Refused(rejection)) => {
                 let problems = handin::problems(&rejection);
-                let is_status = rejection.code == Code::StatusReturned;
+                // Its own limit bounds it; other problems beside it count as corrections.
+                let other = rejection.problems.iter().any(|problem| problem.code != Code::StatusReturned);
+                let is_status = rejection.code == Code::StatusReturned && !other;
                 Ok(if is_status { Handed::StatusReturned(problems) } else { Handed::Back(problems) })
             }
             Err(error) => Err(error.into()),
@@ -302,10 +305,10 @@ impl Turn<'_> {
             return Ok(Err(Handed::Back(unwanted)));
         }
         let changes = self.bench.changes(self.writes)?;
-        let trespasses = self.bench.trespasses(&changes, self.writes, &self.protected_changes(&changes));
+        let protected = self.protected_changes(&changes);
+        let trespasses = self.bench.trespasses(&changes, self.writes, &protected);
         if !trespasses.is_empty() {
-            self.bench.restore(&self.crew.site)?;
-            let undone = "all that you changed was undone: the files are as they were when you began".to_owned();
+            let undone = self.bench.undo(&self.crew.site, &changes, self.writes, &protected)?;
             return Ok(Err(Handed::Back(trespasses.into_iter().chain([undone]).collect())));
         }
         let unsettled = self.bench.unsettled(&changes, json);
@@ -418,8 +421,15 @@ impl Turn<'_> {
     }
 
     fn lose(&self, loss: Loss, note: impl Into<String>) -> Result<Over, Failure> {
+        self.crew.keep_remains(self.call, self.claimed.attempt);
         let note = Name::from(note.into());
         self.crew.lose(self.call.id, loss, note)
+    }
+
+    /// Ends the attempt without counting it as a failure; the assignment is given out again.
+    fn let_go(&self) -> Result<Over, Failure> {
+        self.crew.keep_remains(self.call, self.claimed.attempt);
+        self.crew.let_go(self.call)
     }
 
     fn told_times(&self) -> u32 {

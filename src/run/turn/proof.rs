@@ -19,13 +19,14 @@ use crate::run::turn::claim::claims_tests;
 use crate::run::turn::files::{ClaimedFile, TrueChanges, claimed_files};
 use crate::run::turn::{Handed, Turn};
 use crate::sanitise;
+use crate::scope::RefusedPath;
 
 /// Names of denied or unclaimed files in one message.
 const MOST_NAMED: usize = 20;
 
 impl Turn<'_> {
     /// Protected paths that this turn changed, though its role does not own them and no person allowed them.
-    pub(super) fn protected_changes(&self, changes: &Changes) -> Vec<String> {
+    pub(super) fn protected_changes(&self, changes: &Changes) -> Vec<RefusedPath> {
         let paths: Vec<(String, bool)> =
             changes.entries.iter().map(|entry| (entry.path.to_string_lossy().into_owned(), entry.leads_on)).collect();
         let workflow = &self.crew.workflow;

@@ -4,6 +4,7 @@ mod board;
 mod picture;
 mod strip;
 
+use std::borrow::Cow;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -16,7 +17,7 @@ use interlock_core::state::State;
 
 use crate::agents::Progress;
 use crate::engine::Done;
-use crate::output::{HEADING, NAME, Output, Text};
+use crate::output::{HEADING, MARK, NAME, Output, PAGE, Text, wrap, wrap_long};
 use crate::run::crew::Crew;
 use crate::run::people::Prompt;
 use crate::run::purse::Account;
@@ -35,6 +36,8 @@ const TICK: Duration = Duration::from_secs(1);
 const FAINT: Style = Style::new().dimmed();
 const ALERT: Style = AnsiColor::Yellow.on_default().bold();
 const GOOD: Style = AnsiColor::Green.on_default();
+/// Columns of the first line of a question, which stands beside the time and the group.
+const FIRST_LINE_WIDTH: usize = PAGE - 26;
 /// Where the text of a line begins, for those that follow it.
 const MARGIN: &str = "\n                          ";
 
@@ -139,7 +142,7 @@ impl View {
                 text.push(MARGIN);
                 text.push("| ");
             }
-            text.paint(ALERT, line);
+            text.paint(ALERT, sanitise::line(line));
         }
         self.line(text);
     }
@@ -147,18 +150,14 @@ impl View {
     pub(super) fn asked(&mut self, prompt: &Prompt<'_>) {
         let mut text = Text::default();
         self.stamp(&mut text, prompt.question.group.as_ref());
-        let mut lines = prompt.question.text.lines();
-        text.paint(ALERT, format!("? {}", lines.next().unwrap_or_default()));
-        for line in lines.take(40) {
-            text.push(MARGIN);
-            text.push("| ");
-            text.paint(ALERT, line);
+        for (row, line) in question_lines(&prompt.question.text).iter().enumerate() {
+            if row > 0 {
+                text.push(MARK);
+            }
+            text.paint(ALERT, if row == 0 { format!("? {line}") } else { line.clone() });
+            text.push("\n");
         }
-        for (index, option) in prompt.question.options.iter().enumerate() {
-            text.push(MARGIN);
-            text.put(format_args!("  {}  {}", index + 1, prompt.option(option)));
-        }
-        text.push(MARGIN);
+        prompt.brief.print_facts_and_options(&prompt.question.options, &mut text);
         text.push("  ");
         let has_keys = self.terminal.as_ref().is_some_and(|terminal| terminal.has_keys && !terminal.is_live);
         let here = if has_keys { format!("{}, then Enter; or ", prompt.possible()) } else { String::new() };
@@ -228,10 +227,14 @@ impl View {
             return;
         }
         if self.terminal.as_ref().is_some_and(|terminal| terminal.is_ours()) {
-            self.waiting.push_str(text.as_str());
+            self.waiting.push_str(&text.fit_columns(Terminal::size().0));
             self.changed = true;
         } else {
-            put(&format!("{}{}", std::mem::take(&mut self.waiting), text.as_str()));
+            let shown = match &self.terminal {
+                Some(_) => text.fit_columns(Terminal::size().0),
+                None => Cow::Borrowed(text.as_str()),
+            };
+            put(&format!("{}{shown}", std::mem::take(&mut self.waiting)));
         }
     }
 }
@@ -241,6 +244,20 @@ impl Drop for View {
     fn drop(&mut self) {
         self.close();
     }
+}
+
+/// The lines of a question. The first one is beside the stamp; the others have a mark and the rest of the width.
+fn question_lines(question: &str) -> Vec<String> {
+    let mut paragraphs = question.trim_end().lines();
+    let first = sanitise::line(paragraphs.next().unwrap_or_default()).into_owned();
+    let head = wrap_long(&first, FIRST_LINE_WIDTH).into_iter().next().unwrap_or_default();
+    // Wrapping drops blanks between words, so the rest is what follows as many words.
+    let rest: Vec<&str> = first.split_whitespace().skip(head.split_whitespace().count()).collect();
+    let room = PAGE.saturating_sub(MARK.chars().count());
+    let mut lines = vec![head];
+    lines.extend(wrap(&rest.join(" "), room));
+    lines.extend(paragraphs.flat_map(|line| wrap_long(&sanitise::line(line), room)));
+    lines
 }
 
 /// Nobody reads any more: the run goes on.

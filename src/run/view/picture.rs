@@ -150,7 +150,15 @@ fn question(prompt: &Prompt<'_>, columns: usize, most: usize, has_keys: bool) ->
     let head = format!("{}{group}{of}: ", prompt.id);
     let text = sanitise::text(&prompt.question.text).into_owned();
     let width = columns.saturating_sub(4).max(10);
-    let words: Vec<String> = format!("{head}{text}").lines().flat_map(|line| wrap(line, width)).collect();
+    let words = format!("{head}{text}");
+    let words = words.lines().flat_map(|line| wrap(line, width)).enumerate();
+    // Lines of the question have a mark, so that none of them can look like a fact.
+    let mut words: Vec<(&str, Style, String)> =
+        words.map(|(row, line)| (if row == 0 { "? " } else { "| " }, ALERT, line)).collect();
+    for fact in &prompt.brief.facts {
+        let rows = wrap(&sanitise::line(fact), width.saturating_sub(2)).into_iter().enumerate();
+        words.extend(rows.map(|(row, line)| (if row == 0 { "  - " } else { "    | " }, PLAIN, line)));
+    }
     let options = &prompt.question.options;
     // A hint, perhaps why the last answer was none, and the line that is typed.
     let fixed = 1 + usize::from(prompt.reply.is_some()) + usize::from(has_keys);
@@ -164,9 +172,9 @@ fn question(prompt: &Prompt<'_>, columns: usize, most: usize, has_keys: bool) ->
         strip.put(style, text);
         lines.push(strip.done());
     };
-    for (index, words) in words.iter().take(room).enumerate() {
+    for (index, (lead, style, words)) in words.iter().take(room).enumerate() {
         let more = if index + 1 == room && all > room { " …" } else { "" };
-        add(if index == 0 { "? " } else { "  " }, ALERT, &format!("{words}{more}"));
+        add(lead, *style, &format!("{words}{more}"));
     }
     for (index, option) in options.iter().take(shown).enumerate() {
         add(&format!("  {:>3}  ", index + 1), PLAIN, &prompt.option(option));
@@ -174,12 +182,17 @@ fn question(prompt: &Prompt<'_>, columns: usize, most: usize, has_keys: bool) ->
     if let Some(reply) = &prompt.reply {
         add("  ", ALERT, reply);
     }
-    add("  ", FAINT, &hint(prompt, has_keys));
+    let whole = if all > room || shown < options.len() {
+        format!(" · whole: interlock question list {}", prompt.session)
+    } else {
+        String::new()
+    };
+    add("  ", FAINT, &format!("{}{whole}", hint(prompt, has_keys)));
     if has_keys {
         let mut strip = Strip::new(columns);
         strip.put(TYPED, "> ");
         let left = strip.left();
-        strip.put(TYPED, tail(&sanitise::line(prompt.typed), left));
+        strip.put(TYPED, tail(&sanitise::line_with_columns(prompt.typed), left));
         lines.push(strip.done());
     }
     lines

@@ -21,7 +21,7 @@ impl Strip {
 
     /// As much of it as there is room for.
     pub(super) fn put(&mut self, style: Style, text: &str) {
-        let text = sanitise::line(text);
+        let text = sanitise::line_with_columns(text);
         let shown = cut(&text, self.left());
         if !shown.is_empty() {
             self.used += shown.width();

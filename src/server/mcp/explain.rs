@@ -1,14 +1,17 @@
-//! Why a decision was made.
+//! Why a decision was made, or what an event of the log was.
 
-use crate::cli::{Place, why};
-use crate::engine::DecisionRef;
+use crate::cli::Place;
+use crate::cli::why::{self, Subject};
 use crate::server::mcp::arguments::{Explain, bad_id};
 use crate::server::mcp::told::{Outcome, Told};
 
 pub(super) fn explain(explain: &Explain, place: &Place) -> Outcome {
-    let reference = DecisionRef::parse(&explain.decision).map_err(|how| bad_id(&explain.decision, &how))?;
-    let (facts, _) = why::explained(place, &reference)?;
-    let rule = facts["rule"].as_str().unwrap_or_default().to_owned();
-    let next = format!("Rule `{rule}` decided it, and it stands: go on with whats_next {}.", reference.session);
+    let subject = Subject::parse(&explain.decision).map_err(|how| bad_id(&explain.decision, &how))?;
+    let (facts, _) = why::explained(place, &subject)?;
+    let session = subject.session();
+    let next = match facts["rule"].as_str() {
+        Some(rule) => format!("Rule `{rule}` decided it, and it stands: go on with whats_next {session}."),
+        None => format!("This event led to no decision: go on with whats_next {session}."),
+    };
     Ok(Told::new(facts, next))
 }

@@ -1,9 +1,11 @@
 //! Handoffs: given in, or only looked at.
 
 use interlock_core::code::Code;
+use interlock_core::decide::{returned_status, returned_status_of_role};
 use interlock_core::handoff::{Checked, Context, Expect, Extracted};
+use interlock_core::rejection::Rejection;
 use interlock_core::workflow::Workflow;
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 
 use crate::cli::Place;
 use crate::cli::handoff::check::{document, held_against as checked_against, known_phase};
@@ -58,23 +60,36 @@ pub(super) fn decided(done: &Done) -> Json {
 
 /// Nothing is stored, not even that it was tried.
 pub(super) fn check(check: &Check, place: &Place) -> Outcome {
-    let (checked, extracted) = match check.handoff.given().extracted {
-        Ok(extracted) => (held_against(check, &extracted, place)?, Some(extracted)),
-        Err(problems) => (Checked { handoff: None, status: None, problems, warnings: Vec::new() }, None),
+    let (mut checked, returned, extracted) = match check.handoff.given().extracted {
+        Ok(extracted) => {
+            let (checked, returned) = held_against(check, &extracted, place)?;
+            (checked, returned, Some(extracted))
+        }
+        Err(problems) => (Checked { handoff: None, status: None, problems, warnings: Vec::new() }, None, None),
     };
+    // A handoff that report_handoff would send back is not valid.
+    if let Some(returned) = &returned {
+        checked.warnings.retain(|warning| warning.code != Code::UnknownStatus);
+        checked.problems.splice(..0, returned.problems.iter().cloned());
+    }
     let mut facts = document(&checked, extracted.as_deref());
+    if let Some(returned) = returned {
+        facts["allowed"] = json!(returned.allowed);
+    }
     if let Some(fields) = facts.as_object_mut() {
         fields.retain(|name, _| name != "handoff");
     }
     let next = match (checked.is_valid(), checked.problems.len()) {
-        (true, _) => "It is valid: give it in with report_handoff.".to_owned(),
-        (false, 1) => "It would be refused: have the agent mend the problem, and check again.".to_owned(),
-        (false, count) => format!("It would be refused: have the agent mend all {count} problems, and check again."),
+        (true, _) => "It is valid: submit it with report_handoff.".to_owned(),
+        (false, 1) => "It would be refused: have the agent fix the problem, and check again.".to_owned(),
+        (false, count) => format!("It would be refused: have the agent fix all {count} problems, and check again."),
     };
     Ok(Told::new(facts, next))
 }
 
-fn held_against(check: &Check, extracted: &Extracted, place: &Place) -> Result<Checked, Failure> {
+/// The handoff held against its assignment or its role, and how its status would come back.
+fn held_against(check: &Check, extracted: &Extracted, place: &Place) -> Result<(Checked, Option<Rejection>), Failure> {
+    let status = extracted.json.get("status").and_then(Json::as_str).filter(|status| !status.trim().is_empty());
     if let Some(assignment) = &check.assignment {
         if check.role.is_some() || check.workflow.is_some() || check.phase.is_some() {
             let message = "an assignment has its role, its workflow and its phase: name it alone";
@@ -85,7 +100,9 @@ fn held_against(check: &Check, extracted: &Extracted, place: &Place) -> Result<C
         let (live, workflow) = engine.look(&reference.session)?;
         let outputs = engine.outputs_of_session(&reference.session);
         let surroundings = Surroundings { now: clock::now(), outputs: &outputs };
-        return Ok(examine(&workflow, &live.state, reference.id, extracted, surroundings)?);
+        let checked = examine(&workflow, &live.state, reference.id, extracted, surroundings)?;
+        let returned = status.and_then(|status| returned_status(&workflow, &live.state, reference.id, status));
+        return Ok((checked, returned));
     }
     let Some(role) = &check.role else {
         let message = "name the assignment that the handoff is for, or the role";
@@ -96,11 +113,12 @@ fn held_against(check: &Check, extracted: &Extracted, place: &Place) -> Result<C
         known_phase(&workflow, phase)?;
     }
     known_role(&workflow, role)?;
-    let status = extracted.json.get("status").and_then(Json::as_str).unwrap_or_default();
-    let task = workflow.task_of(role, status);
+    let known = workflow.role_named(role);
+    let returned = known.zip(status).and_then(|(role, status)| returned_status_of_role(&workflow, role, status));
+    let task = workflow.task_of(role, status.unwrap_or_default());
     let expect =
         Expect { role: Some(role), phase: check.phase.as_deref(), task, context: Context::Orchestrated, groups: &[] };
-    Ok(checked_against(Some(&workflow), &expect, extracted))
+    Ok((checked_against(Some(&workflow), &expect, extracted), returned))
 }
 
 pub(super) fn known_role(workflow: &Workflow, role: &str) -> Result<(), Failure> {

@@ -33,6 +33,7 @@ pub(super) fn start(start: Start, place: &Place) -> Outcome {
         mission: start.mission,
         investigation: false,
         by: None,
+        own: workflow_name(None, place).ok(),
         allow: None,
     };
     let mut engine = place.engine()?;

@@ -406,22 +406,25 @@ fn explain_decision() -> Tool {
     tool(
         "explain_decision",
         "Explain a decision",
-        "Says why a decision was made: the rule with its place in the workflow, what stood in for what, and the facts that \
-         were read.",
+        "Explains a decision: the rule with its place in the workflow, the overrides, and the facts that were read. Also \
+         explains any other event of the log by its number, such as a refusal with all of its problems.",
         &Touch::Reads,
-        takes(&json!({ "decision": text("SESSION.dN") }), &["decision"]),
+        takes(&json!({ "decision": text("SESSION.dN, or SESSION.eN for event N of the log") }), &["decision"]),
         gives(
             json!({
-                "decision": text("SESSION.dN"),
-                "rule": text("the rule that decided"),
+                "decision": maybe("SESSION.dN; absent for an event without a decision"),
+                "event": text("SESSION.eN, for an event without a decision"),
+                "kind": text("the kind of the event"),
+                "refused": { "type": "object", "description": "for a refusal: its code, its message and every problem" },
+                "rule": maybe("the rule that decided"),
                 "source": { "type": ["object", "null"], "description": "its file and line" },
-                "action": text("what followed"),
+                "action": maybe("what followed"),
                 "because": strings("why, in words"),
                 "overrides": objects("what stood in for what"),
                 "facts": { "type": "object", "description": "what was read" },
                 "text": text("all of it, to be read"),
             }),
-            &["decision", "rule", "action", "because", "facts", "text"],
+            &["text"],
         ),
     )
 }

@@ -316,6 +316,8 @@ fn question(row: &rusqlite::Row<'_>) -> rusqlite::Result<Question> {
         options: from_json(row, 4)?.unwrap_or_default(),
         asker: from_json(row, 5)?,
         stopped: from_json(row, 6)?,
+        // Only closed questions are read from the table, and they hold no report.
+        held: None,
         open: status == "open",
     })
 }

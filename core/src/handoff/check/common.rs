@@ -46,7 +46,7 @@ impl Reader<'_> {
             self.problem(Problem::new(Code::NoContext, message).help(help), "handoff.context");
         }
         let status = self.get("status").and_then(|status| status.as_str()).unwrap_or_default();
-        if let Some(text) = context.filter(|text| repeats_status(text, status)) {
+        if let Some(text) = context.filter(|text| says_nothing(text, status)) {
             let message = format!("`handoff.context` is \"{text}\": say what the next role must know to go on");
             self.warn(Code::VagueSummary, "handoff.context", message);
         }
@@ -128,11 +128,152 @@ fn is_rfc_3339(text: &str) -> bool {
     like(seconds, "0000-00-00T00:00:00") && fraction_fits && offset_fits && text.parse::<jiff::Timestamp>().is_ok()
 }
 
-/// One word, or the status again: it tells the next role nothing.
-fn repeats_status(context: &str, status: &str) -> bool {
-    let context = context.trim().trim_end_matches(['.', '!']);
-    let is_word = !context.is_empty() && context.chars().all(char::is_alphabetic);
-    is_word || !status.is_empty() && normalise_status(context) == normalise_status(status)
+/// Words that say nothing about this piece of work: grammar, states of any work, and pointers without a target.
+const EMPTY_WORDS: &[&str] = &[
+    "a",
+    "above",
+    "agent",
+    "all",
+    "am",
+    "and",
+    "are",
+    "as",
+    "at",
+    "be",
+    "been",
+    "before",
+    "below",
+    "block",
+    "blocked",
+    "blocker",
+    "by",
+    "can",
+    "cannot",
+    "change",
+    "changed",
+    "changes",
+    "complete",
+    "completed",
+    "context",
+    "continue",
+    "could",
+    "details",
+    "did",
+    "do",
+    "does",
+    "done",
+    "earlier",
+    "error",
+    "everything",
+    "fail",
+    "failed",
+    "fine",
+    "finished",
+    "fix",
+    "fixed",
+    "for",
+    "from",
+    "go",
+    "going",
+    "good",
+    "group",
+    "had",
+    "handoff",
+    "has",
+    "have",
+    "help",
+    "here",
+    "i",
+    "implemented",
+    "in",
+    "info",
+    "is",
+    "issue",
+    "it",
+    "job",
+    "m",
+    "made",
+    "me",
+    "merge",
+    "more",
+    "my",
+    "n",
+    "na",
+    "need",
+    "needed",
+    "needs",
+    "next",
+    "no",
+    "none",
+    "not",
+    "nothing",
+    "now",
+    "of",
+    "ok",
+    "okay",
+    "on",
+    "or",
+    "our",
+    "pass",
+    "passed",
+    "please",
+    "previous",
+    "problem",
+    "progress",
+    "proceed",
+    "qa",
+    "ready",
+    "report",
+    "review",
+    "role",
+    "s",
+    "same",
+    "see",
+    "so",
+    "status",
+    "step",
+    "stuck",
+    "success",
+    "successful",
+    "successfully",
+    "summary",
+    "t",
+    "task",
+    "tbd",
+    "that",
+    "the",
+    "there",
+    "things",
+    "this",
+    "to",
+    "todo",
+    "updated",
+    "was",
+    "we",
+    "were",
+    "will",
+    "with",
+    "work",
+    "worked",
+    "working",
+    "works",
+    "yes",
+    "you",
+];
+
+/// No word of the context is about this piece of work: one word alone, the status again, or only empty words.
+fn says_nothing(context: &str, status: &str) -> bool {
+    let context = context.trim();
+    let word = context.trim_end_matches(['.', '!', '?']);
+    // Scripts without upper and lower case may write a sentence without spaces.
+    let is_cased = |c: char| c.is_lowercase() || c.is_uppercase();
+    let is_word = !word.is_empty() && word.chars().all(is_cased);
+    let is_status = !status.is_empty() && normalise_status(word) == normalise_status(status);
+    // Symbols beside words, as in paths and values, are content.
+    let is_split = |c: char| c.is_whitespace() || ".,;:!?/'’\"()-…".contains(c);
+    let mut words = context.split(is_split).filter(|word| !word.is_empty());
+    let is_empty_word = |word: &str| EMPTY_WORDS.contains(&word.to_lowercase().as_str());
+    !context.is_empty() && (is_word || is_status || words.all(is_empty_word))
 }
 
 #[cfg(test)]
@@ -140,12 +281,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn context_that_is_one_word_or_the_status_is_vague() {
-        for vague in ["blocked", "Done.", "ready for QA", "READY_FOR_QA", "ready-for-qa."] {
-            assert!(repeats_status(vague, "READY_FOR_QA"), "{vague}");
+    fn context_without_a_word_about_the_work_is_vague() {
+        for vague in ["blocked", "Done.", "ready for QA", "READY_FOR_QA", "ready-for-qa.", "I am blocked", "I'm stuck!"]
+        {
+            assert!(says_nothing(vague, "READY_FOR_QA"), "{vague}");
         }
-        for fine in ["", "See architecture.md", "src/login.rs:41", "QA can test it", "12"] {
-            assert!(!repeats_status(fine, "READY_FOR_QA"), "{fine}");
+        for vague in
+            ["n/a", ".", "...", "-", "see above", "Work is done.", "The group is complete", "All done, please review"]
+        {
+            assert!(says_nothing(vague, "BLOCKED"), "{vague}");
+        }
+        for fine in ["", "See architecture.md", "src/login.rs:41", "QA can test it", "12", "Use pandas.", "No secrets."]
+        {
+            assert!(!says_nothing(fine, "READY_FOR_QA"), "{fine}");
+        }
+        for fine in
+            ["Wrote etl.py.", "All tests pass", "Port 8080 is blocked", "帳號在五次後鎖定", "DNS is down", "<none>"]
+        {
+            assert!(!says_nothing(fine, "BLOCKED"), "{fine}");
         }
     }
 

@@ -69,6 +69,27 @@ impl Checked {
 
 /// Checks a block. Without a workflow only what all handoffs have in common is checked.
 pub fn check(workflow: Option<&Workflow>, expect: &Expect<'_>, extracted: &Extracted) -> Checked {
+    check_report_by(Reporter::Agent, workflow, expect, extracted)
+}
+
+/// Checks a report that Interlock made itself, such as that of a merge. A workflow asks fields, claims and skills of
+/// agents: only the role and the status of such a report can be wrong.
+pub fn check_own_report(workflow: &Workflow, expect: &Expect<'_>, extracted: &Extracted) -> Checked {
+    check_report_by(Reporter::Interlock, Some(workflow), expect, extracted)
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reporter {
+    Agent,
+    Interlock,
+}
+
+fn check_report_by(
+    reporter: Reporter,
+    workflow: Option<&Workflow>,
+    expect: &Expect<'_>,
+    extracted: &Extracted,
+) -> Checked {
     let mut reader = Reader::new(extracted);
     let role = reader.role(workflow, expect);
     reader.common();
@@ -85,7 +106,12 @@ pub fn check(workflow: Option<&Workflow>, expect: &Expect<'_>, extracted: &Extra
     let facts = reader.facts(workflow);
     reader.demands(workflow, expect, role.as_ref(), &status);
     reader.skills(workflow, expect, role.as_ref());
-    let (problems, warnings) = reader.noted();
+    let (mut problems, mut warnings) = reader.noted();
+    let is_own_report = reporter == Reporter::Interlock;
+    if is_own_report {
+        problems.retain(|problem| problem.field.as_deref().is_some_and(|field| OWN_REPORT_FIELDS.contains(&field)));
+        warnings.clear();
+    }
     let handoff = match (&role, workflow, problems.is_empty()) {
         (Some(Holder { name, ix: Some(_) }), Some(_), true) => Some(Handoff {
             role: name.clone(),
@@ -107,11 +133,15 @@ pub fn check(workflow: Option<&Workflow>, expect: &Expect<'_>, extracted: &Extra
             json: extracted.json.clone(),
             submitted: extracted.submitted.clone(),
             filled_in: extracted.filled_in.clone(),
+            is_own_report,
         }),
         (Some(_) | None, _, _) => None,
     };
     Checked { handoff, status: status.meant, problems, warnings }
 }
+
+/// Fields in which a report that Interlock made can be wrong.
+const OWN_REPORT_FIELDS: [&str; 2] = ["agent", "status"];
 
 /// Who hands off. A role that is not declared can still be blocked, outside of a session.
 #[derive(Clone, Debug)]

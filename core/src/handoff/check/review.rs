@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value as Json;
 
 use crate::code::Code;
-use crate::handoff::check::reader::Reader;
+use crate::handoff::check::reader::{Reader, kind};
+use crate::handoff::test_statements;
 use crate::handoff::{Answer, BlockingSummary, DroppedFinding, Grade, Issue, Response, Tracking};
 use crate::id::Name;
 use crate::problem::Problem;
@@ -40,7 +41,7 @@ impl Reader<'_> {
             self.maybe_member(object, &path, "description");
             let blocking = object.get("blocking").and_then(Json::as_bool);
             if blocking.is_none() {
-                self.wrong(Code::BadFinding, &path, "`blocking` is true or false");
+                self.wrong(Code::BadFinding, &path, must_be("blocking", object, "true or false"));
             }
             if let Some(id) = id.filter(|id| !ids.insert(*id)) {
                 self.wrong(Code::RepeatedId, &path, format!("`{id}` is the id of another issue of this review"));
@@ -65,7 +66,7 @@ impl Reader<'_> {
             _ => None,
         };
         if grade.is_none() {
-            self.wrong(Code::BadFinding, path, "`severity` is CRITICAL, HIGH, MEDIUM or LOW");
+            self.wrong(Code::BadFinding, path, must_be("severity", object, "CRITICAL, HIGH, MEDIUM or LOW"));
         }
         grade
     }
@@ -74,7 +75,7 @@ impl Reader<'_> {
         self.is_object("iteration_tracking");
         let path = "iteration_tracking.iteration";
         if self.get(path).is_some_and(|value| value.as_u64().is_none_or(|number| number == 0)) {
-            self.wrong(Code::BadFinding, path, "`iteration` is a whole number from 1");
+            self.wrong(Code::BadFinding, path, "`iteration` must be a whole number from 1");
         }
         let tracking = Tracking {
             rejections_accepted: self.names("iteration_tracking.rejections_accepted").unwrap_or_default(),
@@ -92,9 +93,9 @@ impl Reader<'_> {
         for list in ["iteration_tracking.findings_dropped", "findings_dropped"] {
             for (path, object) in self.objects(list).unwrap_or_default() {
                 let id = self.member(Code::BadFinding, object, &path, "id");
-                let reason = self.member(Code::BadFinding, object, &path, "reason");
+                let reason = self.drop_reason(object, &path);
                 if let (Some(id), Some(reason)) = (id, reason) {
-                    dropped.push(DroppedFinding { id: Name::new(id), reason: Name::new(reason) });
+                    dropped.push(DroppedFinding { id: Name::new(id), reason });
                 }
             }
         }
@@ -112,7 +113,8 @@ impl Reader<'_> {
             let earlier = *known.entry(id).or_insert(verdict);
             if earlier != verdict {
                 let message = format!("`{id}` {earlier} and {verdict}: a finding takes one verdict");
-                self.wrong(Code::BadFinding, "iteration_tracking", message);
+                let help = "name each finding in one of the lists of `iteration_tracking`, the one that holds now";
+                self.problem(Problem::new(Code::BadFinding, message).help(help), "iteration_tracking");
             }
         }
     }
@@ -130,7 +132,7 @@ impl Reader<'_> {
                 _ => None,
             };
             if response.is_none() {
-                self.wrong(Code::BadFinding, &path, "`response` is fixed, rejected or deferred");
+                self.wrong(Code::BadFinding, &path, must_be("response", object, "fixed, rejected or deferred"));
             }
             let reason = self.maybe_member(object, &path, "reason").filter(|text| !text.trim().is_empty());
             if response == Some(Answer::Rejected) && reason.is_none() {
@@ -155,7 +157,7 @@ impl Reader<'_> {
             let value = self.get(&path)?;
             let number = value.as_u64().and_then(|number| u32::try_from(number).ok());
             if number.is_none() {
-                self.wrong(Code::BadFinding, &path, format!("`{key}` is a whole number from 0"));
+                self.wrong(Code::BadFinding, &path, format!("`{key}` must be a whole number from 0"));
             }
             number
         };
@@ -176,7 +178,10 @@ impl Reader<'_> {
 
     /// Tests that still fail, or fail anew, each once.
     pub(super) fn failing_tests(&mut self) -> Option<Vec<Name>> {
-        self.get("test_progression")?;
+        let elsewhere = test_statements::failures_stated(|path| self.get(path));
+        if self.get("test_progression").is_none() {
+            return (!elsewhere.is_empty()).then_some(elsewhere);
+        }
         self.is_object("test_progression");
         let still = self.names("test_progression.still_failing");
         let new = self.names("test_progression.new");
@@ -187,6 +192,37 @@ impl Reader<'_> {
         }
         let mut seen = BTreeSet::new();
         let all = still.into_iter().flatten().chain(new.into_iter().flatten());
-        Some(all.filter(|test| seen.insert(test.clone())).collect())
+        let listed: Vec<Name> = all.filter(|test| seen.insert(test.clone())).collect();
+        // A list without tests beside a count of failures hides them.
+        Some(if listed.is_empty() { elsewhere } else { listed })
     }
+}
+
+impl<'a> Reader<'a> {
+    fn drop_reason(&mut self, object: &'a Json, path: &str) -> Option<Name> {
+        let reason = self.maybe_member(object, path, "reason");
+        if object.get("reason").is_none_or(|reason| reason.is_null() || reason.as_str().is_some_and(is_blank)) {
+            let how = if reason.is_some() { "empty" } else { "missing" };
+            let help = "say in `reason` why the finding no longer holds; only then is it dropped";
+            self.problem(Problem::new(Code::BadFinding, format!("`reason` is {how}")).help(help), path);
+        }
+        reason.filter(|text| !is_blank(text)).map(Name::new)
+    }
+}
+
+/// What a field is, and what it must be.
+fn must_be(key: &str, object: &Json, wanted: &str) -> String {
+    match object.get(key) {
+        None | Some(Json::Null) => format!("`{key}` is missing; it must be {wanted}"),
+        Some(Json::String(text)) => format!("`{key}` is \"{}\"; it must be {wanted}", shortened(text)),
+        Some(other) => format!("`{key}` is {}; it must be {wanted}", kind(other)),
+    }
+}
+
+fn shortened(text: &str) -> String {
+    text.chars().take(40).collect()
+}
+
+fn is_blank(text: &str) -> bool {
+    text.trim().is_empty()
 }

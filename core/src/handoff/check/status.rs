@@ -4,6 +4,7 @@ use crate::code::Code;
 use crate::handoff::check::Holder;
 use crate::handoff::check::reader::Reader;
 use crate::id::Name;
+use crate::naming;
 use crate::problem::Problem;
 use crate::suggest;
 use crate::workflow::{Rule, StatusIx, Verb, Workflow, normalise_status};
@@ -69,7 +70,10 @@ impl Reader<'_> {
         let Some(holder) = holder else { return };
         let known = holder.ix.map(|ix| workflow.statuses_of(ix)).unwrap_or_default();
         let help = suggest::help(text, known.iter().map(Name::as_str));
-        let message = format!("{} has no status `{text}`", holder.name);
+        if let Some(problem) = naming::check_status(text) {
+            return self.problem(problem, "status");
+        }
+        let message = format!("{} has no status `{}`", holder.name, naming::shown_status(text));
         if workflow.unknown.is_empty() || by_interlock {
             self.problem(Problem::new(Code::UnknownStatus, message).maybe_help(help), "status");
         } else {

@@ -88,6 +88,28 @@ impl Lowering<'_> {
             self.limited(&ask);
             self.add(ask);
         }
+        self.acceptance_rule(base, counted);
+    }
+
+    /// An approval is no acceptance. Without this rule, an approved group with nothing to do could not be completed.
+    fn acceptance_rule(&mut self, base: &Rule, counted: LoopIx) {
+        let accepting: Vec<PassIx> = self.completion.accepting().collect();
+        let mut passers = accepting.iter().filter_map(|ix| {
+            let pass = self.passes.get(ix.index())?;
+            Some((pass.name.clone(), RoleIx::new(pass.roles.iter().next()?)))
+        });
+        let Some((name, role)) = passers.next() else { return };
+        if accepting.iter().any(|ix| base.passes.contains(ix)) {
+            return;
+        }
+        let mut ask = suffixed(base, "/accept");
+        let because = format!("the author reports that there is nothing to do, and completion needs `{name}` of that");
+        ask.because = Some(Name::from(because));
+        ask.conditions.push(Condition::NothingToDo);
+        ask.verb = Verb::Spawn(Target::Role(role));
+        ask.counted = Some(counted);
+        self.limited(&ask);
+        self.add(ask);
     }
 
     /// Before an entry that passes the last missing evidence: the merge that was approved earlier for this tree.

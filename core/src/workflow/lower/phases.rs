@@ -68,6 +68,42 @@ impl Lowering<'_> {
             }
         }
         self.planning_comes_first();
+        self.others_review();
+    }
+
+    /// A phase with `rework` judges the work of earlier phases, so no author of one of them holds it.
+    fn others_review(&mut self) {
+        let roles_of = |performer: &Performer| -> Vec<Option<RoleIx>> {
+            match performer {
+                Performer::Role(role) => vec![Some(*role); self.domains.len().max(1)],
+                Performer::ByDomain(roles) => roles.clone(),
+                Performer::Gate(_) | Performer::Merge => Vec::new(),
+            }
+        };
+        let mut found = Vec::new();
+        for (index, stage) in self.stages.iter().enumerate().filter(|(_, stage)| stage.rework.is_some()) {
+            for review in stage.phases.iter().filter_map(|ix| self.phases.get(ix.index())) {
+                let reviewers = roles_of(&review.performer);
+                let earlier = self.phases.iter().filter(|phase| phase.stage < index);
+                for author in earlier {
+                    let authors = roles_of(&author.performer);
+                    let mut pairs = reviewers
+                        .iter()
+                        .zip(&authors)
+                        .filter_map(|(one, other)| one.filter(|one| Some(*one) == *other));
+                    let same = pairs.find_map(|ix| self.roles.get(ix.index()).filter(|role| role.author));
+                    found.extend(same.map(|role| {
+                        (review.place.clone(), review.name.clone(), author.name.clone(), role.name.clone())
+                    }));
+                }
+            }
+        }
+        for (place, review, phase, role) in found {
+            let message =
+                format!("`{role}` is the author of phase `{phase}` and would review its own work in `{review}`");
+            let help = "give the phase with `rework` to another role, or leave `rework` out";
+            self.problems.push(Problem::new(Code::BadPhase, message).help(help).at(place));
+        }
     }
 
     fn stage(&mut self, index: usize, doc: &PhaseDoc) {

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::code::Code;
+use crate::handoff;
 use crate::id::Name;
 use crate::problem::Problem;
 use crate::suggest;
@@ -11,36 +12,19 @@ use crate::workflow::lower::Lowering;
 use crate::workflow::model::*;
 use crate::workflow::placeholder::{GATE_PLACEHOLDERS, QUESTION_PLACEHOLDERS, placeholders};
 use crate::workflow::record::At;
-
-/// Fields that every handoff may have; below these objects any path is a field.
-const HANDOFF_FIELDS: &[&str] = &[
-    "agent",
-    "artifacts",
-    "attempted",
-    "blocked_reason",
-    "feature_directory",
-    "files_modified",
-    "output_type",
-    "phase",
-    "skills_invoked",
-    "source_files_verified",
-    "status",
-    "summary",
-    "timestamp",
-];
-const HANDOFF_OBJECTS: &[&str] = &["handoff.", "verification.", "test_progression.", "iteration_tracking."];
+use serde_json::Value as Json;
 
 /// The warning about a workflow that completes whatever comes to its end.
 fn nothing_needed(phased: bool) -> Problem {
     let (message, help) = if phased {
         (
             "a group completes by leaving its last phase: no evidence and no gate is needed",
-            "declare what must hold as well, such as `completion: { group: { gates: [checks] } }`",
+            "declare a gate under `gates`, and name it in `completion.group.gates`; or add `passes: [NAME]` to an entry, and name that in `completion.group.needs`",
         )
     } else {
         (
             "nothing is needed to complete a group: no evidence and no gate",
-            "declare it, such as `completion: { group: { needs: [review], gates: [checks] } }`",
+            "add `passes: [NAME]` to the entry that shows it, and name it in `completion.group.needs`; or declare a gate under `gates`, and name it in `completion.group.gates`",
         )
     };
     Problem::warning(Code::NothingNeeded, message).help(help)
@@ -54,6 +38,27 @@ impl Workflow {
     }
 }
 
+/// The fields that the language knows of every handoff, by their dotted paths.
+fn common_fields() -> BTreeSet<String> {
+    fn add(schema: &Json, path: &str, fields: &mut BTreeSet<String>) {
+        let members = schema.get("properties").and_then(Json::as_object);
+        for (name, member) in members.into_iter().flatten() {
+            let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+            add(member, &path, fields);
+            fields.insert(path);
+        }
+    }
+    let mut fields = BTreeSet::new();
+    add(&handoff::schema(None), "", &mut fields);
+    fields
+}
+
+/// The workflow names the field, or an object of its own that the field is in. The members of common objects are known.
+fn is_declared(named: &BTreeSet<Name>, common: &BTreeSet<String>, field: &str) -> bool {
+    let above = field.match_indices('.').filter_map(|(at, _)| field.get(..at));
+    named.contains(field) || above.into_iter().any(|path| named.contains(path) && !common.contains(path))
+}
+
 impl Lowering<'_> {
     pub(super) fn gate_placeholders(&mut self) {
         let doc = self.doc;
@@ -61,37 +66,47 @@ impl Lowering<'_> {
             let RunDoc::Command(words) = &gate.run else { continue };
             for word in words {
                 for name in placeholders(&word.value).into_iter().filter(|name| !GATE_PLACEHOLDERS.contains(name)) {
-                    self.unknown_placeholder(word, name, GATE_PLACEHOLDERS);
+                    let near = suggest::closest(name, GATE_PLACEHOLDERS.iter().copied()).map(str::to_owned);
+                    self.unknown_placeholder(word, name, GATE_PLACEHOLDERS, near);
                 }
             }
         }
     }
 
-    /// A question may show whatever the workflow passes on or asks of a handoff.
+    /// A question may show fields that the language knows, and fields that the workflow passes on or asks of a handoff.
     pub(super) fn question_placeholders(&mut self) {
         let doc = self.doc;
-        let named = self.fields_named();
+        let (named, common) = (self.fields_named(), common_fields());
         for (_, _, question) in doc.questions.iter() {
             for name in placeholders(&question.text.value) {
-                let below = HANDOFF_OBJECTS.iter().any(|object| name.starts_with(object));
-                let known = QUESTION_PLACEHOLDERS.contains(&name) || HANDOFF_FIELDS.contains(&name);
-                if !below && !known && !named.contains(name) {
-                    let mut known: Vec<&str> = QUESTION_PLACEHOLDERS.to_vec();
-                    known.extend(["handoff.context", "summary"]);
-                    known.extend(named.iter().map(Name::as_str));
-                    self.unknown_placeholder(&question.text, name, &known);
+                let known = QUESTION_PLACEHOLDERS.contains(&name) || common.contains(name);
+                if known || is_declared(&named, &common, name) {
+                    continue;
                 }
+                let mut listed: Vec<&str> = QUESTION_PLACEHOLDERS.to_vec();
+                for field in ["handoff.context", "summary"].into_iter().chain(named.iter().map(Name::as_str)) {
+                    if !listed.contains(&field) {
+                        listed.push(field);
+                    }
+                }
+                let near = listed.iter().copied().chain(common.iter().map(String::as_str));
+                let near = suggest::closest(name, near).map(str::to_owned);
+                self.unknown_placeholder(&question.text, name, &listed, near);
             }
         }
     }
 
     /// Fields of handoffs that some entry, phase or declaration of the file names.
     fn fields_named(&self) -> BTreeSet<Name> {
+        let demands = self.rules.iter().map(|rule| &rule.demands).chain(self.phases.iter().map(|phase| &phase.demands));
+        let claims = demands.flat_map(|demands| &demands.verify);
+        let claims = claims.chain(self.doc.handoff.iter().flat_map(|doc| &doc.verify).map(|at| &at.value));
+        let claims: BTreeSet<Name> = claims.map(|claim| Name::from(format!("verification.{claim}"))).collect();
         let rules = self.rules.iter().flat_map(|rule| rule.with.iter().chain(&rule.demands.require));
         let phases = self.phases.iter().flat_map(|phase| &phase.demands.require);
         let every = self.doc.handoff.iter().flat_map(|doc| &doc.require).map(|at| &at.value);
         let facts = self.guards.iter().filter(|guard| guard.source == GuardSource::Fact).map(|guard| &guard.name);
-        rules.chain(phases).chain(every).chain(facts).cloned().collect()
+        rules.chain(phases).chain(every).chain(facts).cloned().chain(claims).collect()
     }
 
     /// A workflow that asks for no evidence completes whatever comes to its end.
@@ -161,7 +176,9 @@ impl Lowering<'_> {
         for (name, place, gate) in doc.gates.iter().filter(|(_, _, gate)| gate.required) {
             if !matches!(gate.run, RunDoc::Plan) {
                 let message = format!("gate `{name}` runs a command of its own: `required` belongs to `run: plan`");
-                self.report(Code::VerbNotHere, place, message);
+                let help =
+                    "take `required` out, or write `run: plan` to run the checks that each group of the plan brings";
+                self.problems.push(Problem::new(Code::VerbNotHere, message).help(help).at(place.clone()));
             }
             let planned = self.phases.is_empty() || self.phases.iter().any(|phase| phase.plans);
             if !planned && !doc.is_abstract {
@@ -171,9 +188,9 @@ impl Lowering<'_> {
         }
     }
 
-    fn unknown_placeholder(&mut self, text: &At<Name>, name: &str, known: &[&str]) {
+    fn unknown_placeholder(&mut self, text: &At<Name>, name: &str, known: &[&str], near: Option<String>) {
         let list: Vec<String> = known.iter().map(|known| format!("{{{known}}}")).collect();
-        let near = suggest::closest(name, known.iter().copied()).map(|near| format!("did you mean `{{{near}}}`? "));
+        let near = near.map(|near| format!("did you mean `{{{near}}}`? "));
         let help = format!(
             "{}known here: {}; write `{{{{{name}}}}}` for the plain text",
             near.unwrap_or_default(),
