@@ -20,8 +20,8 @@ pub(crate) fn whatever_is_decided_can_be_stored_and_read_back(backend: &dyn Back
         builtin("feature"),
         builtin("integration"),
         builtin("mcp-wrapper"),
-        odd("odd.yaml", include_str!("../../core/tests/properties/odd.yaml")),
-        odd("odd-phases.yaml", include_str!("../../core/tests/properties/odd-phases.yaml")),
+        odd("odd.yaml", include_str!("../../crates/core/tests/properties/odd.yaml")),
+        odd("odd-phases.yaml", include_str!("../../crates/core/tests/properties/odd-phases.yaml")),
     ];
     let mut store = backend.make();
     store.unlock(&KEY).unwrap();

@@ -1,7 +1,7 @@
 //! What every store must hold to. The suite speaks to the traits; a backend is a way to make an empty store.
 
 mod desk;
-#[path = "../../core/tests/properties/driver.rs"]
+#[path = "../../crates/core/tests/properties/driver.rs"]
 #[allow(dead_code, reason = "shared with the tests of the core")]
 mod driver;
 mod keeping;
@@ -90,8 +90,8 @@ fn builtin(name: &str) -> Workflow {
 fn sources(workflow: &Workflow) -> Vec<(String, String)> {
     let odd = |file: &str, text: &str| load(file, text, &|_| None).sources;
     match workflow.name.as_str() {
-        "odd" => odd("odd.yaml", include_str!("../../core/tests/properties/odd.yaml")),
-        "odd-phases" => odd("odd-phases.yaml", include_str!("../../core/tests/properties/odd-phases.yaml")),
+        "odd" => odd("odd.yaml", include_str!("../../crates/core/tests/properties/odd.yaml")),
+        "odd-phases" => odd("odd-phases.yaml", include_str!("../../crates/core/tests/properties/odd-phases.yaml")),
         shipped => interlock_core::workflow::load_builtin(shipped).unwrap().sources,
     }
 }

@@ -12,7 +12,7 @@ macro_rules! builtins {
         &[$(Builtin {
             name: $name,
             file: concat!("workflows/", $name, ".yaml"),
-            text: include_str!(concat!("../../../workflows/", $name, ".yaml")),
+            text: include_str!(concat!("../../../../workflows/", $name, ".yaml")),
         },)*]
     };
 }

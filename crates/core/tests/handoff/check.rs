@@ -454,7 +454,7 @@ fn numbers_are_the_same_however_often_they_are_read() {
 /// numbers are exact whatever is asked for. The program is built without it.
 #[test]
 fn the_program_itself_asks_for_exact_numbers() {
-    for manifest in [include_str!("../../Cargo.toml"), include_str!("../../../Cargo.toml")] {
+    for manifest in [include_str!("../../Cargo.toml"), include_str!("../../../../Cargo.toml")] {
         let asked = manifest.lines().find(|line| line.starts_with("serde_json = "));
         assert!(asked.is_some_and(|line| line.contains("\"float_roundtrip\"")), "{asked:?}");
     }
