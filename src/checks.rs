@@ -8,7 +8,7 @@ use interlock_core::code::Code;
 use interlock_core::id::Name;
 
 use crate::failure::{Exit, Failure};
-use crate::process::{self, Control, End, Limits, Listener, Spec, Stdin, Stream, Talk};
+use interlock_system::process::{self, Control, End, Limits, Listener, Spec, Stdin, Stream, Talk};
 use crate::team;
 
 /// What is kept of the output of a command: its end.

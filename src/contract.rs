@@ -12,7 +12,7 @@ use interlock_core::id::Name;
 use interlock_core::workflow::{Task, load_pinned};
 use serde::{Deserialize, Serialize};
 
-use crate::clock;
+use interlock_system::clock;
 
 const FILE: &str = "contract.json";
 

@@ -8,7 +8,7 @@ use crate::cli::Ending;
 use crate::engine::Done;
 use crate::failure::Exit;
 use crate::output::{HEADING, NAME, Output, Text};
-use crate::sanitise;
+use interlock_system::sanitise;
 
 /// The fields that every decision has, as scripts read them.
 pub(crate) fn json(decision: &Decision) -> Map<String, Value> {

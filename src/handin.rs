@@ -13,7 +13,7 @@ use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat, openat2};
 use crate::brief;
 use crate::failure::{Exit, Failure};
 use crate::git::remove;
-use crate::sanitise;
+use interlock_system::sanitise;
 
 /// What is read of a handoff.
 const LARGEST: u64 = 64 << 20;

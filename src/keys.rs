@@ -13,8 +13,8 @@ use interlock_core::code::Code;
 use interlock_core::id::{Digest, Name};
 use interlock_core::rejection::Rejection;
 
-use crate::clock;
-use crate::files;
+use interlock_system::clock;
+use interlock_system::files;
 use crate::store::chain::ChainKey;
 use crate::store::{Fault, Identity, Stored};
 
@@ -97,7 +97,7 @@ impl Keyring {
             .recursive(true)
             .mode(0o700)
             .create(&folder)
-            .map_err(|error| files::unwritable(&folder, &error))?;
+            .map_err(|error| Fault::unwritable(&folder, &error))?;
         let [operator, spawner, chain] = Kind::ALL.map(|kind| (kind, Secret::new()));
         let secrets = [&operator, &spawner, &chain];
         let written = secrets.iter().try_for_each(|(kind, secret)| write(&folder, *kind, secret));
@@ -108,7 +108,7 @@ impl Keyring {
         });
         if let Err(error) = kept {
             self.forget(store);
-            return Err(files::unwritable(&folder, &error));
+            return Err(Fault::unwritable(&folder, &error));
         }
         let (operator, spawner) = (operator.1.digest(), spawner.1.digest());
         let seal = ChainKey::new(chain.1.0).store(store, operator.as_bytes(), spawner.as_bytes());

@@ -7,13 +7,11 @@ pub mod audit;
 pub mod brief;
 mod checks;
 mod cli;
-pub mod clock;
 mod contract;
 mod decision;
 pub mod engine;
 mod explanation;
 mod failure;
-mod files;
 mod findings;
 mod gates;
 mod git;
@@ -31,11 +29,9 @@ mod outputs;
 mod pages;
 mod play;
 mod plugin;
-pub mod process;
 mod report;
 mod roles;
 mod run;
-mod sanitise;
 mod scope;
 pub mod server;
 mod standing;
@@ -57,7 +53,7 @@ static FAULT: Mutex<Option<String>> = Mutex::new(None);
 pub fn main() -> ExitCode {
     let mut words = std::env::args_os().skip(1);
     match words.next() {
-        Some(word) if word == process::KEEPER => return process::keep(words),
+        Some(word) if word == interlock_system::process::KEEPER => return interlock_system::process::keep(words),
         Some(word) if word == play::WORD => return play::main(&words.collect::<Vec<_>>()),
         _ => {}
     }

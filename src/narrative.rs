@@ -9,7 +9,7 @@ use interlock_core::naming::shown_status;
 use interlock_core::state::{End, SessionStatus};
 use serde_json::{Value as Json, json};
 
-use crate::clock::rfc3339;
+use interlock_system::clock::rfc3339;
 
 /// What a sentence quotes of the output of a gate.
 const LONGEST_OUTPUT: usize = 160;

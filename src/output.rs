@@ -10,7 +10,7 @@ use serde::Serialize;
 use unicode_width::UnicodeWidthChar as _;
 
 use crate::failure::{Exit, Failure};
-use crate::sanitise;
+use interlock_system::sanitise;
 
 pub(crate) const HEADING: Style = Style::new().bold();
 pub(crate) const NAME: Style = AnsiColor::Cyan.on_default();

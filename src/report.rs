@@ -9,7 +9,7 @@ use interlock_core::problem::{Place, Problem, ProblemGroup, Severity, group_prob
 
 use crate::failure::Sources;
 use crate::output::{GUTTER, HEADING, Text, columns};
-use crate::sanitise;
+use interlock_system::sanitise;
 
 /// A longer line is cut: agents write megabytes without a line break.
 const LONGEST_LINE: usize = 400;

@@ -13,7 +13,7 @@ use crate::brief::QuestionBrief;
 use crate::engine::{Engine, Error, Live};
 use crate::gates;
 use crate::output::{HEADING, NAME, Text};
-use crate::sanitise;
+use interlock_system::sanitise;
 use crate::store::rows::holder;
 
 /// What the file of the workflow says today, if there is one.

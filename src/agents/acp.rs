@@ -15,7 +15,7 @@ use serde_json::{Value as Json, json};
 use super::start::{spec, variables};
 use super::story::Story;
 use super::{Client, Conversation, Job, Outcome, Setup, Tell, Tool, Trouble, Usage, event, placeholder, trouble};
-use crate::process::{End, Listener, Spec, Stdin, Stream, Talk};
+use interlock_system::process::{End, Listener, Spec, Stdin, Stream, Talk};
 
 pub(super) struct Acp;
 

@@ -15,8 +15,8 @@ use super::story::Story;
 use super::{
     Client, Conversation, Job, Outcome, Probe, Setup, Tell, Tells, Tool, Trouble, TroubleKind, Usage, event, trouble,
 };
-use crate::clock;
-use crate::process::{End, Listener, Spec, Stdin, Stream, Talk};
+use interlock_system::clock;
+use interlock_system::process::{End, Listener, Spec, Stdin, Stream, Talk};
 
 pub(super) struct Claude;
 

@@ -11,7 +11,7 @@ use serde_json::Value as Json;
 use super::start::{Ours, check_flags, check_no_command, is_flag, put, resumed, spec, variables};
 use super::story::Story;
 use super::{Client, Conversation, Job, Outcome, Probe, Setup, Tell, Tells, Tool, Usage, event, trouble};
-use crate::process::{End, Listener, Spec, Stdin, Stream, Talk};
+use interlock_system::process::{End, Listener, Spec, Stdin, Stream, Talk};
 
 pub(super) struct Codex;
 

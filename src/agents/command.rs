@@ -9,7 +9,7 @@ use std::io;
 use super::start::{spec, variables};
 use super::story::Story;
 use super::{Client, Conversation, Job, Outcome, Setup, Tell, Trouble, TroubleKind, placeholder};
-use crate::process::{End, Listener, Spec, Stdin, Stream, Talk};
+use interlock_system::process::{End, Listener, Spec, Stdin, Stream, Talk};
 
 pub(super) struct Command;
 

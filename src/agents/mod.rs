@@ -22,7 +22,7 @@ use std::time::Duration;
 
 use serde_json::Value as Json;
 
-use crate::process::{End, Listener, Spec};
+use interlock_system::process::{End, Listener, Spec};
 
 /// One turn of one agent.
 #[derive(Clone, Debug)]

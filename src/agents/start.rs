@@ -6,7 +6,7 @@ use std::fs;
 use std::io::{self, Write as _};
 
 use super::{Job, SECRET, Setup, find_program};
-use crate::process::{Limits, Spec, Stdin};
+use interlock_system::process::{Limits, Spec, Stdin};
 
 /// Bytes that Linux takes in one argument, with some to spare.
 pub(super) const ARGUMENT: usize = 120 * 1024;

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::{Outcome, Progress, Tell, Trouble, TroubleKind, Usage, trouble};
-use crate::process::End;
+use interlock_system::process::End;
 
 /// Characters of what is told to people who watch.
 const TOLD: usize = 500;

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Value as Json, json};
 
 use super::*;
-use crate::process::{Stdin, Stream, Talk};
+use interlock_system::process::{Stdin, Stream, Talk};
 
 fn data(name: &str) -> Vec<u8> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/clients").join(name);
@@ -400,7 +400,7 @@ fn errors_of_the_service_as_gemini_prints_them() {
 
 #[test]
 fn claude_is_told_when_a_limit_ends() {
-    let at = u64::try_from(crate::clock::now().0).unwrap() / 1000 + 3600;
+    let at = u64::try_from(interlock_system::clock::now().0).unwrap() / 1000 + 3600;
     let limit = json!({ "type": "rate_limit_event", "rate_limit_info": { "status": "rejected", "resetsAt": at } });
     let result = json!({ "type": "result", "is_error": true, "api_error_status": 429, "result": "limit" });
     let (kind, _, after) = trouble("claude", &[limit, result]);

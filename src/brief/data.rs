@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::Value as Json;
 
-use crate::sanitise;
+use interlock_system::sanitise;
 
 /// Text of several lines. Control characters are gone but for line breaks and tabs; what cannot be seen is made visible.
 pub(super) fn text(text: &str) -> String {

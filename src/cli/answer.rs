@@ -11,7 +11,7 @@ use crate::decision;
 use crate::engine::{Engine, Order, QuestionRef, Task};
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
-use crate::sanitise;
+use interlock_system::sanitise;
 
 /// Answer a question (takes the operator key)
 ///

@@ -14,7 +14,7 @@ use crate::cli::{Ending, examples};
 use crate::failure::{Exit, Failure};
 use crate::input;
 use crate::output::{HEADING, NAME, Output, Text};
-use crate::sanitise;
+use interlock_system::sanitise;
 use crate::store::chain::ChainKey;
 use crate::store::sqlite::Sqlite;
 use crate::store::{Attempt, Identity, SessionHead, Store};

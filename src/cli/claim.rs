@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::cli::place::Place;
 use crate::cli::{Ending, examples};
-use crate::clock::rfc3339;
+use interlock_system::clock::rfc3339;
 use crate::engine::{AssignmentRef, Order, Task};
 use crate::failure::{Exit, Failure};
 use crate::handin;

@@ -12,7 +12,7 @@ use crate::cli::{Ending, examples};
 use crate::engine::{Engine, Order, Task};
 use crate::failure::{Exit, Failure};
 use crate::output::{HEADING, NAME, Output, Text};
-use crate::sanitise;
+use interlock_system::sanitise;
 use crate::standing;
 
 /// Ask for the end of a session, and see what stands against it

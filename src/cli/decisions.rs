@@ -8,12 +8,12 @@ use serde_json::{Value as Json, json};
 
 use crate::cli::place::Place;
 use crate::cli::{Ending, examples};
-use crate::clock::rfc3339;
+use interlock_system::clock::rfc3339;
 use crate::engine::Engine;
 use crate::failure::{Exit, Failure};
 use crate::narrative::{Narrator, RoutingRecord, consequence, decision_json};
 use crate::output::{HEADING, NAME, Output, Text};
-use crate::sanitise;
+use interlock_system::sanitise;
 
 /// List the decisions of a session: who reported what on which group, and what followed
 ///

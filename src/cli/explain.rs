@@ -7,7 +7,8 @@ use serde_json::json;
 use crate::cli::{Ending, examples};
 use crate::failure::{Exit, Failure};
 use crate::output::{NAME, Output, Text, columns};
-use crate::{markdown, pages};
+use crate::markdown;
+use crate::pages;
 
 /// Explain a code: what happened, an example, and how to mend it
 ///

@@ -19,7 +19,7 @@ use crate::gates::{
 };
 use crate::git::Project;
 use crate::output::{Output, Text, complain};
-use crate::process::Control;
+use interlock_system::process::Control;
 use crate::team::Team;
 
 /// Most uncommitted files that the record names.

@@ -11,9 +11,9 @@ use serde_json::json;
 
 use crate::cli::place::{FOLDER, Place, keyring};
 use crate::cli::{Ending, examples};
-use crate::clock;
+use interlock_system::clock;
 use crate::failure::{Exit, Failure};
-use crate::files;
+use interlock_system::files;
 use crate::library;
 use crate::output::{HEADING, NAME, Output, Text};
 use crate::store::Store as _;
@@ -105,7 +105,7 @@ pub(super) fn make_store(file: &Path) -> Result<Option<PathBuf>, Failure> {
     let (identity, keys) = keyring.make(&clock::suffix(16))?;
     let made = Sqlite::create(file, &identity, clock::now()).and_then(|mut store| {
         let made = store.view()?.identity()?;
-        files::sync_folder(file).map_err(|error| files::unwritable(file, &error))?;
+        files::sync_folder(file).map_err(|error| crate::store::Fault::unwritable(file, &error))?;
         Ok(made.id == identity.id)
     });
     match made {
@@ -139,7 +139,7 @@ fn ignore(folder: &Path) -> Result<bool, Failure> {
 }
 
 fn unwritable(path: &Path, error: &io::Error) -> Failure {
-    files::unwritable(path, error).into()
+    crate::store::Fault::unwritable(path, error).into()
 }
 
 fn unreadable(path: &Path, error: &io::Error) -> Failure {

@@ -11,7 +11,6 @@ use interlock_core::id::Name;
 use crate::cli::place::Place;
 use crate::cli::run::Run;
 use crate::failure::Failure;
-use crate::files;
 use crate::run::Ended;
 
 /// The note that a session is being run: the team, as it was named.
@@ -30,7 +29,7 @@ pub(super) fn remember(place: &Place, session: &Name, agents: Option<&str>) -> R
     let agents = agents.map(whole).unwrap_or_default();
     let folder = path.parent().unwrap_or(Path::new(""));
     let written = fs::create_dir_all(folder).and_then(|()| fs::write(&path, agents));
-    written.map_err(|error| files::unwritable(&path, &error).into())
+    written.map_err(|error| crate::store::Fault::unwritable(&path, &error).into())
 }
 
 pub(super) fn forget(place: &Place, session: &Name) {

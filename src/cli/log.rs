@@ -11,11 +11,11 @@ use serde_json::{Value as Json, json};
 
 use crate::cli::place::Place;
 use crate::cli::{Ending, examples};
-use crate::clock::rfc3339;
+use interlock_system::clock::rfc3339;
 use crate::failure::{Exit, Failure};
 use crate::narrative::{Narrator, completes_session, consequence, further_problems};
 use crate::output::{ALARM, Output, Text, wrap};
-use crate::sanitise;
+use interlock_system::sanitise;
 use crate::store::sqlite::Sqlite;
 use crate::store::{EventRow, SessionHead, Store as _};
 

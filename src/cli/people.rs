@@ -12,7 +12,8 @@ use crate::engine::{Order, Task};
 use crate::failure::Exit;
 use crate::narrative::Narrator;
 use crate::output::{Output, Text, complain};
-use crate::{sanitise, standing};
+use interlock_system::sanitise;
+use crate::standing;
 
 /// Defer a group that waits for something outside (takes the operator key)
 ///

@@ -10,7 +10,7 @@ use crate::cli::place::Place;
 use crate::cli::{Ending, examples};
 use crate::failure::{Exit, Failure};
 use crate::output::{HEADING, Output, Text};
-use crate::sanitise;
+use interlock_system::sanitise;
 use crate::store::chain::ChainKey;
 use crate::store::{SessionHead, Store as _, View};
 

@@ -16,7 +16,8 @@ use crate::engine::{AssignmentRef, Given, Order, Task};
 use crate::failure::{Exit, Failure};
 use crate::keys::Secret;
 use crate::output::Output;
-use crate::{decision, input};
+use crate::decision;
+use crate::input;
 
 /// What an agent wrote is read up to here.
 const LARGEST_REPORT: u64 = 256 << 20;

@@ -25,7 +25,7 @@ use crate::cli::values::Pair;
 use crate::cli::{Ending, examples};
 use crate::engine::{Engine, Live, Order, Task};
 use crate::failure::{Exit, Failure, Sources};
-use crate::files;
+use interlock_system::files;
 use crate::git::Project;
 use crate::input;
 use crate::output::{Output, Text, complain};
@@ -192,7 +192,7 @@ impl Run {
         let ignore = file.with_file_name(".gitignore");
         let folder = ignore.parent().unwrap_or(Path::new(""));
         let put = fs::create_dir_all(folder).and_then(|()| files::put_new(&ignore, b"*\n"));
-        put.map_err(|error| files::unwritable(&ignore, &error))?;
+        put.map_err(|error| crate::store::Fault::unwritable(&ignore, &error))?;
         init::make_store(&file).map(|_| ())
     }
 
@@ -296,7 +296,7 @@ fn alone(place: &Place) -> Result<File, Failure> {
     let path = place.folder()?.join("starting.lock");
     let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
     let held = file.and_then(|file| file.lock().map(|()| file));
-    held.map_err(|error| files::unwritable(&path, &error).into())
+    held.map_err(|error| crate::store::Fault::unwritable(&path, &error).into())
 }
 
 /// The workflow of a new session. Without any file of its own, a project has the usual one.

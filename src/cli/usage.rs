@@ -9,7 +9,7 @@ use interlock_core::code::Code;
 use crate::cli::Cli;
 use crate::failure::{Exit, Failure};
 use crate::output::{Output, Text};
-use crate::sanitise;
+use interlock_system::sanitise;
 
 /// The command, or how the program ends because help was asked for or the usage is wrong.
 pub(crate) fn parse(arguments: Vec<OsString>) -> Result<Cli, Exit> {

@@ -12,12 +12,12 @@ use serde_json::{Value as Json, json};
 
 use crate::cli::place::Place;
 use crate::cli::{Ending, examples};
-use crate::clock::rfc3339;
+use interlock_system::clock::rfc3339;
 use crate::engine::Engine;
 use crate::failure::{Exit, Failure};
 use crate::narrative::Narrator;
 use crate::output::{ALARM, HEADING, NAME, Output, Text, complain};
-use crate::sanitise;
+use interlock_system::sanitise;
 
 /// How often news are looked for.
 const PAUSE: Duration = Duration::from_millis(100);

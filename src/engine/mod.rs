@@ -28,7 +28,7 @@ use interlock_core::workflow::Workflow;
 use serde_json::Value as Json;
 
 use crate::brief::{Dossier, DossierScope, QuestionBrief, QuestionSources, Said};
-use crate::clock;
+use interlock_system::clock;
 use crate::keys::{Keyring, Kind, Secret};
 use crate::store::chain::ChainKey;
 use crate::store::{Behind, Fault, Identity, Store, Stored, Told, Transaction};

@@ -6,7 +6,7 @@ use interlock_core::id::Name;
 use interlock_core::problem::group_problems;
 use interlock_core::rejection::Rejection;
 
-use crate::clock;
+use interlock_system::clock;
 use crate::engine::record::With;
 use crate::engine::{Order, Result, Task, Work};
 

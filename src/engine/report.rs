@@ -17,7 +17,7 @@ use interlock_core::workflow::Workflow;
 use serde_json::Value as Json;
 
 use crate::brief::Prompt;
-use crate::clock;
+use interlock_system::clock;
 use crate::engine::order::Given;
 use crate::engine::record::With;
 use crate::engine::{Claimed, Done, Order, Result, Work, prompt};

@@ -7,7 +7,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::files;
+use interlock_system::files;
 use crate::gates::copy::{copy_tree, fingerprint, free_place, move_tree};
 use crate::gates::lent::{LentList, is_real};
 use crate::git::{beside, remove};

@@ -11,7 +11,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use crate::files;
+use interlock_system::files;
 use crate::gates::copy::numbers;
 use crate::git::remove;
 

@@ -10,13 +10,13 @@ use interlock_core::id::Name;
 
 use crate::checks::{self, Manner};
 use crate::failure::Failure;
-use crate::files;
+use interlock_system::files;
 use crate::gates::copy::copy_tree;
 use crate::gates::room::{CheckRoom, unusable};
 use crate::gates::slot::CheckoutSlot;
 use crate::gates::{GateCommand, GateOutcome};
 use crate::git::{beside, remove};
-use crate::process::Control;
+use interlock_system::process::Control;
 
 /// A project without git, and the folder of its store, which is not part of it.
 pub(crate) struct PlainProject<'a> {

@@ -13,7 +13,7 @@ use crate::gates::kept::KeptFolder;
 use crate::gates::slot::CheckoutSlot;
 use crate::gates::{GateCommand, GateOutcome, PassedCommands};
 use crate::git::{CleanCheckout, Hash, Leftovers, Project, Vault};
-use crate::process::Control;
+use interlock_system::process::Control;
 use crate::team::Prepare;
 
 /// Where checkouts are made, and what all of them share.

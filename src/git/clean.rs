@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::files;
+use interlock_system::files;
 use crate::git::own::Own;
 use crate::git::{Error, Git, Hash, Project, Result, Vault, path_of, remove};
 

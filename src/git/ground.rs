@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use crate::files::sweep;
+use interlock_system::files::sweep;
 use crate::git::{Error, Project, Result, remove};
 use crate::handin::real_folder;
 
@@ -93,13 +93,13 @@ fn identity(path: &Path) -> Result<(u64, u64)> {
 /// A plain file with this text. A link, or a file that has another name as well, would lead to somebody else's.
 fn keep(path: &Path, text: &[u8]) -> Result<()> {
     let is_plain = fs::symlink_metadata(path).is_ok_and(|found| found.is_file() && found.nlink() == 1);
-    if is_plain && crate::files::is_same(path, text) {
+    if is_plain && interlock_system::files::is_same(path, text) {
         return Ok(());
     }
     if !is_plain {
         remove(path)?;
     }
-    let partial = crate::files::partial(path);
+    let partial = interlock_system::files::partial(path);
     remove(&partial)?;
     Ok(fs::write(&partial, text).and_then(|()| fs::rename(&partial, path))?)
 }

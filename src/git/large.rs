@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 
-use crate::files;
+use interlock_system::files;
 use crate::git::{Error, Result};
 
 /// Puts what agents have added where the user's repository looks for it. What is there already stays.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::sanitise;
+use interlock_system::sanitise;
 
 /// What is kept of a first line, which may hold a status that nobody has looked at yet.
 const FIRST: usize = 200;

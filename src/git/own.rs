@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
 
-use crate::files;
+use interlock_system::files;
 use crate::git::ground::config;
 use crate::git::{Hash, Project, Result, remove};
 

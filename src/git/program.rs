@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::git::ground::Ground;
 use crate::git::{Error, Result};
-use crate::process::{Helper, MARK};
+use interlock_system::process::{Helper, MARK};
 
 /// Hooks, signatures, watchers and clean-ups belong to the user's own work. Quoted paths would have to be unquoted.
 const SETTINGS: &[&str] = &[

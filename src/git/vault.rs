@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use interlock_core::id::AssignmentId;
 use interlock_core::observed::FileChange;
 
-use crate::files;
+use interlock_system::files;
 use crate::git::ground::Ground;
 use crate::git::large;
 use crate::git::outline::Outline;

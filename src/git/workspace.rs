@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 
 use interlock_core::observed::FileChange;
 
-use crate::files;
+use interlock_system::files;
 use crate::git::clean::{TreeEntry, beside, entry_of};
 use crate::git::own::Own;
 use crate::git::{Git, Hash, Project, Result, Vault};

@@ -32,7 +32,7 @@ use serde_json::Value as Json;
 
 use crate::cli::Place;
 use crate::failure::Failure;
-use crate::process;
+use interlock_system::process;
 use globs::fitting;
 use ground::{resolved, secrets};
 use happening::{End, Happening};

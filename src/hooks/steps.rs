@@ -3,7 +3,7 @@
 use interlock_core::state::{Assignment, Question};
 
 use crate::hooks::judge::Course;
-use crate::sanitise;
+use interlock_system::sanitise;
 
 /// More than these are counted, not listed.
 const LISTED: usize = 12;

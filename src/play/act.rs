@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value as Json, json};
 
-use crate::clock;
+use interlock_system::clock;
 use crate::play::script::{DeedDoc, Script, StepDoc};
 
 /// What an agent knows of its assignment.

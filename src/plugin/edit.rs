@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use similar::TextDiff;
 
-use crate::files;
+use interlock_system::files;
 
 /// One file, before and after; `None` is no file.
 #[derive(Clone, Debug, PartialEq, Eq)]

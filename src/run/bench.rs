@@ -11,7 +11,7 @@ use serde_json::Value as Json;
 use crate::git::{Changes, Hash, Result, Workspace};
 use crate::run::conflicts::Conflicts;
 use crate::run::site::{OF_SESSION, Site, listed};
-use crate::sanitise;
+use interlock_system::sanitise;
 use crate::scope::{RefusedPath, outside};
 
 /// Protected paths that one message names.

@@ -12,7 +12,7 @@ use crate::gates::{
     commands_of_gate,
 };
 use crate::git::{Hash, Workspace, remove};
-use crate::process::Control;
+use interlock_system::process::Control;
 use crate::run::crew::{Call, Crew};
 use crate::run::neighbours::Neighbour;
 

@@ -13,7 +13,7 @@ use interlock_core::workflow::Task;
 
 use crate::engine::{Engine, Live};
 use crate::failure::Failure;
-use crate::process::Control;
+use interlock_system::process::Control;
 use crate::run::crew::{Call, Crew, News, Over, Work};
 use crate::run::notify::Teller;
 use crate::run::people::People;

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value as Json;
 
-use crate::files;
+use interlock_system::files;
 use crate::git::{Conflict, Hash};
-use crate::sanitise;
+use interlock_system::sanitise;
 
 /// Where a handoff names what is right as it lies there.
 pub(super) const SETTLED: &str = "conflicts_settled";

@@ -19,7 +19,7 @@ use crate::engine::{Caller, Done, Error, Order, Task as Wish};
 use crate::failure::{Exit, Failure};
 use crate::git;
 use crate::outputs::{Remains, readable};
-use crate::process::Control;
+use interlock_system::process::Control;
 use crate::run::checks::RunChecks;
 use crate::run::neighbours::{Neighbour, is_settled, neighbours};
 use crate::run::observe::ChangeObserver;

@@ -13,7 +13,7 @@ use serde_json::Value as Json;
 
 use crate::engine::Engine;
 use crate::failure::{Exit, Failure};
-use crate::files;
+use interlock_system::files;
 use crate::git::remove;
 use crate::output::Text;
 use crate::run::site;

@@ -8,7 +8,7 @@ use crate::engine::Task as Wish;
 use crate::failure::Failure;
 use crate::gates::{self, GateCommand};
 use crate::git::Hash;
-use crate::process::Control;
+use interlock_system::process::Control;
 use crate::run::crew::{Crew, Over, settled};
 
 /// A gate whose result is awaited.

@@ -9,11 +9,11 @@ use interlock_core::id::{Digest, Name};
 use interlock_core::workflow::MergeWords;
 use serde_json::{Value as Json, json};
 
-use crate::clock;
+use interlock_system::clock;
 use crate::engine::{Given, Task as Wish};
 use crate::failure::{Exit, Failure};
 use crate::git::{Attempt, Conflict, Hash, Message};
-use crate::process::Control;
+use interlock_system::process::Control;
 use crate::run::crew::{Call, Crew, Over, settled};
 use crate::run::site::listed;
 

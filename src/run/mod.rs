@@ -35,12 +35,12 @@ use interlock_core::code::Code;
 use interlock_core::id::Name;
 use interlock_core::workflow::Workflow;
 
-use crate::clock;
+use interlock_system::clock;
 use crate::engine::{Desk, Engine};
 use crate::failure::{Exit, Failure};
 use crate::git::{self, Project, RegisterKey};
 use crate::output::Output;
-use crate::process;
+use interlock_system::process;
 use crate::team::Team;
 use conduct::Conductor;
 use crew::Crew;

@@ -14,10 +14,10 @@ use interlock_core::state::Question;
 use serde_json::json;
 
 use crate::brief::QuestionBrief;
-use crate::files;
-use crate::process::Helper;
+use interlock_system::files;
+use interlock_system::process::Helper;
 use crate::run::crew::News;
-use crate::sanitise;
+use interlock_system::sanitise;
 use crate::team::{DESKTOP, Notify, WEBHOOK};
 
 /// How long the end of a run waits for messages that are on their way.

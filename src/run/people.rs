@@ -12,7 +12,7 @@ use interlock_core::id::{Name, QuestionId, Timestamp};
 use interlock_core::state::{Question, State};
 
 use crate::brief::QuestionBrief;
-use crate::clock;
+use interlock_system::clock;
 use crate::engine::{Error, Task as Wish};
 use crate::run::crew::{Crew, News};
 use crate::run::line::Line;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::files;
+use interlock_system::files;
 use crate::git::{Project, Result, remove};
 
 /// Results of sessions. Others that run at the same time make theirs grow.

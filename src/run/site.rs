@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use interlock_core::id::{AssignmentId, Name};
 use interlock_core::state::SessionStatus;
 
-use crate::files;
+use interlock_system::files;
 use crate::git::{
     Attempt, Both, Changes, Conflict, Error, Hash, Message, Project, RegisterKey, Result, Vault, Who, Workspace, remove,
 };
@@ -17,7 +17,7 @@ use crate::run::bench::Bench;
 use crate::run::conflicts::Conflicts;
 use crate::run::crew::Call;
 use crate::run::refs::Refs;
-use crate::sanitise;
+use interlock_system::sanitise;
 use crate::team::Keep;
 
 /// Groups have names of people's choice; these are no such names.

@@ -18,7 +18,7 @@ use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
-use crate::process;
+use interlock_system::process;
 use crate::run::crew::News;
 
 /// How often it is looked whether the terminal has become ours.

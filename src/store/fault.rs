@@ -1,6 +1,7 @@
 //! What can be wrong with a store.
 
-use std::fmt;
+use std::path::Path;
+use std::{fmt, io};
 
 use interlock_core::code::Code;
 
@@ -15,6 +16,17 @@ pub struct Fault {
 impl Fault {
     pub fn new(code: Code, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), help: None }
+    }
+
+    /// A file or folder of the store that this process could not write.
+    pub fn unwritable(path: &Path, error: &io::Error) -> Self {
+        let message = format!("{} cannot be written: {error}", path.display());
+        match error.kind() {
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+                Self::new(Code::StoreReadOnly, message).help("this user must be allowed to write there")
+            }
+            _ => Self::new(Code::StoreIo, message).help("make room, or look at the disk, and try again"),
+        }
     }
 
     #[must_use]

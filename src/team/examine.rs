@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use crate::agents::find_program;
 use crate::play;
-use crate::sanitise;
+use interlock_system::sanitise;
 use crate::team::Part;
 
 /// How long a client may take to say its version: some take seconds, and longer on a machine that has much to do.

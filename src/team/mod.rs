@@ -155,7 +155,7 @@ pub(crate) struct Team {
     pub(crate) parallel: u32,
     pub(crate) corrections: u32,
     pub(crate) retry: Retry,
-    pub(crate) limits: crate::process::Limits,
+    pub(crate) limits: interlock_system::process::Limits,
     pub(crate) session_budget: Allowance,
     pub(crate) group_budget: Allowance,
     pub(crate) merge_by_agent: bool,

@@ -15,7 +15,7 @@ use interlock_core::yaml;
 
 use crate::agents::{self, Client, Setup};
 use crate::play;
-use crate::process::Limits;
+use interlock_system::process::Limits;
 use crate::team::doc::{AgentDoc, AllowanceDoc, PartDoc, TeamDoc};
 use crate::team::{Allowance, Checks, Fallback, Keep, Notify, Part, Prepare, Read, Reply, Retry, Team};
 

@@ -7,7 +7,7 @@ use std::panic::{self, AssertUnwindSafe};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use interlock::process::{self, Control, End, Listener, Stream, Talk};
+use interlock_system::process::{self, Control, End, Listener, Stream, Talk};
 
 use crate::scene::{Scene, is_there, left, until};
 

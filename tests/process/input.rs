@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use interlock::process::{self, Control, End, Listener, Stdin, Stream, Talk};
+use interlock_system::process::{self, Control, End, Listener, Stdin, Stream, Talk};
 
 use crate::scene::Scene;
 

@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use interlock::process::{self, Control, End, KEEPER};
+use interlock_system::process::{self, Control, End, KEEPER};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::left::DAEMON;

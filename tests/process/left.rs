@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use interlock::process::{Control, End};
+use interlock_system::process::{Control, End};
 
 use crate::scene::{Scene, is_there, until};
 

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use interlock::process::{self, Control, End, Listener, Stream, Talk};
+use interlock_system::process::{self, Control, End, Listener, Stream, Talk};
 
 use crate::scene::Scene;
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use interlock::process::{self, Control, End, Limits, Listener, Spec, Stdin, Stream, Talk};
+use interlock_system::process::{self, Control, End, Limits, Listener, Spec, Stdin, Stream, Talk};
 
 pub(crate) struct Scene {
     pub(crate) folder: PathBuf,

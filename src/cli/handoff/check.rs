@@ -10,8 +10,11 @@ use crate::cli::values::Context;
 use crate::cli::{Ending, examples};
 use crate::failure::{Exit, Failure, Sources};
 use crate::output::{NAME, Output, Text, complain};
-use crate::sanitise;
-use crate::{clock, input, library, report};
+use interlock_system::sanitise;
+use interlock_system::clock;
+use crate::input;
+use crate::library;
+use crate::report;
 
 /// Above what agents write in a long session.
 const LARGEST_OUTPUT: u64 = 256 << 20;

@@ -5,10 +5,10 @@ use serde_json::json;
 
 use crate::cli::place::Place;
 use crate::cli::{Ending, examples};
-use crate::clock::rfc3339;
+use interlock_system::clock::rfc3339;
 use crate::failure::Exit;
 use crate::output::{NAME, Output, Text};
-use crate::sanitise;
+use interlock_system::sanitise;
 use crate::store::Store as _;
 
 /// List the sessions, the newest first

@@ -16,7 +16,11 @@ use crate::cli::{Ending, examples};
 use crate::engine::{Done, Engine, Error, Order, Task, session_id};
 use crate::failure::{Exit, Failure, Sources};
 use crate::output::{HEADING, NAME, Output, Text, complain};
-use crate::{clock, decision, input, library, report};
+use interlock_system::clock;
+use crate::decision;
+use crate::input;
+use crate::library;
+use crate::report;
 
 /// A mission is read by every agent; more than this none reads to its end.
 pub(crate) const LARGEST_MISSION: u64 = 1 << 20;

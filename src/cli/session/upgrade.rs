@@ -14,7 +14,7 @@ use crate::engine::{Order, Task};
 use crate::failure::Exit;
 use crate::library;
 use crate::output::{HEADING, NAME, Output, Text};
-use crate::sanitise;
+use interlock_system::sanitise;
 use crate::store::Pinned;
 
 /// Move a session to another version of its workflow, and show the difference (takes the operator key)

@@ -3,7 +3,8 @@ use clap::{Args, ValueEnum, ValueHint};
 use crate::cli::{Ending, examples};
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
-use crate::{graph, library};
+use crate::graph;
+use crate::library;
 
 /// Draw a workflow
 ///

@@ -13,8 +13,8 @@ use interlock_core::id::{AssignmentId, Name, QuestionId};
 use serde::{Deserialize, Serialize};
 
 use crate::agents::Usage;
-use crate::clock;
-use crate::files;
+use interlock_system::clock;
+use interlock_system::files;
 use crate::team::Allowance;
 use book::{Asked, Book, Entry, Live};
 

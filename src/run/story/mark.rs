@@ -1,6 +1,6 @@
 //! Words of others in Markdown: one line, cut to a length, and nothing in it that Markdown obeys.
 
-use crate::sanitise;
+use interlock_system::sanitise;
 
 /// What is shown of somebody's words in a line.
 const SHOWN: usize = 400;

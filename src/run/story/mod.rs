@@ -19,7 +19,7 @@ use crate::output::{HEADING, NAME, Text, counted};
 use crate::run::crew::Crew;
 use crate::run::purse::{Account, Spent};
 use crate::run::view::clock_of;
-use crate::sanitise;
+use interlock_system::sanitise;
 use crate::standing;
 use crate::standing::exception_line;
 use line::{Line, Lines};

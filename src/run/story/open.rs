@@ -6,7 +6,7 @@ use serde_json::{Value as Json, json};
 
 use crate::output::{NAME, Text};
 use crate::run::people::command;
-use crate::sanitise;
+use interlock_system::sanitise;
 
 pub(super) struct Open {
     id: QuestionId,

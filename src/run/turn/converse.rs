@@ -12,7 +12,7 @@ use interlock_core::workflow::Writes;
 use crate::agents::{Conversation, Job, Outcome, Progress, Tell, Tool, Usage};
 use crate::contract::Contract;
 use crate::failure::Failure;
-use crate::process::{self, End, Limits, Listener, Stream, Talk};
+use interlock_system::process::{self, End, Limits, Listener, Stream, Talk};
 use crate::run::crew::{Call, Crew, News, Over};
 use crate::run::purse::{Account, Exceeded, Purse};
 use crate::run::turn::Turn;

@@ -28,7 +28,7 @@ use crate::failure::{Exit, Failure};
 use crate::git::Hash;
 use crate::handin;
 use crate::outputs;
-use crate::process::{Control, End};
+use interlock_system::process::{Control, End};
 use crate::run::bench::Bench;
 use crate::run::crew::{Call, Crew, News, Over, is_gone, pause};
 use crate::run::purse::Exceeded;

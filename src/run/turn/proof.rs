@@ -18,7 +18,7 @@ use crate::run::site::listed;
 use crate::run::turn::claim::claims_tests;
 use crate::run::turn::files::{ClaimedFile, TrueChanges, claimed_files};
 use crate::run::turn::{Handed, Turn};
-use crate::sanitise;
+use interlock_system::sanitise;
 use crate::scope::RefusedPath;
 
 /// Names of denied or unclaimed files in one message.

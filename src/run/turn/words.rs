@@ -10,7 +10,7 @@ use crate::brief;
 use crate::checks::Outcome;
 use crate::git::{Hash, Message};
 use crate::output::counted;
-use crate::process::End;
+use interlock_system::process::End;
 use crate::run::conflicts::{Conflicts, SETTLED};
 use crate::run::crew::Call;
 

@@ -22,7 +22,7 @@ use crate::run::crew::Crew;
 use crate::run::people::Prompt;
 use crate::run::purse::Account;
 use crate::run::terminal::Terminal;
-use crate::sanitise;
+use interlock_system::sanitise;
 use board::Board;
 use strip::padded;
 

@@ -13,7 +13,7 @@ use crate::run::purse::{Account, Spent};
 use crate::run::view::board::{Board, Entry, Mark};
 use crate::run::view::strip::{Strip, clock_of, tail};
 use crate::run::view::{ALERT, FAINT, GOOD, Row};
-use crate::sanitise;
+use interlock_system::sanitise;
 
 const PLAIN: Style = Style::new();
 const TYPED: Style = AnsiColor::Cyan.on_default().bold();

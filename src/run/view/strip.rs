@@ -5,7 +5,7 @@ use std::time::Duration;
 use anstyle::Style;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
-use crate::sanitise;
+use interlock_system::sanitise;
 
 pub(super) struct Strip {
     text: String,

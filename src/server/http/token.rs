@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use interlock_core::code::Code;
 
 use crate::failure::{Exit, Failure};
-use crate::files;
+use interlock_system::files;
 use crate::keys::Secret;
 
 const FILE: &str = "serve.token";

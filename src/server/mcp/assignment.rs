@@ -4,7 +4,7 @@ use interlock_core::code::Code;
 use serde_json::json;
 
 use crate::cli::Place;
-use crate::clock::rfc3339;
+use interlock_system::clock::rfc3339;
 use crate::engine::{AssignmentRef, Order, Task};
 use crate::failure::{Exit, Failure};
 use crate::handin;

@@ -16,7 +16,9 @@ use crate::server::mcp::arguments::{Check, Report, bad_id};
 use crate::server::mcp::session::permitted;
 use crate::server::mcp::steps;
 use crate::server::mcp::told::{Outcome, Told};
-use crate::{clock, decision, library};
+use interlock_system::clock;
+use crate::decision;
+use crate::library;
 
 /// What a model needs of a decision; explain_decision has the rest.
 const OF_A_DECISION: [&str; 15] = [

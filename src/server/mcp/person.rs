@@ -17,7 +17,7 @@ use rmcp::service::{RequestContext, RoleServer};
 use serde_json::{Value as Json, json};
 
 use crate::cli::{Place, person};
-use crate::clock;
+use interlock_system::clock;
 use crate::engine::{Order, QuestionRef, Task};
 use crate::failure::{Exit, Failure};
 use crate::server::mcp::arguments::{Ask, bad_id};

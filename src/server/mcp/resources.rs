@@ -8,10 +8,11 @@ use serde_json::{Value as Json, json};
 
 use crate::cli::session::start::workflow_name;
 use crate::cli::{Place, log};
-use crate::clock::rfc3339;
+use interlock_system::clock::rfc3339;
 use crate::failure::{Exit, Failure};
 use crate::store::{EventRow, Store as _};
-use crate::{library, standing};
+use crate::library;
+use crate::standing;
 
 const SCHEME: &str = "interlock://";
 /// The name under which the workflow of the project is read.

@@ -14,7 +14,8 @@ use crate::server::mcp::arguments::{OfSession, Start};
 use crate::server::mcp::steps;
 use crate::server::mcp::told::{Outcome, Told};
 use crate::store::Store as _;
-use crate::{decision, standing};
+use crate::decision;
+use crate::standing;
 
 pub(super) fn start(start: Start, place: &Place) -> Outcome {
     let bad = |message: &str| Err(Failure::new(Exit::Usage, Code::BadArgument, message));

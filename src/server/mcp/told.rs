@@ -5,7 +5,7 @@ use rmcp::model::{CallToolResult, ContentBlock, ErrorData};
 use serde_json::{Value as Json, json};
 
 use crate::failure::Failure;
-use crate::sanitise;
+use interlock_system::sanitise;
 use crate::server::mcp::steps;
 
 pub(super) type Outcome = Result<Told, Failure>;

@@ -10,7 +10,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::ffi::ErrorCode;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
-use crate::files;
+use interlock_system::files;
 use crate::store::sqlite::{
     APPLICATION_ID, PATIENCE, STATEMENTS, Sqlite, Waits, corrupt, filesystem, guards, trouble, wait_for_turn,
 };
@@ -263,7 +263,7 @@ pub(super) fn back_up(connection: &Connection, to: &Path) -> Stored<()> {
 fn copy(connection: &Connection, to: &Path, partial: &Path) -> Stored<()> {
     let unwritable = |error: io::Error| match error.kind() {
         io::ErrorKind::AlreadyExists => taken(to),
-        _ => files::unwritable(to, &error),
+        _ => crate::store::Fault::unwritable(to, &error),
     };
     let Some(name) = partial.to_str() else {
         return Err(Fault::new(Code::StoreUnopened, format!("{} is not a name in UTF-8", to.display()))

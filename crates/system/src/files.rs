@@ -5,13 +5,11 @@ use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
-use interlock_core::code::Code;
 use rustix::fs::OFlags;
 
-use crate::store::Fault;
 
 /// Puts a file where none is. Whether it did: one that is there already is kept.
-pub(crate) fn put_new(path: &Path, bytes: &[u8]) -> io::Result<bool> {
+pub fn put_new(path: &Path, bytes: &[u8]) -> io::Result<bool> {
     if fs::symlink_metadata(path).is_ok() {
         return Ok(false);
     }
@@ -32,14 +30,14 @@ pub(crate) fn put_new(path: &Path, bytes: &[u8]) -> io::Result<bool> {
 
 /// What is in a plain file that lies where agents can write. No link is followed, and nothing is waited for: a pipe would
 /// never end.
-pub(crate) fn read_plain(path: &Path) -> io::Result<Vec<u8>> {
+pub fn read_plain(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     plain(OpenOptions::new().read(true), path)?.read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
 /// The last bytes of such a file.
-pub(crate) fn read_end(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+pub fn read_end(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let mut file = plain(OpenOptions::new().read(true), path)?;
     let length = file.metadata()?.len();
     file.seek(SeekFrom::Start(length.saturating_sub(most)))?;
@@ -49,18 +47,18 @@ pub(crate) fn read_end(path: &Path, most: u64) -> io::Result<Vec<u8>> {
 }
 
 /// Adds to such a file, or makes it.
-pub(crate) fn add_plain(path: &Path, bytes: &[u8]) -> io::Result<()> {
+pub fn add_plain(path: &Path, bytes: &[u8]) -> io::Result<()> {
     plain(OpenOptions::new().create(true).append(true), path)?.write_all(bytes)
 }
 
 /// Has a plain file exactly this in it? One of another length is not read.
-pub(crate) fn is_same(path: &Path, bytes: &[u8]) -> bool {
+pub fn is_same(path: &Path, bytes: &[u8]) -> bool {
     let is_as_long = fs::symlink_metadata(path).is_ok_and(|found| found.len() == bytes.len() as u64);
     is_as_long && read_plain(path).is_ok_and(|found| found == bytes)
 }
 
 /// Takes away what is neither file, folder nor link, all the way down: a program that opens a pipe waits for ever.
-pub(crate) fn sweep(folder: &Path) {
+pub fn sweep(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         match entry.file_type() {
             Ok(kind) if kind.is_dir() => sweep(&entry.path()),
@@ -77,14 +75,14 @@ fn plain(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
 }
 
 /// Beside a file, while it is being made: what is left of it when the machine stops is nobody's file.
-pub(crate) fn partial(path: &Path) -> PathBuf {
+pub fn partial(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(format!(".partial-{}", std::process::id()));
     PathBuf::from(name)
 }
 
 /// Gives a finished file its name, if nothing has it. Where that fails, nothing has the name.
-pub(crate) fn place(partial: &Path, path: &Path) -> io::Result<()> {
+pub fn place(partial: &Path, path: &Path) -> io::Result<()> {
     match fs::hard_link(partial, path) {
         Ok(()) => {}
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(error),
@@ -104,19 +102,9 @@ fn removed(path: &Path) -> io::Result<()> {
 }
 
 /// Waits until the name of a file is on the disk, as its content is.
-pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
+pub fn sync_folder(path: &Path) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     File::open(folder)?.sync_all()
-}
-
-pub(crate) fn unwritable(path: &Path, error: &io::Error) -> Fault {
-    let message = format!("{} cannot be written: {error}", path.display());
-    match error.kind() {
-        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-            Fault::new(Code::StoreReadOnly, message).help("this user must be allowed to write there")
-        }
-        _ => Fault::new(Code::StoreIo, message).help("make room, or look at the disk, and try again"),
-    }
 }
 
 #[cfg(test)]

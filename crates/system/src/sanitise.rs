@@ -9,7 +9,7 @@
 use std::borrow::Cow;
 
 /// Text of several lines: line breaks and tabs stay.
-pub(crate) fn text(text: &str) -> Cow<'_, str> {
+pub fn text(text: &str) -> Cow<'_, str> {
     replace(text, |character| match character {
         '\n' | '\t' => None,
         other => visible(other),
@@ -19,7 +19,7 @@ pub(crate) fn text(text: &str) -> Cow<'_, str> {
 /// Text of others within a line: line breaks are shown, and every run of blanks is one space.
 ///
 /// A longer run could fill the rest of a terminal's line, so that the text after it looks like a line of the program.
-pub(crate) fn line(text: &str) -> Cow<'_, str> {
+pub fn line(text: &str) -> Cow<'_, str> {
     let shown = line_with_columns(text);
     if !shown.contains("  ") {
         return shown;
@@ -34,7 +34,7 @@ pub(crate) fn line(text: &str) -> Cow<'_, str> {
 }
 
 /// A line that the program has laid out: as [`line`], but runs of spaces stay, because columns are made of them.
-pub(crate) fn line_with_columns(text: &str) -> Cow<'_, str> {
+pub fn line_with_columns(text: &str) -> Cow<'_, str> {
     replace(text, |character| match character {
         '\t' => Some(' '),
         other if is_blank(other) => Some(' '),
@@ -60,7 +60,7 @@ fn is_blank(character: char) -> bool {
 }
 
 /// A line of source text: as [`line`], but tabs stay, because the renderer aligns them.
-pub(crate) fn source_line(text: &str) -> Cow<'_, str> {
+pub fn source_line(text: &str) -> Cow<'_, str> {
     replace(text, |character| match character {
         '\t' => None,
         other => visible(other),
@@ -68,7 +68,7 @@ pub(crate) fn source_line(text: &str) -> Cow<'_, str> {
 }
 
 /// JSON with the same characters as escapes. They can only stand inside strings, so the value stays what it was.
-pub(crate) fn json(document: &str) -> Cow<'_, str> {
+pub fn json(document: &str) -> Cow<'_, str> {
     let unsafe_for_terminals = |character: char| character != '\n' && visible(character).is_some();
     if !document.contains(unsafe_for_terminals) {
         return Cow::Borrowed(document);

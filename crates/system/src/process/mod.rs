@@ -28,7 +28,7 @@ pub use input::Talk;
 pub use keeper::{WORD as KEEPER, main as keep};
 pub use running::{run, set_keeper};
 pub use stray::{MARK, become_subreaper, end_strays};
-pub(crate) use tree::wake_children;
+pub use tree::wake_children;
 
 /// What to start, and where.
 #[derive(Clone, Debug)]

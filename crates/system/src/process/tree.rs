@@ -143,7 +143,7 @@ pub(super) fn kill_groups(of: &[Entry], own: i32) {
 
 /// Lets the children of this process go on that a terminal has stopped together with it. One that was stopped between its
 /// start and its program would hold up whoever started it, and so could this process never be stopped whole.
-pub(crate) fn wake_children() {
+pub fn wake_children() {
     let own = i32::try_from(std::process::id()).unwrap_or(0);
     wake(own, rustix::process::getpgrp().as_raw_nonzero().get());
 }
