@@ -12,7 +12,7 @@ use serde_json::{Value as Json, json};
 use crate::engine::Error;
 use crate::output::{Output, Text, complain};
 use crate::report;
-use crate::store::Fault;
+use interlock_store::Fault;
 
 /// The exit codes that scripts rely on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -3,7 +3,6 @@
 //! `core` decides; `store` keeps; `engine` puts the two together; everything else is at the edges.
 
 mod agents;
-pub mod audit;
 pub mod brief;
 mod checks;
 mod cli;
@@ -20,7 +19,6 @@ mod handin;
 mod hooks;
 mod import;
 mod input;
-pub mod keys;
 mod library;
 mod markdown;
 mod narrative;
@@ -35,7 +33,6 @@ mod run;
 mod scope;
 pub mod server;
 mod standing;
-pub mod store;
 mod team;
 
 use std::panic;

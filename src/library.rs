@@ -12,7 +12,7 @@ use interlock_core::workflow::{
 
 use crate::failure::{Exit, Failure};
 use crate::input;
-use crate::store::Pinned;
+use interlock_store::Pinned;
 
 /// The file that a project keeps its workflow in.
 pub(crate) const PROJECT_FILE: &str = "interlock.yaml";

@@ -14,7 +14,7 @@ use crate::engine::{Engine, Error, Live};
 use crate::gates;
 use crate::output::{HEADING, NAME, Text};
 use interlock_system::sanitise;
-use crate::store::rows::holder;
+use interlock_store::rows::holder;
 
 /// What the file of the workflow says today, if there is one.
 pub(crate) struct Pinned {

@@ -9,9 +9,9 @@ mod world;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use interlock::audit;
-use interlock::store::Store;
-use interlock::store::sqlite::Sqlite;
+use interlock_store::audit;
+use interlock_store::Store;
+use interlock_store::sqlite::Sqlite;
 
 use world::{Ready, World};
 

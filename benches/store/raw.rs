@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use interlock::store::chain::{BEGINNING, Seal, Sealed, given};
-use interlock::store::rows::{Rows, rows};
-use interlock::store::sqlite::Sqlite;
-use interlock::store::{Append, Store};
+use interlock_store::chain::{BEGINNING, Seal, Sealed, given};
+use interlock_store::rows::{Rows, rows};
+use interlock_store::sqlite::Sqlite;
+use interlock_store::{Append, Store};
 use interlock_core::event::Event;
 use interlock_core::state::State;
 
@@ -52,7 +52,7 @@ pub(crate) fn replay(copy: &Path, appends: &[Append], a_commit: usize) -> Durati
     let mut store = Sqlite::open(copy).expect("the copy");
     let folder = copy.parent().expect("a folder");
     let identity = store.view().and_then(|mut view| view.identity()).expect("an identity");
-    let keyring = interlock::keys::Keyring::new(folder.join(".config/interlock"), None);
+    let keyring = interlock_store::keys::Keyring::new(folder.join(".config/interlock"), None);
     store.unlock(&keyring.chain(&identity).expect("a key")).expect("unlocked");
     if a_commit > 1 {
         store.expect_many().expect("room for many");

@@ -9,10 +9,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use interlock::engine::{Done, Engine, Given, Order, Task};
-use interlock::keys::{Keyring, Secret};
-use interlock::store::chain::ChainKey;
-use interlock::store::sqlite::Sqlite;
-use interlock::store::{Pinned, Store};
+use interlock_store::keys::{Keyring, Secret};
+use interlock_store::chain::ChainKey;
+use interlock_store::sqlite::Sqlite;
+use interlock_store::{Pinned, Store};
 use interlock_core::handoff;
 use interlock_core::id::{AssignmentId, Digest, Name, Timestamp};
 use interlock_core::workflow::{Workflow, builtin, load};

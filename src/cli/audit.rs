@@ -8,16 +8,16 @@ use interlock_core::id::Name;
 use interlock_core::rejection::Rejection;
 use serde_json::json;
 
-use crate::audit::{self, Head, Report};
+use interlock_store::audit::{self, Head, Report};
 use crate::cli::place::{Place, keyring};
 use crate::cli::{Ending, examples};
 use crate::failure::{Exit, Failure};
 use crate::input;
 use crate::output::{HEADING, NAME, Output, Text};
 use interlock_system::sanitise;
-use crate::store::chain::ChainKey;
-use crate::store::sqlite::Sqlite;
-use crate::store::{Attempt, Identity, SessionHead, Store};
+use interlock_store::chain::ChainKey;
+use interlock_store::sqlite::Sqlite;
+use interlock_store::{Attempt, Identity, SessionHead, Store};
 
 /// A head is a few lines.
 const LARGEST_HEAD: u64 = 1 << 16;

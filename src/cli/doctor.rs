@@ -15,7 +15,7 @@ use crate::findings::{self, Finding, Problem};
 use crate::git::Project;
 use crate::library;
 use crate::output::Output;
-use crate::store::Store as _;
+use interlock_store::Store as _;
 use crate::team::{Part, Team, examine};
 
 /// Say what is missing before anything starts
@@ -96,7 +96,7 @@ fn keys(place: &Place) -> Finding {
 fn workspaces(team: &Team, folder: &Path) -> Finding {
     let project = Project::of(folder).map_or_else(|_| folder.to_owned(), |project| project.root);
     let found = run::apart(team, &project).and_then(|path| {
-        std::fs::create_dir_all(&path).map_err(|error| crate::store::Fault::unwritable(&path, &error))?;
+        std::fs::create_dir_all(&path).map_err(|error| interlock_store::Fault::unwritable(&path, &error))?;
         Ok(path.display().to_string())
     });
     Finding { what: "workspaces".to_owned(), found: found.map_err(|failure| of(&failure)) }

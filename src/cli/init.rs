@@ -16,8 +16,8 @@ use crate::failure::{Exit, Failure};
 use interlock_system::files;
 use crate::library;
 use crate::output::{HEADING, NAME, Output, Text};
-use crate::store::Store as _;
-use crate::store::sqlite::Sqlite;
+use interlock_store::Store as _;
+use interlock_store::sqlite::Sqlite;
 
 /// Set a project up: a workflow to edit, a store, and the keys
 ///
@@ -105,7 +105,7 @@ pub(super) fn make_store(file: &Path) -> Result<Option<PathBuf>, Failure> {
     let (identity, keys) = keyring.make(&clock::suffix(16))?;
     let made = Sqlite::create(file, &identity, clock::now()).and_then(|mut store| {
         let made = store.view()?.identity()?;
-        files::sync_folder(file).map_err(|error| crate::store::Fault::unwritable(file, &error))?;
+        files::sync_folder(file).map_err(|error| interlock_store::Fault::unwritable(file, &error))?;
         Ok(made.id == identity.id)
     });
     match made {
@@ -139,7 +139,7 @@ fn ignore(folder: &Path) -> Result<bool, Failure> {
 }
 
 fn unwritable(path: &Path, error: &io::Error) -> Failure {
-    crate::store::Fault::unwritable(path, error).into()
+    interlock_store::Fault::unwritable(path, error).into()
 }
 
 fn unreadable(path: &Path, error: &io::Error) -> Failure {

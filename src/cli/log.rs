@@ -16,8 +16,8 @@ use crate::failure::{Exit, Failure};
 use crate::narrative::{Narrator, completes_session, consequence, further_problems};
 use crate::output::{ALARM, Output, Text, wrap};
 use interlock_system::sanitise;
-use crate::store::sqlite::Sqlite;
-use crate::store::{EventRow, SessionHead, Store as _};
+use interlock_store::sqlite::Sqlite;
+use interlock_store::{EventRow, SessionHead, Store as _};
 
 /// Events read at a time.
 const BATCH: usize = 512;

@@ -9,9 +9,9 @@ use interlock_core::watch::Via;
 
 use crate::engine::Engine;
 use crate::failure::{Exit, Failure};
-use crate::keys::Keyring;
-use crate::store::sqlite::Sqlite;
-use crate::store::{Fault, Stored};
+use interlock_store::keys::Keyring;
+use interlock_store::sqlite::Sqlite;
+use interlock_store::{Fault, Stored};
 
 /// The folder of a project's store, and the store in it.
 pub(crate) const FOLDER: &str = ".interlock";

@@ -122,7 +122,7 @@ impl Of {
         let write = !nothing && !self.dry_run && (self.yes || output.json || agreed()?);
         if write {
             for edit in &changes.edits {
-                edit.write().map_err(|error| crate::store::Fault::unwritable(&edit.path, &error))?;
+                edit.write().map_err(|error| interlock_store::Fault::unwritable(&edit.path, &error))?;
             }
         }
         if output.json {

@@ -12,7 +12,7 @@ use crate::cli::place::Place;
 use crate::cli::{Ending, examples};
 use crate::failure::{Exit, Failure};
 use crate::output::{NAME, Output, Text};
-use crate::store::{OpenQuestion, Store as _};
+use interlock_store::{OpenQuestion, Store as _};
 
 /// See what only a person can settle
 ///

@@ -4,15 +4,15 @@ use clap::Args;
 use interlock_core::code::Code;
 use serde_json::json;
 
-use crate::audit::{self, Folded, Kind};
+use interlock_store::audit::{self, Folded, Kind};
 use crate::cli::audit::{sessions, unlocked};
 use crate::cli::place::Place;
 use crate::cli::{Ending, examples};
 use crate::failure::{Exit, Failure};
 use crate::output::{HEADING, Output, Text};
 use interlock_system::sanitise;
-use crate::store::chain::ChainKey;
-use crate::store::{SessionHead, Store as _, View};
+use interlock_store::chain::ChainKey;
+use interlock_store::{SessionHead, Store as _, View};
 
 /// Make the tables anew from the events, and see what was different
 ///

@@ -14,7 +14,7 @@ use crate::cli::place::Place;
 use crate::cli::{Ending, examples};
 use crate::engine::{AssignmentRef, Given, Order, Task};
 use crate::failure::{Exit, Failure};
-use crate::keys::Secret;
+use interlock_store::keys::Secret;
 use crate::output::Output;
 use crate::decision;
 use crate::input;

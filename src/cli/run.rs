@@ -192,7 +192,7 @@ impl Run {
         let ignore = file.with_file_name(".gitignore");
         let folder = ignore.parent().unwrap_or(Path::new(""));
         let put = fs::create_dir_all(folder).and_then(|()| files::put_new(&ignore, b"*\n"));
-        put.map_err(|error| crate::store::Fault::unwritable(&ignore, &error))?;
+        put.map_err(|error| interlock_store::Fault::unwritable(&ignore, &error))?;
         init::make_store(&file).map(|_| ())
     }
 
@@ -296,7 +296,7 @@ fn alone(place: &Place) -> Result<File, Failure> {
     let path = place.folder()?.join("starting.lock");
     let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
     let held = file.and_then(|file| file.lock().map(|()| file));
-    held.map_err(|error| crate::store::Fault::unwritable(&path, &error).into())
+    held.map_err(|error| interlock_store::Fault::unwritable(&path, &error).into())
 }
 
 /// The workflow of a new session. Without any file of its own, a project has the usual one.
@@ -380,7 +380,7 @@ fn real(path: &Path) -> PathBuf {
 pub(super) fn root(place: &Place, team: Option<&Team>, session: &Name) -> Result<PathBuf, Failure> {
     let above = team.map_or_else(workspaces, above)?;
     let mut store = place.store()?;
-    let identity = crate::store::Store::view(&mut store)?.identity()?;
+    let identity = interlock_store::Store::view(&mut store)?.identity()?;
     let root = above.join(identity.id.as_str()).join(session.as_str());
     Ok(std::path::absolute(&root).unwrap_or(root))
 }

@@ -11,7 +11,7 @@ use crate::failure::{Exit, Failure};
 use crate::output::{HEADING, NAME, Output, Text, complain};
 use crate::server::http::{Bound, Door, Token};
 use crate::server::mcp;
-use crate::store::Store as _;
+use interlock_store::Store as _;
 
 /// Serve this project over HTTP: MCP for models that orchestrate (takes the spawner key)
 ///

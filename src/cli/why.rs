@@ -15,7 +15,7 @@ use crate::explanation::{EventExplanation, Explanation};
 use crate::failure::{Exit, Failure};
 use crate::narrative::Narrator;
 use crate::output::{Output, Text};
-use crate::store::{EventRow, SessionHead, Store as _, View};
+use interlock_store::{EventRow, SessionHead, Store as _, View};
 
 /// Explain a decision: who reported what, the rule that decided, the facts that it read
 ///

@@ -10,7 +10,7 @@ use std::time::Duration;
 use interlock_core::code::Code;
 
 use crate::engine::{Done, Engine, Error, Order, Result};
-use crate::store::{Fault, Stored, Told};
+use interlock_store::{Fault, Stored, Told};
 
 /// Orders taken into one commit.
 const MOST: usize = 256;

@@ -5,7 +5,7 @@ use std::fmt;
 use interlock_core::code::Code;
 use interlock_core::rejection::Rejection;
 
-use crate::store::Fault;
+use interlock_store::Fault;
 
 #[derive(Clone, Debug)]
 pub enum Error {

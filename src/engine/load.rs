@@ -13,8 +13,8 @@ use interlock_core::workflow::{Workflow, load_pinned};
 
 use crate::engine::prompt::{Origin, Planned};
 use crate::engine::{Result, Work};
-use crate::store::chain::{BEGINNING, ChainKey, Seal, Sealed};
-use crate::store::{EventRow, Fault, SessionHead, Snapshot, Stored, View};
+use interlock_store::chain::{BEGINNING, ChainKey, Seal, Sealed};
+use interlock_store::{EventRow, Fault, SessionHead, Snapshot, Stored, View};
 
 /// Events read at a time.
 pub(super) const BATCH: usize = 1024;

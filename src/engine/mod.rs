@@ -29,9 +29,9 @@ use serde_json::Value as Json;
 
 use crate::brief::{Dossier, DossierScope, QuestionBrief, QuestionSources, Said};
 use interlock_system::clock;
-use crate::keys::{Keyring, Kind, Secret};
-use crate::store::chain::ChainKey;
-use crate::store::{Behind, Fault, Identity, Store, Stored, Told, Transaction};
+use interlock_store::keys::{Keyring, Kind, Secret};
+use interlock_store::chain::ChainKey;
+use interlock_store::{Behind, Fault, Identity, Store, Stored, Told, Transaction};
 
 pub use desk::{Caller, Desk};
 pub use error::Error;

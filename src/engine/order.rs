@@ -11,8 +11,8 @@ use interlock_core::observed::ObservedChanges;
 use interlock_core::problem::Problem;
 use interlock_core::workflow::Workflow;
 
-use crate::keys::Secret;
-use crate::store::Pinned;
+use interlock_store::keys::Secret;
+use interlock_store::Pinned;
 
 /// Something to be done to a session.
 #[derive(Clone, Debug)]

@@ -18,8 +18,8 @@ use crate::brief::{
 use crate::engine::load::{broken, unsealed};
 use crate::engine::{Result, Work};
 use crate::outputs;
-use crate::store::chain::ChainKey;
-use crate::store::{EventRow, View, chain};
+use interlock_store::chain::ChainKey;
+use interlock_store::{EventRow, View, chain};
 
 /// Lost attempts that a prompt shows, the newest ones.
 const MOST_LOST: usize = 5;

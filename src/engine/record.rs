@@ -9,9 +9,9 @@ use serde::Serialize;
 
 use crate::engine::load::unsealed;
 use crate::engine::{Claimed, Done, Error, Order, Result, Work};
-use crate::store::Append;
-use crate::store::chain::{self, Sealed};
-use crate::store::rows;
+use interlock_store::Append;
+use interlock_store::chain::{self, Sealed};
+use interlock_store::rows;
 
 /// A snapshot is not worth its while before this many bytes of events.
 const WORTHWHILE: usize = 32 * 1024;

@@ -21,8 +21,8 @@ use interlock_system::clock;
 use crate::engine::order::Given;
 use crate::engine::record::With;
 use crate::engine::{Claimed, Done, Order, Result, Work, prompt};
-use crate::keys::Secret;
-use crate::store::Pinned;
+use interlock_store::keys::Secret;
+use interlock_store::Pinned;
 
 impl Work<'_> {
     pub(super) fn start(

@@ -18,7 +18,7 @@ use crate::hooks::happening::{Agent, End, Verdict};
 use crate::hooks::judge::{Finding, Judge};
 use crate::hooks::memory::Held;
 use crate::hooks::spawn::role_name;
-use crate::keys::Secret;
+use interlock_store::keys::Secret;
 use crate::outputs::Remains;
 
 /// How often a handoff goes back before the attempt counts as lost.

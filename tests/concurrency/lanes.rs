@@ -6,8 +6,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
 use interlock::engine::{Engine, Given, Order, Task};
-use interlock::keys::Keyring;
-use interlock::store::sqlite::Sqlite;
+use interlock_store::keys::Keyring;
+use interlock_store::sqlite::Sqlite;
 use interlock_core::handoff;
 use interlock_core::id::{AssignmentId, Digest, Name};
 use rusqlite::Connection;

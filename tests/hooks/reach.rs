@@ -4,7 +4,7 @@ use std::fs;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use interlock::keys::Keyring;
+use interlock_store::keys::Keyring;
 use serde_json::{Value as Json, json};
 
 use crate::scene::{CLIENTS, Client, Talk};
@@ -13,7 +13,7 @@ use crate::team::{Run, Team, run};
 /// Claims what is open for the manager as `interlock run` does.
 pub(crate) fn claim_as_run(team: &Team, session: &str) {
     use interlock::engine::{Engine, Order, Task};
-    let store = interlock::store::sqlite::Sqlite::open(&team.store()).expect("a store");
+    let store = interlock_store::sqlite::Sqlite::open(&team.store()).expect("a store");
     let keyring = Keyring::new(team.config().join("interlock"), None);
     let engine = Engine::open(Box::new(store), keyring, String::new()).expect("an engine");
     let number = team.assignment(session, "project_manager", "-").rsplit(".a").next().unwrap().parse().unwrap();

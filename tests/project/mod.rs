@@ -8,10 +8,10 @@ use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use interlock::audit;
-use interlock::keys::Keyring;
-use interlock::store::Store;
-use interlock::store::sqlite::Sqlite;
+use interlock_store::audit;
+use interlock_store::keys::Keyring;
+use interlock_store::Store;
+use interlock_store::sqlite::Sqlite;
 use serde_json::{Value as Json, json};
 
 /// Two roles that hand a group to and fro for as long as somebody reports.

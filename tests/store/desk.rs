@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use std::sync::{Arc, Barrier};
 use std::thread;
 
-use interlock::audit;
+use interlock_store::audit;
 use interlock::engine::{Desk, Done, Engine, Error, Order, Task};
-use interlock::keys::Keyring;
-use interlock::store::sqlite::Sqlite;
-use interlock::store::{Pinned, Store};
+use interlock_store::keys::Keyring;
+use interlock_store::sqlite::Sqlite;
+use interlock_store::{Pinned, Store};
 use interlock_core::id::{AssignmentId, Name, Timestamp};
 use interlock_core::workflow::{Workflow, load_builtin};
 

@@ -1,7 +1,7 @@
 //! What is kept, and that all of it is kept or nothing.
 
-use interlock::store::chain::BEGINNING;
-use interlock::store::{Snapshot, View};
+use interlock_store::chain::BEGINNING;
+use interlock_store::{Snapshot, View};
 use interlock_core::id::{AssignmentId, Timestamp};
 use interlock_core::workflow::Workflow;
 

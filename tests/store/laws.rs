@@ -2,8 +2,8 @@
 
 use std::sync::Mutex;
 
-use interlock::audit;
-use interlock::store::{SessionHead, Store};
+use interlock_store::audit;
+use interlock_store::{SessionHead, Store};
 use interlock_core::workflow::{Workflow, load};
 
 use crate::driver::{Dice, Driver};

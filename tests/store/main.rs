@@ -8,9 +8,9 @@ mod keeping;
 mod laws;
 mod sqlite;
 
-use interlock::store::chain::{BEGINNING, ChainKey, Seal, Sealed, given};
-use interlock::store::rows::rows;
-use interlock::store::{Append, Pinned, Store, Stored, Transaction};
+use interlock_store::chain::{BEGINNING, ChainKey, Seal, Sealed, given};
+use interlock_store::rows::rows;
+use interlock_store::{Append, Pinned, Store, Stored, Transaction};
 use interlock_core::event::Event;
 use interlock_core::id::{Name, Timestamp};
 use interlock_core::state::State;

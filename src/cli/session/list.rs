@@ -9,7 +9,7 @@ use interlock_system::clock::rfc3339;
 use crate::failure::Exit;
 use crate::output::{NAME, Output, Text};
 use interlock_system::sanitise;
-use crate::store::Store as _;
+use interlock_store::Store as _;
 
 /// List the sessions, the newest first
 ///

@@ -15,7 +15,7 @@ use crate::failure::Exit;
 use crate::library;
 use crate::output::{HEADING, NAME, Output, Text};
 use interlock_system::sanitise;
-use crate::store::Pinned;
+use interlock_store::Pinned;
 
 /// Move a session to another version of its workflow, and show the difference (takes the operator key)
 ///

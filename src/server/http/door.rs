@@ -15,7 +15,7 @@ use axum::response::Response;
 use interlock_core::id::Digest;
 
 use super::{Door, refusal};
-use crate::keys::Secret;
+use interlock_store::keys::Secret;
 
 /// What requests are held against.
 #[derive(Clone)]

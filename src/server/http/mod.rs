@@ -22,7 +22,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::failure::{Exit, Failure};
-use crate::keys::Secret;
+use interlock_store::keys::Secret;
 pub(crate) use token::Token;
 
 /// How long an order that is under way may take to be stored after the server was told to stop.

@@ -9,7 +9,7 @@ use interlock_core::code::Code;
 
 use crate::failure::{Exit, Failure};
 use interlock_system::files;
-use crate::keys::Secret;
+use interlock_store::keys::Secret;
 
 const FILE: &str = "serve.token";
 

@@ -11,7 +11,7 @@ use crate::cli::Place;
 use crate::cli::handoff::check::{document, held_against as checked_against, known_phase};
 use crate::engine::{AssignmentRef, Done, Order, Surroundings, Task, examine};
 use crate::failure::{Exit, Failure};
-use crate::keys::Secret;
+use interlock_store::keys::Secret;
 use crate::server::mcp::arguments::{Check, Report, bad_id};
 use crate::server::mcp::session::permitted;
 use crate::server::mcp::steps;

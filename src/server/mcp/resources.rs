@@ -10,7 +10,7 @@ use crate::cli::session::start::workflow_name;
 use crate::cli::{Place, log};
 use interlock_system::clock::rfc3339;
 use crate::failure::{Exit, Failure};
-use crate::store::{EventRow, Store as _};
+use interlock_store::{EventRow, Store as _};
 use crate::library;
 use crate::standing;
 

@@ -13,7 +13,7 @@ use crate::library;
 use crate::server::mcp::arguments::{OfSession, Start};
 use crate::server::mcp::steps;
 use crate::server::mcp::told::{Outcome, Told};
-use crate::store::Store as _;
+use interlock_store::Store as _;
 use crate::decision;
 use crate::standing;
 

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use interlock::keys::Secret;
+use interlock_store::keys::Secret;
 use interlock::server::http::{Door, bind, serve};
 use rmcp::ServerHandler;
 use rmcp::model::{

@@ -13,11 +13,11 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Params, ToSql, named_params, params};
 use serde_json::json;
 
-use crate::store::chain::Seal;
-use crate::store::rows::SessionRow;
-use crate::store::sqlite::{Tx, corrupt, signed, verify};
-use crate::store::table::{Cell, Fold, How, Record, Resolved, Table, Write};
-use crate::store::{Append, Fault, Pinned, Snapshot, Stored, Transaction, View as _};
+use crate::chain::Seal;
+use crate::rows::SessionRow;
+use crate::sqlite::{Tx, corrupt, signed, verify};
+use crate::table::{Cell, Fold, How, Record, Resolved, Table, Write};
+use crate::{Append, Fault, Pinned, Snapshot, Stored, Transaction, View as _};
 
 /// A row's place: its session, and the event that writes it.
 #[derive(Clone, Copy)]
@@ -48,7 +48,7 @@ impl Transaction for Tx<'_> {
     }
 
     fn begin_session(&mut self, id: &str, at: Timestamp) -> Stored<i64> {
-        let head = crate::store::chain::BEGINNING;
+        let head = crate::chain::BEGINNING;
         self.run(
             "INSERT INTO sessions (id, title, workflow, workflow_hash, status, started_at, updated_at, lapsed, seq, head)
              VALUES (?1, '', '', '', 'active', ?2, ?2, 0, 0, ?3)",

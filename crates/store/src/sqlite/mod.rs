@@ -18,8 +18,8 @@ use interlock_core::id::Timestamp;
 use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, TransactionBehavior};
 
-use crate::store::chain::{ChainKey, Seal, Sealed};
-use crate::store::{Fault, Identity, Store, Stored, Transaction, View};
+use crate::chain::{ChainKey, Seal, Sealed};
+use crate::{Fault, Identity, Store, Stored, Transaction, View};
 use trouble::trouble;
 use write::Texts;
 
@@ -51,7 +51,7 @@ impl Sqlite {
     }
 
     /// The same, for whoever somebody waits for: it is not waited long for others.
-    pub(crate) fn open_briefly(path: &Path) -> Stored<Self> {
+    pub fn open_briefly(path: &Path) -> Stored<Self> {
         open::open(path, wait_for_turn::<BRIEF>)
     }
 

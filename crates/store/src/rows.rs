@@ -8,8 +8,8 @@ use interlock_core::state::{Assignment, Closed, End, Finding, FindingStatus, Gro
 use interlock_core::workflow::Task;
 use serde_json::json;
 
-use crate::store::said::said;
-use crate::store::table::{
+use crate::said::said;
+use crate::table::{
     ASSIGNMENTS, BLOCKS, COUNTERS, Cell, EVIDENCE, FINDINGS, GROUPS, How, QUESTIONS, Record, Resolved, Write,
 };
 

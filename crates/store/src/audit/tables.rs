@@ -3,9 +3,9 @@
 use interlock_core::id::Name;
 
 use crate::audit::{Kind, Problem};
-use crate::store::rows::SessionRow;
-use crate::store::table::{Cell, Fold, Rows, TABLES, Table};
-use crate::store::{SessionHead, Stored, View};
+use crate::rows::SessionRow;
+use crate::table::{Cell, Fold, Rows, TABLES, Table};
+use crate::{SessionHead, Stored, View};
 
 /// More than this nobody reads.
 const MOST: usize = 20;

@@ -11,10 +11,10 @@ use std::thread;
 use interlock_core::id::Name;
 use serde::Serialize;
 
-use crate::store::chain::ChainKey;
-use crate::store::rows::SessionRow;
-use crate::store::table::Fold;
-use crate::store::{Kept, SessionHead, Store, Stored, View};
+use crate::chain::ChainKey;
+use crate::rows::SessionRow;
+use crate::table::Fold;
+use crate::{Kept, SessionHead, Store, Stored, View};
 
 pub use head::Head;
 

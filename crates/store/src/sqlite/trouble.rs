@@ -6,7 +6,7 @@ use interlock_core::code::Code;
 use rusqlite::ffi::ErrorCode;
 use rustix::fs::{Access, access};
 
-use crate::store::Fault;
+use crate::Fault;
 
 pub(super) fn trouble(path: &Path, error: &rusqlite::Error) -> Fault {
     let place = path.display();

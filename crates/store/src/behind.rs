@@ -14,10 +14,10 @@ use interlock_core::id::{AssignmentId, Digest, QuestionId, Timestamp};
 use interlock_core::state::Question;
 use interlock_core::workflow::Requirements;
 
-use crate::store::chain::ChainKey;
-use crate::store::rows::SessionRow;
-use crate::store::table::{self, Fold, Table};
-use crate::store::{
+use crate::chain::ChainKey;
+use crate::rows::SessionRow;
+use crate::table::{self, Fold, Table};
+use crate::{
     Append, Attempt, EventRow, Fault, Identity, Kept, Link, OpenQuestion, Pinned, SessionHead, Snapshot, Store, Stored,
     Told, Transaction, View,
 };

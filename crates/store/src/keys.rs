@@ -15,8 +15,8 @@ use interlock_core::rejection::Rejection;
 
 use interlock_system::clock;
 use interlock_system::files;
-use crate::store::chain::ChainKey;
-use crate::store::{Fault, Identity, Stored};
+use crate::chain::ChainKey;
+use crate::{Fault, Identity, Stored};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
@@ -121,7 +121,7 @@ impl Keyring {
     }
 
     /// Everywhere that keys may lie.
-    pub(crate) fn places(&self) -> Vec<PathBuf> {
+    pub fn places(&self) -> Vec<PathBuf> {
         [Some(self.folder.clone()), self.file.clone()].into_iter().flatten().collect()
     }
 

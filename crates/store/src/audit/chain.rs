@@ -5,10 +5,10 @@ use interlock_core::id::{Digest, Name, Timestamp};
 use interlock_core::state::State;
 
 use crate::audit::{Folded, Head, Kind, Problem, Report};
-use crate::store::chain::{self, BEGINNING, ChainKey, Seal, Sealed};
-use crate::store::rows::{self, SessionRow};
-use crate::store::table::Fold;
-use crate::store::{Link, SessionHead, Snapshot};
+use crate::chain::{self, BEGINNING, ChainKey, Seal, Sealed};
+use crate::rows::{self, SessionRow};
+use crate::table::Fold;
+use crate::{Link, SessionHead, Snapshot};
 
 /// What one event of the chain left for the next.
 pub(super) struct Walk<'a> {

@@ -3,10 +3,12 @@
 //! A backend implements [`Store`], [`View`] and [`Transaction`], and holds the same rules by its own means; the suite in
 //! `tests/store` runs against the traits. SQL stands only below here.
 
+pub mod audit;
 mod behind;
 pub mod chain;
 mod fault;
 pub mod rows;
+pub mod keys;
 mod said;
 pub mod sqlite;
 pub mod table;

@@ -11,10 +11,10 @@ use rusqlite::ffi::ErrorCode;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
 use interlock_system::files;
-use crate::store::sqlite::{
+use crate::sqlite::{
     APPLICATION_ID, PATIENCE, STATEMENTS, Sqlite, Waits, corrupt, filesystem, guards, trouble, wait_for_turn,
 };
-use crate::store::{Fault, Identity, Stored};
+use crate::{Fault, Identity, Stored};
 
 /// The version of the schema that this program writes.
 pub(super) const VERSION: i32 = 5;
@@ -263,7 +263,7 @@ pub(super) fn back_up(connection: &Connection, to: &Path) -> Stored<()> {
 fn copy(connection: &Connection, to: &Path, partial: &Path) -> Stored<()> {
     let unwritable = |error: io::Error| match error.kind() {
         io::ErrorKind::AlreadyExists => taken(to),
-        _ => crate::store::Fault::unwritable(to, &error),
+        _ => crate::Fault::unwritable(to, &error),
     };
     let Some(name) = partial.to_str() else {
         return Err(Fault::new(Code::StoreUnopened, format!("{} is not a name in UTF-8", to.display()))
@@ -287,8 +287,8 @@ mod tests {
     #[test]
     fn what_older_versions_made_is_known() {
         let triggers = [
-            include_str!("../../../tests/data/stores/version-3-triggers.sql"),
-            include_str!("../../../tests/data/stores/version-4-triggers.sql"),
+            include_str!("../../../../tests/data/stores/version-3-triggers.sql"),
+            include_str!("../../../../tests/data/stores/version-4-triggers.sql"),
         ];
         for ((version, hash), triggers) in OLDER.iter().zip(triggers) {
             let connection = Connection::open_in_memory().unwrap();

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use interlock_core::code::Code;
 
-use crate::store::{Fault, Stored};
+use crate::{Fault, Stored};
 
 /// File systems on other machines, by the numbers of `statfs`.
 const NETWORK: &[(u64, &str)] = &[

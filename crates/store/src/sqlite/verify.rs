@@ -2,10 +2,10 @@
 
 use rusqlite::{Connection, params};
 
-use crate::store::Stored;
-use crate::store::rows::SessionRow;
-use crate::store::sqlite::{Tx, open};
-use crate::store::table::{Fold, How, Record, TABLES};
+use crate::Stored;
+use crate::rows::SessionRow;
+use crate::sqlite::{Tx, open};
+use crate::table::{Fold, How, Record, TABLES};
 
 /// Every object that is not as this version makes it.
 pub(super) fn schema(connection: &Connection) -> rusqlite::Result<Vec<String>> {

@@ -8,12 +8,12 @@ use interlock_core::workflow::Requirements;
 use rusqlite::types::ValueRef;
 use rusqlite::{OptionalExtension, Params, params};
 
-use crate::store::chain::Seal;
-use crate::store::rows::SESSION;
-use crate::store::sqlite::write::clauses;
-use crate::store::sqlite::{Tx, corrupt, signed, unsigned, verify};
-use crate::store::table::{self, Cell, Table};
-use crate::store::{
+use crate::chain::Seal;
+use crate::rows::SESSION;
+use crate::sqlite::write::clauses;
+use crate::sqlite::{Tx, corrupt, signed, unsigned, verify};
+use crate::table::{self, Cell, Table};
+use crate::{
     Attempt, EventRow, Identity, Kept, Link, OpenQuestion, Pinned, SessionHead, Snapshot, Stored, View,
 };
 

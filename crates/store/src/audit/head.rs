@@ -6,8 +6,8 @@ use interlock_core::id::{Digest, Name};
 use serde_json::{Value as Json, json};
 
 use crate::audit::{Kind, Problem};
-use crate::store::chain::{ChainKey, Seal};
-use crate::store::{Fault, SessionHead, Stored};
+use crate::chain::{ChainKey, Seal};
+use crate::{Fault, SessionHead, Stored};
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Head {

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use interlock_core::event::{Cause, Change, Event};
 use interlock_core::state::End;
 
-use crate::store::table::{
+use crate::table::{
     ASSIGNMENTS, BLOCKS, COUNTERS, Cell, EVIDENCE, FINDINGS, GROUPS, How, QUESTIONS, Record, Resolved, Write,
 };
 
