@@ -10,9 +10,9 @@ use interlock_core::problem::group_problems;
 use interlock_core::rejection::Rejection;
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat, openat2};
 
+use interlock_system::files::{real_folder, remove};
 use crate::brief;
 use crate::failure::{Exit, Failure};
-use crate::git::remove;
 use interlock_system::sanitise;
 
 /// What is read of a handoff.
@@ -47,14 +47,6 @@ pub(crate) fn lay_out_bytes(folder: &Path, name: &str, bytes: &[u8]) -> io::Resu
 pub(crate) fn make(folder: &Path, files: &[(String, String)]) -> Result<(), Failure> {
     let made = fs::create_dir_all(folder).and_then(|()| lay_out(folder, files));
     made.map_err(|error| Failure::new(Exit::Unavailable, Code::OutputFailed, format!("{}: {error}", folder.display())))
-}
-
-/// Makes a folder; what is in its place goes, a link too.
-pub(crate) fn real_folder(folder: &Path) -> io::Result<()> {
-    if !fs::symlink_metadata(folder).is_ok_and(|found| found.is_dir()) {
-        remove(folder)?;
-    }
-    fs::create_dir_all(folder)
 }
 
 /// Leaves a handoff where agents are told to, whole or not at all.

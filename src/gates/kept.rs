@@ -8,10 +8,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use interlock_system::files;
+use interlock_system::files::{beside, remove};
 use crate::gates::copy::{copy_tree, fingerprint, free_place, move_tree};
 use crate::gates::lent::{LentList, is_real};
-use crate::git::{beside, remove};
-use crate::handin;
 
 /// A folder with one entry for each path that is kept.
 pub(super) struct KeptFolder {
@@ -111,7 +110,7 @@ impl KeptFolder {
 
     fn fill(&self, checkout: &Path, paths: &[PathBuf], put: impl Fn(&Path, &Path) -> io::Result<()>) -> io::Result<()> {
         self.discard()?;
-        handin::real_folder(&self.folder)?;
+        interlock_system::files::real_folder(&self.folder)?;
         for (index, path) in paths.iter().enumerate() {
             if is_real(checkout, path) {
                 put(&checkout.join(path), &self.entry(index))?;

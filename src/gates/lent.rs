@@ -12,8 +12,8 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use interlock_system::files;
+use interlock_system::files::remove;
 use crate::gates::copy::numbers;
-use crate::git::remove;
 
 type Stamp = [u8; 32];
 

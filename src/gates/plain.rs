@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use interlock_core::checkout::GateCheckout;
 use interlock_core::id::Name;
 
+use interlock_system::files::{beside, remove};
 use crate::checks::{self, Manner};
 use crate::failure::Failure;
 use interlock_system::files;
@@ -15,7 +16,6 @@ use crate::gates::copy::copy_tree;
 use crate::gates::room::{CheckRoom, unusable};
 use crate::gates::slot::CheckoutSlot;
 use crate::gates::{GateCommand, GateOutcome};
-use crate::git::{beside, remove};
 use interlock_system::process::Control;
 
 /// A project without git, and the folder of its store, which is not part of it.

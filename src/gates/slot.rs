@@ -4,8 +4,7 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::git::{self, beside};
-use crate::handin;
+use interlock_system::files::beside;
 
 /// Most checkouts that are in use at once.
 const MOST_SLOTS: u32 = 1024;
@@ -20,12 +19,12 @@ pub(super) struct CheckoutSlot {
 impl CheckoutSlot {
     /// The first that is free: build tools find the results of earlier runs in the same folder.
     pub(super) fn take(root: &Path) -> io::Result<Self> {
-        handin::real_folder(root)?;
+        interlock_system::files::real_folder(root)?;
         for number in 1..=MOST_SLOTS {
             let folder = root.join(number.to_string());
             let lock = beside(&folder, "lock");
             if fs::symlink_metadata(&lock).is_ok_and(|found| !found.is_file()) {
-                git::remove(&lock)?;
+                interlock_system::files::remove(&lock)?;
             }
             let held = OpenOptions::new().create(true).truncate(false).write(true).open(&lock)?;
             match held.try_lock() {

@@ -4,13 +4,13 @@
 //! must not let anything survive: before each use every file is compared with its object by content, and whatever is not in
 //! the tree is removed, files that git ignores included. No agent is given this folder.
 
-use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use interlock_system::files;
+use interlock_system::files::{beside, remove};
 use crate::git::own::Own;
-use crate::git::{Error, Git, Hash, Project, Result, Vault, path_of, remove};
+use crate::git::{Error, Git, Hash, Project, Result, Vault, path_of};
 
 /// Files that are not part of the tree.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -196,12 +196,4 @@ pub(super) fn entry_of(line: &[u8]) -> Option<TreeEntry> {
     let mode = words.split(' ').next()?.to_owned();
     let object = words.split(' ').find(|word| matches!(word.len(), 40 | 64))?.to_owned();
     Some(TreeEntry { mode, object, path: path_of(line.get(tab + 1..)?) })
-}
-
-/// A file beside a folder, named after it.
-pub(crate) fn beside(folder: &Path, ending: &str) -> PathBuf {
-    let mut name: OsString = folder.as_os_str().to_owned();
-    name.push(".");
-    name.push(ending);
-    PathBuf::from(name)
 }

@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use interlock_system::files::sweep;
-use crate::git::{Error, Project, Result, remove};
-use crate::handin::real_folder;
+use interlock_system::files::remove;
+use crate::git::{Error, Project, Result};
+use interlock_system::files::real_folder;
 
 #[derive(Debug)]
 pub(super) struct Ground {

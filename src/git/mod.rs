@@ -31,7 +31,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 
-pub(crate) use clean::{CleanCheckout, Leftovers, beside};
+pub(crate) use clean::{CleanCheckout, Leftovers};
 pub(crate) use conflict::{Both, Conflict};
 pub(crate) use message::Message;
 pub(crate) use program::{Git, set_mark};
@@ -39,7 +39,6 @@ pub(crate) use project::{Project, files_at_head};
 pub(crate) use register::RegisterKey;
 pub(crate) use together::Attempt;
 pub(crate) use vault::{Vault, Who};
-pub(crate) use workspace::remove;
 pub(crate) use workspace::{Changes, Workspace};
 
 /// A commit or a tree, by its hash.

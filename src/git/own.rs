@@ -13,8 +13,9 @@ use std::path::{Path, PathBuf};
 use rustix::fs::OFlags;
 
 use interlock_system::files;
+use interlock_system::files::remove;
 use crate::git::ground::config;
-use crate::git::{Hash, Project, Result, remove};
+use crate::git::{Hash, Project, Result};
 
 const INDEX: &str = "index";
 /// The branch that the agent is on, in the form that needs no folder.

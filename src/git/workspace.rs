@@ -8,7 +8,8 @@ use std::path::{Component, Path, PathBuf};
 use interlock_core::observed::FileChange;
 
 use interlock_system::files;
-use crate::git::clean::{TreeEntry, beside, entry_of};
+use interlock_system::files::{beside, remove};
+use crate::git::clean::{TreeEntry, entry_of};
 use crate::git::own::Own;
 use crate::git::{Git, Hash, Project, Result, Vault};
 
@@ -290,29 +291,6 @@ impl Workspace {
 
 fn is_folder(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|found| found.is_dir())
-}
-
-/// Removes whatever is there, without following links.
-pub(crate) fn remove(path: &Path) -> std::io::Result<()> {
-    match fs::symlink_metadata(path) {
-        Ok(found) if found.is_dir() => fs::remove_dir_all(path).or_else(|_| {
-            open_up(path);
-            fs::remove_dir_all(path)
-        }),
-        Ok(_) => fs::remove_file(path),
-        Err(_) => Ok(()),
-    }
-}
-
-/// Folders that an agent has closed keep what is in them from being removed.
-fn open_up(folder: &Path) {
-    use std::os::unix::fs::PermissionsExt as _;
-    let _ = fs::set_permissions(folder, fs::Permissions::from_mode(0o700));
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            open_up(&entry.path());
-        }
-    }
 }
 
 /// Does a link lead to somewhere outside of the folder? One that cannot be read is taken to.

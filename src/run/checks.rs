@@ -5,13 +5,14 @@ use std::fs;
 use interlock_core::id::Name;
 use interlock_core::workflow::GateValues;
 
+use interlock_system::files::remove;
 use crate::checks::{self, Manner, Outcome};
 use crate::failure::Failure;
 use crate::gates::{
     CheckRoom, CheckSubject, GateCommand, GateOutcome, GateSession, ObjectsOf, PassedCommands, add_commands,
     commands_of_gate,
 };
-use crate::git::{Hash, Workspace, remove};
+use crate::git::{Hash, Workspace};
 use interlock_system::process::Control;
 use crate::run::crew::{Call, Crew};
 use crate::run::neighbours::Neighbour;

@@ -11,10 +11,10 @@ use interlock_core::state::SessionStatus;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
+use interlock_system::files::remove;
 use crate::engine::Engine;
 use crate::failure::{Exit, Failure};
 use interlock_system::files;
-use crate::git::remove;
 use crate::output::Text;
 use crate::run::site;
 use crate::run::story::Story;

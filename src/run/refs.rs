@@ -5,7 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use interlock_system::files;
-use crate::git::{Project, Result, remove};
+use interlock_system::files::remove;
+use crate::git::{Project, Result};
 
 /// Results of sessions. Others that run at the same time make theirs grow.
 const RESULTS: &str = "refs/heads/interlock/";

@@ -8,9 +8,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use interlock_core::id::{AssignmentId, Name};
 use interlock_core::state::SessionStatus;
 
-use interlock_system::files;
+use interlock_system::files::{self, remove};
 use crate::git::{
-    Attempt, Both, Changes, Conflict, Error, Hash, Message, Project, RegisterKey, Result, Vault, Who, Workspace, remove,
+    Attempt, Both, Changes, Conflict, Error, Hash, Message, Project, RegisterKey, Result, Vault, Who, Workspace,
 };
 use crate::handin;
 use crate::run::bench::Bench;
@@ -40,7 +40,7 @@ pub(super) struct Site {
 impl Site {
     pub(super) fn open(root: &Path, session: &Name, project: Project, key: RegisterKey) -> Result<Self> {
         for folder in [outputs(root), root.join("transcripts")] {
-            handin::real_folder(&folder)?;
+            interlock_system::files::real_folder(&folder)?;
         }
         let _ = remove(&kept(root));
         let branch = branch(session);
@@ -69,7 +69,7 @@ impl Site {
     /// Where what agents print is kept.
     pub(super) fn transcript(&self, name: &str) -> std::io::Result<PathBuf> {
         let folder = self.root.join("transcripts");
-        handin::real_folder(&folder)?;
+        interlock_system::files::real_folder(&folder)?;
         Ok(folder.join(format!("{name}.log")))
     }
 

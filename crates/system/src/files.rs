@@ -107,6 +107,45 @@ pub fn sync_folder(path: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
+/// Removes whatever is there, without following links.
+pub fn remove(path: &Path) -> io::Result<()> {
+    match fs::symlink_metadata(path) {
+        Ok(found) if found.is_dir() => fs::remove_dir_all(path).or_else(|_| {
+            open_up(path);
+            fs::remove_dir_all(path)
+        }),
+        Ok(_) => fs::remove_file(path),
+        Err(_) => Ok(()),
+    }
+}
+
+/// Folders that an agent has closed keep what is in them from being removed.
+fn open_up(folder: &Path) {
+    use std::os::unix::fs::PermissionsExt as _;
+    let _ = fs::set_permissions(folder, fs::Permissions::from_mode(0o700));
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            open_up(&entry.path());
+        }
+    }
+}
+
+/// A file beside a folder, named after it.
+pub fn beside(folder: &Path, ending: &str) -> PathBuf {
+    let mut name: std::ffi::OsString = folder.as_os_str().to_owned();
+    name.push(".");
+    name.push(ending);
+    PathBuf::from(name)
+}
+
+/// Makes a folder; what is in its place goes, a link too.
+pub fn real_folder(folder: &Path) -> io::Result<()> {
+    if !fs::symlink_metadata(folder).is_ok_and(|found| found.is_dir()) {
+        remove(folder)?;
+    }
+    fs::create_dir_all(folder)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
