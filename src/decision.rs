@@ -7,7 +7,8 @@ use serde_json::{Map, Value, json};
 use crate::cli::Ending;
 use crate::engine::Done;
 use crate::failure::Exit;
-use crate::output::{HEADING, NAME, Output, Text};
+use crate::output::Output;
+use interlock_system::text::{HEADING, NAME, Text};
 use interlock_system::sanitise;
 
 /// The fields that every decision has, as scripts read them.

@@ -8,7 +8,7 @@ use serde_json::{Map, Value as Json, json};
 
 use interlock_system::clock::rfc3339;
 use crate::narrative::{Narrator, consequence, further_problems};
-use crate::output::{HEADING, NAME, Text, wrap};
+use interlock_system::text::{HEADING, NAME, Text, wrap};
 use interlock_system::sanitise;
 
 const WIDTH: usize = 80;

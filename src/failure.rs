@@ -10,7 +10,8 @@ use interlock_core::rejection::Rejection;
 use serde_json::{Value as Json, json};
 
 use crate::engine::Error;
-use crate::output::{Output, Text, complain};
+use crate::output::{Output, complain};
+use interlock_system::text::Text;
 use crate::report;
 use interlock_store::Fault;
 

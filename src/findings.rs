@@ -4,7 +4,8 @@ use serde_json::{Value as Json, json};
 
 use crate::cli::Ending;
 use crate::failure::Exit;
-use crate::output::{HEADING, Output, Text};
+use crate::output::Output;
+use interlock_system::text::{HEADING, Text};
 
 /// Where what was found begins on its line.
 const INDENT: &str = "\n                         ";

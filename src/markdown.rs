@@ -2,7 +2,7 @@
 
 use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 
-use crate::output::{HEADING, NAME, Text, wrap};
+use interlock_system::text::{HEADING, NAME, Text, wrap};
 
 /// Stands for a space inside code, where a line must not break.
 const NO_BREAK: char = '\u{a0}';

@@ -8,7 +8,7 @@ use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use interlock_core::problem::{Place, Problem, ProblemGroup, Severity, group_problems};
 
 use crate::failure::Sources;
-use crate::output::{GUTTER, HEADING, Text, columns};
+use interlock_system::text::{GUTTER, HEADING, Text, columns};
 use interlock_system::sanitise;
 
 /// A longer line is cut: agents write megabytes without a line break.

@@ -12,7 +12,7 @@ use serde_json::{Map, Value as Json, json};
 use crate::brief::QuestionBrief;
 use crate::engine::{Engine, Error, Live};
 use crate::gates;
-use crate::output::{HEADING, NAME, Text};
+use interlock_system::text::{HEADING, NAME, Text};
 use interlock_system::sanitise;
 use interlock_store::rows::holder;
 

@@ -11,7 +11,7 @@ use crate::brief::dossier::needs_decision;
 use crate::brief::dossier::{Dossier, DossierEntry, EntryContent};
 use crate::brief::record::{evidence_lines, finding_head, finding_response, group_summary};
 use crate::brief::{Said, data};
-use crate::output::{MARK, Text, counted};
+use interlock_system::text::{MARK, Text, counted};
 
 /// Records of groups shown, the latest ones.
 const MOST_REPORTS: usize = 16;

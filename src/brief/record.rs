@@ -10,7 +10,7 @@ use serde_json::Value as Json;
 use crate::brief::entry::first_characters;
 use crate::brief::piece::{Part, Piece, Section};
 use crate::brief::{Brief, data};
-use crate::output::counted;
+use interlock_system::text::counted;
 use crate::standing;
 
 /// What is shown of the words to one finding, so that it cannot hide the others.

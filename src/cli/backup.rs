@@ -8,7 +8,8 @@ use serde_json::json;
 use crate::cli::place::Place;
 use crate::cli::{Ending, examples};
 use crate::failure::Exit;
-use crate::output::{Output, Text};
+use crate::output::Output;
+use interlock_system::text::Text;
 
 /// Copy the store to a file, consistently, while others go on writing
 ///

@@ -4,7 +4,8 @@ use serde_json::json;
 use crate::cli::{Ending, examples};
 use crate::failure::{Exit, Failure, Sources};
 use crate::library;
-use crate::output::{NAME, Output, Text, complain};
+use crate::output::{Output, complain};
+use interlock_system::text::{NAME, Text};
 use crate::report;
 
 /// Load a workflow and report everything that is wrong with it

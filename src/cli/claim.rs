@@ -10,7 +10,8 @@ use interlock_system::clock::rfc3339;
 use crate::engine::{AssignmentRef, Order, Task};
 use crate::failure::{Exit, Failure};
 use crate::handin;
-use crate::output::{HEADING, Output, Text};
+use crate::output::Output;
+use interlock_system::text::{HEADING, Text};
 
 /// Take an assignment for an agent: its token and its prompt (takes the spawner key)
 ///

@@ -11,7 +11,8 @@ use crate::cli::place::{Place, person};
 use crate::cli::{Ending, examples};
 use crate::engine::{Engine, Order, Task};
 use crate::failure::{Exit, Failure};
-use crate::output::{HEADING, NAME, Output, Text};
+use crate::output::Output;
+use interlock_system::text::{HEADING, NAME, Text};
 use interlock_system::sanitise;
 use crate::standing;
 

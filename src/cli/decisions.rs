@@ -12,7 +12,8 @@ use interlock_system::clock::rfc3339;
 use crate::engine::Engine;
 use crate::failure::{Exit, Failure};
 use crate::narrative::{Narrator, RoutingRecord, consequence, decision_json};
-use crate::output::{HEADING, NAME, Output, Text};
+use crate::output::Output;
+use interlock_system::text::{HEADING, NAME, Text};
 use interlock_system::sanitise;
 
 /// List the decisions of a session: who reported what on which group, and what followed

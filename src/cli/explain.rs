@@ -6,7 +6,8 @@ use serde_json::json;
 
 use crate::cli::{Ending, examples};
 use crate::failure::{Exit, Failure};
-use crate::output::{NAME, Output, Text, columns};
+use crate::output::Output;
+use interlock_system::text::{NAME, Text, columns};
 use crate::markdown;
 use crate::pages;
 

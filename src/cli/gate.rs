@@ -18,7 +18,8 @@ use crate::gates::{
     self, CheckRoom, CheckSubject, GateCommand, GateOutcome, GateSession, ObjectsOf, PassedCommands, PlainProject,
 };
 use crate::git::Project;
-use crate::output::{Output, Text, complain};
+use crate::output::{Output, complain};
+use interlock_system::text::Text;
 use interlock_system::process::Control;
 use crate::team::Team;
 

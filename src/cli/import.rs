@@ -7,7 +7,8 @@ use crate::cli::{Ending, examples};
 use crate::failure::{Exit, Failure};
 use crate::import::bazinga;
 use crate::input;
-use crate::output::{Output, Text, complain};
+use crate::output::{Output, complain};
+use interlock_system::text::Text;
 
 /// Far above any file of transitions.
 const LARGEST_FILE: u64 = 16 << 20;

@@ -15,7 +15,8 @@ use interlock_system::clock;
 use crate::failure::{Exit, Failure};
 use interlock_system::files;
 use crate::library;
-use crate::output::{HEADING, NAME, Output, Text};
+use crate::output::Output;
+use interlock_system::text::{HEADING, NAME, Text};
 use interlock_store::Store as _;
 use interlock_store::sqlite::Sqlite;
 

@@ -10,7 +10,8 @@ use serde_json::json;
 use crate::cli::place::Place;
 use crate::cli::{Ending, examples};
 use crate::failure::{Exit, Failure};
-use crate::output::{NAME, Output, Text};
+use crate::output::Output;
+use interlock_system::text::{NAME, Text};
 
 /// Let nothing new start in a session that is being run
 ///

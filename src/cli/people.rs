@@ -11,7 +11,8 @@ use crate::decision;
 use crate::engine::{Order, Task};
 use crate::failure::Exit;
 use crate::narrative::Narrator;
-use crate::output::{Output, Text, complain};
+use crate::output::{Output, complain};
+use interlock_system::text::Text;
 use interlock_system::sanitise;
 use crate::standing;
 

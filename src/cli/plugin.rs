@@ -15,7 +15,8 @@ use crate::failure::{Exit, Failure};
 use crate::findings;
 use crate::hooks::Client;
 use crate::library;
-use crate::output::{HEADING, NAME, Output, Text};
+use crate::output::Output;
+use interlock_system::text::{HEADING, NAME, Text};
 use crate::plugin::{self, Changes, Setup, examine};
 
 /// Set a client up: hooks, MCP server, commands, and the roles of the workflow

@@ -11,7 +11,8 @@ use crate::brief::QuestionBrief;
 use crate::cli::place::Place;
 use crate::cli::{Ending, examples};
 use crate::failure::{Exit, Failure};
-use crate::output::{NAME, Output, Text};
+use crate::output::Output;
+use interlock_system::text::{NAME, Text};
 use interlock_store::{OpenQuestion, Store as _};
 
 /// See what only a person can settle

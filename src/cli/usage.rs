@@ -8,7 +8,8 @@ use interlock_core::code::Code;
 
 use crate::cli::Cli;
 use crate::failure::{Exit, Failure};
-use crate::output::{Output, Text};
+use crate::output::Output;
+use interlock_system::text::Text;
 use interlock_system::sanitise;
 
 /// The command, or how the program ends because help was asked for or the usage is wrong.

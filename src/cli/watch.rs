@@ -16,7 +16,8 @@ use interlock_system::clock::rfc3339;
 use crate::engine::Engine;
 use crate::failure::{Exit, Failure};
 use crate::narrative::Narrator;
-use crate::output::{ALARM, HEADING, NAME, Output, Text, complain};
+use crate::output::{Output, complain};
+use interlock_system::text::{ALARM, HEADING, NAME, Text};
 use interlock_system::sanitise;
 
 /// How often news are looked for.

@@ -14,7 +14,8 @@ use crate::engine::DecisionRef;
 use crate::explanation::{EventExplanation, Explanation};
 use crate::failure::{Exit, Failure};
 use crate::narrative::Narrator;
-use crate::output::{Output, Text};
+use crate::output::Output;
+use interlock_system::text::Text;
 use interlock_store::{EventRow, SessionHead, Store as _, View};
 
 /// Explain a decision: who reported what, the rule that decided, the facts that it read

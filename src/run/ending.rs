@@ -15,7 +15,7 @@ use interlock_system::files::remove;
 use crate::engine::Engine;
 use crate::failure::{Exit, Failure};
 use interlock_system::files;
-use crate::output::Text;
+use interlock_system::text::Text;
 use crate::run::site;
 use crate::run::story::Story;
 

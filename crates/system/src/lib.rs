@@ -5,3 +5,4 @@ pub mod clock;
 pub mod files;
 pub mod process;
 pub mod sanitise;
+pub mod text;

@@ -7,7 +7,8 @@ use crate::cli::place::Place;
 use crate::cli::{Ending, examples};
 use interlock_system::clock::rfc3339;
 use crate::failure::Exit;
-use crate::output::{NAME, Output, Text};
+use crate::output::Output;
+use interlock_system::text::{NAME, Text};
 use interlock_system::sanitise;
 use interlock_store::Store as _;
 

@@ -13,7 +13,8 @@ use crate::cli::{Ending, examples};
 use crate::engine::{Order, Task};
 use crate::failure::Exit;
 use crate::library;
-use crate::output::{HEADING, NAME, Output, Text};
+use crate::output::Output;
+use interlock_system::text::{HEADING, NAME, Text};
 use interlock_system::sanitise;
 use interlock_store::Pinned;
 

@@ -6,7 +6,8 @@ use serde_json::json;
 
 use crate::cli::{Ending, examples};
 use crate::failure::Exit;
-use crate::output::{NAME, Output, Text, columns, wrap};
+use crate::output::Output;
+use interlock_system::text::{NAME, Text, columns, wrap};
 
 /// List the built-in workflows
 ///

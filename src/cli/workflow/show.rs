@@ -6,7 +6,8 @@ use serde_json::{Map, Value as Json, json};
 use crate::cli::{Ending, examples};
 use crate::failure::{Exit, Failure};
 use crate::library;
-use crate::output::{HEADING, NAME, Output, Text};
+use crate::output::Output;
+use interlock_system::text::{HEADING, NAME, Text};
 
 /// Show a workflow: the file, or what it was compiled to
 ///

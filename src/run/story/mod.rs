@@ -15,7 +15,7 @@ use serde_json::{Value as Json, json};
 
 use crate::engine::Engine;
 use crate::git::Hash;
-use crate::output::{HEADING, NAME, Text, counted};
+use interlock_system::text::{HEADING, NAME, Text, counted};
 use crate::run::crew::Crew;
 use crate::run::purse::{Account, Spent};
 use crate::run::view::clock_of;

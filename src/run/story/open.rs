@@ -4,7 +4,7 @@ use interlock_core::id::{Name, QuestionId};
 use interlock_core::state::{Question, State};
 use serde_json::{Value as Json, json};
 
-use crate::output::{NAME, Text};
+use interlock_system::text::{NAME, Text};
 use crate::run::people::command;
 use interlock_system::sanitise;
 

@@ -9,7 +9,7 @@ use crate::agents::Tool;
 use crate::brief;
 use crate::checks::Outcome;
 use crate::git::{Hash, Message};
-use crate::output::counted;
+use interlock_system::text::counted;
 use interlock_system::process::End;
 use crate::run::conflicts::{Conflicts, SETTLED};
 use crate::run::crew::Call;

@@ -17,7 +17,8 @@ use interlock_core::state::State;
 
 use crate::agents::Progress;
 use crate::engine::Done;
-use crate::output::{HEADING, MARK, NAME, Output, PAGE, Text, wrap, wrap_long};
+use crate::output::Output;
+use interlock_system::text::{HEADING, MARK, NAME, PAGE, Text, wrap, wrap_long};
 use crate::run::crew::Crew;
 use crate::run::people::Prompt;
 use crate::run::purse::Account;

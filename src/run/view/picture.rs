@@ -6,7 +6,7 @@ use anstyle::{AnsiColor, Style};
 use interlock_core::state::State;
 use unicode_width::UnicodeWidthStr;
 
-use crate::output::{HEADING, NAME, wrap};
+use interlock_system::text::{HEADING, NAME, wrap};
 use crate::run::crew::Crew;
 use crate::run::people::Prompt;
 use crate::run::purse::{Account, Spent};
