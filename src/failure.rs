@@ -1,6 +1,8 @@
 //! How a command ends when it does not do what was asked.
 
 use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
 use std::process::ExitCode;
 
 use interlock_core::code::Code;
@@ -103,6 +105,11 @@ impl Failure {
     }
 
     #[must_use]
+    /// A file or folder for an agent that could not be written.
+    pub(crate) fn output(path: &Path, error: &io::Error) -> Self {
+        Self::new(Exit::Unavailable, Code::OutputFailed, format!("{}: {error}", path.display()))
+    }
+
     pub(crate) fn code(&self) -> Code {
         self.code
     }

@@ -3,7 +3,6 @@
 //! `core` decides; `store` keeps; `engine` puts the two together; everything else is at the edges.
 
 mod agents;
-pub mod brief;
 mod checks;
 mod cli;
 mod contract;
@@ -15,7 +14,6 @@ mod findings;
 mod gates;
 mod git;
 mod graph;
-mod handin;
 mod hooks;
 mod import;
 mod input;
@@ -23,7 +21,6 @@ mod library;
 mod markdown;
 mod narrative;
 mod output;
-mod outputs;
 mod pages;
 mod play;
 mod plugin;

@@ -6,7 +6,7 @@ use interlock_core::handoff::mandatory_skills;
 use interlock_core::id::Name;
 use interlock_core::workflow::{Role, Workflow, Writes};
 
-use crate::brief::RoleReturnFormat;
+use interlock_prompt::RoleReturnFormat;
 
 /// What Interlock plays itself, no agent can.
 pub(crate) fn held(workflow: &Workflow) -> impl Iterator<Item = &Role> {

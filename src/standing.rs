@@ -9,7 +9,7 @@ use interlock_core::state::{
 use interlock_core::workflow::{Measure, Workflow};
 use serde_json::{Map, Value as Json, json};
 
-use crate::brief::QuestionBrief;
+use interlock_prompt::QuestionBrief;
 use crate::engine::{Engine, Error, Live};
 use crate::gates;
 use interlock_system::text::{HEADING, NAME, Text};
@@ -319,7 +319,7 @@ fn group_line(text: &mut Text, group: &Group, state: &State, workflow: &Workflow
     if let Some(line) = deferral_line(group) {
         text.wrapped("    ", BELOW_FACT, line);
     }
-    for notice in serious_findings(group) {
+    for notice in interlock_prompt::notices::serious_findings(group) {
         text.line(format_args!("  {:<width$}  {notice}", ""));
     }
 }
@@ -344,19 +344,6 @@ fn deferral_line(group: &Group) -> Option<String> {
     Some(format!("deferred by {by}, {state}: {why}"))
 }
 
-/// What a person or the manager should know of a group before it is called done.
-pub(crate) fn notices(group: &Group, workflow: &Workflow) -> Vec<String> {
-    let unchecked = workflow.checks_nothing(group).then(|| NOTHING_CHECKED.to_owned());
-    serious_findings(group).chain(unchecked).collect()
-}
-
-pub(crate) fn serious_findings(group: &Group) -> impl Iterator<Item = String> {
-    group.serious_remarks().map(|finding| {
-        let text = format!("{} {} ({}), by {}", finding.id, finding.title, finding.location, finding.raised_by);
-        format!("{}, not blocking: {}", finding.severity.name(), sanitise::line(&text))
-    })
-}
-
 /// The groups that no command of Interlock checks, on one line: most plans that forget checks forget all of them.
 fn unchecked_line(text: &mut Text, state: &State, workflow: &Workflow) {
     let concerned = |group: &&Group| {
@@ -368,9 +355,6 @@ fn unchecked_line(text: &mut Text, state: &State, workflow: &Workflow) {
         text.line(format_args!("  groups without a check: {}", unchecked.join(", ")));
     }
 }
-
-/// Interlock runs no command that could fail before the group completes.
-pub(crate) const NOTHING_CHECKED: &str = "nothing is checked: no gate runs a command that can fail";
 
 /// Starts the further lines of a fact or an effect.
 const BELOW_FACT: &str = "      | ";

@@ -9,7 +9,7 @@ use crate::cli::{Ending, examples};
 use interlock_system::clock::rfc3339;
 use crate::engine::{AssignmentRef, Order, Task};
 use crate::failure::{Exit, Failure};
-use crate::handin;
+use interlock_prompt::handin;
 use crate::output::Output;
 use interlock_system::text::{HEADING, Text};
 
@@ -35,7 +35,7 @@ impl Claim {
             return Err(Failure::new(Exit::Bug, Code::Bug, "a claim came back without its token"));
         };
         let directory = engine.output_directory(session, *id, claimed.attempt);
-        handin::make(&directory, &claimed.whole)?;
+        handin::make(&directory, &claimed.whole).map_err(|error| Failure::output(&directory, &error))?;
         let deadline = claimed.deadline.map(rfc3339);
         if output.json {
             output.document(&json!({

@@ -7,7 +7,7 @@ use interlock_core::code::Code;
 use interlock_core::rejection::Rejection;
 use serde_json::json;
 
-use crate::brief::QuestionBrief;
+use interlock_prompt::QuestionBrief;
 use crate::cli::place::Place;
 use crate::cli::{Ending, examples};
 use crate::failure::{Exit, Failure};

@@ -27,7 +27,7 @@ use interlock_core::watch::Via;
 use interlock_core::workflow::Workflow;
 use serde_json::Value as Json;
 
-use crate::brief::{Dossier, DossierScope, QuestionBrief, QuestionSources, Said};
+use interlock_prompt::{Dossier, DossierScope, QuestionBrief, QuestionSources, Said};
 use interlock_system::clock;
 use interlock_store::keys::{Keyring, Kind, Secret};
 use interlock_store::chain::ChainKey;

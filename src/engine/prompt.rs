@@ -11,13 +11,13 @@ use interlock_core::watch::Via;
 use interlock_core::workflow::{Role, Workflow};
 use serde_json::Value as Json;
 
-use crate::brief::{
+use interlock_prompt::{
     Brief, Dossier, DossierScope, LoggedRecord, LostAttempt, Prompt, ReturnChannel, Said, claimed_artifacts,
     output_place,
 };
 use crate::engine::load::{broken, unsealed};
 use crate::engine::{Result, Work};
-use crate::outputs;
+use interlock_prompt::outputs;
 use interlock_store::chain::ChainKey;
 use interlock_store::{EventRow, View, chain};
 

@@ -16,7 +16,7 @@ use interlock_core::watch::Via;
 use interlock_core::workflow::Workflow;
 use serde_json::Value as Json;
 
-use crate::brief::Prompt;
+use interlock_prompt::Prompt;
 use interlock_system::clock;
 use crate::engine::order::Given;
 use crate::engine::record::With;

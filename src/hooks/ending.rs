@@ -13,13 +13,13 @@ use interlock_core::rejection::Rejection;
 
 use crate::engine::{Done, Error, Given, Order, Task};
 use crate::failure::Failure;
-use crate::handin;
+use interlock_prompt::handin;
 use crate::hooks::happening::{Agent, End, Verdict};
 use crate::hooks::judge::{Finding, Judge};
 use crate::hooks::memory::Held;
 use crate::hooks::spawn::role_name;
 use interlock_store::keys::Secret;
-use crate::outputs::Remains;
+use interlock_prompt::outputs::Remains;
 
 /// How often a handoff goes back before the attempt counts as lost.
 const SENT_BACK: u32 = 3;

@@ -4,10 +4,10 @@ use interlock_core::code::Code;
 use interlock_core::id::{AssignmentId, Name};
 use interlock_core::state::Assignment;
 
-use crate::brief;
+use interlock_prompt as brief;
 use crate::engine::{Error, Order, Task};
 use crate::failure::{Exit, Failure};
-use crate::handin;
+use interlock_prompt::handin;
 use crate::hooks::happening::{Agent, Spawn, Verdict};
 use crate::hooks::judge::{Finding, Judge};
 use crate::hooks::memory::Held;
@@ -109,7 +109,7 @@ impl Judge {
             return Err(Failure::new(Exit::Bug, Code::Bug, "a claim came back without its token"));
         };
         let folder = self.engine.output_directory(&chosen.session, chosen.id, claimed.attempt);
-        handin::make(&folder, &claimed.whole)?;
+        handin::make(&folder, &claimed.whole).map_err(|error| Failure::output(&folder, &error))?;
         // The return format comes last, after what the orchestrator adds.
         let (task, response) = brief::split_at_return(&claimed.prompt);
         let prompt = format!("{}{}{response}", task, added(&spawn.said));

@@ -18,7 +18,7 @@ use crate::agents::Progress;
 use crate::engine::{Caller, Done, Error, Order, Task as Wish};
 use crate::failure::{Exit, Failure};
 use crate::git;
-use crate::outputs::{Remains, readable};
+use interlock_prompt::outputs::{Remains, readable};
 use interlock_system::process::Control;
 use crate::run::checks::RunChecks;
 use crate::run::neighbours::{Neighbour, is_settled, neighbours};

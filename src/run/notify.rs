@@ -13,7 +13,7 @@ use interlock_core::id::{Name, QuestionId};
 use interlock_core::state::Question;
 use serde_json::json;
 
-use crate::brief::QuestionBrief;
+use interlock_prompt::QuestionBrief;
 use interlock_system::files;
 use interlock_system::process::Helper;
 use crate::run::crew::News;

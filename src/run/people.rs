@@ -11,7 +11,7 @@ use interlock_core::event::{Change, Event};
 use interlock_core::id::{Name, QuestionId, Timestamp};
 use interlock_core::state::{Question, State};
 
-use crate::brief::QuestionBrief;
+use interlock_prompt::QuestionBrief;
 use interlock_system::clock;
 use crate::engine::{Error, Task as Wish};
 use crate::run::crew::{Crew, News};

@@ -12,7 +12,7 @@ use interlock_system::files::{self, remove};
 use crate::git::{
     Attempt, Both, Changes, Conflict, Error, Hash, Message, Project, RegisterKey, Result, Vault, Who, Workspace,
 };
-use crate::handin;
+use interlock_prompt::handin;
 use crate::run::bench::Bench;
 use crate::run::conflicts::Conflicts;
 use crate::run::crew::Call;

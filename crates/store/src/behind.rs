@@ -17,10 +17,22 @@ use interlock_core::workflow::Requirements;
 use crate::chain::ChainKey;
 use crate::rows::SessionRow;
 use crate::table::{self, Fold, Table};
-use crate::{
-    Append, Attempt, EventRow, Fault, Identity, Kept, Link, OpenQuestion, Pinned, SessionHead, Snapshot, Store, Stored,
-    Told, Transaction, View,
-};
+use crate::Append;
+use crate::Attempt;
+use crate::EventRow;
+use crate::Fault;
+use crate::Identity;
+use crate::Kept;
+use crate::Link;
+use crate::OpenQuestion;
+use crate::Pinned;
+use crate::SessionHead;
+use crate::Snapshot;
+use crate::Store;
+use crate::Stored;
+use crate::Told;
+use crate::Transaction;
+use crate::View;
 
 type Setting = Box<dyn FnOnce(&mut dyn Store) + Send>;
 type Looking = Box<dyn FnOnce(&mut dyn View) + Send>;

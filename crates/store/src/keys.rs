@@ -16,7 +16,9 @@ use interlock_core::rejection::Rejection;
 use interlock_system::clock;
 use interlock_system::files;
 use crate::chain::ChainKey;
-use crate::{Fault, Identity, Stored};
+use crate::Fault;
+use crate::Identity;
+use crate::Stored;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {

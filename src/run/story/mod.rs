@@ -20,7 +20,6 @@ use crate::run::crew::Crew;
 use crate::run::purse::{Account, Spent};
 use crate::run::view::clock_of;
 use interlock_system::sanitise;
-use crate::standing;
 use crate::standing::exception_line;
 use line::{Line, Lines};
 use mark::{code, plain};
@@ -90,7 +89,7 @@ impl Story {
             spent: crew.purse.spent(&Account::Group(group.id.clone())),
             merged: crew.site.vault.merged(&group.id).ok().flatten(),
             findings: group.findings.clone(),
-            notices: standing::notices(group, &crew.workflow),
+            notices: interlock_prompt::notices::notices(group, &crew.workflow),
             tale: tales.take(Some(&group.id)),
         });
         let client = |role: &Name| crew.team.part(role).map(|part| part.client.name());

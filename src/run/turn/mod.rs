@@ -21,13 +21,13 @@ use interlock_core::workflow::{Task, Writes};
 use serde_json::Value as Json;
 
 use crate::agents::{Outcome, Trouble, TroubleKind, Usage};
-use crate::brief;
+use interlock_prompt as brief;
 use crate::checks;
 use crate::engine::{Claimed, Error, Given, Task as Wish};
 use crate::failure::{Exit, Failure};
 use crate::git::Hash;
-use crate::handin;
-use crate::outputs;
+use interlock_prompt::handin;
+use interlock_prompt::outputs;
 use interlock_system::process::{Control, End};
 use crate::run::bench::Bench;
 use crate::run::crew::{Call, Crew, News, Over, is_gone, pause};

@@ -8,7 +8,7 @@ use interlock_core::observed::ObservedChanges;
 use interlock_core::workflow::{Task, normalise_status};
 use serde_json::{Value as Json, json};
 
-use crate::brief;
+use interlock_prompt as brief;
 use crate::failure::Failure;
 use crate::git::{Changes, Hash, Message};
 use crate::run::crew::Over;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::Value as Json;
 
 use crate::agents::Tool;
-use crate::brief;
+use interlock_prompt as brief;
 use crate::checks::Outcome;
 use crate::git::{Hash, Message};
 use interlock_system::text::counted;

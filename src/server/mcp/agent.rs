@@ -18,7 +18,7 @@ use crate::agents::Tool;
 use crate::cli::handoff::check::document;
 use crate::contract::Contract;
 use crate::failure::{Exit, Failure, Sources};
-use crate::handin;
+use interlock_prompt::handin;
 use crate::server::mcp::arguments::{self, HandOff};
 use crate::server::mcp::told::{Outcome, Told, refused};
 use crate::server::mcp::tools;

@@ -7,7 +7,7 @@ use crate::cli::Place;
 use interlock_system::clock::rfc3339;
 use crate::engine::{AssignmentRef, Order, Task};
 use crate::failure::{Exit, Failure};
-use crate::handin;
+use interlock_prompt::handin;
 use crate::server::mcp::arguments::{Claim, bad_id};
 use crate::server::mcp::told::{Outcome, Told};
 
@@ -21,7 +21,7 @@ pub(super) fn claim(claim: &Claim, place: &Place) -> Outcome {
         return Err(Failure::new(Exit::Bug, Code::Bug, "a claim came back without its token"));
     };
     let directory = engine.output_directory(session, *id, claimed.attempt);
-    handin::make(&directory, &claimed.whole)?;
+    handin::make(&directory, &claimed.whole).map_err(|error| Failure::output(&directory, &error))?;
     let facts = json!({
         "assignment": reference.to_string(),
         "role": claimed.role,

@@ -8,7 +8,9 @@ use crate::audit::{Folded, Head, Kind, Problem, Report};
 use crate::chain::{self, BEGINNING, ChainKey, Seal, Sealed};
 use crate::rows::{self, SessionRow};
 use crate::table::Fold;
-use crate::{Link, SessionHead, Snapshot};
+use crate::Link;
+use crate::SessionHead;
+use crate::Snapshot;
 
 /// What one event of the chain left for the next.
 pub(super) struct Walk<'a> {

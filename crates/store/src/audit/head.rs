@@ -7,7 +7,9 @@ use serde_json::{Value as Json, json};
 
 use crate::audit::{Kind, Problem};
 use crate::chain::{ChainKey, Seal};
-use crate::{Fault, SessionHead, Stored};
+use crate::Fault;
+use crate::SessionHead;
+use crate::Stored;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Head {

@@ -14,7 +14,11 @@ use serde::Serialize;
 use crate::chain::ChainKey;
 use crate::rows::SessionRow;
 use crate::table::Fold;
-use crate::{Kept, SessionHead, Store, Stored, View};
+use crate::Kept;
+use crate::SessionHead;
+use crate::Store;
+use crate::Stored;
+use crate::View;
 
 pub use head::Head;
 

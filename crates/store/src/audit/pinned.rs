@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use interlock_core::workflow::load_pinned;
 
 use crate::audit::{Kind, Problem};
-use crate::{SessionHead, Stored, View};
+use crate::SessionHead;
+use crate::Stored;
+use crate::View;
 
 /// An event of each session commits to its workflow by hash; each workflow is looked at once.
 pub(super) fn compare(view: &mut dyn View, sessions: &[SessionHead], events: &[u64]) -> Stored<Vec<Problem>> {

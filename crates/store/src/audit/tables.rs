@@ -5,7 +5,9 @@ use interlock_core::id::Name;
 use crate::audit::{Kind, Problem};
 use crate::rows::SessionRow;
 use crate::table::{Cell, Fold, Rows, TABLES, Table};
-use crate::{SessionHead, Stored, View};
+use crate::SessionHead;
+use crate::Stored;
+use crate::View;
 
 /// More than this nobody reads.
 const MOST: usize = 20;

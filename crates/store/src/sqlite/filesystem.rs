@@ -4,7 +4,8 @@ use std::path::Path;
 
 use interlock_core::code::Code;
 
-use crate::{Fault, Stored};
+use crate::Fault;
+use crate::Stored;
 
 /// File systems on other machines, by the numbers of `statfs`.
 const NETWORK: &[(u64, &str)] = &[

@@ -19,7 +19,12 @@ use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, TransactionBehavior};
 
 use crate::chain::{ChainKey, Seal, Sealed};
-use crate::{Fault, Identity, Store, Stored, Transaction, View};
+use crate::Fault;
+use crate::Identity;
+use crate::Store;
+use crate::Stored;
+use crate::Transaction;
+use crate::View;
 use trouble::trouble;
 use write::Texts;
 

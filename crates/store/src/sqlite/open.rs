@@ -14,7 +14,9 @@ use interlock_system::files;
 use crate::sqlite::{
     APPLICATION_ID, PATIENCE, STATEMENTS, Sqlite, Waits, corrupt, filesystem, guards, trouble, wait_for_turn,
 };
-use crate::{Fault, Identity, Stored};
+use crate::Fault;
+use crate::Identity;
+use crate::Stored;
 
 /// The version of the schema that this program writes.
 pub(super) const VERSION: i32 = 5;

@@ -13,9 +13,17 @@ use crate::rows::SESSION;
 use crate::sqlite::write::clauses;
 use crate::sqlite::{Tx, corrupt, signed, unsigned, verify};
 use crate::table::{self, Cell, Table};
-use crate::{
-    Attempt, EventRow, Identity, Kept, Link, OpenQuestion, Pinned, SessionHead, Snapshot, Stored, View,
-};
+use crate::Attempt;
+use crate::EventRow;
+use crate::Identity;
+use crate::Kept;
+use crate::Link;
+use crate::OpenQuestion;
+use crate::Pinned;
+use crate::SessionHead;
+use crate::Snapshot;
+use crate::Stored;
+use crate::View;
 
 const SESSION_COLUMNS: &str =
     "key, id, title, workflow, workflow_hash, status, started_at, updated_at, seq, head, lapsed";

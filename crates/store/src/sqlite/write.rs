@@ -17,7 +17,13 @@ use crate::chain::Seal;
 use crate::rows::SessionRow;
 use crate::sqlite::{Tx, corrupt, signed, verify};
 use crate::table::{Cell, Fold, How, Record, Resolved, Table, Write};
-use crate::{Append, Fault, Pinned, Snapshot, Stored, Transaction, View as _};
+use crate::Append;
+use crate::Fault;
+use crate::Pinned;
+use crate::Snapshot;
+use crate::Stored;
+use crate::Transaction;
+use crate::View as _;
 
 /// A row's place: its session, and the event that writes it.
 #[derive(Clone, Copy)]

@@ -9,9 +9,9 @@ use interlock_core::state::RecordKey;
 use interlock_core::workflow::Task;
 use serde_json::Value as Json;
 
-use crate::brief::data;
-use crate::brief::dossier::{DossierEntry, EntryContent};
-use crate::brief::piece::{Part, join_parts};
+use crate::data;
+use crate::dossier::{DossierEntry, EntryContent};
+use crate::piece::{Part, join_parts};
 
 /// Characters shown of a field that is not handed on by the workflow.
 const MINOR_FIELD: usize = 300;

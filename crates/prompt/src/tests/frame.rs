@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value as Json, json};
 
 use super::play::{Play, issue};
-use crate::brief::BUDGET;
+use crate::BUDGET;
 
 /// The largest share of a prompt, in percent of its words, that may be frame.
 const LARGEST_SHARE: usize = 50;

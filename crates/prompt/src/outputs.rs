@@ -12,7 +12,7 @@ use serde_json::Value as Json;
 use crate::handin;
 
 /// Copies of earlier outputs, inside the output directory of an agent that can read only its own.
-pub(crate) const EARLIER: &str = "earlier";
+pub const EARLIER: &str = "earlier";
 /// Files of Interlock itself in an output directory.
 const OWN_FILES: &[&str] = &["handoff.json", "handoff.json.new", "whole", EARLIER];
 /// Prefix of files that Interlock or a client adapter puts beside the documents.
@@ -27,7 +27,7 @@ const MOST_DEPTH: u8 = 4;
 const MOST_BYTES: u64 = 16 << 20;
 
 /// The documents in an output directory, as sorted relative paths.
-pub(crate) fn list_files(directory: &Path) -> Vec<String> {
+pub fn list_files(directory: &Path) -> Vec<String> {
     let mut files = Vec::new();
     walk(directory, "", MOST_DEPTH, &mut files);
     files.sort();
@@ -54,7 +54,7 @@ fn walk(directory: &Path, prefix: &str, depth: u8, files: &mut Vec<String>) {
 }
 
 /// Copies the documents of earlier attempts into an output directory, where its agent can read them.
-pub(crate) fn copy_earlier(feature: &Path, places: &[String], output: &Path) -> io::Result<()> {
+pub fn copy_earlier(feature: &Path, places: &[String], output: &Path) -> io::Result<()> {
     for place in places {
         let (from, into) = (feature.join(place), output.join(EARLIER).join(place));
         let mut left = MOST_BYTES;
@@ -77,13 +77,13 @@ pub(crate) fn copy_earlier(feature: &Path, places: &[String], output: &Path) -> 
 
 /// What is left of an attempt that ended without an accepted handoff.
 #[derive(Debug, Default)]
-pub(crate) struct Remains {
+pub struct Remains {
     /// What the agent printed or said.
-    pub(crate) output: String,
+    pub output: String,
     /// Its changes of project files that were not kept.
-    pub(crate) patch: Vec<u8>,
+    pub patch: Vec<u8>,
     /// The last handoff that it submitted.
-    pub(crate) handoff: Vec<u8>,
+    pub handoff: Vec<u8>,
 }
 
 /// Paths of the remains in an output directory.
@@ -93,7 +93,7 @@ pub(crate) const LOST_HANDOFF: &str = "lost/handoff.json";
 
 impl Remains {
     /// Keeps them in the output directory of the attempt, where the next attempt finds them. Empty ones leave no file.
-    pub(crate) fn keep(&self, directory: &Path) -> io::Result<()> {
+    pub fn keep(&self, directory: &Path) -> io::Result<()> {
         let output = last_bytes(&self.output, MOST_OUTPUT).as_bytes();
         let patch = self.patch.as_slice();
         let patch = if patch.len() > MOST_PATCH { &[] } else { patch };
@@ -107,7 +107,7 @@ impl Remains {
 }
 
 /// The remains that an attempt has in its output directory, as far as a prompt shows them.
-pub(crate) fn read_remains(directory: &Path) -> (Option<String>, Option<Json>) {
+pub fn read_remains(directory: &Path) -> (Option<String>, Option<Json>) {
     let read = |file: &str| handin::read(directory, Path::new(file)).ok().flatten();
     let output = read(LOST_OUTPUT).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
     let handoff = read(LOST_HANDOFF).and_then(|bytes| handoff::extract("handoff", &bytes).ok());
@@ -115,7 +115,7 @@ pub(crate) fn read_remains(directory: &Path) -> (Option<String>, Option<Json>) {
 }
 
 /// The text of what a client printed. Clients that print events as JSON lines say in `text` what the agent said.
-pub(crate) fn readable(printed: &str) -> String {
+pub fn readable(printed: &str) -> String {
     let mut text = String::new();
     for line in printed.lines() {
         match serde_json::from_str::<Json>(line) {

@@ -7,11 +7,11 @@ use interlock_core::state::{Counter, End, Finding, FindingStatus, Group, Progres
 use interlock_core::workflow::{Loop, Measure, Task, Workflow};
 use serde_json::Value as Json;
 
-use crate::brief::entry::first_characters;
-use crate::brief::piece::{Part, Piece, Section};
-use crate::brief::{Brief, data};
+use crate::entry::first_characters;
+use crate::piece::{Part, Piece, Section};
+use crate::{Brief, data};
 use interlock_system::text::counted;
-use crate::standing;
+use crate::notices;
 
 /// What is shown of the words to one finding, so that it cannot hide the others.
 const DESCRIPTION: usize = 1_500;
@@ -52,7 +52,7 @@ impl Brief<'_> {
         let heading = format!("Plan for group `{}`", group.id);
         let piece = Piece::data(Section::Plan, heading, lines.join("\n"));
         pieces.push(match is_unchecked {
-            true => piece.lead(format!("Of this group, {}.", standing::NOTHING_CHECKED)),
+            true => piece.lead(format!("Of this group, {}.", notices::NOTHING_CHECKED)),
             false => piece,
         });
     }
@@ -237,7 +237,7 @@ impl Brief<'_> {
             let unchecked: Vec<String> = unchecked.map(|group| format!("`{}`", group.id)).collect();
             pieces.push(match unchecked.is_empty() {
                 true => piece,
-                false => piece.lead(format!("In {}, {}.", unchecked.join(", "), standing::NOTHING_CHECKED)),
+                false => piece.lead(format!("In {}, {}.", unchecked.join(", "), notices::NOTHING_CHECKED)),
             });
         }
     }
@@ -288,9 +288,9 @@ pub(super) fn group_summary(group: &Group, workflow: Option<&Workflow>) -> Vec<S
         let by = if reviewers.is_empty() { String::new() } else { format!(" (reviewed by {})", reviewers.join(", ")) };
         lines.push(format!("passed: {}{by}", passed.join(", ")));
     }
-    lines.extend(standing::serious_findings(group).map(|notice| data::line(&notice)));
+    lines.extend(notices::serious_findings(group).map(|notice| data::line(&notice)));
     let is_unchecked = workflow.is_some_and(|workflow| workflow.checks_nothing(group));
-    lines.extend(is_unchecked.then(|| standing::NOTHING_CHECKED.to_owned()));
+    lines.extend(is_unchecked.then(|| notices::NOTHING_CHECKED.to_owned()));
     let stated = group.stated_failures.iter();
     lines.extend(stated.map(|one| format!("failing tests reported by {}", data::line(&one.to_string()))));
     lines.extend(group.notes.iter().map(|note| format!("note: {}", data::line(note))));

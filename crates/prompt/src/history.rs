@@ -8,10 +8,10 @@ use interlock_core::id::Name;
 use interlock_core::state::{Group, RecordKey};
 use interlock_core::workflow::{Task, Writes};
 
-use crate::brief::dossier::{DossierEntry, EntryContent, needs_decision};
-use crate::brief::entry::{EntryText, claimed_files};
-use crate::brief::piece::{Part, Piece, Section};
-use crate::brief::{Brief, data};
+use crate::dossier::{DossierEntry, EntryContent, needs_decision};
+use crate::entry::{EntryText, claimed_files};
+use crate::piece::{Part, Piece, Section};
+use crate::{Brief, data};
 
 impl Brief<'_> {
     pub(super) fn history(&self, pieces: &mut Vec<Piece>) {

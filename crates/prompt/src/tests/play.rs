@@ -13,7 +13,7 @@ use interlock_core::state::{Assignment, State};
 use interlock_core::workflow::{Workflow, load_shipped};
 use serde_json::{Value as Json, json};
 
-use crate::brief::{BUDGET, Brief, Dossier, DossierScope, LoggedRecord, Prompt, ReturnChannel, Said};
+use crate::{BUDGET, Brief, Dossier, DossierScope, LoggedRecord, Prompt, ReturnChannel, Said};
 
 pub(super) struct Play {
     workflow: Workflow,

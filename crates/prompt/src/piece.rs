@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use interlock_core::id::Name;
 use serde::Serialize;
 
-use crate::brief::data;
+use crate::data;
 
 /// What a piece of the prompt is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -11,7 +11,7 @@ mod play;
 
 use serde_json::json;
 
-use crate::brief::{BUDGET, PRIORITIES, Section};
+use crate::{BUDGET, PRIORITIES, Section};
 use play::{Play, issue};
 
 const MISSION: &str = "# Login\n\nPeople sign in with a password. Lock the account after five wrong ones.\n";
@@ -185,14 +185,14 @@ fn every_section_has_its_priority() {
         Section::Groups,
     ];
     assert_eq!(sections, all);
-    let page = include_str!("../../docs/prompts.md");
+    let page = include_str!("../../../docs/prompts.md");
     let mut from = 0;
     for priority in PRIORITIES {
-        let row = format!("| {} | {} |", priority.section.name(), crate::brief::data::thousands(priority.floor));
+        let row = format!("| {} | {} |", priority.section.name(), crate::data::thousands(priority.floor));
         let at = page[from..].find(&row).unwrap_or_else(|| panic!("docs/prompts.md, in this order: {row}"));
         from += at;
     }
-    assert!(page.contains(&crate::brief::data::thousands(BUDGET)));
+    assert!(page.contains(&crate::data::thousands(BUDGET)));
 }
 
 #[test]

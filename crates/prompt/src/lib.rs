@@ -7,9 +7,12 @@ mod changed_files;
 mod data;
 mod dossier;
 mod entry;
+pub mod handin;
 mod history;
 mod lost;
+pub mod notices;
 mod open_groups;
+pub mod outputs;
 mod piece;
 mod question;
 mod record;
@@ -30,11 +33,11 @@ pub use entry::claimed_artifacts;
 pub use lost::LostAttempt;
 pub use piece::{Keep, PRIORITIES, Priority, Prompt, Section};
 pub use question::{QuestionBrief, QuestionSources};
-pub(crate) use response::RoleReturnFormat;
+pub use response::RoleReturnFormat;
 pub use said::Said;
 
 /// Words of others within a prompt, in a fence that they cannot close.
-pub(crate) fn quoted(said_by: &str, words: &str) -> String {
+pub fn quoted(said_by: &str, words: &str) -> String {
     let text = data::text(words);
     let fence = data::fence(&text);
     format!("Output of {said_by}:\n{fence}text\n{text}\n{fence}\n")
@@ -55,7 +58,7 @@ pub const BUDGET: usize = 24_000;
 const RETURN_HEADING: &str = "\n## Return\n";
 
 /// A prompt before and from its return format, so that a caller can add sections in between.
-pub(crate) fn split_at_return(prompt: &str) -> (&str, &str) {
+pub fn split_at_return(prompt: &str) -> (&str, &str) {
     prompt.rfind(RETURN_HEADING).map_or((prompt, ""), |at| prompt.split_at(at))
 }
 

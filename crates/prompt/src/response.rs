@@ -10,8 +10,8 @@ use interlock_core::workflow::{GuardSource, Measure, Role, Task, Workflow};
 use serde::Serialize;
 use serde_json::{Map, Value as Json, json};
 
-use crate::brief::open_groups::FACTS_HEADING;
-use crate::brief::{Brief, ReturnChannel, data};
+use crate::open_groups::FACTS_HEADING;
+use crate::{Brief, ReturnChannel, data};
 
 /// Fields that the skeleton has where they are needed.
 const IN_SKELETON: &[&str] = &["summary", "skills_invoked"];
@@ -48,13 +48,13 @@ impl ResponseSpec {
 
 /// The return format of a role without an assignment: only what holds for all of its assignments.
 #[derive(Debug)]
-pub(crate) struct RoleReturnFormat {
-    pub(crate) skeleton: String,
-    pub(crate) statuses: Vec<String>,
+pub struct RoleReturnFormat {
+    pub skeleton: String,
+    pub statuses: Vec<String>,
 }
 
 impl RoleReturnFormat {
-    pub(crate) fn of(workflow: &Workflow, role: &Role) -> Self {
+    pub fn of(workflow: &Workflow, role: &Role) -> Self {
         let has_skills = !mandatory_skills(workflow, &role.name, None).is_empty();
         let meanings = workflow.role_named(&role.name).map(|ix| workflow.status_meanings(ix)).unwrap_or_default();
         Self {

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::play::Play;
-use crate::brief::{BUDGET, Prompt};
+use crate::{BUDGET, Prompt};
 
 /// Reports of one role in one phase that every prompt has: the latest, and those that it superseded.
 const KEPT: usize = 9;

@@ -4,8 +4,8 @@ use interlock_core::observed::ChangedFile;
 use interlock_core::state::{End, Group, Progress};
 use interlock_core::workflow::Task;
 
-use crate::brief::piece::{Piece, Section};
-use crate::brief::{Brief, data};
+use crate::piece::{Piece, Section};
+use crate::{Brief, data};
 
 impl Brief<'_> {
     /// Points out an empty diff, and tests that existed before and were modified or deleted.

@@ -3,8 +3,8 @@
 use interlock_core::id::Name;
 use serde_json::Value as Json;
 
-use crate::brief::piece::{Piece, Section};
-use crate::brief::{Brief, data, entry};
+use crate::piece::{Piece, Section};
+use crate::{Brief, data, entry};
 use crate::outputs;
 
 /// Characters shown of the end of what a lost attempt printed.

@@ -10,9 +10,9 @@ use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, UndefinedBehavior, context};
 use serde::Serialize;
 
-use crate::brief::piece::Piece;
-use crate::brief::response::ResponseSpec;
-use crate::brief::{Brief, ReturnChannel, data};
+use crate::piece::Piece;
+use crate::response::ResponseSpec;
+use crate::{Brief, ReturnChannel, data};
 
 const TEMPLATE: &str = include_str!("prompt.md.j2");
 

@@ -1,7 +1,7 @@
 //! What stands behind each group that the manager has to decide about: blocker, attempts, approver and guidance.
 //!
 //! A report that ends the session confirms the groups whose facts its prompt showed. So these facts stand in a piece of
-//! their own, which is cut last, and [`Prompt::confirmable`](crate::brief::Prompt) names the groups that are left in it.
+//! their own, which is cut last, and [`Prompt::confirmable`](crate::Prompt) names the groups that are left in it.
 
 use interlock_core::decide::doubts;
 use interlock_core::handoff::is_something;
@@ -10,10 +10,10 @@ use interlock_core::state::{Group, Progress, RecordKey};
 use interlock_core::workflow::Task;
 use serde_json::Value as Json;
 
-use crate::brief::dossier::{DossierEntry, needs_decision};
-use crate::brief::entry::{at, first_characters};
-use crate::brief::piece::{Piece, Section};
-use crate::brief::{Brief, data};
+use crate::dossier::{DossierEntry, needs_decision};
+use crate::entry::{at, first_characters};
+use crate::piece::{Piece, Section};
+use crate::{Brief, data};
 
 pub(super) const FACTS_HEADING: &str = "Groups to decide about";
 /// Characters of one fact. The report below has all of it.

@@ -11,8 +11,6 @@ use interlock_core::rejection::Rejection;
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat, openat2};
 
 use interlock_system::files::{real_folder, remove};
-use crate::brief;
-use crate::failure::{Exit, Failure};
 use interlock_system::sanitise;
 
 /// What is read of a handoff.
@@ -21,7 +19,7 @@ const LARGEST: u64 = 64 << 20;
 const FILE: &str = "handoff.json";
 
 /// Makes the output folder of an attempt, empty. A link is removed, not followed, nor are those it would be in.
-pub(crate) fn clear(folder: &Path) -> io::Result<()> {
+pub fn clear(folder: &Path) -> io::Result<()> {
     let above = folder.parent().unwrap_or(Path::new("."));
     for folder in [above.parent().unwrap_or(above), above] {
         real_folder(folder)?;
@@ -31,12 +29,12 @@ pub(crate) fn clear(folder: &Path) -> io::Result<()> {
 }
 
 /// Lays out what did not fit into a prompt, in the output folder. Whatever has the name of a file goes, a link too.
-pub(crate) fn lay_out(folder: &Path, files: &[(String, String)]) -> io::Result<()> {
+pub fn lay_out(folder: &Path, files: &[(String, String)]) -> io::Result<()> {
     files.iter().try_for_each(|(name, text)| lay_out_bytes(folder, name, text.as_bytes()))
 }
 
 /// Writes one file of the output folder.
-pub(crate) fn lay_out_bytes(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
+pub fn lay_out_bytes(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
     let path = folder.join(name);
     real_folder(path.parent().unwrap_or(folder))?;
     remove(&path)?;
@@ -44,13 +42,12 @@ pub(crate) fn lay_out_bytes(folder: &Path, name: &str, bytes: &[u8]) -> io::Resu
 }
 
 /// Makes the output folder of an assignment that somebody else starts the agent for, with what did not fit into its prompt.
-pub(crate) fn make(folder: &Path, files: &[(String, String)]) -> Result<(), Failure> {
-    let made = fs::create_dir_all(folder).and_then(|()| lay_out(folder, files));
-    made.map_err(|error| Failure::new(Exit::Unavailable, Code::OutputFailed, format!("{}: {error}", folder.display())))
+pub fn make(folder: &Path, files: &[(String, String)]) -> io::Result<()> {
+    fs::create_dir_all(folder).and_then(|()| lay_out(folder, files))
 }
 
 /// Leaves a handoff where agents are told to, whole or not at all.
-pub(crate) fn leave(folder: &Path, bytes: &[u8]) -> io::Result<()> {
+pub fn leave(folder: &Path, bytes: &[u8]) -> io::Result<()> {
     let new = folder.join(format!("{FILE}.new"));
     fs::write(&new, bytes)?;
     fs::rename(&new, folder.join(FILE))
@@ -58,7 +55,7 @@ pub(crate) fn leave(folder: &Path, bytes: &[u8]) -> io::Result<()> {
 
 /// The handoff that was left in the output folder, if there is one: the file that agents are told of, or the only Markdown
 /// file. No link is followed on the way, and nothing but a plain file is read.
-pub(crate) fn left(folder: &Path) -> io::Result<Option<Vec<u8>>> {
+pub fn left(folder: &Path) -> io::Result<Option<Vec<u8>>> {
     if let Some(bytes) = read(folder, Path::new(FILE))? {
         return Ok(Some(bytes));
     }
@@ -73,7 +70,7 @@ fn has_block(bytes: &[u8]) -> bool {
 
 /// Removes a handoff that was not accepted, so that it is not read again. Other files stay. False: the folder was replaced,
 /// and nothing was removed.
-pub(crate) fn discard(folder: &Path) -> bool {
+pub fn discard(folder: &Path) -> bool {
     let is_real = |folder: &Path| fs::symlink_metadata(folder).is_ok_and(|found| found.is_dir());
     if !is_real(folder) || !folder.parent().is_some_and(is_real) {
         return false;
@@ -96,7 +93,7 @@ fn only_markdown(folder: &Path) -> Option<PathBuf> {
 }
 
 /// A file of the output folder, if it is there.
-pub(crate) fn read(folder: &Path, file: &Path) -> io::Result<Option<Vec<u8>>> {
+pub fn read(folder: &Path, file: &Path) -> io::Result<Option<Vec<u8>>> {
     let parent = folder.parent().unwrap_or(Path::new("."));
     let name = Path::new(folder.file_name().unwrap_or_default()).join(file);
     let above = openat(CWD, parent, OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::PATH, Mode::empty())?;
@@ -119,7 +116,7 @@ pub(crate) fn read(folder: &Path, file: &Path) -> io::Result<Option<Vec<u8>>> {
 }
 
 /// A refusal, as its lines.
-pub(crate) fn problems(rejection: &Rejection) -> Vec<String> {
+pub fn problems(rejection: &Rejection) -> Vec<String> {
     // Messages quote what the agent wrote, and each problem stays one line.
     let line =
         |code: &str, message: &str, help: &str| sanitise::line(&format!("{code}: {message} ({help})")).into_owned();
@@ -142,9 +139,9 @@ pub(crate) fn problems(rejection: &Rejection) -> Vec<String> {
 }
 
 /// What the agent is told when its handoff was not taken.
-pub(crate) fn sent_back(problems: &[String], folder: &Path) -> String {
+pub fn sent_back(problems: &[String], folder: &Path) -> String {
     let mut text = String::from("Your handoff was not accepted. The assignment is still yours. What is wrong:\n\n");
-    text.push_str(&brief::listed(problems));
+    text.push_str(&crate::listed(problems));
     let file = folder.join(FILE);
     text.push_str(&format!(
         "\nFix each of these, return the whole handoff again as before (file: {}), and end.\n",

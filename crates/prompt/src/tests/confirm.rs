@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::play::Play;
-use crate::brief::BUDGET;
+use crate::BUDGET;
 
 /// Groups that were blocked once and then merged. Each report is as long as this.
 fn awaiting(groups: &[&str], length: usize) -> Play {

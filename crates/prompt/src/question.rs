@@ -7,10 +7,10 @@ use interlock_core::state::{FindingStatus, Group, Lane, Question, State};
 use interlock_core::workflow::Workflow;
 use serde_json::{Value as Json, json};
 
-use crate::brief::dossier::needs_decision;
-use crate::brief::dossier::{Dossier, DossierEntry, EntryContent};
-use crate::brief::record::{evidence_lines, finding_head, finding_response, group_summary};
-use crate::brief::{Said, data};
+use crate::dossier::needs_decision;
+use crate::dossier::{Dossier, DossierEntry, EntryContent};
+use crate::record::{evidence_lines, finding_head, finding_response, group_summary};
+use crate::{Said, data};
 use interlock_system::text::{MARK, Text, counted};
 
 /// Records of groups shown, the latest ones.
@@ -72,7 +72,7 @@ impl QuestionBrief {
     }
 
     /// The facts and the options, one below the other, for the terminal.
-    pub(crate) fn print_facts_and_options(&self, options: &[Name], text: &mut Text) {
+    pub fn print_facts_and_options(&self, options: &[Name], text: &mut Text) {
         for fact in &self.facts {
             text.wrapped("  - ", MARK, fact);
         }
