@@ -5,7 +5,7 @@ use interlock_core::workflow::Workflow;
 use serde_json::{Map, Value, json};
 
 use crate::cli::Ending;
-use crate::engine::Done;
+use interlock_engine::Done;
 use crate::failure::Exit;
 use crate::output::Output;
 use interlock_system::text::{HEADING, NAME, Text};

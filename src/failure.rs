@@ -11,7 +11,7 @@ use interlock_core::problem::{Place, Problem, ProblemGroup, group_problems};
 use interlock_core::rejection::Rejection;
 use serde_json::{Value as Json, json};
 
-use crate::engine::Error;
+use interlock_engine::Error;
 use crate::output::{Output, complain};
 use interlock_system::text::Text;
 use crate::report;

@@ -7,7 +7,6 @@ mod checks;
 mod cli;
 mod contract;
 mod decision;
-pub mod engine;
 mod explanation;
 mod failure;
 mod findings;

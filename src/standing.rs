@@ -10,7 +10,7 @@ use interlock_core::workflow::{Measure, Workflow};
 use serde_json::{Map, Value as Json, json};
 
 use interlock_prompt::QuestionBrief;
-use crate::engine::{Engine, Error, Live};
+use interlock_engine::{Engine, Error, Live};
 use crate::gates;
 use interlock_system::text::{HEADING, NAME, Text};
 use interlock_system::sanitise;

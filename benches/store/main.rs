@@ -125,7 +125,7 @@ fn other_threads() -> Vec<Duration> {
 
 /// The time it took, and what the threads of the desk spent.
 fn together(world: &World, ready: &[Ready]) -> (Duration, Vec<Duration>) {
-    let desk = interlock::engine::Desk::open(world.engine()).expect("a desk");
+    let desk = interlock_engine::Desk::open(world.engine()).expect("a desk");
     let begun = Instant::now();
     std::thread::scope(|scope| {
         for mine in ready.chunks(ready.len().div_ceil(CALLERS)) {

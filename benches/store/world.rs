@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use interlock::engine::{Done, Engine, Given, Order, Task};
+use interlock_engine::{Done, Engine, Given, Order, Task};
 use interlock_store::keys::{Keyring, Secret};
 use interlock_store::chain::ChainKey;
 use interlock_store::sqlite::Sqlite;

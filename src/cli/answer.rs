@@ -8,7 +8,7 @@ use interlock_core::id::Name;
 use crate::cli::place::{Place, person};
 use crate::cli::{Ending, examples};
 use crate::decision;
-use crate::engine::{Engine, Order, QuestionRef, Task};
+use interlock_engine::{Engine, Order, QuestionRef, Task};
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
 use interlock_system::sanitise;

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::cli::place::{Place, person};
 use crate::cli::{Ending, examples};
-use crate::engine::{Engine, Order, Task};
+use interlock_engine::{Engine, Order, Task};
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
 use interlock_system::text::{HEADING, NAME, Text};
@@ -73,6 +73,6 @@ impl Complete {
         let order = Order { session: Name::new(&self.session), task: Task::Simple(Command::Complete(complete)) };
         let done = engine.execute(&order)?;
         let judgement = done.event.decision.as_ref().and_then(|decision| decision.judgement.clone());
-        judgement.ok_or_else(|| Failure::from(crate::engine::Error::lost()))
+        judgement.ok_or_else(|| Failure::from(interlock_engine::Error::lost()))
     }
 }

@@ -9,7 +9,7 @@ use serde_json::{Value as Json, json};
 use crate::cli::place::Place;
 use crate::cli::{Ending, examples};
 use interlock_system::clock::rfc3339;
-use crate::engine::Engine;
+use interlock_engine::Engine;
 use crate::failure::{Exit, Failure};
 use crate::narrative::{Narrator, RoutingRecord, consequence, decision_json};
 use crate::output::Output;

@@ -12,7 +12,7 @@ use interlock_core::rejection::Rejection;
 use crate::cli::place::Place;
 use crate::cli::{Ending, examples, run};
 use crate::decision;
-use crate::engine::{Engine, GateRef, Live, Order, Task};
+use interlock_engine::{Engine, GateRef, Live, Order, Task};
 use crate::failure::{Exit, Failure};
 use crate::gates::{
     self, CheckRoom, CheckSubject, GateCommand, GateOutcome, GateSession, ObjectsOf, PassedCommands, PlainProject,

@@ -8,7 +8,7 @@ use crate::cli::leave;
 use crate::cli::place::{Place, person};
 use crate::cli::{Ending, examples};
 use crate::decision;
-use crate::engine::{Order, Task};
+use interlock_engine::{Order, Task};
 use crate::failure::Exit;
 use crate::narrative::Narrator;
 use crate::output::{Output, complain};

@@ -7,7 +7,7 @@ use interlock_core::code::Code;
 use interlock_core::id::Name;
 use interlock_core::watch::Via;
 
-use crate::engine::Engine;
+use interlock_engine::Engine;
 use crate::failure::{Exit, Failure};
 use interlock_store::keys::Keyring;
 use interlock_store::sqlite::Sqlite;

@@ -12,7 +12,7 @@ use interlock_core::id::Digest;
 
 use crate::cli::place::Place;
 use crate::cli::{Ending, examples};
-use crate::engine::{AssignmentRef, Given, Order, Task};
+use interlock_engine::{AssignmentRef, Given, Order, Task};
 use crate::failure::{Exit, Failure};
 use interlock_store::keys::Secret;
 use crate::output::Output;

@@ -23,7 +23,7 @@ use crate::cli::place::{Place, person, workspaces};
 use crate::cli::session::start::{Beginning, allowed_by_person, read_mission, workflow_name};
 use crate::cli::values::Pair;
 use crate::cli::{Ending, examples};
-use crate::engine::{Engine, Live, Order, Task};
+use interlock_engine::{Engine, Live, Order, Task};
 use crate::failure::{Exit, Failure, Sources};
 use interlock_system::files;
 use crate::git::Project;

@@ -13,7 +13,7 @@ use serde_json::{Value as Json, json};
 use crate::cli::place::Place;
 use crate::cli::{Ending, examples};
 use interlock_system::clock::rfc3339;
-use crate::engine::Engine;
+use interlock_engine::Engine;
 use crate::failure::{Exit, Failure};
 use crate::narrative::Narrator;
 use crate::output::{Output, complain};

@@ -10,7 +10,7 @@ use serde_json::Value as Json;
 
 use crate::cli::place::Place;
 use crate::cli::{Ending, examples};
-use crate::engine::DecisionRef;
+use interlock_engine::DecisionRef;
 use crate::explanation::{EventExplanation, Explanation};
 use crate::failure::{Exit, Failure};
 use crate::narrative::Narrator;

@@ -11,7 +11,7 @@ use interlock_core::handoff;
 use interlock_core::id::{Digest, Name};
 use interlock_core::rejection::Rejection;
 
-use crate::engine::{Done, Error, Given, Order, Task};
+use interlock_engine::{Done, Error, Given, Order, Task};
 use crate::failure::Failure;
 use interlock_prompt::handin;
 use crate::hooks::happening::{Agent, End, Verdict};

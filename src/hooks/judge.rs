@@ -14,7 +14,7 @@ use interlock_core::workflow::Workflow;
 
 use crate::cli::Place;
 use crate::cli::workspaces;
-use crate::engine::{Engine, Live, Order, Task};
+use interlock_engine::{Engine, Live, Order, Task};
 use crate::failure::{Exit, Failure};
 use crate::gates::GateFiles;
 use crate::hooks::client::Client;

@@ -5,7 +5,7 @@ use interlock_core::id::{AssignmentId, Name};
 use interlock_core::state::Assignment;
 
 use interlock_prompt as brief;
-use crate::engine::{Error, Order, Task};
+use interlock_engine::{Error, Order, Task};
 use crate::failure::{Exit, Failure};
 use interlock_prompt::handin;
 use crate::hooks::happening::{Agent, Spawn, Verdict};

@@ -11,7 +11,7 @@ use interlock_core::id::{AssignmentId, Name, QuestionId};
 use interlock_core::state::{Assignment, SessionStatus, State};
 use interlock_core::workflow::Task;
 
-use crate::engine::{Engine, Live};
+use interlock_engine::{Engine, Live};
 use crate::failure::Failure;
 use interlock_system::process::Control;
 use crate::run::crew::{Call, Crew, News, Over, Work};

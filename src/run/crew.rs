@@ -15,7 +15,7 @@ use interlock_core::watch::Via;
 use interlock_core::workflow::{Task, Workflow, Writes};
 
 use crate::agents::Progress;
-use crate::engine::{Caller, Done, Error, Order, Task as Wish};
+use interlock_engine::{Caller, Done, Error, Order, Task as Wish};
 use crate::failure::{Exit, Failure};
 use crate::git;
 use interlock_prompt::outputs::{Remains, readable};

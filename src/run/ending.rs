@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use interlock_system::files::remove;
-use crate::engine::Engine;
+use interlock_engine::Engine;
 use crate::failure::{Exit, Failure};
 use interlock_system::files;
 use interlock_system::text::Text;

@@ -4,7 +4,7 @@ use interlock_core::command::{Command, GateFinished};
 use interlock_core::id::{AssignmentId, GateRunId, Name};
 use interlock_core::state::{GatePurpose, GateRun, State};
 
-use crate::engine::Task as Wish;
+use interlock_engine::Task as Wish;
 use crate::failure::Failure;
 use crate::gates::{self, GateCommand};
 use crate::git::Hash;

@@ -10,7 +10,7 @@ use interlock_core::workflow::MergeWords;
 use serde_json::{Value as Json, json};
 
 use interlock_system::clock;
-use crate::engine::{Given, Task as Wish};
+use interlock_engine::{Given, Task as Wish};
 use crate::failure::{Exit, Failure};
 use crate::git::{Attempt, Conflict, Hash, Message};
 use interlock_system::process::Control;

@@ -36,7 +36,7 @@ use interlock_core::id::Name;
 use interlock_core::workflow::Workflow;
 
 use interlock_system::clock;
-use crate::engine::{Desk, Engine};
+use interlock_engine::{Desk, Engine};
 use crate::failure::{Exit, Failure};
 use crate::git::{self, Project, RegisterKey};
 use crate::output::Output;

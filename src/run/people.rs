@@ -13,7 +13,7 @@ use interlock_core::state::{Question, State};
 
 use interlock_prompt::QuestionBrief;
 use interlock_system::clock;
-use crate::engine::{Error, Task as Wish};
+use interlock_engine::{Error, Task as Wish};
 use crate::run::crew::{Crew, News};
 use crate::run::line::Line;
 use crate::run::notify::Teller;

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
-use interlock::engine::{Engine, Given, Order, Task};
+use interlock_engine::{Engine, Given, Order, Task};
 use interlock_store::keys::Keyring;
 use interlock_store::sqlite::Sqlite;
 use interlock_core::handoff;

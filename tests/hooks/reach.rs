@@ -12,7 +12,7 @@ use crate::team::{Run, Team, run};
 
 /// Claims what is open for the manager as `interlock run` does.
 pub(crate) fn claim_as_run(team: &Team, session: &str) {
-    use interlock::engine::{Engine, Order, Task};
+    use interlock_engine::{Engine, Order, Task};
     let store = interlock_store::sqlite::Sqlite::open(&team.store()).expect("a store");
     let keyring = Keyring::new(team.config().join("interlock"), None);
     let engine = Engine::open(Box::new(store), keyring, String::new()).expect("an engine");

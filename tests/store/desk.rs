@@ -6,7 +6,7 @@ use std::sync::{Arc, Barrier};
 use std::thread;
 
 use interlock_store::audit;
-use interlock::engine::{Desk, Done, Engine, Error, Order, Task};
+use interlock_engine::{Desk, Done, Engine, Error, Order, Task};
 use interlock_store::keys::Keyring;
 use interlock_store::sqlite::Sqlite;
 use interlock_store::{Pinned, Store};

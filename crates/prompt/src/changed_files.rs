@@ -5,7 +5,8 @@ use interlock_core::state::{End, Group, Progress};
 use interlock_core::workflow::Task;
 
 use crate::piece::{Piece, Section};
-use crate::{Brief, data};
+use crate::Brief;
+use crate::data;
 
 impl Brief<'_> {
     /// Points out an empty diff, and tests that existed before and were modified or deleted.

@@ -11,7 +11,8 @@ use interlock_core::workflow::{Task, Writes};
 use crate::dossier::{DossierEntry, EntryContent, needs_decision};
 use crate::entry::{EntryText, claimed_files};
 use crate::piece::{Part, Piece, Section};
-use crate::{Brief, data};
+use crate::Brief;
+use crate::data;
 
 impl Brief<'_> {
     pub(super) fn history(&self, pieces: &mut Vec<Piece>) {

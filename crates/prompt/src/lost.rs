@@ -4,7 +4,9 @@ use interlock_core::id::Name;
 use serde_json::Value as Json;
 
 use crate::piece::{Piece, Section};
-use crate::{Brief, data, entry};
+use crate::Brief;
+use crate::data;
+use crate::entry;
 use crate::outputs;
 
 /// Characters shown of the end of what a lost attempt printed.

@@ -13,7 +13,8 @@ use serde_json::Value as Json;
 use crate::dossier::{DossierEntry, needs_decision};
 use crate::entry::{at, first_characters};
 use crate::piece::{Piece, Section};
-use crate::{Brief, data};
+use crate::Brief;
+use crate::data;
 
 pub(super) const FACTS_HEADING: &str = "Groups to decide about";
 /// Characters of one fact. The report below has all of it.

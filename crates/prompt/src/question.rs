@@ -10,7 +10,8 @@ use serde_json::{Value as Json, json};
 use crate::dossier::needs_decision;
 use crate::dossier::{Dossier, DossierEntry, EntryContent};
 use crate::record::{evidence_lines, finding_head, finding_response, group_summary};
-use crate::{Said, data};
+use crate::Said;
+use crate::data;
 use interlock_system::text::{MARK, Text, counted};
 
 /// Records of groups shown, the latest ones.

@@ -9,7 +9,8 @@ use serde_json::Value as Json;
 
 use crate::entry::first_characters;
 use crate::piece::{Part, Piece, Section};
-use crate::{Brief, data};
+use crate::Brief;
+use crate::data;
 use interlock_system::text::counted;
 use crate::notices;
 

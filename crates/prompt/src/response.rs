@@ -11,7 +11,9 @@ use serde::Serialize;
 use serde_json::{Map, Value as Json, json};
 
 use crate::open_groups::FACTS_HEADING;
-use crate::{Brief, ReturnChannel, data};
+use crate::Brief;
+use crate::ReturnChannel;
+use crate::data;
 
 /// Fields that the skeleton has where they are needed.
 const IN_SKELETON: &[&str] = &["summary", "skills_invoked"];

@@ -12,7 +12,9 @@ use serde::Serialize;
 
 use crate::piece::Piece;
 use crate::response::ResponseSpec;
-use crate::{Brief, ReturnChannel, data};
+use crate::Brief;
+use crate::ReturnChannel;
+use crate::data;
 
 const TEMPLATE: &str = include_str!("prompt.md.j2");
 

@@ -11,7 +11,9 @@ mod play;
 
 use serde_json::json;
 
-use crate::{BUDGET, PRIORITIES, Section};
+use crate::BUDGET;
+use crate::PRIORITIES;
+use crate::Section;
 use play::{Play, issue};
 
 const MISSION: &str = "# Login\n\nPeople sign in with a password. Lock the account after five wrong ones.\n";

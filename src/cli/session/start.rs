@@ -13,7 +13,7 @@ use serde_json::json;
 use crate::cli::place::{Place, person};
 use crate::cli::values::Pair;
 use crate::cli::{Ending, examples};
-use crate::engine::{Done, Engine, Error, Order, Task, session_id};
+use interlock_engine::{Done, Engine, Error, Order, Task, session_id};
 use crate::failure::{Exit, Failure, Sources};
 use crate::output::{Output, complain};
 use interlock_system::text::{HEADING, NAME, Text};

@@ -10,7 +10,7 @@ use similar::TextDiff;
 
 use crate::cli::place::{Place, person};
 use crate::cli::{Ending, examples};
-use crate::engine::{Order, Task};
+use interlock_engine::{Order, Task};
 use crate::failure::Exit;
 use crate::library;
 use crate::output::Output;

@@ -13,7 +13,7 @@ use interlock_core::id::Name;
 use interlock_core::state::{CompletionException, Finding, GroupStatus, State};
 use serde_json::{Value as Json, json};
 
-use crate::engine::Engine;
+use interlock_engine::Engine;
 use crate::git::Hash;
 use interlock_system::text::{HEADING, NAME, Text, counted};
 use crate::run::crew::Crew;

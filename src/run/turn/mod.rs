@@ -23,7 +23,7 @@ use serde_json::Value as Json;
 use crate::agents::{Outcome, Trouble, TroubleKind, Usage};
 use interlock_prompt as brief;
 use crate::checks;
-use crate::engine::{Claimed, Error, Given, Task as Wish};
+use interlock_engine::{Claimed, Error, Given, Task as Wish};
 use crate::failure::{Exit, Failure};
 use crate::git::Hash;
 use interlock_prompt::handin;

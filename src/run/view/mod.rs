@@ -16,7 +16,7 @@ use interlock_core::id::Name;
 use interlock_core::state::State;
 
 use crate::agents::Progress;
-use crate::engine::Done;
+use interlock_engine::Done;
 use crate::output::Output;
 use interlock_system::text::{HEADING, MARK, NAME, PAGE, Text, wrap, wrap_long};
 use crate::run::crew::Crew;

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
 
-use crate::engine::Given;
+use interlock_engine::Given;
 use crate::failure::{Exit, Failure};
 
 /// Reads them strictly: an argument that no tool has is most likely an attempt to do what the tool does not.

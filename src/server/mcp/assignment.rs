@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::cli::Place;
 use interlock_system::clock::rfc3339;
-use crate::engine::{AssignmentRef, Order, Task};
+use interlock_engine::{AssignmentRef, Order, Task};
 use crate::failure::{Exit, Failure};
 use interlock_prompt::handin;
 use crate::server::mcp::arguments::{Claim, bad_id};

@@ -9,7 +9,7 @@ use serde_json::{Value as Json, json};
 
 use crate::cli::Place;
 use crate::cli::handoff::check::{document, held_against as checked_against, known_phase};
-use crate::engine::{AssignmentRef, Done, Order, Surroundings, Task, examine};
+use interlock_engine::{AssignmentRef, Done, Order, Surroundings, Task, examine};
 use crate::failure::{Exit, Failure};
 use interlock_store::keys::Secret;
 use crate::server::mcp::arguments::{Check, Report, bad_id};

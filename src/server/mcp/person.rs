@@ -18,7 +18,7 @@ use serde_json::{Value as Json, json};
 
 use crate::cli::{Place, person};
 use interlock_system::clock;
-use crate::engine::{Order, QuestionRef, Task};
+use interlock_engine::{Order, QuestionRef, Task};
 use crate::failure::{Exit, Failure};
 use crate::server::mcp::arguments::{Ask, bad_id};
 use crate::server::mcp::told::{Outcome, Told};

@@ -4,7 +4,7 @@ use interlock_core::state::SessionStatus;
 use interlock_core::watch::Via;
 
 use crate::cli::Place;
-use crate::engine::Live;
+use interlock_engine::Live;
 use crate::failure::Failure;
 
 /// More than these are counted, not listed.

@@ -7,7 +7,8 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::play::Play;
-use crate::{BUDGET, Prompt};
+use crate::BUDGET;
+use crate::Prompt;
 
 /// Reports of one role in one phase that every prompt has: the latest, and those that it superseded.
 const KEPT: usize = 9;

@@ -13,7 +13,14 @@ use interlock_core::state::{Assignment, State};
 use interlock_core::workflow::{Workflow, load_shipped};
 use serde_json::{Value as Json, json};
 
-use crate::{BUDGET, Brief, Dossier, DossierScope, LoggedRecord, Prompt, ReturnChannel, Said};
+use crate::BUDGET;
+use crate::Brief;
+use crate::Dossier;
+use crate::DossierScope;
+use crate::LoggedRecord;
+use crate::Prompt;
+use crate::ReturnChannel;
+use crate::Said;
 
 pub(super) struct Play {
     workflow: Workflow,

@@ -7,8 +7,8 @@ use interlock_core::id::{AssignmentId, DecisionId, Name};
 use interlock_core::state::State;
 use serde::Serialize;
 
-use crate::engine::load::unsealed;
-use crate::engine::{Claimed, Done, Error, Order, Result, Work};
+use crate::load::unsealed;
+use crate::{Claimed, Done, Error, Order, Result, Work};
 use interlock_store::Append;
 use interlock_store::chain::{self, Sealed};
 use interlock_store::rows;

@@ -15,8 +15,8 @@ use interlock_prompt::{
     Brief, Dossier, DossierScope, LoggedRecord, LostAttempt, Prompt, ReturnChannel, Said, claimed_artifacts,
     output_place,
 };
-use crate::engine::load::{broken, unsealed};
-use crate::engine::{Result, Work};
+use crate::load::{broken, unsealed};
+use crate::{Result, Work};
 use interlock_prompt::outputs;
 use interlock_store::chain::ChainKey;
 use interlock_store::{EventRow, View, chain};

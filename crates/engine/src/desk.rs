@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use interlock_core::code::Code;
 
-use crate::engine::{Done, Engine, Error, Order, Result};
+use crate::{Done, Engine, Error, Order, Result};
 use interlock_store::{Fault, Stored, Told};
 
 /// Orders taken into one commit.

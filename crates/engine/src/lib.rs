@@ -93,12 +93,12 @@ impl Engine {
     }
 
     /// What seals the register of a session's repository.
-    pub(crate) fn register_key(&self, session: &str) -> [u8; 32] {
+    pub fn register_key(&self, session: &str) -> [u8; 32] {
         self.key.register(session)
     }
 
     /// Seals folders that checkouts of a session share.
-    pub(crate) fn checkout_key(&self, session: &str) -> [u8; 32] {
+    pub fn checkout_key(&self, session: &str) -> [u8; 32] {
         blake3::derive_key("interlock checkouts 1", &self.key.register(session))
     }
 

@@ -7,8 +7,8 @@ use interlock_core::problem::group_problems;
 use interlock_core::rejection::Rejection;
 
 use interlock_system::clock;
-use crate::engine::record::With;
-use crate::engine::{Order, Result, Task, Work};
+use crate::record::With;
+use crate::{Order, Result, Task, Work};
 
 /// A handoff can have thousands of problems, and they quote it. The log keeps this many, each up to this length.
 const MOST_PROBLEMS: usize = 40;

@@ -18,9 +18,9 @@ use serde_json::Value as Json;
 
 use interlock_prompt::Prompt;
 use interlock_system::clock;
-use crate::engine::order::Given;
-use crate::engine::record::With;
-use crate::engine::{Claimed, Done, Order, Result, Work, prompt};
+use crate::order::Given;
+use crate::record::With;
+use crate::{Claimed, Done, Order, Result, Work, prompt};
 use interlock_store::keys::Secret;
 use interlock_store::Pinned;
 

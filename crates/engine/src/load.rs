@@ -11,8 +11,8 @@ use interlock_core::rejection::Rejection;
 use interlock_core::state::{Assignment, State};
 use interlock_core::workflow::{Workflow, load_pinned};
 
-use crate::engine::prompt::{Origin, Planned};
-use crate::engine::{Result, Work};
+use crate::prompt::{Origin, Planned};
+use crate::{Result, Work};
 use interlock_store::chain::{BEGINNING, ChainKey, Seal, Sealed};
 use interlock_store::{EventRow, Fault, SessionHead, Snapshot, Stored, View};
 
