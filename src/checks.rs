@@ -9,7 +9,7 @@ use interlock_core::id::Name;
 
 use crate::failure::{Exit, Failure};
 use interlock_system::process::{self, Control, End, Limits, Listener, Spec, Stdin, Stream, Talk};
-use crate::team;
+use interlock_agents::team;
 
 /// What is kept of the output of a command: its end.
 const KEPT: usize = 8 << 10;

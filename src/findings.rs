@@ -17,8 +17,8 @@ pub(crate) struct Finding {
 }
 
 pub(crate) struct Problem {
-    pub(crate) message: String,
-    pub(crate) help: Option<String>,
+    pub message: String,
+    pub help: Option<String>,
 }
 
 impl Finding {

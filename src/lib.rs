@@ -2,7 +2,6 @@
 //!
 //! `core` decides; `store` keeps; `engine` puts the two together; everything else is at the edges.
 
-mod agents;
 mod checks;
 mod cli;
 mod contract;
@@ -21,7 +20,6 @@ mod markdown;
 mod narrative;
 mod output;
 mod pages;
-mod play;
 mod plugin;
 mod report;
 mod roles;
@@ -29,7 +27,6 @@ mod run;
 mod scope;
 pub mod server;
 mod standing;
-mod team;
 
 use std::panic;
 use std::process::ExitCode;
@@ -47,7 +44,7 @@ pub fn main() -> ExitCode {
     let mut words = std::env::args_os().skip(1);
     match words.next() {
         Some(word) if word == interlock_system::process::KEEPER => return interlock_system::process::keep(words),
-        Some(word) if word == play::WORD => return play::main(&words.collect::<Vec<_>>()),
+        Some(word) if word == interlock_agents::play::WORD => return interlock_agents::play::main(&words.collect::<Vec<_>>()),
         _ => {}
     }
     let arguments: Vec<_> = std::env::args_os().collect();

@@ -6,7 +6,7 @@ use std::path::Path;
 use clap::Args;
 use serde_json::json;
 
-use crate::agents::find_program;
+use interlock_agents::find_program;
 use crate::cli::place::{Place, keyring};
 use crate::cli::run::{self, TEAM_FILE};
 use crate::cli::{Ending, examples};
@@ -16,7 +16,7 @@ use crate::git::Project;
 use crate::library;
 use crate::output::Output;
 use interlock_store::Store as _;
-use crate::team::{Part, Team, examine};
+use interlock_agents::team::{Part, Team, examine};
 
 /// Say what is missing before anything starts
 ///

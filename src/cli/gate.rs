@@ -21,7 +21,7 @@ use crate::git::Project;
 use crate::output::{Output, complain};
 use interlock_system::text::Text;
 use interlock_system::process::Control;
-use crate::team::Team;
+use interlock_agents::team::Team;
 
 /// Most uncommitted files that the record names.
 const MOST_NAMED: usize = 20;

@@ -15,7 +15,7 @@ use interlock_core::state::SessionStatus;
 use interlock_core::watch::Via;
 use interlock_core::workflow::Workflow;
 
-use crate::agents;
+use interlock_agents as agents;
 use crate::cli::init;
 use crate::cli::leave;
 use crate::cli::pause;
@@ -30,10 +30,10 @@ use crate::git::Project;
 use crate::input;
 use crate::output::{Output, complain};
 use interlock_system::text::Text;
-use crate::play;
+use interlock_agents::play;
 use crate::report;
 use crate::run;
-use crate::team::{self, Source, Team};
+use interlock_agents::team::{self, Source, Team};
 
 /// The file that a project keeps its team in.
 pub(super) const TEAM_FILE: &str = "agents.yaml";

@@ -3,7 +3,7 @@
 use std::fs::{self, File, FileTimes, Metadata};
 use std::io;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 /// Copies a file, a link or a folder with its times and modes. The copy shares no file with the original, so that a command
 /// that writes into it cannot change what is kept. The file system may share their blocks until then.
@@ -56,12 +56,6 @@ pub(super) fn move_tree(from: &Path, to: &Path) -> io::Result<()> {
 fn in_the_way(path: &Path, folder: &Path) -> io::Error {
     let shown = path.strip_prefix(folder).unwrap_or(path).display();
     io::Error::new(io::ErrorKind::AlreadyExists, format!("the tree has `{shown}` itself"))
-}
-
-/// Whether a path is inside a checkout and not part of its repository: what `keeps` and `caches` may name.
-pub(crate) fn is_inside(path: &Path) -> bool {
-    let plain = path.components().all(|part| matches!(part, Component::Normal(name) if name != ".git"));
-    plain && path.components().next().is_some()
 }
 
 /// Tells whether anything below a path was changed: names, kinds, sizes, inodes and times. The time of the last change of

@@ -24,7 +24,6 @@ use interlock_core::workflow::{Gate, GateRun, GateValues, Workflow};
 
 use crate::checks;
 
-pub(crate) use copy::is_inside;
 pub(crate) use plain::PlainProject;
 pub(crate) use room::{CheckRoom, CheckSubject, ObjectsOf};
 pub(crate) use scripts::GateFiles;

@@ -14,7 +14,7 @@ use crate::gates::slot::CheckoutSlot;
 use crate::gates::{GateCommand, GateOutcome, PassedCommands};
 use crate::git::{CleanCheckout, Hash, Leftovers, Project, Vault};
 use interlock_system::process::Control;
-use crate::team::Prepare;
+use interlock_agents::team::Prepare;
 
 /// Where checkouts are made, and what all of them share.
 pub(crate) struct CheckRoom<'a> {

@@ -16,7 +16,7 @@ use serde_json::value::RawValue;
 #[derive(Clone)]
 struct Source<'a> {
     file: Arc<str>,
-    text: &'a str,
+    pub text: &'a str,
     /// Where each line begins.
     lines: Arc<[usize]>,
 }

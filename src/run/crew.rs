@@ -14,7 +14,7 @@ use interlock_core::state::{Assignment, State};
 use interlock_core::watch::Via;
 use interlock_core::workflow::{Task, Workflow, Writes};
 
-use crate::agents::Progress;
+use interlock_agents::Progress;
 use interlock_engine::{Caller, Done, Error, Order, Task as Wish};
 use crate::failure::{Exit, Failure};
 use crate::git;
@@ -25,7 +25,7 @@ use crate::run::neighbours::{Neighbour, is_settled, neighbours};
 use crate::run::observe::ChangeObserver;
 use crate::run::purse::{Account, Purse};
 use crate::run::site::Site;
-use crate::team::{Part, Team};
+use interlock_agents::team::{Part, Team};
 
 pub(super) struct Crew {
     pub(super) session: Name,

@@ -41,7 +41,7 @@ use crate::failure::{Exit, Failure};
 use crate::git::{self, Project, RegisterKey};
 use crate::output::Output;
 use interlock_system::process;
-use crate::team::Team;
+use interlock_agents::team::Team;
 use conduct::Conductor;
 use crew::Crew;
 use purse::Purse;

@@ -18,7 +18,7 @@ use interlock_system::files;
 use interlock_system::process::Helper;
 use crate::run::crew::News;
 use interlock_system::sanitise;
-use crate::team::{DESKTOP, Notify, WEBHOOK};
+use interlock_agents::team::{DESKTOP, Notify, WEBHOOK};
 
 /// How long the end of a run waits for messages that are on their way.
 const PATIENCE: Duration = Duration::from_secs(5);

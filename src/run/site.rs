@@ -18,7 +18,7 @@ use crate::run::conflicts::Conflicts;
 use crate::run::crew::Call;
 use crate::run::refs::Refs;
 use interlock_system::sanitise;
-use crate::team::Keep;
+use interlock_agents::team::Keep;
 
 /// Groups have names of people's choice; these are no such names.
 pub(super) const OF_SESSION: &str = "+session";

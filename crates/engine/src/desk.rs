@@ -9,7 +9,11 @@ use std::time::Duration;
 
 use interlock_core::code::Code;
 
-use crate::{Done, Engine, Error, Order, Result};
+use crate::Done;
+use crate::Engine;
+use crate::Error;
+use crate::Order;
+use crate::Result;
 use interlock_store::{Fault, Stored, Told};
 
 /// Orders taken into one commit.

@@ -12,7 +12,8 @@ use interlock_core::state::{Assignment, State};
 use interlock_core::workflow::{Workflow, load_pinned};
 
 use crate::prompt::{Origin, Planned};
-use crate::{Result, Work};
+use crate::Result;
+use crate::Work;
 use interlock_store::chain::{BEGINNING, ChainKey, Seal, Sealed};
 use interlock_store::{EventRow, Fault, SessionHead, Snapshot, Stored, View};
 

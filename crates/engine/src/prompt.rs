@@ -16,7 +16,8 @@ use interlock_prompt::{
     output_place,
 };
 use crate::load::{broken, unsealed};
-use crate::{Result, Work};
+use crate::Result;
+use crate::Work;
 use interlock_prompt::outputs;
 use interlock_store::chain::ChainKey;
 use interlock_store::{EventRow, View, chain};

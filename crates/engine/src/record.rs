@@ -8,7 +8,12 @@ use interlock_core::state::State;
 use serde::Serialize;
 
 use crate::load::unsealed;
-use crate::{Claimed, Done, Error, Order, Result, Work};
+use crate::Claimed;
+use crate::Done;
+use crate::Error;
+use crate::Order;
+use crate::Result;
+use crate::Work;
 use interlock_store::Append;
 use interlock_store::chain::{self, Sealed};
 use interlock_store::rows;

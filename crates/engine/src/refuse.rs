@@ -8,7 +8,10 @@ use interlock_core::rejection::Rejection;
 
 use interlock_system::clock;
 use crate::record::With;
-use crate::{Order, Result, Task, Work};
+use crate::Order;
+use crate::Result;
+use crate::Task;
+use crate::Work;
 
 /// A handoff can have thousands of problems, and they quote it. The log keeps this many, each up to this length.
 const MOST_PROBLEMS: usize = 40;

@@ -20,7 +20,12 @@ use interlock_prompt::Prompt;
 use interlock_system::clock;
 use crate::order::Given;
 use crate::record::With;
-use crate::{Claimed, Done, Order, Result, Work, prompt};
+use crate::Claimed;
+use crate::Done;
+use crate::Order;
+use crate::Result;
+use crate::Work;
+use crate::prompt;
 use interlock_store::keys::Secret;
 use interlock_store::Pinned;
 

@@ -3,7 +3,7 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::OFlags;
 
@@ -144,6 +144,12 @@ pub fn real_folder(folder: &Path) -> io::Result<()> {
         remove(folder)?;
     }
     fs::create_dir_all(folder)
+}
+
+/// Whether a path is inside a checkout and not part of its repository: what `keeps` and `caches` may name.
+pub fn is_inside(path: &Path) -> bool {
+    let plain = path.components().all(|part| matches!(part, Component::Normal(name) if name != ".git"));
+    plain && path.components().next().is_some()
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use interlock_core::id::{AssignmentId, Name, QuestionId};
 use serde::{Deserialize, Serialize};
 
-use crate::agents::Usage;
+use interlock_agents::Usage;
 use crate::run::purse::Account;
 
 /// One turn of one agent, as far as it has come.

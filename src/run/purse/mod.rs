@@ -12,10 +12,10 @@ use std::time::{Duration, Instant};
 use interlock_core::id::{AssignmentId, Name, QuestionId};
 use serde::{Deserialize, Serialize};
 
-use crate::agents::Usage;
+use interlock_agents::Usage;
 use interlock_system::clock;
 use interlock_system::files;
-use crate::team::Allowance;
+use interlock_agents::team::Allowance;
 use book::{Asked, Book, Entry, Live};
 
 pub(crate) use account::Account;

@@ -9,14 +9,14 @@ use interlock_core::event::{Cause, Change, Event};
 use interlock_core::id::{AssignmentId, QuestionId};
 use interlock_core::workflow::Writes;
 
-use crate::agents::{Conversation, Job, Outcome, Progress, Tell, Tool, Usage};
+use interlock_agents::{Conversation, Job, Outcome, Progress, Tell, Tool, Usage};
 use crate::contract::Contract;
 use crate::failure::Failure;
 use interlock_system::process::{self, End, Limits, Listener, Stream, Talk};
 use crate::run::crew::{Call, Crew, News, Over};
 use crate::run::purse::{Account, Exceeded, Purse};
 use crate::run::turn::Turn;
-use crate::team::{Allowance, Part};
+use interlock_agents::team::{Allowance, Part};
 
 /// Between two words to people of what an agent is at.
 const TELL: Duration = Duration::from_millis(50);

@@ -20,7 +20,7 @@ use interlock_core::observed::ObservedChanges;
 use interlock_core::workflow::{Task, Writes};
 use serde_json::Value as Json;
 
-use crate::agents::{Outcome, Trouble, TroubleKind, Usage};
+use interlock_agents::{Outcome, Trouble, TroubleKind, Usage};
 use interlock_prompt as brief;
 use crate::checks;
 use interlock_engine::{Claimed, Error, Given, Task as Wish};
@@ -32,7 +32,7 @@ use interlock_system::process::{Control, End};
 use crate::run::bench::Bench;
 use crate::run::crew::{Call, Crew, News, Over, is_gone, pause};
 use crate::run::purse::Exceeded;
-use crate::team::{Part, Team};
+use interlock_agents::team::{Part, Team};
 
 pub(super) use converse::asked_by;
 use converse::time_for;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::Value as Json;
 
-use crate::agents::Tool;
+use interlock_agents::Tool;
 use interlock_prompt as brief;
 use crate::checks::Outcome;
 use crate::git::{Hash, Message};

@@ -15,7 +15,7 @@ use interlock_core::event::Cause;
 use interlock_core::id::Name;
 use interlock_core::state::State;
 
-use crate::agents::Progress;
+use interlock_agents::Progress;
 use interlock_engine::Done;
 use crate::output::Output;
 use interlock_system::text::{HEADING, MARK, NAME, PAGE, Text, wrap, wrap_long};

@@ -14,7 +14,7 @@ use rmcp::model::{
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::json;
 
-use crate::agents::Tool;
+use interlock_agents::Tool;
 use crate::cli::handoff::check::document;
 use crate::contract::Contract;
 use crate::failure::{Exit, Failure, Sources};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value as Json, json};
 
-use crate::agents;
+use interlock_agents as agents;
 use crate::cli::Place;
 use crate::failure::Failure;
 use crate::server::mcp::arguments::{self, Ask, Check, Claim, Explain, OfSession, Report, Start};

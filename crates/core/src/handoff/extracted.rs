@@ -29,7 +29,7 @@ pub struct Extracted {
 #[derive(Clone, Debug)]
 pub(crate) struct Source {
     pub(crate) file: Arc<str>,
-    pub(crate) text: Arc<str>,
+    pub text: Arc<str>,
     /// The line of the output that the piece begins with, counted from 1.
     pub(crate) first_line: usize,
     /// Where each line of the piece begins.

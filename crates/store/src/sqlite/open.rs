@@ -154,7 +154,7 @@ fn versions(connection: &Connection) -> rusqlite::Result<(i32, i32)> {
 /// What a file says of itself.
 struct Found {
     application: i32,
-    version: i32,
+    pub version: i32,
     empty: bool,
 }
 

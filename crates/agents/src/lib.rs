@@ -1,0 +1,271 @@
+//! Clients that run a model: one file each. What a client's formats are is known here and nowhere else.
+//!
+//! A client turns a [`Job`] into a program to start ([`Client::start`]) and what the program prints into an
+//! [`Outcome`] ([`Conversation`]). It decides nothing: whether a handoff is good, and what follows, others say.
+
+mod acp;
+mod claude;
+mod codex;
+mod command;
+mod event;
+mod gemini;
+mod placeholder;
+pub mod play;
+mod start;
+mod story;
+pub mod team;
+#[cfg(test)]
+mod tests;
+mod trouble;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde_json::Value as Json;
+
+use interlock_system::process::{End, Listener, Spec};
+
+/// One turn of one agent.
+#[derive(Clone, Debug)]
+pub struct Job<'a> {
+    /// `SESSION.a3`.
+    pub assignment: &'a str,
+    pub role: &'a str,
+    pub group: Option<&'a str>,
+    pub attempt: u32,
+    pub prompt: &'a str,
+    /// Where it works.
+    pub folder: &'a Path,
+    /// Where it leaves `handoff.json`.
+    pub output: &'a Path,
+    /// It may change nothing in `folder`.
+    pub read_only: bool,
+    /// The conversation to go on with, as [`Outcome::conversation`] named it.
+    pub resume: Option<&'a str>,
+    /// A JSON Schema of the handoff, for a client that takes it ([`Client::takes_schema`]).
+    pub schema: Option<&'a Json>,
+    /// The server of MCP with the tool that it may hand off with, for clients that start one.
+    pub tool: Option<&'a Tool>,
+}
+
+/// A server of MCP, as clients start it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tool {
+    pub program: String,
+    pub arguments: Vec<String>,
+}
+
+impl Tool {
+    /// What clients know the server by.
+    pub const SERVER: &'static str = "interlock_agent";
+    /// The tool that hands off.
+    pub const NAME: &'static str = "hand_off";
+}
+
+/// How an agent is set up: an entry of `agents.yaml`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Setup {
+    /// The program, where it is not the client's usual name.
+    pub program: Option<String>,
+    pub model: Option<String>,
+    /// Added to the client's command line as they are.
+    pub flags: Vec<String>,
+    /// What it gets of the environment, in full: resolved already from the allow-list, and fixed values.
+    pub environment: BTreeMap<String, String>,
+    /// For `command` and `acp`: the whole command line. `{prompt}`, `{role}`, `{group}`, `{output}`, `{assignment}`
+    /// and `{attempt}` stand for single arguments or parts of one; nothing goes through a shell.
+    pub command: Vec<String>,
+}
+
+/// Who is told of progress.
+pub type Tell = Box<dyn FnMut(Progress) + Send>;
+
+/// A kind of client.
+pub trait Client: Send + Sync {
+    /// As `agents.yaml` names it.
+    fn name(&self) -> &'static str;
+
+    /// The program that has to be there.
+    fn program<'a>(&self, setup: &'a Setup) -> &'a str;
+
+    /// Variables of the environment that the client cannot do without, or that people expect it to see. A name that
+    /// ends in `*` stands for every name that begins so: ask [`lets_through`].
+    fn variables(&self) -> &'static [&'static str];
+
+    /// Problems with a set-up that can be known without starting anything: flags that Interlock sets itself, …
+    fn check(&self, setup: &Setup) -> Vec<String>;
+
+    /// The program to start. `transcript`, `lock` and limits of the spec are the caller's. Clients that take more
+    /// than arguments get files in the job's output folder.
+    fn start(&self, setup: &Setup, job: &Job<'_>) -> std::io::Result<Spec>;
+
+    /// Reads what the program prints.
+    fn conversation(&self, setup: &Setup, job: &Job<'_>, tell: Tell) -> Box<dyn Conversation>;
+
+    /// What makes the program list its flags, if it does: how flags that it does not have are found.
+    fn help(&self) -> Option<&'static [&'static str]> {
+        None
+    }
+
+    /// How it is asked whether it has a flag that its help does not speak of.
+    fn probe(&self) -> Option<Probe> {
+        None
+    }
+
+    /// Can it hold its model to a schema at all?
+    fn takes_schemas(&self) -> bool {
+        false
+    }
+
+    /// Would it hold its model to this schema? Else it is started without.
+    fn takes_schema(&self, _: &Json) -> bool {
+        false
+    }
+
+    /// Does it start a server of MCP for its model?
+    fn takes_tools(&self) -> bool {
+        false
+    }
+
+    /// What it is sure to tell of what it uses.
+    fn tells(&self) -> Tells {
+        Tells { tokens: false, cost: false }
+    }
+
+    /// Can a conversation be resumed with more words?
+    fn resumes(&self) -> bool;
+
+    /// Is what a resumed conversation has used the sum of all its turns, those before included? Else it is this turn's.
+    fn counts_whole_conversations(&self) -> bool {
+        false
+    }
+}
+
+/// A flag between these arguments starts nothing, and if the program does not have it, it says so with these words.
+/// Clients have flags that their help keeps to itself.
+#[derive(Clone, Copy, Debug)]
+pub struct Probe {
+    pub before: &'static [&'static str],
+    pub after: &'static [&'static str],
+    pub refusal: &'static str,
+}
+
+/// What a client tells of what it uses: a budget of anything else is never reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tells {
+    pub tokens: bool,
+    pub cost: bool,
+}
+
+pub trait Conversation: Listener + Send {
+    /// What came of it, when the program has ended.
+    fn finish(self: Box<Self>, end: End) -> Outcome;
+}
+
+/// For people who watch.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Progress {
+    /// The model says something: its first line, as it came. Not safe for a terminal.
+    Says(String),
+    /// It uses a tool: the name, and what on.
+    Uses(String, String),
+    /// What it has used up so far.
+    Spent(Usage),
+}
+
+/// What was used up. Clients count differently; here every token is counted once.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Usage {
+    /// All that the model read, from a cache or not.
+    pub input_tokens: u64,
+    pub output_tokens: u64,
+    /// The part of the input that came from a cache.
+    pub cached_tokens: u64,
+    /// In US dollars, if the client says.
+    pub cost: Option<f64>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Outcome {
+    /// The last message, or structured output as JSON text: where the handoff is looked for if there is no file.
+    pub text: Option<String>,
+    pub usage: Usage,
+    /// What went wrong, as the client itself says, whatever its exit code. It can stand beside a text: an agent that
+    /// was denied one thing may have done its work all the same, which its handoff shows.
+    pub trouble: Option<Trouble>,
+    /// To resume it.
+    pub conversation: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trouble {
+    pub kind: TroubleKind,
+    pub message: String,
+    /// When the other side said to try again.
+    pub retry_after: Option<Duration>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TroubleKind {
+    /// Rate limits, overload, network: nobody's failure, and worth another try.
+    Passing,
+    /// No key, no credit, no such model: another try helps nobody.
+    Setup,
+    /// The client was not allowed to do what the model wanted.
+    Denied,
+    /// The conversation to go on with is not there: everything has to be told again.
+    Forgotten,
+    /// The agent itself failed, or gave up.
+    Failed,
+}
+
+/// Every client, by name.
+pub(crate) fn clients() -> [&'static dyn Client; 5] {
+    [&claude::Claude, &codex::Codex, &gemini::Gemini, &acp::Acp, &command::Command]
+}
+
+pub fn client(name: &str) -> Option<&'static dyn Client> {
+    clients().into_iter().find(|client| client.name() == name)
+}
+
+/// Where a program is: in the folders of `PATH`, or where its path says. Always a whole path, as the program is started
+/// in another folder. A folder of `PATH` that is not a whole path is passed over: it would be somebody else's there.
+pub fn find_program(program: &str, path: Option<&str>) -> Option<PathBuf> {
+    if program.is_empty() || program.contains('\0') {
+        return None;
+    }
+    if program.contains('/') {
+        return std::path::absolute(program).ok().filter(|place| is_program(place));
+    }
+    std::env::split_paths(path?)
+        .filter(|folder| folder.is_absolute())
+        .map(|folder| folder.join(program))
+        .find(|place| is_program(place))
+}
+
+fn is_program(place: &Path) -> bool {
+    std::fs::metadata(place).is_ok_and(|about| about.is_file() && may_run(&about))
+}
+
+#[cfg(unix)]
+fn may_run(about: &std::fs::Metadata) -> bool {
+    std::os::unix::fs::PermissionsExt::mode(&about.permissions()) & 0o111 != 0
+}
+
+#[cfg(not(unix))]
+fn may_run(_: &std::fs::Metadata) -> bool {
+    true
+}
+
+/// What no agent gets to see, whatever a list says: it speaks for others than the agent.
+const SECRET: [&str; 2] = ["INTERLOCK_TOKEN", "INTERLOCK_KEY_FILE"];
+
+/// Does a list of names let a variable through? `NAME*` is every name that begins so; Interlock's own never pass.
+pub(crate) fn lets_through(names: &[&str], variable: &str) -> bool {
+    let listed = |entry: &&str| match entry.strip_suffix('*') {
+        Some(beginning) => variable.starts_with(beginning),
+        None => *entry == variable,
+    };
+    !variable.starts_with("INTERLOCK_") && names.iter().any(listed)
+}
