@@ -8,6 +8,7 @@ use interlock_core::code::Code;
 use interlock_core::id::Name;
 
 use crate::failure::{Exit, Failure};
+use crate::gate_commands;
 use interlock_system::process::{self, Control, End, Limits, Listener, Spec, Stdin, Stream, Talk};
 use interlock_agents::team;
 
@@ -131,15 +132,9 @@ pub(crate) struct Manner<'a> {
     pub(crate) variables: &'a [String],
 }
 
-/// A command as people read it.
-pub(crate) fn line(command: &[Name]) -> String {
-    let words: Vec<&str> = command.iter().map(Name::as_str).collect();
-    words.join(" ")
-}
-
 /// Runs one command; `None` if it was stopped.
 pub(crate) fn run(command: &[Name], manner: &Manner<'_>, control: &Control) -> Result<Option<Outcome>, Failure> {
-    let line = line(command);
+    let line = gate_commands::line(command);
     let mut tail = Tail::default();
     let end = match process::run(&manner.spec(command), control, &mut tail) {
         Ok(End::Stopped) => return Ok(None),

@@ -4,7 +4,7 @@ use interlock_core::decision::{Decision, Next, Warning};
 use interlock_core::workflow::Workflow;
 use serde_json::{Map, Value, json};
 
-use crate::cli::Ending;
+use crate::failure::Ending;
 use interlock_engine::Done;
 use crate::failure::Exit;
 use crate::output::Output;

@@ -33,6 +33,9 @@ pub(crate) enum Exit {
     Unavailable = 5,
 }
 
+/// How a command ends: done, or a result that is itself a refusal, or a failure.
+pub(crate) type Ending = Result<Exit, Failure>;
+
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
         ExitCode::from(exit as u8)

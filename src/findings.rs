@@ -2,7 +2,7 @@
 
 use serde_json::{Value as Json, json};
 
-use crate::cli::Ending;
+use crate::failure::Ending;
 use crate::failure::Exit;
 use crate::output::Output;
 use interlock_system::text::{HEADING, Text};

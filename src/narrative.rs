@@ -356,3 +356,24 @@ pub(crate) fn decision_json(session: &str, event: &Event, record: &RoutingRecord
     document["at"] = json!(rfc3339(event.at));
     Some(document)
 }
+
+/// An event in one line, without what came before it.
+pub(crate) fn summary(data: &Json) -> String {
+    let cause = data["cause"].as_object().and_then(|cause| cause.values().next());
+    let said = |name: &str| cause.and_then(|cause| cause.get(name)).and_then(Json::as_str).unwrap_or_default();
+    let number = |name: &str| cause.and_then(|cause| cause.get(name)).and_then(Json::as_u64);
+    let mut parts = Vec::new();
+    parts.extend(number("assignment").map(|id| format!("a{id}")));
+    parts.extend(number("question").map(|id| format!("q{id}")));
+    for name in
+        ["title", "group", "status", "command", "code", "option", "text", "why", "message", "by", "client", "hook"]
+    {
+        parts.extend(Some(said(name)).filter(|text| !text.is_empty()).map(str::to_owned));
+    }
+    if let Some(action) = data["decision"]["action"].as_str() {
+        let next = data["decision"]["next"].as_array();
+        let roles: Vec<&str> = next.into_iter().flatten().filter_map(|next| next["role"].as_str()).collect();
+        parts.push(format!("-> d{} {action} {}", data["decision"]["id"], roles.join(", ")).trim_end().to_owned());
+    }
+    parts.join("  ")
+}

@@ -5,8 +5,9 @@ use interlock_core::code::Code;
 use interlock_core::command::{self, Choice, Command};
 use interlock_core::id::Name;
 
-use crate::cli::place::{Place, person};
-use crate::cli::{Ending, examples};
+use crate::place::{Place, person};
+use crate::cli::examples;
+use crate::failure::Ending;
 use crate::decision;
 use interlock_engine::{Engine, Order, QuestionRef, Task};
 use crate::failure::{Exit, Failure};

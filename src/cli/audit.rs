@@ -9,8 +9,9 @@ use interlock_core::rejection::Rejection;
 use serde_json::json;
 
 use interlock_store::audit::{self, Head, Report};
-use crate::cli::place::{Place, keyring};
-use crate::cli::{Ending, examples};
+use crate::place::{Place, keyring};
+use crate::cli::examples;
+use crate::failure::Ending;
 use crate::failure::{Exit, Failure};
 use crate::input;
 use crate::output::Output;

@@ -1,7 +1,8 @@
 use clap::{Args, ValueHint};
 use serde_json::json;
 
-use crate::cli::{Ending, examples};
+use crate::cli::examples;
+use crate::failure::Ending;
 use crate::failure::{Exit, Failure, Sources};
 use crate::library;
 use crate::output::{Output, complain};

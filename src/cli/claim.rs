@@ -4,8 +4,9 @@ use clap::Args;
 use interlock_core::code::Code;
 use serde_json::json;
 
-use crate::cli::place::Place;
-use crate::cli::{Ending, examples};
+use crate::place::Place;
+use crate::cli::examples;
+use crate::failure::Ending;
 use interlock_system::clock::rfc3339;
 use interlock_engine::{AssignmentRef, Order, Task};
 use crate::failure::{Exit, Failure};

@@ -7,8 +7,9 @@ use interlock_core::id::Name;
 use interlock_core::state::SessionStatus;
 use serde_json::json;
 
-use crate::cli::place::{Place, person};
-use crate::cli::{Ending, examples};
+use crate::place::{Place, person};
+use crate::cli::examples;
+use crate::failure::Ending;
 use interlock_engine::{Engine, Order, Task};
 use crate::failure::{Exit, Failure};
 use crate::output::Output;

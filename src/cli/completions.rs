@@ -2,7 +2,8 @@ use clap::{Args, CommandFactory as _, ValueEnum as _};
 use clap_complete::Shell;
 use serde_json::json;
 
-use crate::cli::{Cli, Ending, examples};
+use crate::cli::{Cli, examples};
+use crate::failure::Ending;
 use crate::failure::Exit;
 use crate::output::Output;
 

@@ -6,8 +6,9 @@ use interlock_core::event::Event;
 use interlock_core::rejection::Rejection;
 use serde_json::{Value as Json, json};
 
-use crate::cli::place::Place;
-use crate::cli::{Ending, examples};
+use crate::place::Place;
+use crate::cli::examples;
+use crate::failure::Ending;
 use interlock_system::clock::rfc3339;
 use interlock_engine::Engine;
 use crate::failure::{Exit, Failure};

@@ -7,9 +7,10 @@ use clap::Args;
 use serde_json::json;
 
 use interlock_agents::find_program;
-use crate::cli::place::{Place, keyring};
+use crate::place::{Place, keyring};
 use crate::cli::run::{self, TEAM_FILE};
-use crate::cli::{Ending, examples};
+use crate::cli::examples;
+use crate::failure::Ending;
 use crate::failure::Failure;
 use crate::findings::{self, Finding, Problem};
 use crate::git::Project;

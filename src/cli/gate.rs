@@ -9,8 +9,9 @@ use interlock_core::command::{Command, GateFinished};
 use interlock_core::id::Name;
 use interlock_core::rejection::Rejection;
 
-use crate::cli::place::Place;
-use crate::cli::{Ending, examples, run};
+use crate::place::Place;
+use crate::cli::{examples, run};
+use crate::failure::Ending;
 use crate::decision;
 use interlock_engine::{Engine, GateRef, Live, Order, Task};
 use crate::failure::{Exit, Failure};

@@ -5,8 +5,9 @@ use std::path::Path;
 
 use clap::Args;
 
-use crate::cli::place::Place;
-use crate::cli::{Ending, examples};
+use crate::place::Place;
+use crate::cli::examples;
+use crate::failure::Ending;
 use crate::failure::Exit;
 use crate::hooks::{Call, Client, answer};
 use crate::input;

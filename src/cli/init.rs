@@ -9,8 +9,9 @@ use interlock_core::code::Code;
 use interlock_core::workflow::builtin;
 use serde_json::json;
 
-use crate::cli::place::{FOLDER, Place, keyring};
-use crate::cli::{Ending, examples};
+use crate::place::{FOLDER, Place, keyring};
+use crate::cli::examples;
+use crate::failure::Ending;
 use interlock_system::clock;
 use crate::failure::{Exit, Failure};
 use interlock_system::files;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use interlock_core::code::Code;
 use interlock_core::id::Name;
 
-use crate::cli::place::Place;
+use crate::place::Place;
 use crate::cli::run::Run;
 use crate::failure::Failure;
 use crate::run::Ended;

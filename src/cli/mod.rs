@@ -20,7 +20,6 @@ pub(crate) mod log;
 mod mcp;
 mod pause;
 mod people;
-mod place;
 mod plugin;
 mod question;
 mod rebuild;
@@ -39,12 +38,10 @@ use std::ffi::OsString;
 
 use clap::{Parser, Subcommand};
 
-use crate::failure::{Exit, Failure};
+use crate::failure::Exit;
 use crate::output::Output;
-pub(crate) use place::{Place, keyring, person, workspaces};
-
-/// How a command ends: done, or a result that is itself a refusal, or a failure.
-pub(crate) type Ending = Result<Exit, Failure>;
+use crate::failure::Ending;
+use crate::place::Place;
 
 /// Starts the part of a help text that shows how a command is used.
 macro_rules! examples {

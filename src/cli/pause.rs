@@ -7,8 +7,9 @@ use clap::Args;
 use interlock_core::id::Name;
 use serde_json::json;
 
-use crate::cli::place::Place;
-use crate::cli::{Ending, examples};
+use crate::place::Place;
+use crate::cli::examples;
+use crate::failure::Ending;
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
 use interlock_system::text::{NAME, Text};

@@ -5,8 +5,9 @@ use interlock_core::command::{self, Command};
 use interlock_core::id::Name;
 
 use crate::cli::leave;
-use crate::cli::place::{Place, person};
-use crate::cli::{Ending, examples};
+use crate::place::{Place, person};
+use crate::cli::examples;
+use crate::failure::Ending;
 use crate::decision;
 use interlock_engine::{Order, Task};
 use crate::failure::Exit;

@@ -8,9 +8,10 @@ use interlock_core::code::Code;
 use serde_json::{Value as Json, json};
 
 use crate::cli::hook::client;
-use crate::cli::place::Place;
-use crate::cli::session::start::workflow_name;
-use crate::cli::{Ending, examples};
+use crate::place::Place;
+use crate::session_start::workflow_name;
+use crate::cli::examples;
+use crate::failure::Ending;
 use crate::failure::{Exit, Failure};
 use crate::findings;
 use crate::hooks::Client;

@@ -8,8 +8,9 @@ use interlock_core::rejection::Rejection;
 use serde_json::json;
 
 use interlock_prompt::QuestionBrief;
-use crate::cli::place::Place;
-use crate::cli::{Ending, examples};
+use crate::place::Place;
+use crate::cli::examples;
+use crate::failure::Ending;
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
 use interlock_system::text::{NAME, Text};

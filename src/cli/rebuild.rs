@@ -6,8 +6,9 @@ use serde_json::json;
 
 use interlock_store::audit::{self, Folded, Kind};
 use crate::cli::audit::{sessions, unlocked};
-use crate::cli::place::Place;
-use crate::cli::{Ending, examples};
+use crate::place::Place;
+use crate::cli::examples;
+use crate::failure::Ending;
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
 use interlock_system::text::{HEADING, Text};

@@ -10,8 +10,9 @@ use interlock_core::code::Code;
 use interlock_core::handoff;
 use interlock_core::id::Digest;
 
-use crate::cli::place::Place;
-use crate::cli::{Ending, examples};
+use crate::place::Place;
+use crate::cli::examples;
+use crate::failure::Ending;
 use interlock_engine::{AssignmentRef, Given, Order, Task};
 use crate::failure::{Exit, Failure};
 use interlock_store::keys::Secret;

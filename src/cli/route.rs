@@ -6,8 +6,10 @@ use interlock_core::route::{self, Query, Refused, Speaker};
 use interlock_core::workflow::{GuardSource, Workflow};
 use serde_json::Value;
 
-use crate::cli::values::{Context, Pair, Scope};
-use crate::cli::{Ending, examples};
+use crate::cli::values::{Context, Scope};
+use crate::setting::Pair;
+use crate::cli::examples;
+use crate::failure::Ending;
 use crate::decision;
 use crate::failure::{Exit, Failure, Sources};
 use crate::library;

@@ -5,8 +5,9 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use clap::Args;
 use serde_json::json;
 
-use crate::cli::place::{Place, keyring};
-use crate::cli::{Ending, examples};
+use crate::place::{Place, keyring};
+use crate::cli::examples;
+use crate::failure::Ending;
 use crate::failure::{Exit, Failure};
 use crate::output::{Output, complain};
 use interlock_system::text::{HEADING, NAME, Text};

@@ -1,22 +1,12 @@
 //! `interlock why`
 
 use clap::Args;
-use interlock_core::code::Code;
-use interlock_core::event::{Cause, Event};
-use interlock_core::id::{Digest, Name};
-use interlock_core::rejection::Rejection;
-use interlock_core::workflow::{Workflow, load_pinned};
-use serde_json::Value as Json;
 
-use crate::cli::place::Place;
-use crate::cli::{Ending, examples};
-use interlock_engine::DecisionRef;
-use crate::explanation::{EventExplanation, Explanation};
-use crate::failure::{Exit, Failure};
-use crate::narrative::Narrator;
+use crate::cli::examples;
+use crate::explain::{Subject, explained};
+use crate::failure::{Ending, Exit};
 use crate::output::Output;
-use interlock_system::text::Text;
-use interlock_store::{EventRow, SessionHead, Store as _, View};
+use crate::place::Place;
 
 /// Explain a decision: who reported what, the rule that decided, the facts that it read
 ///
@@ -33,34 +23,6 @@ pub(crate) struct Why {
     subject: Subject,
 }
 
-/// What is explained.
-#[derive(Clone)]
-pub(crate) enum Subject {
-    Decision(DecisionRef),
-    Event { session: Name, seq: u64 },
-}
-
-impl Subject {
-    pub(crate) fn session(&self) -> &str {
-        match self {
-            Self::Decision(reference) => &reference.session,
-            Self::Event { session, .. } => session,
-        }
-    }
-
-    pub(crate) fn parse(text: &str) -> Result<Self, String> {
-        let event = text.rsplit_once(".e").filter(|(session, _)| !session.is_empty());
-        if let Some((session, seq)) = event.and_then(|(session, digits)| Some((session, digits.parse().ok()?))) {
-            return Ok(Self::Event { session: Name::new(session), seq });
-        }
-        let how = "such an id reads SESSION.d12, or SESSION.e5 for event 5 of the log";
-        DecisionRef::parse(text).map(Self::Decision).map_err(|_| how.to_owned())
-    }
-}
-
-/// Events read at a time.
-const BATCH: usize = 512;
-
 impl Why {
     pub(crate) fn run(&self, output: Output, place: &Place) -> Ending {
         let (document, text) = explained(place, &self.subject)?;
@@ -71,86 +33,4 @@ impl Why {
         }
         Ok(Exit::Done)
     }
-}
-
-/// A decision or an event, for scripts and for people.
-pub(crate) fn explained(place: &Place, subject: &Subject) -> Result<(Json, Text), Failure> {
-    match subject {
-        Subject::Decision(reference) => explained_decision(place, reference),
-        Subject::Event { session, seq } => explained_event(place, session, *seq),
-    }
-}
-
-fn explained_decision(place: &Place, reference: &DecisionRef) -> Result<(Json, Text), Failure> {
-    let mut store = place.store()?;
-    let mut view = store.view()?;
-    let session = known_session(&mut *view, &reference.session)?;
-    let Some(row) = view.event_of_decision(session.key, reference.id.0)? else { return Err(unknown(reference).into()) };
-    explain_row(&mut *view, &session, &row)
-}
-
-fn explained_event(place: &Place, session: &Name, seq: u64) -> Result<(Json, Text), Failure> {
-    let mut store = place.store()?;
-    let mut view = store.view()?;
-    let head = known_session(&mut *view, session)?;
-    let row = view.events(head.key, seq.saturating_sub(1), 1)?.into_iter().find(|row| row.seq == seq);
-    let Some(row) = row else {
-        let message = format!("the log of `{session}` has no event {seq}");
-        return Err(Rejection::new(Code::NoDecision, message).into());
-    };
-    explain_row(&mut *view, &head, &row)
-}
-
-fn known_session(view: &mut dyn View, id: &str) -> Result<SessionHead, Failure> {
-    let missing = || Failure::from(Rejection::new(Code::NoSession, format!("there is no session `{id}`")));
-    view.session(id)?.ok_or_else(missing)
-}
-
-fn explain_row(view: &mut dyn View, head: &SessionHead, row: &EventRow) -> Result<(Json, Text), Failure> {
-    let event = read_event(&row.data)?;
-    let narrator = read_before(view, head, row.seq)?;
-    let (session, narrator) = (head.id.as_str(), &narrator);
-    let Some(decision) = &event.decision else {
-        let explanation = EventExplanation { session, seq: row.seq, event: &event, narrator };
-        return Ok((explanation.json(), explanation.text()));
-    };
-    // A later upgrade has other lines. The event that starts a session decides by the workflow that it pins.
-    let mut pinned = narrator.workflow_hash;
-    if let Cause::Started { workflow_hash, .. } | Cause::Upgraded { workflow_hash, .. } = &event.cause {
-        pinned = Some(*workflow_hash);
-    }
-    let workflow = pinned_workflow(view, pinned.unwrap_or(head.workflow_hash))?;
-    let explanation = Explanation { session, event: &event, decision, workflow: &workflow, narrator };
-    Ok((explanation.json(), explanation.text()))
-}
-
-/// Everything that was known before this event: who held what, and the pinned workflow.
-fn read_before(view: &mut dyn View, session: &SessionHead, seq: u64) -> Result<Narrator, Failure> {
-    let mut narrator = Narrator::default();
-    let mut after = 0;
-    while after + 1 < seq {
-        let limit = BATCH.min(usize::try_from(seq - 1 - after).unwrap_or(BATCH));
-        let rows = view.events(session.key, after, limit)?;
-        let Some(last) = rows.last() else { break };
-        after = last.seq;
-        for row in &rows {
-            narrator.learn(&read_event(&row.data)?);
-        }
-    }
-    Ok(narrator)
-}
-
-fn read_event(data: &str) -> Result<Event, Failure> {
-    serde_json::from_str(data)
-        .map_err(|_| Failure::new(Exit::Refused, Code::ChainBroken, "an event of this session cannot be read"))
-}
-
-fn pinned_workflow(view: &mut dyn View, hash: Digest) -> Result<Workflow, Failure> {
-    let pinned = view.workflow(hash)?;
-    let workflow = pinned.and_then(|pinned| load_pinned(&pinned.sources).workflow);
-    workflow.ok_or_else(|| Failure::new(Exit::Refused, Code::PinnedChanged, "the pinned workflow cannot be read"))
-}
-
-fn unknown(reference: &DecisionRef) -> Rejection {
-    Rejection::new(Code::NoDecision, format!("there is no decision {reference}"))
 }

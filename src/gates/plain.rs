@@ -81,7 +81,7 @@ impl CheckRoom<'_> {
             if !outcome.passed {
                 result.passed = false;
                 result.failed = command.cloned();
-                result.failed_line = checks::line(&line);
+                result.failed_line = crate::gate_commands::line(&line);
                 break;
             }
         }

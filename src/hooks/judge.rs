@@ -12,8 +12,8 @@ use interlock_core::id::Name;
 use interlock_core::watch::{Sighting, Via};
 use interlock_core::workflow::Workflow;
 
-use crate::cli::Place;
-use crate::cli::workspaces;
+use crate::place::Place;
+use crate::place::workspaces;
 use interlock_engine::{Engine, Live, Order, Task};
 use crate::failure::{Exit, Failure};
 use crate::gates::GateFiles;

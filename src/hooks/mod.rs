@@ -30,7 +30,7 @@ use interlock_core::code::Code;
 use interlock_core::id::Digest;
 use serde_json::Value as Json;
 
-use crate::cli::Place;
+use crate::place::Place;
 use crate::failure::Failure;
 use interlock_system::process;
 use globs::fitting;

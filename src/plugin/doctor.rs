@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value as Json;
 
-use crate::cli::Place;
+use crate::place::Place;
 use interlock_engine::Live;
 use crate::failure::Failure;
 use crate::findings::{Finding, Problem};

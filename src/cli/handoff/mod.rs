@@ -3,7 +3,8 @@ mod schema;
 
 use clap::Subcommand;
 
-use crate::cli::{Ending, examples};
+use crate::cli::examples;
+use crate::failure::Ending;
 use crate::output::Output;
 
 /// Look at handoffs: the structured results that agents give at the end

@@ -1,7 +1,8 @@
 use clap::{Args, ValueHint};
 use interlock_core::handoff;
 
-use crate::cli::{Ending, examples};
+use crate::cli::examples;
+use crate::failure::Ending;
 use crate::failure::Exit;
 use crate::library;
 use crate::output::Output;

@@ -8,8 +8,8 @@ mod upgrade;
 
 use clap::Subcommand;
 
-use crate::cli::Ending;
-use crate::cli::place::Place;
+use crate::failure::Ending;
+use crate::place::Place;
 use crate::output::Output;
 
 /// Start sessions, and see how they stand

@@ -3,8 +3,9 @@
 use clap::Args;
 use serde_json::json;
 
-use crate::cli::place::Place;
-use crate::cli::{Ending, examples};
+use crate::place::Place;
+use crate::cli::examples;
+use crate::failure::Ending;
 use crate::failure::Exit;
 use crate::output::Output;
 use crate::standing;

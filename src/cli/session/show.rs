@@ -2,8 +2,9 @@
 
 use clap::Args;
 
-use crate::cli::place::Place;
-use crate::cli::{Ending, examples};
+use crate::place::Place;
+use crate::cli::examples;
+use crate::failure::Ending;
 use crate::failure::Exit;
 use crate::library;
 use crate::output::Output;

@@ -8,8 +8,9 @@ use interlock_core::workflow::dropped_requirements;
 use serde_json::json;
 use similar::TextDiff;
 
-use crate::cli::place::{Place, person};
-use crate::cli::{Ending, examples};
+use crate::place::{Place, person};
+use crate::cli::examples;
+use crate::failure::Ending;
 use interlock_engine::{Order, Task};
 use crate::failure::Exit;
 use crate::library;

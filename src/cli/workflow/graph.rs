@@ -1,6 +1,7 @@
 use clap::{Args, ValueEnum, ValueHint};
 
-use crate::cli::{Ending, examples};
+use crate::cli::examples;
+use crate::failure::Ending;
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
 use crate::graph;

@@ -4,7 +4,8 @@ use clap::Args;
 use interlock_core::workflow::{BUILTINS, load_builtin};
 use serde_json::json;
 
-use crate::cli::{Ending, examples};
+use crate::cli::examples;
+use crate::failure::Ending;
 use crate::failure::Exit;
 use crate::output::Output;
 use interlock_system::text::{NAME, Text, columns, wrap};

@@ -5,7 +5,8 @@ mod show;
 
 use clap::Subcommand;
 
-use crate::cli::{Ending, examples};
+use crate::cli::examples;
+use crate::failure::Ending;
 use crate::output::Output;
 
 /// Look at workflows: the built-in ones, and the schema of the files

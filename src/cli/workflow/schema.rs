@@ -1,6 +1,7 @@
 use clap::Args;
 
-use crate::cli::{Ending, examples};
+use crate::cli::examples;
+use crate::failure::Ending;
 use crate::failure::Exit;
 use crate::output::Output;
 

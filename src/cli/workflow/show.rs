@@ -3,7 +3,8 @@ use interlock_core::id::Name;
 use interlock_core::workflow::{Guard, Loaded, Role, Workflow};
 use serde_json::{Map, Value as Json, json};
 
-use crate::cli::{Ending, examples};
+use crate::cli::examples;
+use crate::failure::Ending;
 use crate::failure::{Exit, Failure};
 use crate::library;
 use crate::output::Output;

@@ -15,7 +15,7 @@ use rmcp::service::{RequestContext, RoleServer};
 use serde_json::json;
 
 use interlock_agents::Tool;
-use crate::cli::handoff::check::document;
+use crate::handoff_check::document;
 use crate::contract::Contract;
 use crate::failure::{Exit, Failure, Sources};
 use interlock_prompt::handin;

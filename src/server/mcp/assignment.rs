@@ -3,7 +3,7 @@
 use interlock_core::code::Code;
 use serde_json::json;
 
-use crate::cli::Place;
+use crate::place::Place;
 use interlock_system::clock::rfc3339;
 use interlock_engine::{AssignmentRef, Order, Task};
 use crate::failure::{Exit, Failure};

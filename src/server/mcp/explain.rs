@@ -1,13 +1,13 @@
 //! Why a decision was made, or what an event of the log was.
 
-use crate::cli::Place;
-use crate::cli::why::{self, Subject};
+use crate::place::Place;
+use crate::explain::{self, Subject};
 use crate::server::mcp::arguments::{Explain, bad_id};
 use crate::server::mcp::told::{Outcome, Told};
 
 pub(super) fn explain(explain: &Explain, place: &Place) -> Outcome {
     let subject = Subject::parse(&explain.decision).map_err(|how| bad_id(&explain.decision, &how))?;
-    let (facts, _) = why::explained(place, &subject)?;
+    let (facts, _) = explain::explained(place, &subject)?;
     let session = subject.session();
     let next = match facts["rule"].as_str() {
         Some(rule) => format!("Rule `{rule}` decided it, and it stands: go on with whats_next {session}."),

@@ -7,8 +7,8 @@ use interlock_core::rejection::Rejection;
 use interlock_core::workflow::Workflow;
 use serde_json::{Value as Json, json};
 
-use crate::cli::Place;
-use crate::cli::handoff::check::{document, held_against as checked_against, known_phase};
+use crate::place::Place;
+use crate::handoff_check::{document, held_against as checked_against, known_phase};
 use interlock_engine::{AssignmentRef, Done, Order, Surroundings, Task, examine};
 use crate::failure::{Exit, Failure};
 use interlock_store::keys::Secret;

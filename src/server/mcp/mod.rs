@@ -35,7 +35,8 @@ use rmcp::{ServerHandler, ServiceExt as _};
 use tokio::runtime::Builder;
 use tokio::task;
 
-use crate::cli::{Ending, Place};
+use crate::failure::Ending;
+use crate::place::Place;
 use crate::failure::{Exit, Failure};
 use told::refused;
 

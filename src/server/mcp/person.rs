@@ -16,7 +16,7 @@ use rmcp::model::{
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::{Value as Json, json};
 
-use crate::cli::{Place, person};
+use crate::place::{Place, person};
 use interlock_system::clock;
 use interlock_engine::{Order, QuestionRef, Task};
 use crate::failure::{Exit, Failure};

@@ -5,8 +5,8 @@
 use interlock_core::workflow::{Role, Workflow};
 use rmcp::model::{GetPromptResult, Prompt, PromptArgument, PromptMessage, Role as Speaker};
 
-use crate::cli::Place;
-use crate::cli::session::start::workflow_name;
+use crate::place::Place;
+use crate::session_start::workflow_name;
 use crate::failure::Failure;
 use crate::library;
 use crate::roles::{held, text};

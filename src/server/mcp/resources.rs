@@ -6,8 +6,9 @@ use interlock_core::workflow::BUILTINS;
 use rmcp::model::{ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
 use serde_json::{Value as Json, json};
 
-use crate::cli::session::start::workflow_name;
-use crate::cli::{Place, log};
+use crate::session_start::workflow_name;
+use crate::narrative;
+use crate::place::Place;
 use interlock_system::clock::rfc3339;
 use crate::failure::{Exit, Failure};
 use interlock_store::{EventRow, Store as _};
@@ -136,5 +137,5 @@ fn page(place: &Place, id: &str, after: u64) -> Result<String, Failure> {
 /// An event in a line; `interlock log` has it whole.
 fn event(row: &EventRow) -> Json {
     let data: Json = serde_json::from_str(&row.data).unwrap_or_default();
-    json!({ "seq": row.seq, "kind": row.kind, "at": rfc3339(row.at), "what": log::summary(&data), "hash": row.hash.to_string() })
+    json!({ "seq": row.seq, "kind": row.kind, "at": rfc3339(row.at), "what": narrative::summary(&data), "hash": row.hash.to_string() })
 }

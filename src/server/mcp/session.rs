@@ -5,9 +5,9 @@ use interlock_core::id::Name;
 use interlock_core::workflow::BUILTINS;
 use serde_json::{Value as Json, json};
 
-use crate::cli::Place;
-use crate::cli::session::start::{Beginning, LARGEST_MISSION, workflow_name};
-use crate::cli::values::Pair;
+use crate::place::Place;
+use crate::session_start::{Beginning, LARGEST_MISSION, workflow_name};
+use crate::setting::Pair;
 use crate::failure::{Exit, Failure};
 use crate::library;
 use crate::server::mcp::arguments::{OfSession, Start};

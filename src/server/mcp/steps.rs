@@ -3,7 +3,7 @@
 use interlock_core::state::SessionStatus;
 use interlock_core::watch::Via;
 
-use crate::cli::Place;
+use crate::place::Place;
 use interlock_engine::Live;
 use crate::failure::Failure;
 

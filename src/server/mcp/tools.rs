@@ -7,7 +7,7 @@ use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value as Json, json};
 
 use interlock_agents as agents;
-use crate::cli::Place;
+use crate::place::Place;
 use crate::failure::Failure;
 use crate::server::mcp::arguments::{self, Ask, Check, Claim, Explain, OfSession, Report, Start};
 use crate::server::mcp::told::Outcome;
