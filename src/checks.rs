@@ -7,8 +7,8 @@ use std::time::Duration;
 use interlock_core::code::Code;
 use interlock_core::id::Name;
 
-use crate::failure::{Exit, Failure};
-use crate::gate_commands;
+use interlock_app::failure::{Exit, Failure};
+use interlock_app::gate_commands;
 use interlock_system::process::{self, Control, End, Limits, Listener, Spec, Stdin, Stream, Talk};
 use interlock_agents::team;
 

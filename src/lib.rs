@@ -4,35 +4,15 @@
 
 mod checks;
 mod cli;
-mod contract;
-mod decision;
-mod explain;
-mod explanation;
-mod failure;
-mod findings;
-mod gate_commands;
 mod gates;
 mod git;
 mod graph;
-mod handoff_check;
 mod hooks;
 mod import;
-mod input;
-mod library;
-mod markdown;
-mod narrative;
-mod output;
-mod pages;
-mod place;
 mod plugin;
-mod report;
-mod roles;
 mod run;
 mod scope;
-mod session_start;
-mod setting;
 pub mod server;
-mod standing;
 
 use std::panic;
 use std::process::ExitCode;
@@ -40,7 +20,7 @@ use std::sync::Mutex;
 
 use interlock_core::code::Code;
 
-use crate::failure::{Exit, Failure};
+use interlock_app::failure::{Exit, Failure};
 
 /// What a panic said and where, for the one message that people get to see.
 static FAULT: Mutex<Option<String>> = Mutex::new(None);

@@ -5,13 +5,13 @@ use interlock_core::code::Code;
 use interlock_core::command::{self, Choice, Command};
 use interlock_core::id::Name;
 
-use crate::place::{Place, person};
+use interlock_app::place::{Place, person};
 use crate::cli::examples;
-use crate::failure::Ending;
-use crate::decision;
+use interlock_app::failure::Ending;
+use interlock_app::decision;
 use interlock_engine::{Engine, Order, QuestionRef, Task};
-use crate::failure::{Exit, Failure};
-use crate::output::Output;
+use interlock_app::failure::{Exit, Failure};
+use interlock_app::output::Output;
 use interlock_system::sanitise;
 
 /// Answer a question (takes the operator key)

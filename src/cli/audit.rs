@@ -9,12 +9,12 @@ use interlock_core::rejection::Rejection;
 use serde_json::json;
 
 use interlock_store::audit::{self, Head, Report};
-use crate::place::{Place, keyring};
+use interlock_app::place::{Place, keyring};
 use crate::cli::examples;
-use crate::failure::Ending;
-use crate::failure::{Exit, Failure};
-use crate::input;
-use crate::output::Output;
+use interlock_app::failure::Ending;
+use interlock_app::failure::{Exit, Failure};
+use interlock_app::input;
+use interlock_app::output::Output;
 use interlock_system::text::{HEADING, NAME, Text};
 use interlock_system::sanitise;
 use interlock_store::chain::ChainKey;

@@ -2,12 +2,12 @@ use clap::{Args, ValueHint};
 use serde_json::json;
 
 use crate::cli::examples;
-use crate::failure::Ending;
-use crate::failure::{Exit, Failure, Sources};
-use crate::library;
-use crate::output::{Output, complain};
+use interlock_app::failure::Ending;
+use interlock_app::failure::{Exit, Failure, Sources};
+use interlock_app::library;
+use interlock_app::output::{Output, complain};
 use interlock_system::text::{NAME, Text};
-use crate::report;
+use interlock_app::report;
 
 /// Load a workflow and report everything that is wrong with it
 ///

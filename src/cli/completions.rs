@@ -3,9 +3,9 @@ use clap_complete::Shell;
 use serde_json::json;
 
 use crate::cli::{Cli, examples};
-use crate::failure::Ending;
-use crate::failure::Exit;
-use crate::output::Output;
+use interlock_app::failure::Ending;
+use interlock_app::failure::Exit;
+use interlock_app::output::Output;
 
 /// Print the completions of a shell
 ///

@@ -6,14 +6,14 @@ use interlock_core::event::Event;
 use interlock_core::rejection::Rejection;
 use serde_json::{Value as Json, json};
 
-use crate::place::Place;
+use interlock_app::place::Place;
 use crate::cli::examples;
-use crate::failure::Ending;
+use interlock_app::failure::Ending;
 use interlock_system::clock::rfc3339;
 use interlock_engine::Engine;
-use crate::failure::{Exit, Failure};
-use crate::narrative::{Narrator, RoutingRecord, consequence, decision_json};
-use crate::output::Output;
+use interlock_app::failure::{Exit, Failure};
+use interlock_app::narrative::{Narrator, RoutingRecord, consequence, decision_json};
+use interlock_app::output::Output;
 use interlock_system::text::{HEADING, NAME, Text};
 use interlock_system::sanitise;
 

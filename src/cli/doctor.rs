@@ -7,15 +7,15 @@ use clap::Args;
 use serde_json::json;
 
 use interlock_agents::find_program;
-use crate::place::{Place, keyring};
+use interlock_app::place::{Place, keyring};
 use crate::cli::run::{self, TEAM_FILE};
 use crate::cli::examples;
-use crate::failure::Ending;
-use crate::failure::Failure;
-use crate::findings::{self, Finding, Problem};
+use interlock_app::failure::Ending;
+use interlock_app::failure::Failure;
+use interlock_app::findings::{self, Finding, Problem};
 use crate::git::Project;
-use crate::library;
-use crate::output::Output;
+use interlock_app::library;
+use interlock_app::output::Output;
 use interlock_store::Store as _;
 use interlock_agents::team::{Part, Team, examine};
 

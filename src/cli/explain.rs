@@ -5,12 +5,12 @@ use interlock_core::code::Code;
 use serde_json::json;
 
 use crate::cli::examples;
-use crate::failure::Ending;
-use crate::failure::{Exit, Failure};
-use crate::output::Output;
+use interlock_app::failure::Ending;
+use interlock_app::failure::{Exit, Failure};
+use interlock_app::output::Output;
 use interlock_system::text::{NAME, Text, columns};
-use crate::markdown;
-use crate::pages;
+use interlock_app::markdown;
+use interlock_app::pages;
 
 /// Explain a code: what happened, an example, and how to mend it
 ///

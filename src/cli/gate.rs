@@ -9,17 +9,17 @@ use interlock_core::command::{Command, GateFinished};
 use interlock_core::id::Name;
 use interlock_core::rejection::Rejection;
 
-use crate::place::Place;
+use interlock_app::place::Place;
 use crate::cli::{examples, run};
-use crate::failure::Ending;
-use crate::decision;
+use interlock_app::failure::Ending;
+use interlock_app::decision;
 use interlock_engine::{Engine, GateRef, Live, Order, Task};
-use crate::failure::{Exit, Failure};
+use interlock_app::failure::{Exit, Failure};
 use crate::gates::{
     self, CheckRoom, CheckSubject, GateCommand, GateOutcome, GateSession, ObjectsOf, PassedCommands, PlainProject,
 };
 use crate::git::Project;
-use crate::output::{Output, complain};
+use interlock_app::output::{Output, complain};
 use interlock_system::text::Text;
 use interlock_system::process::Control;
 use interlock_agents::team::Team;

@@ -5,12 +5,12 @@ use std::path::Path;
 
 use clap::Args;
 
-use crate::place::Place;
+use interlock_app::place::Place;
 use crate::cli::examples;
-use crate::failure::Ending;
-use crate::failure::Exit;
+use interlock_app::failure::Ending;
+use interlock_app::failure::Exit;
 use crate::hooks::{Call, Client, answer};
-use crate::input;
+use interlock_app::input;
 
 /// What a client sends is read up to here: a tool call can hold a whole file.
 const LARGEST: u64 = 256 << 20;

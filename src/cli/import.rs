@@ -4,11 +4,11 @@ use clap::{Args, Subcommand, ValueHint};
 use serde_json::json;
 
 use crate::cli::examples;
-use crate::failure::Ending;
-use crate::failure::{Exit, Failure};
+use interlock_app::failure::Ending;
+use interlock_app::failure::{Exit, Failure};
 use crate::import::bazinga;
-use crate::input;
-use crate::output::{Output, complain};
+use interlock_app::input;
+use interlock_app::output::{Output, complain};
 use interlock_system::text::Text;
 
 /// Far above any file of transitions.

@@ -9,13 +9,13 @@ use interlock_core::event::{Cause, Event};
 use interlock_core::rejection::Rejection;
 use serde_json::{Value as Json, json};
 
-use crate::place::Place;
+use interlock_app::place::Place;
 use crate::cli::examples;
-use crate::failure::Ending;
+use interlock_app::failure::Ending;
 use interlock_system::clock::rfc3339;
-use crate::failure::{Exit, Failure};
-use crate::narrative::{Narrator, completes_session, consequence, further_problems};
-use crate::output::Output;
+use interlock_app::failure::{Exit, Failure};
+use interlock_app::narrative::{Narrator, completes_session, consequence, further_problems};
+use interlock_app::output::Output;
 use interlock_system::text::{ALARM, Text, wrap};
 use interlock_system::sanitise;
 use interlock_store::sqlite::Sqlite;

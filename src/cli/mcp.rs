@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 
-use crate::place::Place;
+use interlock_app::place::Place;
 use crate::cli::examples;
-use crate::failure::Ending;
+use interlock_app::failure::Ending;
 use crate::server;
 
 /// Serve a model that orchestrates: MCP on stdin and stdout (takes the spawner key)

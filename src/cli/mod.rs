@@ -38,10 +38,10 @@ use std::ffi::OsString;
 
 use clap::{Parser, Subcommand};
 
-use crate::failure::Exit;
-use crate::output::Output;
-use crate::failure::Ending;
-use crate::place::Place;
+use interlock_app::failure::Exit;
+use interlock_app::output::Output;
+use interlock_app::failure::Ending;
+use interlock_app::place::Place;
 
 /// Starts the part of a help text that shows how a command is used.
 macro_rules! examples {

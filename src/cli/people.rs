@@ -5,17 +5,17 @@ use interlock_core::command::{self, Command};
 use interlock_core::id::Name;
 
 use crate::cli::leave;
-use crate::place::{Place, person};
+use interlock_app::place::{Place, person};
 use crate::cli::examples;
-use crate::failure::Ending;
-use crate::decision;
+use interlock_app::failure::Ending;
+use interlock_app::decision;
 use interlock_engine::{Order, Task};
-use crate::failure::Exit;
-use crate::narrative::Narrator;
-use crate::output::{Output, complain};
+use interlock_app::failure::Exit;
+use interlock_app::narrative::Narrator;
+use interlock_app::output::{Output, complain};
 use interlock_system::text::Text;
 use interlock_system::sanitise;
-use crate::standing;
+use interlock_app::standing;
 
 /// Defer a group that waits for something outside (takes the operator key)
 ///

@@ -8,15 +8,15 @@ use interlock_core::code::Code;
 use serde_json::{Value as Json, json};
 
 use crate::cli::hook::client;
-use crate::place::Place;
-use crate::session_start::workflow_name;
+use interlock_app::place::Place;
+use interlock_app::session_start::workflow_name;
 use crate::cli::examples;
-use crate::failure::Ending;
-use crate::failure::{Exit, Failure};
-use crate::findings;
+use interlock_app::failure::Ending;
+use interlock_app::failure::{Exit, Failure};
+use interlock_app::findings;
 use crate::hooks::Client;
-use crate::library;
-use crate::output::Output;
+use interlock_app::library;
+use interlock_app::output::Output;
 use interlock_system::text::{HEADING, NAME, Text};
 use crate::plugin::{self, Changes, Setup, examine};
 

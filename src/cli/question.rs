@@ -8,11 +8,11 @@ use interlock_core::rejection::Rejection;
 use serde_json::json;
 
 use interlock_prompt::QuestionBrief;
-use crate::place::Place;
+use interlock_app::place::Place;
 use crate::cli::examples;
-use crate::failure::Ending;
-use crate::failure::{Exit, Failure};
-use crate::output::Output;
+use interlock_app::failure::Ending;
+use interlock_app::failure::{Exit, Failure};
+use interlock_app::output::Output;
 use interlock_system::text::{NAME, Text};
 use interlock_store::{OpenQuestion, Store as _};
 

@@ -6,11 +6,11 @@ use serde_json::json;
 
 use interlock_store::audit::{self, Folded, Kind};
 use crate::cli::audit::{sessions, unlocked};
-use crate::place::Place;
+use interlock_app::place::Place;
 use crate::cli::examples;
-use crate::failure::Ending;
-use crate::failure::{Exit, Failure};
-use crate::output::Output;
+use interlock_app::failure::Ending;
+use interlock_app::failure::{Exit, Failure};
+use interlock_app::output::Output;
 use interlock_system::text::{HEADING, Text};
 use interlock_system::sanitise;
 use interlock_store::chain::ChainKey;

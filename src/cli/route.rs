@@ -7,13 +7,13 @@ use interlock_core::workflow::{GuardSource, Workflow};
 use serde_json::Value;
 
 use crate::cli::values::{Context, Scope};
-use crate::setting::Pair;
+use interlock_app::setting::Pair;
 use crate::cli::examples;
-use crate::failure::Ending;
-use crate::decision;
-use crate::failure::{Exit, Failure, Sources};
-use crate::library;
-use crate::output::Output;
+use interlock_app::failure::Ending;
+use interlock_app::decision;
+use interlock_app::failure::{Exit, Failure, Sources};
+use interlock_app::library;
+use interlock_app::output::Output;
 
 /// Say what would follow a report, without storing anything
 ///

@@ -5,11 +5,11 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use clap::Args;
 use serde_json::json;
 
-use crate::place::{Place, keyring};
+use interlock_app::place::{Place, keyring};
 use crate::cli::examples;
-use crate::failure::Ending;
-use crate::failure::{Exit, Failure};
-use crate::output::{Output, complain};
+use interlock_app::failure::Ending;
+use interlock_app::failure::{Exit, Failure};
+use interlock_app::output::{Output, complain};
 use interlock_system::text::{HEADING, NAME, Text};
 use crate::server::http::{Bound, Door, Token};
 use crate::server::mcp;

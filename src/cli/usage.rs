@@ -7,8 +7,8 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use interlock_core::code::Code;
 
 use crate::cli::Cli;
-use crate::failure::{Exit, Failure};
-use crate::output::Output;
+use interlock_app::failure::{Exit, Failure};
+use interlock_app::output::Output;
 use interlock_system::text::Text;
 use interlock_system::sanitise;
 

@@ -10,14 +10,14 @@ use interlock_core::id::Name;
 use interlock_core::state::SessionStatus;
 use serde_json::{Value as Json, json};
 
-use crate::place::Place;
+use interlock_app::place::Place;
 use crate::cli::examples;
-use crate::failure::Ending;
+use interlock_app::failure::Ending;
 use interlock_system::clock::rfc3339;
 use interlock_engine::Engine;
-use crate::failure::{Exit, Failure};
-use crate::narrative::Narrator;
-use crate::output::{Output, complain};
+use interlock_app::failure::{Exit, Failure};
+use interlock_app::narrative::Narrator;
+use interlock_app::output::{Output, complain};
 use interlock_system::text::{ALARM, HEADING, NAME, Text};
 use interlock_system::sanitise;
 

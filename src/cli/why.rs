@@ -3,10 +3,10 @@
 use clap::Args;
 
 use crate::cli::examples;
-use crate::explain::{Subject, explained};
-use crate::failure::{Ending, Exit};
-use crate::output::Output;
-use crate::place::Place;
+use interlock_app::explain::{Subject, explained};
+use interlock_app::failure::{Ending, Exit};
+use interlock_app::output::Output;
+use interlock_app::place::Place;
 
 /// Explain a decision: who reported what, the rule that decided, the facts that it read
 ///

@@ -20,7 +20,7 @@ use interlock_core::event::{Cause, Event};
 use interlock_core::id::Name;
 
 
-pub(crate) use crate::gate_commands::{GateCommand, GateSession, add_commands, blamed_gate, commands_of_gate, commands_of_run};
+pub(crate) use interlock_app::gate_commands::{GateCommand, GateSession, add_commands, blamed_gate, commands_of_gate, commands_of_run};
 pub(crate) use plain::PlainProject;
 pub(crate) use room::{CheckRoom, CheckSubject, ObjectsOf};
 pub(crate) use scripts::GateFiles;

@@ -10,7 +10,7 @@ use interlock_core::id::Name;
 
 use interlock_system::files::{beside, remove};
 use crate::checks::{self, Manner};
-use crate::failure::Failure;
+use interlock_app::failure::Failure;
 use interlock_system::files;
 use crate::gates::copy::copy_tree;
 use crate::gates::room::{CheckRoom, unusable};
@@ -81,7 +81,7 @@ impl CheckRoom<'_> {
             if !outcome.passed {
                 result.passed = false;
                 result.failed = command.cloned();
-                result.failed_line = crate::gate_commands::line(&line);
+                result.failed_line = interlock_app::gate_commands::line(&line);
                 break;
             }
         }

@@ -8,7 +8,7 @@ use interlock_core::code::Code;
 use interlock_core::id::Name;
 
 use crate::checks::{self, Manner, Outcome};
-use crate::failure::{Exit, Failure};
+use interlock_app::failure::{Exit, Failure};
 use crate::gates::kept::KeptFolder;
 use crate::gates::slot::CheckoutSlot;
 use crate::gates::{GateCommand, GateOutcome, PassedCommands};

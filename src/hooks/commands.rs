@@ -13,7 +13,7 @@ use crate::hooks::happening::Run;
 use crate::hooks::judge::{Finding, Judge};
 use crate::hooks::shell::{Line, Sure, Word, interlock_looks, plain_words, starts_session};
 use crate::hooks::steps::short;
-use crate::library;
+use interlock_app::library;
 
 /// What hooks do in a model's place.
 const FOR_HOOKS: &[&str] = &["claim", "report", "hook", "run", "mcp"];

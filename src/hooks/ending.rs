@@ -12,7 +12,7 @@ use interlock_core::id::{Digest, Name};
 use interlock_core::rejection::Rejection;
 
 use interlock_engine::{Done, Error, Given, Order, Task};
-use crate::failure::Failure;
+use interlock_app::failure::Failure;
 use interlock_prompt::handin;
 use crate::hooks::happening::{Agent, End, Verdict};
 use crate::hooks::judge::{Finding, Judge};

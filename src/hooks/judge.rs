@@ -12,10 +12,10 @@ use interlock_core::id::Name;
 use interlock_core::watch::{Sighting, Via};
 use interlock_core::workflow::Workflow;
 
-use crate::place::Place;
-use crate::place::workspaces;
+use interlock_app::place::Place;
+use interlock_app::place::workspaces;
 use interlock_engine::{Engine, Live, Order, Task};
-use crate::failure::{Exit, Failure};
+use interlock_app::failure::{Exit, Failure};
 use crate::gates::GateFiles;
 use crate::hooks::client::Client;
 use crate::hooks::ground::{Ground, secrets};

@@ -30,8 +30,8 @@ use interlock_core::code::Code;
 use interlock_core::id::Digest;
 use serde_json::Value as Json;
 
-use crate::place::Place;
-use crate::failure::Failure;
+use interlock_app::place::Place;
+use interlock_app::failure::Failure;
 use interlock_system::process;
 use globs::fitting;
 use ground::{resolved, secrets};

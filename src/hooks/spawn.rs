@@ -6,7 +6,7 @@ use interlock_core::state::Assignment;
 
 use interlock_prompt as brief;
 use interlock_engine::{Error, Order, Task};
-use crate::failure::{Exit, Failure};
+use interlock_app::failure::{Exit, Failure};
 use interlock_prompt::handin;
 use crate::hooks::happening::{Agent, Spawn, Verdict};
 use crate::hooks::judge::{Finding, Judge};

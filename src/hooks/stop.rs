@@ -3,7 +3,7 @@
 use interlock_core::code::Code;
 use interlock_core::watch::Via;
 
-use crate::failure::Failure;
+use interlock_app::failure::Failure;
 use crate::hooks::judge::{Course, Finding, Judge};
 
 /// How often a conversation is held back with nothing decided in between. A model that does not move is let go: the work

@@ -7,10 +7,10 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value as Json;
 
-use crate::place::Place;
+use interlock_app::place::Place;
 use interlock_engine::Live;
-use crate::failure::Failure;
-use crate::findings::{Finding, Problem};
+use interlock_app::failure::Failure;
+use interlock_app::findings::{Finding, Problem};
 use crate::hooks::Client;
 use crate::plugin::{Setup, claude, codex, gemini, home};
 

@@ -16,7 +16,7 @@ use interlock_core::code::Code;
 use interlock_core::workflow::Workflow;
 use sha2::{Digest as _, Sha256};
 
-use crate::failure::{Exit, Failure};
+use interlock_app::failure::{Exit, Failure};
 use crate::hooks::Client;
 
 pub(crate) use doctor::examine;

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use interlock_core::id::Name;
 use interlock_core::workflow::{Role, Workflow};
 
-use crate::roles;
+use interlock_app::roles;
 
 /// Stands in every file of ours, so that a file of somebody else's is never taken for one.
 pub(super) const MARK: &str = "Written by `interlock plugin install`";

@@ -7,7 +7,7 @@ use interlock_core::workflow::GateValues;
 
 use interlock_system::files::remove;
 use crate::checks::{self, Manner, Outcome};
-use crate::failure::Failure;
+use interlock_app::failure::Failure;
 use crate::gates::{
     CheckRoom, CheckSubject, GateCommand, GateOutcome, GateSession, ObjectsOf, PassedCommands, add_commands,
     commands_of_gate,

@@ -12,7 +12,7 @@ use interlock_core::state::{Assignment, SessionStatus, State};
 use interlock_core::workflow::Task;
 
 use interlock_engine::{Engine, Live};
-use crate::failure::Failure;
+use interlock_app::failure::Failure;
 use interlock_system::process::Control;
 use crate::run::crew::{Call, Crew, News, Over, Work};
 use crate::run::notify::Teller;

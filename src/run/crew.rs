@@ -16,7 +16,7 @@ use interlock_core::workflow::{Task, Workflow, Writes};
 
 use interlock_agents::Progress;
 use interlock_engine::{Caller, Done, Error, Order, Task as Wish};
-use crate::failure::{Exit, Failure};
+use interlock_app::failure::{Exit, Failure};
 use crate::git;
 use interlock_prompt::outputs::{Remains, readable};
 use interlock_system::process::Control;

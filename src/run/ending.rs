@@ -13,7 +13,7 @@ use serde_json::Value as Json;
 
 use interlock_system::files::remove;
 use interlock_engine::Engine;
-use crate::failure::{Exit, Failure};
+use interlock_app::failure::{Exit, Failure};
 use interlock_system::files;
 use interlock_system::text::Text;
 use crate::run::site;

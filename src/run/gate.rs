@@ -5,7 +5,7 @@ use interlock_core::id::{AssignmentId, GateRunId, Name};
 use interlock_core::state::{GatePurpose, GateRun, State};
 
 use interlock_engine::Task as Wish;
-use crate::failure::Failure;
+use interlock_app::failure::Failure;
 use crate::gates::{self, GateCommand};
 use crate::git::Hash;
 use interlock_system::process::Control;

@@ -11,7 +11,7 @@ use serde_json::{Value as Json, json};
 
 use interlock_system::clock;
 use interlock_engine::{Given, Task as Wish};
-use crate::failure::{Exit, Failure};
+use interlock_app::failure::{Exit, Failure};
 use crate::git::{Attempt, Conflict, Hash, Message};
 use interlock_system::process::Control;
 use crate::run::crew::{Call, Crew, Over, settled};

@@ -37,9 +37,9 @@ use interlock_core::workflow::Workflow;
 
 use interlock_system::clock;
 use interlock_engine::{Desk, Engine};
-use crate::failure::{Exit, Failure};
+use interlock_app::failure::{Exit, Failure};
 use crate::git::{self, Project, RegisterKey};
-use crate::output::Output;
+use interlock_app::output::Output;
 use interlock_system::process;
 use interlock_agents::team::Team;
 use conduct::Conductor;

@@ -269,7 +269,7 @@ impl People {
             return Ok(());
         }
         let choice = choice(asked, line)?;
-        answer(crew, view, id, choice, &crate::place::person(None))?;
+        answer(crew, view, id, choice, &interlock_app::place::person(None))?;
         // Until the next question is to be seen, nothing is an answer to it.
         self.asked.remove(&id);
         (self.shown, self.chosen) = (None, None);

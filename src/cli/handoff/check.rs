@@ -8,16 +8,16 @@ use serde_json::Value;
 
 use crate::cli::values::Context;
 use crate::cli::examples;
-use crate::failure::Ending;
-use crate::failure::{Exit, Failure, Sources};
-use crate::output::{Output, complain};
+use interlock_app::failure::Ending;
+use interlock_app::failure::{Exit, Failure, Sources};
+use interlock_app::output::{Output, complain};
 use interlock_system::text::{NAME, Text};
 use interlock_system::sanitise;
 use interlock_system::clock;
-use crate::handoff_check::{document, held_against, known_phase};
-use crate::input;
-use crate::library;
-use crate::report;
+use interlock_app::handoff_check::{document, held_against, known_phase};
+use interlock_app::input;
+use interlock_app::library;
+use interlock_app::report;
 
 /// Above what agents write in a long session.
 const LARGEST_OUTPUT: u64 = 256 << 20;

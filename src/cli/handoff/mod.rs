@@ -4,8 +4,8 @@ mod schema;
 use clap::Subcommand;
 
 use crate::cli::examples;
-use crate::failure::Ending;
-use crate::output::Output;
+use interlock_app::failure::Ending;
+use interlock_app::output::Output;
 
 /// Look at handoffs: the structured results that agents give at the end
 ///

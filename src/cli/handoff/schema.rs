@@ -2,10 +2,10 @@ use clap::{Args, ValueHint};
 use interlock_core::handoff;
 
 use crate::cli::examples;
-use crate::failure::Ending;
-use crate::failure::Exit;
-use crate::library;
-use crate::output::Output;
+use interlock_app::failure::Ending;
+use interlock_app::failure::Exit;
+use interlock_app::library;
+use interlock_app::output::Output;
 
 /// Print the JSON Schema of handoffs
 ///

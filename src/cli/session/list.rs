@@ -3,12 +3,12 @@
 use clap::Args;
 use serde_json::json;
 
-use crate::place::Place;
+use interlock_app::place::Place;
 use crate::cli::examples;
-use crate::failure::Ending;
+use interlock_app::failure::Ending;
 use interlock_system::clock::rfc3339;
-use crate::failure::Exit;
-use crate::output::Output;
+use interlock_app::failure::Exit;
+use interlock_app::output::Output;
 use interlock_system::text::{NAME, Text};
 use interlock_system::sanitise;
 use interlock_store::Store as _;

@@ -8,9 +8,9 @@ mod upgrade;
 
 use clap::Subcommand;
 
-use crate::failure::Ending;
-use crate::place::Place;
-use crate::output::Output;
+use interlock_app::failure::Ending;
+use interlock_app::place::Place;
+use interlock_app::output::Output;
 
 /// Start sessions, and see how they stand
 ///

@@ -2,13 +2,13 @@
 
 use clap::Args;
 
-use crate::place::Place;
+use interlock_app::place::Place;
 use crate::cli::examples;
-use crate::failure::Ending;
-use crate::failure::Exit;
-use crate::library;
-use crate::output::Output;
-use crate::standing;
+use interlock_app::failure::Ending;
+use interlock_app::failure::Exit;
+use interlock_app::library;
+use interlock_app::output::Output;
+use interlock_app::standing;
 
 /// Show how a session stands: its groups, who works, what loops, what is asked
 ///

@@ -8,13 +8,13 @@ use interlock_core::workflow::dropped_requirements;
 use serde_json::json;
 use similar::TextDiff;
 
-use crate::place::{Place, person};
+use interlock_app::place::{Place, person};
 use crate::cli::examples;
-use crate::failure::Ending;
+use interlock_app::failure::Ending;
 use interlock_engine::{Order, Task};
-use crate::failure::Exit;
-use crate::library;
-use crate::output::Output;
+use interlock_app::failure::Exit;
+use interlock_app::library;
+use interlock_app::output::Output;
 use interlock_system::text::{HEADING, NAME, Text};
 use interlock_system::sanitise;
 use interlock_store::Pinned;

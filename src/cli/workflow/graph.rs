@@ -1,11 +1,11 @@
 use clap::{Args, ValueEnum, ValueHint};
 
 use crate::cli::examples;
-use crate::failure::Ending;
-use crate::failure::{Exit, Failure};
-use crate::output::Output;
+use interlock_app::failure::Ending;
+use interlock_app::failure::{Exit, Failure};
+use interlock_app::output::Output;
 use crate::graph;
-use crate::library;
+use interlock_app::library;
 
 /// Draw a workflow
 ///

@@ -5,9 +5,9 @@ use interlock_core::workflow::{BUILTINS, load_builtin};
 use serde_json::json;
 
 use crate::cli::examples;
-use crate::failure::Ending;
-use crate::failure::Exit;
-use crate::output::Output;
+use interlock_app::failure::Ending;
+use interlock_app::failure::Exit;
+use interlock_app::output::Output;
 use interlock_system::text::{NAME, Text, columns, wrap};
 
 /// List the built-in workflows

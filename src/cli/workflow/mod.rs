@@ -6,8 +6,8 @@ mod show;
 use clap::Subcommand;
 
 use crate::cli::examples;
-use crate::failure::Ending;
-use crate::output::Output;
+use interlock_app::failure::Ending;
+use interlock_app::output::Output;
 
 /// Look at workflows: the built-in ones, and the schema of the files
 ///

@@ -1,9 +1,9 @@
 use clap::Args;
 
 use crate::cli::examples;
-use crate::failure::Ending;
-use crate::failure::Exit;
-use crate::output::Output;
+use interlock_app::failure::Ending;
+use interlock_app::failure::Exit;
+use interlock_app::output::Output;
 
 /// Print the JSON Schema of workflow files
 ///

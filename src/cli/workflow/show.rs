@@ -4,10 +4,10 @@ use interlock_core::workflow::{Guard, Loaded, Role, Workflow};
 use serde_json::{Map, Value as Json, json};
 
 use crate::cli::examples;
-use crate::failure::Ending;
-use crate::failure::{Exit, Failure};
-use crate::library;
-use crate::output::Output;
+use interlock_app::failure::Ending;
+use interlock_app::failure::{Exit, Failure};
+use interlock_app::library;
+use interlock_app::output::Output;
 use interlock_system::text::{HEADING, NAME, Text};
 
 /// Show a workflow: the file, or what it was compiled to

@@ -20,7 +20,7 @@ use crate::run::crew::Crew;
 use crate::run::purse::{Account, Spent};
 use crate::run::view::clock_of;
 use interlock_system::sanitise;
-use crate::standing::exception_line;
+use interlock_app::standing::exception_line;
 use line::{Line, Lines};
 use mark::{code, plain};
 use open::Open;
@@ -76,7 +76,7 @@ impl Story {
         state: &State,
         crew: &Crew,
         (branch, result): (Option<String>, &Hash),
-    ) -> Result<Self, crate::failure::Failure> {
+    ) -> Result<Self, interlock_app::failure::Failure> {
         let (mut lines, mut tales) = (Lines::default(), Tales::default());
         engine.recount(&crew.session, &mut |event, report| {
             lines.hear(event, report, &crew.session);

@@ -10,8 +10,8 @@ use interlock_core::id::{AssignmentId, QuestionId};
 use interlock_core::workflow::Writes;
 
 use interlock_agents::{Conversation, Job, Outcome, Progress, Tell, Tool, Usage};
-use crate::contract::Contract;
-use crate::failure::Failure;
+use interlock_app::contract::Contract;
+use interlock_app::failure::Failure;
 use interlock_system::process::{self, End, Limits, Listener, Stream, Talk};
 use crate::run::crew::{Call, Crew, News, Over};
 use crate::run::purse::{Account, Exceeded, Purse};

@@ -24,7 +24,7 @@ use interlock_agents::{Outcome, Trouble, TroubleKind, Usage};
 use interlock_prompt as brief;
 use crate::checks;
 use interlock_engine::{Claimed, Error, Given, Task as Wish};
-use crate::failure::{Exit, Failure};
+use interlock_app::failure::{Exit, Failure};
 use crate::git::Hash;
 use interlock_prompt::handin;
 use interlock_prompt::outputs;

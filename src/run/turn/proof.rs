@@ -9,7 +9,7 @@ use interlock_core::workflow::{Task, normalise_status};
 use serde_json::{Value as Json, json};
 
 use interlock_prompt as brief;
-use crate::failure::Failure;
+use interlock_app::failure::Failure;
 use crate::git::{Changes, Hash, Message};
 use crate::run::crew::Over;
 use crate::run::merge::{self, Tried};

@@ -17,7 +17,7 @@ use interlock_core::state::State;
 
 use interlock_agents::Progress;
 use interlock_engine::Done;
-use crate::output::Output;
+use interlock_app::output::Output;
 use interlock_system::text::{HEADING, MARK, NAME, PAGE, Text, wrap, wrap_long};
 use crate::run::crew::Crew;
 use crate::run::people::Prompt;
@@ -223,7 +223,7 @@ impl View {
         if self.output.json {
             // Standard output is for the one document, and a script has no use for more.
             if io::stderr().is_terminal() {
-                crate::output::complain(&text);
+                interlock_app::output::complain(&text);
             }
             return;
         }

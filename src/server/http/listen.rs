@@ -7,7 +7,7 @@ use interlock_core::code::Code;
 use tokio::net::TcpListener;
 
 use super::Door;
-use crate::failure::{Exit, Failure};
+use interlock_app::failure::{Exit, Failure};
 
 /// Others reach this machine only if somebody has said under which name: that is what requests are held against.
 pub(super) fn reachable_on_purpose(door: &Door) -> Result<(), Failure> {

@@ -21,7 +21,7 @@ use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use crate::failure::{Exit, Failure};
+use interlock_app::failure::{Exit, Failure};
 use interlock_store::keys::Secret;
 pub(crate) use token::Token;
 

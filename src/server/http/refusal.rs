@@ -6,7 +6,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::Response;
 use interlock_core::code::Code;
 
-use crate::failure::{Exit, Failure};
+use interlock_app::failure::{Exit, Failure};
 
 /// The same JSON that a command prints with `--json`.
 pub(super) fn refusal(status: StatusCode, failure: &Failure) -> Response {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use interlock_core::code::Code;
 
-use crate::failure::{Exit, Failure};
+use interlock_app::failure::{Exit, Failure};
 use interlock_system::files;
 use interlock_store::keys::Secret;
 

@@ -15,9 +15,9 @@ use rmcp::service::{RequestContext, RoleServer};
 use serde_json::json;
 
 use interlock_agents::Tool;
-use crate::handoff_check::document;
-use crate::contract::Contract;
-use crate::failure::{Exit, Failure, Sources};
+use interlock_app::handoff_check::document;
+use interlock_app::contract::Contract;
+use interlock_app::failure::{Exit, Failure, Sources};
 use interlock_prompt::handin;
 use crate::server::mcp::arguments::{self, HandOff};
 use crate::server::mcp::told::{Outcome, Told, refused};

@@ -3,10 +3,10 @@
 use interlock_core::code::Code;
 use serde_json::json;
 
-use crate::place::Place;
+use interlock_app::place::Place;
 use interlock_system::clock::rfc3339;
 use interlock_engine::{AssignmentRef, Order, Task};
-use crate::failure::{Exit, Failure};
+use interlock_app::failure::{Exit, Failure};
 use interlock_prompt::handin;
 use crate::server::mcp::arguments::{Claim, bad_id};
 use crate::server::mcp::told::{Outcome, Told};

@@ -1,7 +1,7 @@
 //! Why a decision was made, or what an event of the log was.
 
-use crate::place::Place;
-use crate::explain::{self, Subject};
+use interlock_app::place::Place;
+use interlock_app::explain::{self, Subject};
 use crate::server::mcp::arguments::{Explain, bad_id};
 use crate::server::mcp::told::{Outcome, Told};
 

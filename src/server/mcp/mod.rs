@@ -35,9 +35,9 @@ use rmcp::{ServerHandler, ServiceExt as _};
 use tokio::runtime::Builder;
 use tokio::task;
 
-use crate::failure::Ending;
-use crate::place::Place;
-use crate::failure::{Exit, Failure};
+use interlock_app::failure::Ending;
+use interlock_app::place::Place;
+use interlock_app::failure::{Exit, Failure};
 use told::refused;
 
 /// How long an order that is under way may take to be stored after the client has gone.

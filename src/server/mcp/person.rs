@@ -16,14 +16,14 @@ use rmcp::model::{
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::{Value as Json, json};
 
-use crate::place::{Place, person};
+use interlock_app::place::{Place, person};
 use interlock_system::clock;
 use interlock_engine::{Order, QuestionRef, Task};
-use crate::failure::{Exit, Failure};
+use interlock_app::failure::{Exit, Failure};
 use crate::server::mcp::arguments::{Ask, bad_id};
 use crate::server::mcp::told::{Outcome, Told};
 use crate::server::mcp::{Server, handoff, session, steps};
-use crate::standing;
+use interlock_app::standing;
 
 /// The one thing that is asked for with a question.
 const INPUT: &str = "answer";

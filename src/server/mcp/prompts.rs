@@ -5,11 +5,11 @@
 use interlock_core::workflow::{Role, Workflow};
 use rmcp::model::{GetPromptResult, Prompt, PromptArgument, PromptMessage, Role as Speaker};
 
-use crate::place::Place;
-use crate::session_start::workflow_name;
-use crate::failure::Failure;
-use crate::library;
-use crate::roles::{held, text};
+use interlock_app::place::Place;
+use interlock_app::session_start::workflow_name;
+use interlock_app::failure::Failure;
+use interlock_app::library;
+use interlock_app::roles::{held, text};
 use crate::server::mcp::handoff::known_role;
 
 pub(super) fn list(place: &Place) -> Result<Vec<Prompt>, Failure> {

@@ -5,17 +5,17 @@ use interlock_core::id::Name;
 use interlock_core::workflow::BUILTINS;
 use serde_json::{Value as Json, json};
 
-use crate::place::Place;
-use crate::session_start::{Beginning, LARGEST_MISSION, workflow_name};
-use crate::setting::Pair;
-use crate::failure::{Exit, Failure};
-use crate::library;
+use interlock_app::place::Place;
+use interlock_app::session_start::{Beginning, LARGEST_MISSION, workflow_name};
+use interlock_app::setting::Pair;
+use interlock_app::failure::{Exit, Failure};
+use interlock_app::library;
 use crate::server::mcp::arguments::{OfSession, Start};
 use crate::server::mcp::steps;
 use crate::server::mcp::told::{Outcome, Told};
 use interlock_store::Store as _;
-use crate::decision;
-use crate::standing;
+use interlock_app::decision;
+use interlock_app::standing;
 
 pub(super) fn start(start: Start, place: &Place) -> Outcome {
     let bad = |message: &str| Err(Failure::new(Exit::Usage, Code::BadArgument, message));
@@ -57,12 +57,12 @@ pub(super) fn permitted(named: Option<&str>, place: &Place) -> Result<String, Fa
             Ok(own) => keeps_requirements(own, name).map(|()| name.to_owned()),
             Err(_) => Ok(name.to_owned()),
         },
-        Some(name) if own.as_ref().is_ok_and(|own| own == name) || name == crate::library::PROJECT_FILE => own,
+        Some(name) if own.as_ref().is_ok_and(|own| own == name) || name == interlock_app::library::PROJECT_FILE => own,
         Some(name) => {
             let names = BUILTINS.iter().map(|builtin| builtin.name.to_owned());
             Err(Failure::new(Exit::Refused, Code::UnknownWorkflow, format!("`{name}` is no workflow of this project"))
                 .help("leave it out for the project's own; with another file, a person starts the session")
-                .allowed(own.is_ok().then(|| crate::library::PROJECT_FILE.to_owned()).into_iter().chain(names)))
+                .allowed(own.is_ok().then(|| interlock_app::library::PROJECT_FILE.to_owned()).into_iter().chain(names)))
         }
     }
 }

@@ -4,7 +4,7 @@ use interlock_core::code::Code;
 use rmcp::model::{CallToolResult, ContentBlock, ErrorData};
 use serde_json::{Value as Json, json};
 
-use crate::failure::Failure;
+use interlock_app::failure::Failure;
 use interlock_system::sanitise;
 use crate::server::mcp::steps;
 

@@ -7,8 +7,8 @@ use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value as Json, json};
 
 use interlock_agents as agents;
-use crate::place::Place;
-use crate::failure::Failure;
+use interlock_app::place::Place;
+use interlock_app::failure::Failure;
 use crate::server::mcp::arguments::{self, Ask, Check, Claim, Explain, OfSession, Report, Start};
 use crate::server::mcp::told::Outcome;
 use crate::server::mcp::{assignment, explain, handoff, session};

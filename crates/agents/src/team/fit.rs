@@ -11,7 +11,8 @@ use interlock_core::suggest;
 use interlock_core::workflow::Workflow;
 use serde_json::Value as Json;
 
-use crate::{Tells, find_program};
+use crate::Tells;
+use crate::find_program;
 use crate::team::{Allowance, Notify, Part, Reply, Team};
 
 /// The programs that tell people.

@@ -15,7 +15,9 @@ use interlock_core::id::Name;
 use interlock_core::problem::{Place, Problem};
 use interlock_core::workflow::record::At;
 
-use crate::{Client, Setup, Usage};
+use crate::Client;
+use crate::Setup;
+use crate::Usage;
 
 pub use fit::{DESKTOP, WEBHOOK};
 pub use prepare::Prepare;

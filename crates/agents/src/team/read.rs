@@ -13,7 +13,8 @@ use interlock_core::workflow;
 use interlock_core::workflow::record::{At, Decode as _};
 use interlock_core::yaml;
 
-use crate::{Client, Setup};
+use crate::Client;
+use crate::Setup;
 use crate::play;
 use interlock_system::process::Limits;
 use crate::team::doc::{AgentDoc, AllowanceDoc, PartDoc, TeamDoc};

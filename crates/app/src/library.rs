@@ -15,12 +15,12 @@ use crate::input;
 use interlock_store::Pinned;
 
 /// The file that a project keeps its workflow in.
-pub(crate) const PROJECT_FILE: &str = "interlock.yaml";
+pub const PROJECT_FILE: &str = "interlock.yaml";
 /// Just above what the language allows, so that its own message is the one people see.
 const LARGEST_FILE: u64 = 2 << 20;
 
 /// Loads the workflow that `wanted` names: a built-in, or else a file. What is wrong with it is in the result.
-pub(crate) fn open(wanted: &str) -> Result<Loaded, Failure> {
+pub fn open(wanted: &str) -> Result<Loaded, Failure> {
     let mut loaded = read(wanted)?;
     check_bounds(&mut loaded);
     Ok(loaded)
@@ -52,7 +52,7 @@ fn read(wanted: &str) -> Result<Loaded, Failure> {
 }
 
 /// The same, or the workflow of the project if none is named.
-pub(crate) fn open_or_project(wanted: Option<&str>) -> Result<Loaded, Failure> {
+pub fn open_or_project(wanted: Option<&str>) -> Result<Loaded, Failure> {
     match wanted {
         Some(wanted) => open(wanted),
         None if Path::new(PROJECT_FILE).exists() => open(PROJECT_FILE),
@@ -66,13 +66,13 @@ pub(crate) fn open_or_project(wanted: Option<&str>) -> Result<Loaded, Failure> {
 }
 
 /// A workflow that can answer a single question, such as `route`: without errors, and not abstract.
-pub(crate) fn runnable(wanted: &str) -> Result<Workflow, Failure> {
+pub fn runnable(wanted: &str) -> Result<Workflow, Failure> {
     let loaded = load_shipped(wanted).map_or_else(|| read(wanted), Ok)?;
     usable(loaded).map(|(workflow, _)| workflow)
 }
 
 /// A workflow that a session can be pinned to, with everything that it was read from.
-pub(crate) fn pinnable(wanted: &str) -> Result<(Workflow, Pinned), Failure> {
+pub fn pinnable(wanted: &str) -> Result<(Workflow, Pinned), Failure> {
     pinnable_unless(wanted, |_| Ok(false))
 }
 
@@ -94,7 +94,7 @@ pub(crate) fn pinnable_unless(
 }
 
 /// What the project's own workflow demands and a built-in one does not: a model may not choose it instead.
-pub(crate) fn dropped_by_builtin(own: &str, named: &str) -> Result<Vec<Name>, Failure> {
+pub fn dropped_by_builtin(own: &str, named: &str) -> Result<Vec<Name>, Failure> {
     Ok(dropped_by_workflow(own, &runnable(named)?))
 }
 
@@ -124,7 +124,7 @@ fn usable(loaded: Loaded) -> Result<(Workflow, Pinned), Failure> {
 }
 
 /// What a file that was pinned says today, if it is still there and can be read.
-pub(crate) fn hash_today(file: &str) -> Option<Digest> {
+pub fn hash_today(file: &str) -> Option<Digest> {
     let shipped = BUILTINS.iter().find(|builtin| builtin.file == file).and_then(|builtin| load_shipped(builtin.name));
     let loaded = match shipped {
         Some(loaded) => loaded,

@@ -12,7 +12,7 @@ use interlock_system::text::{HEADING, NAME, Text};
 use interlock_system::sanitise;
 
 /// The fields that every decision has, as scripts read them.
-pub(crate) fn json(decision: &Decision) -> Map<String, Value> {
+pub fn json(decision: &Decision) -> Map<String, Value> {
     let next: Vec<Value> = decision.next.iter().map(|next| json!({ "role": next.role, "model": next.model })).collect();
     let facts: Map<String, Value> =
         decision.facts.iter().map(|(name, value)| (name.to_string(), json!(value))).collect();
@@ -34,7 +34,7 @@ pub(crate) fn json(decision: &Decision) -> Map<String, Value> {
 }
 
 /// An assignment that follows, by its id.
-pub(crate) fn next_json(next: &Next, session: &str) -> Value {
+pub fn next_json(next: &Next, session: &str) -> Value {
     json!({
         "assignment": format!("{session}.{}", next.assignment),
         "role": next.role,
@@ -45,7 +45,7 @@ pub(crate) fn next_json(next: &Next, session: &str) -> Value {
 }
 
 /// A decision that was stored, by its ids.
-pub(crate) fn done_json(done: &Done) -> Value {
+pub fn done_json(done: &Done) -> Value {
     let session = &done.session;
     let Some(decision) = &done.event.decision else {
         return json!({ "session": session, "seq": done.seq, "kind": done.event.cause.kind() });
@@ -70,7 +70,7 @@ pub(crate) fn done_json(done: &Done) -> Value {
 }
 
 /// Says what was decided and stored.
-pub(crate) fn tell(output: Output, done: &Done) -> Ending {
+pub fn tell(output: Output, done: &Done) -> Ending {
     if output.json {
         output.document(&done_json(done))?;
         return Ok(Exit::Done);
@@ -100,7 +100,7 @@ pub(crate) fn tell(output: Output, done: &Done) -> Ending {
 }
 
 /// What follows, by the ids that commands take.
-pub(crate) fn next_text(text: &mut Text, decision: Option<&Decision>, session: &str) {
+pub fn next_text(text: &mut Text, decision: Option<&Decision>, session: &str) {
     for next in decision.iter().flat_map(|decision| &decision.next) {
         let group = next.group.as_ref().map_or(String::new(), |group| format!(" on {group}"));
         let told = format!("{session}.{}  {}{group}, attempt {}", next.assignment, next.role, next.attempt);
@@ -123,7 +123,7 @@ fn warning(warning: &Warning) -> Value {
 }
 
 /// What follows, who decided it and why.
-pub(crate) fn text(decision: &Decision, workflow: &Workflow) -> Text {
+pub fn text(decision: &Decision, workflow: &Workflow) -> Text {
     let mut text = Text::default();
     headline(&mut text, decision);
     let rule = workflow.rules.iter().find(|rule| rule.id == decision.rule);

@@ -11,13 +11,13 @@ use crate::failure::{Exit, Failure};
 
 /// Where the result of a command goes.
 #[derive(Clone, Copy)]
-pub(crate) struct Output {
-    pub(crate) json: bool,
+pub struct Output {
+    pub json: bool,
 }
 
 impl Output {
     /// The one JSON document of a command.
-    pub(crate) fn document(self, document: &impl Serialize) -> Result<(), Failure> {
+    pub fn document(self, document: &impl Serialize) -> Result<(), Failure> {
         let mut text = serde_json::to_string_pretty(document)
             .map_err(|error| Failure::new(Exit::Bug, Code::Bug, format!("a result is not JSON: {error}")))?;
         text.push('\n');
@@ -25,13 +25,13 @@ impl Output {
     }
 
     /// What another program reads, byte for byte.
-    pub(crate) fn data(self, data: &str) -> Result<(), Failure> {
+    pub fn data(self, data: &str) -> Result<(), Failure> {
         let mut stdout = io::stdout().lock();
         written(stdout.write_all(data.as_bytes()).and_then(|()| stdout.flush()))
     }
 
     /// What people read: coloured on a terminal, plain elsewhere.
-    pub(crate) fn text(self, text: &Text) -> Result<(), Failure> {
+    pub fn text(self, text: &Text) -> Result<(), Failure> {
         let mut stdout = anstream::stdout().lock();
         let shown = text.for_stream(&io::stdout());
         written(stdout.write_all(shown.as_bytes()).and_then(|()| stdout.flush()))
@@ -39,7 +39,7 @@ impl Output {
 }
 
 /// Diagnostics. There is nowhere left to say that stderr cannot be written to.
-pub(crate) fn complain(text: &Text) {
+pub fn complain(text: &Text) {
     let mut stderr = anstream::stderr().lock();
     let _ = stderr.write_all(text.for_stream(&io::stderr()).as_bytes()).and_then(|()| stderr.flush());
 }

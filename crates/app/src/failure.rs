@@ -19,7 +19,7 @@ use interlock_store::Fault;
 
 /// The exit codes that scripts rely on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Exit {
+pub enum Exit {
     Done = 0,
     /// Interlock itself is at fault.
     Bug = 1,
@@ -34,7 +34,7 @@ pub(crate) enum Exit {
 }
 
 /// How a command ends: done, or a result that is itself a refusal, or a failure.
-pub(crate) type Ending = Result<Exit, Failure>;
+pub type Ending = Result<Exit, Failure>;
 
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
@@ -44,7 +44,7 @@ impl From<Exit> for ExitCode {
 
 /// The texts that problems point into, by the name that their places carry.
 #[derive(Default)]
-pub(crate) struct Sources(BTreeMap<String, String>);
+pub struct Sources(BTreeMap<String, String>);
 
 impl FromIterator<(String, String)> for Sources {
     fn from_iter<I: IntoIterator<Item = (String, String)>>(texts: I) -> Self {
@@ -59,7 +59,7 @@ impl Sources {
 }
 
 /// Why a command did not do what was asked, for people and for scripts.
-pub(crate) struct Failure {
+pub struct Failure {
     exit: Exit,
     code: Code,
     message: String,
@@ -82,12 +82,12 @@ struct More {
 }
 
 impl Failure {
-    pub(crate) fn new(exit: Exit, code: Code, message: impl Into<String>) -> Self {
+    pub fn new(exit: Exit, code: Code, message: impl Into<String>) -> Self {
         Self { exit, code, message: message.into(), more: Box::default() }
     }
 
     /// Input with at least one error in it. The first error speaks for all of them.
-    pub(crate) fn invalid(mut problems: Vec<Problem>, sources: Sources) -> Self {
+    pub fn invalid(mut problems: Vec<Problem>, sources: Sources) -> Self {
         report::sort(&mut problems);
         let Some(first) = problems.iter().find(|problem| problem.is_error()) else {
             return Self::new(Exit::Bug, Code::Bug, "input was refused without an error in it");
@@ -109,30 +109,30 @@ impl Failure {
 
     #[must_use]
     /// A file or folder for an agent that could not be written.
-    pub(crate) fn output(path: &Path, error: &io::Error) -> Self {
+    pub fn output(path: &Path, error: &io::Error) -> Self {
         Self::new(Exit::Unavailable, Code::OutputFailed, format!("{}: {error}", path.display()))
     }
 
-    pub(crate) fn code(&self) -> Code {
+    pub fn code(&self) -> Code {
         self.code
     }
 
-    pub(crate) fn message(&self) -> &str {
+    pub fn message(&self) -> &str {
         &self.message
     }
 
     /// What is wrong with the input, each thing by itself.
-    pub(crate) fn problems(&self) -> impl Iterator<Item = &Problem> {
+    pub fn problems(&self) -> impl Iterator<Item = &Problem> {
         self.more.problems.iter().filter(|problem| problem.is_error())
     }
 
-    pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
+    pub fn help(mut self, help: impl Into<String>) -> Self {
         self.more.help = Some(help.into());
         self
     }
 
     #[must_use]
-    pub(crate) fn maybe_help(self, help: Option<String>) -> Self {
+    pub fn maybe_help(self, help: Option<String>) -> Self {
         match help {
             Some(help) => self.help(help),
             None => self,
@@ -141,26 +141,26 @@ impl Failure {
 
     /// What would have been accepted.
     #[must_use]
-    pub(crate) fn allowed(mut self, allowed: impl IntoIterator<Item = impl Into<String>>) -> Self {
+    pub fn allowed(mut self, allowed: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.more.allowed = allowed.into_iter().map(Into::into).collect();
         self
     }
 
     /// The texts that its problems point into.
     #[must_use]
-    pub(crate) fn sources(mut self, sources: Sources) -> Self {
+    pub fn sources(mut self, sources: Sources) -> Self {
         self.more.sources = sources;
         self
     }
 
     #[must_use]
-    pub(crate) fn printed(mut self, text: Text) -> Self {
+    pub fn printed(mut self, text: Text) -> Self {
         self.more.printed = Some(text);
         self
     }
 
     /// Says it: on stderr for people, on stdout for scripts.
-    pub(crate) fn tell(&self, json: bool) -> Exit {
+    pub fn tell(&self, json: bool) -> Exit {
         if self.more.silent {
             return self.exit;
         }
@@ -178,7 +178,7 @@ impl Failure {
         self.more.help.as_deref().unwrap_or(self.code.help())
     }
 
-    pub(crate) fn json(&self) -> Json {
+    pub fn json(&self) -> Json {
         let mut error = json!({ "code": self.code, "message": self.message, "help": self.advice() });
         if let Some(at) = &self.more.at {
             error["at"] = json!(at);
@@ -199,7 +199,7 @@ impl Failure {
         json!({ "error": error })
     }
 
-    pub(crate) fn text(&self) -> Text {
+    pub fn text(&self) -> Text {
         let mut text = Text::default();
         if let Some(printed) = &self.more.printed {
             text.push_rendered(printed.as_str());

@@ -8,7 +8,7 @@ use interlock_system::text::{HEADING, NAME, Text, wrap};
 const NO_BREAK: char = '\u{a0}';
 
 /// Headings, paragraphs, lists and code, wrapped at `width`; code stays as it is.
-pub(crate) fn render(markdown: &str, width: usize) -> Text {
+pub fn render(markdown: &str, width: usize) -> Text {
     let mut page = Page { text: Text::default(), width, inline: String::new(), lists: 0, bullet: false, code: false };
     for event in Parser::new(markdown) {
         page.take(event);

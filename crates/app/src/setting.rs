@@ -2,13 +2,13 @@
 
 /// `NAME=VALUE`
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Pair {
-    pub(crate) name: String,
-    pub(crate) value: String,
+pub struct Pair {
+    pub name: String,
+    pub value: String,
 }
 
 impl Pair {
-    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+    pub fn parse(text: &str) -> Result<Self, String> {
         match text.split_once('=') {
             Some((name, value)) if !name.trim().is_empty() => {
                 Ok(Self { name: name.trim().to_owned(), value: value.trim().to_owned() })

@@ -14,12 +14,12 @@ use interlock_store::sqlite::Sqlite;
 use interlock_store::{Fault, Stored};
 
 /// The folder of a project's store, and the store in it.
-pub(crate) const FOLDER: &str = ".interlock";
+pub const FOLDER: &str = ".interlock";
 const FILE: &str = "interlock.db";
 
 /// How a command finds its store.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Place {
+pub struct Place {
     /// As `--store` names it.
     named: Option<String>,
     /// Looked for from here, if not from the working folder.
@@ -31,28 +31,28 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    pub(crate) fn new(named: Option<String>) -> Self {
+    pub fn new(named: Option<String>) -> Self {
         let named = named.or_else(|| env::var("INTERLOCK_STORE").ok().filter(|named| !named.is_empty()));
         Self { named, from: None, via: None, brief: false }
     }
 
     /// The same, as seen from another folder.
-    pub(crate) fn seen_from(&self, folder: &Path) -> Self {
+    pub fn seen_from(&self, folder: &Path) -> Self {
         Self { from: Some(folder.to_owned()), ..self.clone() }
     }
 
     /// The same, with everything that is done coming this way.
-    pub(crate) fn via(&self, via: Via) -> Self {
+    pub fn via(&self, via: Via) -> Self {
         Self { via: Some(via), ..self.clone() }
     }
 
     /// The same, with a store that is given up soon if others keep it busy.
-    pub(crate) fn briefly(&self) -> Self {
+    pub fn briefly(&self) -> Self {
         Self { brief: true, ..self.clone() }
     }
 
     /// The file of the store: as named, or found from this folder upward.
-    pub(crate) fn file(&self) -> Stored<PathBuf> {
+    pub fn file(&self) -> Stored<PathBuf> {
         match &self.named {
             Some(url) if url.starts_with("postgres://") || url.starts_with("postgresql://") => {
                 let message = "this version of Interlock keeps its store in a file; a server cannot be named yet";
@@ -71,25 +71,25 @@ impl Place {
     }
 
     /// Where `init` puts the store of a project.
-    pub(crate) fn file_for(&self, folder: &Path) -> PathBuf {
+    pub fn file_for(&self, folder: &Path) -> PathBuf {
         self.named.as_ref().map_or_else(|| in_folder(folder), PathBuf::from)
     }
 
     /// The store, to look at.
-    pub(crate) fn store(&self) -> Result<Sqlite, Failure> {
+    pub fn store(&self) -> Result<Sqlite, Failure> {
         let file = self.file()?;
         Ok(if self.brief { Sqlite::open_briefly(&file)? } else { Sqlite::open(&file)? })
     }
 
     /// The engine, to decide with.
-    pub(crate) fn engine(&self) -> Result<Engine, Failure> {
+    pub fn engine(&self) -> Result<Engine, Failure> {
         let output = self.folder()?.join("sessions");
         let output = std::path::absolute(&output).unwrap_or(output).display().to_string();
         self.engine_with(output)
     }
 
     /// The engine, for agents that leave their handoffs in this folder.
-    pub(crate) fn engine_with(&self, output: String) -> Result<Engine, Failure> {
+    pub fn engine_with(&self, output: String) -> Result<Engine, Failure> {
         let engine = Engine::open(Box::new(self.store()?), keyring()?, output)?;
         Ok(match &self.via {
             Some(via) => engine.via(via.clone()),
@@ -98,12 +98,12 @@ impl Place {
     }
 
     /// The folder that the store lies in.
-    pub(crate) fn folder(&self) -> Result<PathBuf, Failure> {
+    pub fn folder(&self) -> Result<PathBuf, Failure> {
         Ok(self.file()?.parent().unwrap_or(Path::new("")).to_owned())
     }
 
     /// The project that the store belongs to: the folder that has it, or this one.
-    pub(crate) fn project(&self) -> Result<PathBuf, Failure> {
+    pub fn project(&self) -> Result<PathBuf, Failure> {
         let folder = std::path::absolute(self.folder()?).unwrap_or_default();
         if folder.file_name().is_some_and(|name| name == FOLDER)
             && let Some(project) = folder.parent()
@@ -123,7 +123,7 @@ fn in_folder(folder: &Path) -> PathBuf {
 }
 
 /// Where runs have their workspaces: not in the project, whose tools would find the files above them.
-pub(crate) fn workspaces() -> Result<PathBuf, Failure> {
+pub fn workspaces() -> Result<PathBuf, Failure> {
     let folder = absolute("XDG_STATE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".local/state")));
     folder.map(|folder| folder.join("interlock")).ok_or_else(|| {
         let message = "there is no folder for workspaces: neither HOME nor XDG_STATE_HOME is set";
@@ -137,7 +137,7 @@ fn absolute(name: &str) -> Option<PathBuf> {
 }
 
 /// The keys of this user.
-pub(crate) fn keyring() -> Result<Keyring, Failure> {
+pub fn keyring() -> Result<Keyring, Failure> {
     let folder = absolute("XDG_CONFIG_HOME").or_else(|| absolute("HOME").map(|home| home.join(".config")));
     let Some(folder) = folder else {
         let message = "there is no configuration folder: neither HOME nor XDG_CONFIG_HOME is set";
@@ -148,7 +148,7 @@ pub(crate) fn keyring() -> Result<Keyring, Failure> {
 }
 
 /// The name of the person at the keyboard.
-pub(crate) fn person(named: Option<&str>) -> Name {
+pub fn person(named: Option<&str>) -> Name {
     // Services and containers often set only one of them.
     let user = || ["USER", "LOGNAME"].iter().find_map(|name| env::var(name).ok().filter(|user| !user.is_empty()));
     Name::from(named.map(str::to_owned).or_else(user).unwrap_or_else(|| "operator".to_owned()))

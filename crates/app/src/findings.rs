@@ -11,12 +11,12 @@ use interlock_system::text::{HEADING, Text};
 const INDENT: &str = "\n                         ";
 
 /// One thing that was looked at.
-pub(crate) struct Finding {
-    pub(crate) what: String,
-    pub(crate) found: Result<String, Problem>,
+pub struct Finding {
+    pub what: String,
+    pub found: Result<String, Problem>,
 }
 
-pub(crate) struct Problem {
+pub struct Problem {
     pub message: String,
     pub help: Option<String>,
 }
@@ -31,7 +31,7 @@ impl Finding {
 }
 
 /// Tells all of it; that something is missing is how the command ends. `about` is what it is all about, for scripts.
-pub(crate) fn tell(findings: &[Finding], about: Json, output: Output) -> Ending {
+pub fn tell(findings: &[Finding], about: Json, output: Output) -> Ending {
     let sound = findings.iter().all(|finding| finding.found.is_ok());
     if output.json {
         let mut document = about;

@@ -17,12 +17,12 @@ const LONGEST_LINE: usize = 400;
 const AROUND: usize = 100;
 
 /// By place; what has no place comes last.
-pub(crate) fn sort(problems: &mut [Problem]) {
+pub fn sort(problems: &mut [Problem]) {
     problems.sort_by(|a, b| (a.at.is_none(), &a.at, a.severity).cmp(&(b.at.is_none(), &b.at, b.severity)));
 }
 
 /// All of them, and how many there were.
-pub(crate) fn problems(problems: &[Problem], sources: &Sources) -> Text {
+pub fn problems(problems: &[Problem], sources: &Sources) -> Text {
     let mut text = Text::default();
     let mut lines = Lines::new(sources);
     let mut told = BTreeSet::new();

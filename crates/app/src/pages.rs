@@ -5,9 +5,9 @@ use interlock_core::code::Code;
 macro_rules! pages {
     ($($number:ident $code:ident)*) => {
         /// The page of a code, in Markdown. A code without a page does not compile.
-        pub(crate) fn of(code: Code) -> &'static str {
+        pub fn of(code: Code) -> &'static str {
             match code {
-                $(Code::$code => include_str!(concat!("../docs/errors/", stringify!($number), ".md")),)*
+                $(Code::$code => include_str!(concat!("../../../docs/errors/", stringify!($number), ".md")),)*
             }
         }
     };
@@ -227,7 +227,7 @@ mod tests {
 
     #[test]
     fn there_is_one_page_for_each_code_and_no_other() {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/errors");
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/errors");
         let pages: BTreeSet<String> = fs::read_dir(folder)
             .unwrap()
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())

@@ -18,7 +18,7 @@ const MOST_CONFLICTS: usize = 8;
 
 /// Knows who holds which assignment, and what questions and gates belong to, from the events that it has read.
 #[derive(Default)]
-pub(crate) struct Narrator {
+pub struct Narrator {
     holders: BTreeMap<AssignmentId, (Name, Option<Name>)>,
     /// The name of each question, and its group.
     questions: BTreeMap<QuestionId, (Name, Option<Name>)>,
@@ -29,12 +29,12 @@ pub(crate) struct Narrator {
 
 /// What one event says about the routing of work.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct RoutingRecord {
-    pub(crate) group: Option<Name>,
+pub struct RoutingRecord {
+    pub group: Option<Name>,
     /// The role that reported, the person who acted, or `interlock`.
-    pub(crate) agent: Option<Name>,
+    pub agent: Option<Name>,
     /// The status that was reported, or what was done instead of a report.
-    pub(crate) status: Option<Name>,
+    pub status: Option<Name>,
     /// The roles that are asked next, each once.
     pub(crate) next_agent: Option<String>,
     pub(crate) action: Option<&'static str>,
@@ -42,7 +42,7 @@ pub(crate) struct RoutingRecord {
 
 impl RoutingRecord {
     /// The fields of the record, for every form that has one.
-    pub(crate) fn fields(&self, session: &str) -> Json {
+    pub fn fields(&self, session: &str) -> Json {
         json!({
             "session": session, "group": self.group, "agent": self.agent, "status": self.status,
             "next_agent": self.next_agent, "action": self.action,
@@ -51,7 +51,7 @@ impl RoutingRecord {
 }
 
 impl Narrator {
-    pub(crate) fn learn(&mut self, event: &Event) {
+    pub fn learn(&mut self, event: &Event) {
         if let Cause::Started { workflow_hash, .. } | Cause::Upgraded { workflow_hash, .. } = &event.cause {
             self.workflow_hash = Some(*workflow_hash);
         }
@@ -66,7 +66,7 @@ impl Narrator {
         }
     }
 
-    pub(crate) fn record(&self, event: &Event) -> RoutingRecord {
+    pub fn record(&self, event: &Event) -> RoutingRecord {
         let (agent, status, group) = self.actor(&event.cause);
         let decision = event.decision.as_ref();
         RoutingRecord {
@@ -161,7 +161,7 @@ impl Narrator {
     }
 
     /// The event in one sentence without a full stop.
-    pub(crate) fn sentence(&self, cause: &Cause) -> String {
+    pub fn sentence(&self, cause: &Cause) -> String {
         match cause {
             Cause::Started { title, workflow, by, dropped, .. } => {
                 let less: Vec<&str> = dropped.iter().map(Name::as_str).collect();
@@ -264,7 +264,7 @@ impl Narrator {
 }
 
 /// The problems of a refusal that its message does not name, each with its code.
-pub(crate) fn further_problems(refusal: &Refusal) -> Vec<String> {
+pub fn further_problems(refusal: &Refusal) -> Vec<String> {
     let named = |problem: &&RefusedProblem| problem.code == refusal.code && problem.message == refusal.message;
     let further = refusal.problems.iter().filter(|problem| !named(problem));
     further.map(|problem| format!("{}: {}", problem.code, problem.message)).collect()
@@ -291,7 +291,7 @@ fn failure_of(output: &str) -> String {
 }
 
 /// What follows a decision, in a few words.
-pub(crate) fn consequence(event: &Event, decision: &Decision) -> String {
+pub fn consequence(event: &Event, decision: &Decision) -> String {
     // A verdict says more than that nothing follows.
     let says_nothing = decision.judgement.is_some() && decision.action == Action::Wait;
     let mut words: Vec<String> = (!says_nothing).then(|| decision.action.name().to_owned()).into_iter().collect();
@@ -331,7 +331,7 @@ fn reached(changes: &[Change]) -> Option<String> {
 }
 
 /// Does the event complete its session?
-pub(crate) fn completes_session(event: &Event) -> bool {
+pub fn completes_session(event: &Event) -> bool {
     let completes = |change: &Change| matches!(change, Change::Session { status: SessionStatus::Completed });
     event.changes.iter().any(completes)
 }
@@ -348,7 +348,7 @@ fn next_agents(decision: &Decision) -> Option<String> {
 }
 
 /// The record of one decision, as `decisions --json` lists it.
-pub(crate) fn decision_json(session: &str, event: &Event, record: &RoutingRecord) -> Option<Json> {
+pub fn decision_json(session: &str, event: &Event, record: &RoutingRecord) -> Option<Json> {
     let decision = event.decision.as_ref()?;
     let mut document = record.fields(session);
     document["decision"] = json!(format!("{session}.{}", decision.id));
@@ -358,7 +358,7 @@ pub(crate) fn decision_json(session: &str, event: &Event, record: &RoutingRecord
 }
 
 /// An event in one line, without what came before it.
-pub(crate) fn summary(data: &Json) -> String {
+pub fn summary(data: &Json) -> String {
     let cause = data["cause"].as_object().and_then(|cause| cause.values().next());
     let said = |name: &str| cause.and_then(|cause| cause.get(name)).and_then(Json::as_str).unwrap_or_default();
     let number = |name: &str| cause.and_then(|cause| cause.get(name)).and_then(Json::as_u64);

@@ -17,20 +17,20 @@ use crate::place::Place;
 
 /// What is explained.
 #[derive(Clone)]
-pub(crate) enum Subject {
+pub enum Subject {
     Decision(DecisionRef),
     Event { session: Name, seq: u64 },
 }
 
 impl Subject {
-    pub(crate) fn session(&self) -> &str {
+    pub fn session(&self) -> &str {
         match self {
             Self::Decision(reference) => &reference.session,
             Self::Event { session, .. } => session,
         }
     }
 
-    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+    pub fn parse(text: &str) -> Result<Self, String> {
         let event = text.rsplit_once(".e").filter(|(session, _)| !session.is_empty());
         if let Some((session, seq)) = event.and_then(|(session, digits)| Some((session, digits.parse().ok()?))) {
             return Ok(Self::Event { session: Name::new(session), seq });
@@ -44,7 +44,7 @@ impl Subject {
 const BATCH: usize = 512;
 
 /// A decision or an event, for scripts and for people.
-pub(crate) fn explained(place: &Place, subject: &Subject) -> Result<(Json, Text), Failure> {
+pub fn explained(place: &Place, subject: &Subject) -> Result<(Json, Text), Failure> {
     match subject {
         Subject::Decision(reference) => explained_decision(place, reference),
         Subject::Event { session, seq } => explained_event(place, session, *seq),

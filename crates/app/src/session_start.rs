@@ -17,12 +17,12 @@ use crate::place::Place;
 use crate::setting::Pair;
 
 /// A mission is read by every agent; more than this none reads to its end.
-pub(crate) const LARGEST_MISSION: u64 = 1 << 20;
+pub const LARGEST_MISSION: u64 = 1 << 20;
 /// Names tried before giving up: each has a million others beside it.
 const TRIES: usize = 8;
 
 /// A mission that is too long is refused: cut, it would be another mission.
-pub(crate) fn read_mission(path: &Path) -> Result<String, Failure> {
+pub fn read_mission(path: &Path) -> Result<String, Failure> {
     let bytes = input::bytes(path, LARGEST_MISSION)?;
     let read = bytes.len() as u64;
     if read > LARGEST_MISSION {
@@ -37,29 +37,29 @@ pub(crate) fn read_mission(path: &Path) -> Result<String, Failure> {
 }
 
 /// A session that is to be started.
-pub(crate) struct Beginning<'a> {
-    pub(crate) title: &'a str,
-    pub(crate) workflow: &'a str,
-    pub(crate) settings: &'a [Pair],
-    pub(crate) mission: Option<String>,
-    pub(crate) investigation: bool,
+pub struct Beginning<'a> {
+    pub title: &'a str,
+    pub workflow: &'a str,
+    pub settings: &'a [Pair],
+    pub mission: Option<String>,
+    pub investigation: bool,
     /// The person at the keyboard; `None` for a model, which may not drop a requirement.
-    pub(crate) by: Option<Name>,
+    pub by: Option<Name>,
     /// The workflow file of the project, where it has one: another workflow is compared with it.
-    pub(crate) own: Option<String>,
+    pub own: Option<String>,
     /// Protected paths that a person allows.
-    pub(crate) allow: Option<Allow>,
+    pub allow: Option<Allow>,
 }
 
 /// Patterns from the command line, and the person who runs it.
-pub(crate) fn allowed_by_person(patterns: &[String], by: &Name) -> Option<Allow> {
+pub fn allowed_by_person(patterns: &[String], by: &Name) -> Option<Allow> {
     let paths: Vec<Name> = patterns.iter().map(|pattern| Name::new(pattern)).collect();
     (!paths.is_empty()).then(|| Allow { paths, by: by.clone() })
 }
 
 impl Beginning<'_> {
     /// `fits`: whether it can be driven by that workflow; nothing is started if not.
-    pub(crate) fn begin(
+    pub fn begin(
         self,
         engine: &mut Engine,
         fits: impl Fn(&Workflow) -> Result<(), Failure>,
@@ -87,7 +87,7 @@ impl Beginning<'_> {
 }
 
 /// As named; otherwise the file of the project, beside the store or here.
-pub(crate) fn workflow_name(named: Option<&str>, place: &Place) -> Result<String, Failure> {
+pub fn workflow_name(named: Option<&str>, place: &Place) -> Result<String, Failure> {
     if let Some(named) = named {
         return Ok(named.to_owned());
     }

@@ -10,7 +10,7 @@ use crate::failure::{Exit, Failure};
 
 /// Reads a file, or stdin for `-`. At most one byte more than `limit` is read: enough for what checks the size to see
 /// it, and a device without an end cannot fill the memory.
-pub(crate) fn bytes(path: &Path, limit: u64) -> Result<Vec<u8>, Failure> {
+pub fn bytes(path: &Path, limit: u64) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
     let at_most = limit.saturating_add(1);
     let result = if path.as_os_str() == "-" {
@@ -25,7 +25,7 @@ pub(crate) fn bytes(path: &Path, limit: u64) -> Result<Vec<u8>, Failure> {
 }
 
 /// Reads text.
-pub(crate) fn text(path: &Path, limit: u64) -> Result<String, Failure> {
+pub fn text(path: &Path, limit: u64) -> Result<String, Failure> {
     to_text(path, bytes(path, limit)?)
 }
 

@@ -9,11 +9,11 @@ use interlock_core::workflow::{Role, Workflow, Writes};
 use interlock_prompt::RoleReturnFormat;
 
 /// What Interlock plays itself, no agent can.
-pub(crate) fn held(workflow: &Workflow) -> impl Iterator<Item = &Role> {
+pub fn held(workflow: &Workflow) -> impl Iterator<Item = &Role> {
     workflow.roles.iter().filter(|role| !role.by_interlock)
 }
 
-pub(crate) fn text(workflow: &Workflow, role: &Role) -> String {
+pub fn text(workflow: &Workflow, role: &Role) -> String {
     let name = &role.name;
     let mut text = format!("# You are `{name}` in a team that works by the workflow `{}`\n\n", workflow.name);
     if let Some(about) = &workflow.about {

@@ -8,43 +8,43 @@ use interlock_core::state::{GateRun as AwaitedRun, Group, State};
 use interlock_core::workflow::{Gate, GateRun, GateValues, Workflow};
 
 /// A command as people read it.
-pub(crate) fn line(command: &[Name]) -> String {
+pub fn line(command: &[Name]) -> String {
     let words: Vec<&str> = command.iter().map(Name::as_str).collect();
     words.join(" ")
 }
 
 /// A command that has to pass, and the gate that asks for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct GateCommand {
-    pub(crate) command: Vec<Name>,
-    pub(crate) timeout: Option<Duration>,
-    pub(crate) gate: Name,
+pub struct GateCommand {
+    pub command: Vec<Name>,
+    pub timeout: Option<Duration>,
+    pub gate: Name,
     /// The group whose plan has it. Commands of the workflow belong to no group.
-    pub(crate) group: Option<Name>,
+    pub group: Option<Name>,
 }
 
 impl GateCommand {
-    pub(crate) fn line(&self) -> String {
+    pub fn line(&self) -> String {
         line(&self.command)
     }
 
     /// Do both ask for the same thing?
-    pub(crate) fn is_same(&self, other: &Self) -> bool {
+    pub fn is_same(&self, other: &Self) -> bool {
         self.command == other.command && self.timeout == other.timeout
     }
 }
 
 /// The session whose gates run: what the placeholders of their commands stand for.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct GateSession<'a> {
-    pub(crate) id: &'a str,
+pub struct GateSession<'a> {
+    pub id: &'a str,
     /// The directory that all roles of the session share.
-    pub(crate) feature_directory: &'a str,
+    pub feature_directory: &'a str,
 }
 
 impl<'a> GateSession<'a> {
     /// For a gate of this group, or of the session.
-    pub(crate) fn values(self, group: Option<&'a Name>, domain: Option<&'a Name>) -> GateValues<'a> {
+    pub fn values(self, group: Option<&'a Name>, domain: Option<&'a Name>) -> GateValues<'a> {
         GateValues {
             feature_directory: self.feature_directory,
             session: self.id,
@@ -60,7 +60,7 @@ pub(crate) fn domain_of(group: &Group) -> Option<&Name> {
 }
 
 /// The commands of one gate, each with the gate's time limit.
-pub(crate) fn commands_of_gate(
+pub fn commands_of_gate(
     gate: &Gate,
     plan: &[Vec<Name>],
     group: Option<&Name>,
@@ -78,7 +78,7 @@ pub(crate) fn commands_of_gate(
 }
 
 /// The commands that a waiting gate run has to pass: its own, or those of all gates that it checks again.
-pub(crate) fn commands_of_run(
+pub fn commands_of_run(
     run: &AwaitedRun,
     state: &State,
     workflow: &Workflow,
@@ -101,7 +101,7 @@ pub(crate) fn commands_of_run(
 }
 
 /// Adds commands; one that several ask for is asked for once.
-pub(crate) fn add_commands(commands: &mut Vec<GateCommand>, more: Vec<GateCommand>) {
+pub fn add_commands(commands: &mut Vec<GateCommand>, more: Vec<GateCommand>) {
     for command in more {
         if !commands.iter().any(|known| known.is_same(&command)) {
             commands.push(command);
@@ -110,7 +110,7 @@ pub(crate) fn add_commands(commands: &mut Vec<GateCommand>, more: Vec<GateComman
 }
 
 /// The gate of a completed group that a command failed for, among those that a run checks again.
-pub(crate) fn blamed_gate(run: &AwaitedRun, failed: Option<&GateCommand>) -> Option<GroupGate> {
+pub fn blamed_gate(run: &AwaitedRun, failed: Option<&GateCommand>) -> Option<GroupGate> {
     let failed = failed?;
     let is_it =
         |pair: &&GroupGate| pair.gate == failed.gate && failed.group.as_ref().is_none_or(|group| pair.group == *group);

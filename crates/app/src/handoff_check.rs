@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::failure::{Failure, Sources};
 
-pub(crate) fn known_phase(workflow: &Workflow, phase: &str) -> Result<(), Failure> {
+pub fn known_phase(workflow: &Workflow, phase: &str) -> Result<(), Failure> {
     if !workflow.phases_called(phase, "").is_empty() {
         return Ok(());
     }
@@ -16,7 +16,7 @@ pub(crate) fn known_phase(workflow: &Workflow, phase: &str) -> Result<(), Failur
 
 /// The phase that was named, or else the one that the handoff says, if it is one of its role's. Two phases may go by one
 /// name: then the first counts that the handoff fits.
-pub(crate) fn held_against(workflow: Option<&Workflow>, expect: &Expect<'_>, extracted: &Extracted) -> Checked {
+pub fn held_against(workflow: Option<&Workflow>, expect: &Expect<'_>, extracted: &Extracted) -> Checked {
     let word = |key: &str| extracted.json.get(key).and_then(Value::as_str).unwrap_or_default();
     let role = expect.role.unwrap_or_else(|| word("agent"));
     let Some(workflow) = workflow else { return handoff::check(None, expect, extracted) };
@@ -34,7 +34,7 @@ pub(crate) fn held_against(workflow: Option<&Workflow>, expect: &Expect<'_>, ext
     first.unwrap_or_else(|| handoff::check(Some(workflow), expect, extracted))
 }
 
-pub(crate) fn document(checked: &Checked, extracted: Option<&Extracted>) -> Value {
+pub fn document(checked: &Checked, extracted: Option<&Extracted>) -> Value {
     let list = |problems: &[Problem]| -> Vec<Value> {
         problems
             .iter()

@@ -11,14 +11,14 @@ use serde_json::{Map, Value as Json, json};
 
 use interlock_prompt::QuestionBrief;
 use interlock_engine::{Engine, Error, Live};
-use crate::gates;
+use crate::gate_commands;
 use interlock_system::text::{HEADING, NAME, Text};
 use interlock_system::sanitise;
 use interlock_store::rows::holder;
 
 /// What the file of the workflow says today, if there is one.
-pub(crate) struct Pinned {
-    pub(crate) file_says: Option<Digest>,
+pub struct Pinned {
+    pub file_says: Option<Digest>,
 }
 
 impl Pinned {
@@ -31,7 +31,7 @@ impl Pinned {
     }
 }
 
-pub(crate) fn session(
+pub fn session(
     live: &Live,
     workflow: &Workflow,
     pinned: &Pinned,
@@ -172,7 +172,7 @@ fn loops(counters: &[interlock_core::state::Counter], group: Option<&Group>, wor
     Json::Object(all)
 }
 
-pub(crate) fn assignments(live: &Live) -> Vec<Json> {
+pub fn assignments(live: &Live) -> Vec<Json> {
     let open = live.state.open.iter().filter_map(|id| live.state.assignments.get(id).map(|given| (id, given)));
     open.map(|(id, given)| {
         json!({
@@ -191,12 +191,12 @@ pub(crate) fn assignments(live: &Live) -> Vec<Json> {
 /// The open questions of a session, each with the facts behind it and what its options do.
 pub(crate) type Briefs = BTreeMap<QuestionId, QuestionBrief>;
 
-pub(crate) fn briefs(engine: &mut Engine, live: &Live, workflow: &Workflow) -> Result<Briefs, Error> {
+pub fn briefs(engine: &mut Engine, live: &Live, workflow: &Workflow) -> Result<Briefs, Error> {
     let open: Vec<QuestionId> = live.state.open_questions.iter().copied().collect();
     open.into_iter().map(|id| Ok((id, engine.question_brief(live, workflow, id)?))).collect()
 }
 
-pub(crate) fn questions(live: &Live, briefs: &Briefs) -> Vec<Json> {
+pub fn questions(live: &Live, briefs: &Briefs) -> Vec<Json> {
     let open = live.state.open_questions.iter();
     open.filter_map(|id| live.state.questions.get(id).map(|asked| (id, asked)))
         .map(|(id, asked)| {
@@ -215,7 +215,7 @@ pub(crate) fn questions(live: &Live, briefs: &Briefs) -> Vec<Json> {
 }
 
 /// Gates that wait for their result, with what they run.
-pub(crate) fn gates(live: &Live, workflow: &Workflow, feature_directory: &str) -> Vec<Json> {
+pub fn gates(live: &Live, workflow: &Workflow, feature_directory: &str) -> Vec<Json> {
     let waiting = live.state.gate_runs.iter();
     waiting
         .map(|(id, run)| {
@@ -227,11 +227,11 @@ pub(crate) fn gates(live: &Live, workflow: &Workflow, feature_directory: &str) -
 
 /// The commands of a waiting gate run.
 fn gate_commands(run: &Awaited, live: &Live, workflow: &Workflow, feature_directory: &str) -> Vec<Vec<Name>> {
-    let session = gates::GateSession { id: &live.id, feature_directory };
-    gates::commands_of_run(run, &live.state, workflow, session).into_iter().map(|command| command.command).collect()
+    let session = gate_commands::GateSession { id: &live.id, feature_directory };
+    gate_commands::commands_of_run(run, &live.state, workflow, session).into_iter().map(|command| command.command).collect()
 }
 
-pub(crate) fn text(live: &Live, workflow: &Workflow, pinned: &Pinned, briefs: &Briefs) -> Text {
+pub fn text(live: &Live, workflow: &Workflow, pinned: &Pinned, briefs: &Briefs) -> Text {
     let state = &live.state;
     let mut text = Text::default();
     text.paint(NAME, &live.id);
@@ -287,7 +287,7 @@ pub(crate) fn text(live: &Live, workflow: &Workflow, pinned: &Pinned, briefs: &B
 }
 
 /// A requirement that the session or a group does without.
-pub(crate) fn exception_line(text: &mut Text, exception: &CompletionException) {
+pub fn exception_line(text: &mut Text, exception: &CompletionException) {
     text.push("  ");
     if let Some(group) = &exception.group {
         text.paint(NAME, group);
@@ -360,7 +360,7 @@ fn unchecked_line(text: &mut Text, state: &State, workflow: &Workflow) {
 const BELOW_FACT: &str = "      | ";
 
 /// What may happen now.
-pub(crate) fn next(live: &Live, briefs: &Briefs) -> Text {
+pub fn next(live: &Live, briefs: &Briefs) -> Text {
     let state = &live.state;
     let mut text = Text::default();
     text.paint(HEADING, "next");

@@ -17,21 +17,21 @@ use interlock_system::clock;
 const FILE: &str = "contract.json";
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Contract {
-    pub(crate) role: Name,
-    pub(crate) phase: Option<Name>,
-    pub(crate) task: Task,
+pub struct Contract {
+    pub role: Name,
+    pub phase: Option<Name>,
+    pub task: Task,
     /// Which a plan may depend on.
-    pub(crate) groups: Vec<Name>,
+    pub groups: Vec<Name>,
     /// The folder of the session's outputs.
-    pub(crate) outputs: String,
+    pub outputs: String,
     /// The files of the workflow.
-    pub(crate) workflow: Vec<(String, String)>,
+    pub workflow: Vec<(String, String)>,
 }
 
 impl Contract {
     /// Whatever an earlier attempt left under its name goes: it may be a link to somewhere else.
-    pub(crate) fn write(&self, folder: &Path) -> io::Result<()> {
+    pub fn write(&self, folder: &Path) -> io::Result<()> {
         let path = folder.join(FILE);
         match fs::remove_file(&path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -39,12 +39,12 @@ impl Contract {
         }
     }
 
-    pub(crate) fn read(folder: &Path) -> io::Result<Self> {
+    pub fn read(folder: &Path) -> io::Result<Self> {
         Ok(serde_json::from_slice(&fs::read(folder.join(FILE))?)?)
     }
 
     /// The statuses of the role with their meanings, for the description of the tool.
-    pub(crate) fn statuses(&self) -> String {
+    pub fn statuses(&self) -> String {
         let Some(workflow) = load_pinned(&self.workflow).workflow else { return String::new() };
         let guide = workflow.role_named(&self.role).map(|ix| workflow.status_meanings(ix)).unwrap_or_default();
         let line = |(status, means): &(Name, Option<Name>)| match means {
@@ -56,7 +56,7 @@ impl Contract {
     }
 
     /// Everything that is wrong with what an agent wrote, as the run will find it.
-    pub(crate) fn check(&self, bytes: &[u8]) -> Checked {
+    pub fn check(&self, bytes: &[u8]) -> Checked {
         let extracted = match handoff::extract("handoff", bytes) {
             Ok(extracted) => extracted,
             Err(problems) => return Checked { handoff: None, status: None, problems, warnings: Vec::new() },

@@ -1,0 +1,23 @@
+//! What every front end does: find a project, start a session, explain a decision, show how a session stands; and the
+//! one error type that people and scripts see.
+
+pub mod contract;
+pub mod decision;
+pub mod explain;
+pub mod explanation;
+pub mod failure;
+pub mod findings;
+pub mod gate_commands;
+pub mod handoff_check;
+pub mod input;
+pub mod library;
+pub mod markdown;
+pub mod narrative;
+pub mod output;
+pub mod pages;
+pub mod place;
+pub mod report;
+pub mod roles;
+pub mod session_start;
+pub mod setting;
+pub mod standing;
