@@ -2,7 +2,7 @@
 //!
 //! `core` decides; `store` keeps; `engine` puts the two together; everything else is at the edges.
 
-mod checks;
+mod check_command;
 mod cli;
 mod gates;
 mod git;

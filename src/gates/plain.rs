@@ -9,7 +9,7 @@ use interlock_core::checkout::GateCheckout;
 use interlock_core::id::Name;
 
 use interlock_system::files::{beside, remove};
-use crate::checks::{self, Manner};
+use crate::check_command::{self, Manner};
 use interlock_app::failure::Failure;
 use interlock_system::files;
 use crate::gates::copy::copy_tree;
@@ -74,7 +74,7 @@ impl CheckRoom<'_> {
             let timeout = command.and_then(|command| command.timeout);
             let (lock, mark) = (self.lock.clone(), self.mark.clone());
             let manner = Manner { folder, timeout, lock, mark, variables: self.variables };
-            let Some(outcome) = checks::run(&line, &manner, control)? else { return Ok(false) };
+            let Some(outcome) = check_command::run(&line, &manner, control)? else { return Ok(false) };
             if command.is_some() || !outcome.passed {
                 result.output.push_str(&outcome.output);
             }

@@ -7,7 +7,7 @@ use interlock_core::checkout::GateCheckout;
 use interlock_core::code::Code;
 use interlock_core::id::Name;
 
-use crate::checks::{self, Manner, Outcome};
+use crate::check_command::{self, Manner, Outcome};
 use interlock_app::failure::{Exit, Failure};
 use crate::gates::kept::KeptFolder;
 use crate::gates::slot::CheckoutSlot;
@@ -158,7 +158,7 @@ impl CheckWork<'_> {
             }
             (self.begins)(&command.line());
             let manner = self.manner(command.timeout);
-            let Some(outcome) = checks::run(&command.command, &manner, self.control)? else { return Ok(None) };
+            let Some(outcome) = check_command::run(&command.command, &manner, self.control)? else { return Ok(None) };
             result.output.push_str(&outcome.output);
             if !outcome.passed {
                 result.failed = Some(FailedCommand { line: command.line(), command: Some(command.clone()) });
@@ -240,7 +240,7 @@ impl CheckWork<'_> {
         }
         for line in &self.room.prepare.run {
             let words: Vec<Name> = line.iter().map(|word| Name::new(word)).collect();
-            match checks::run(&words, &self.manner(None), self.control)? {
+            match check_command::run(&words, &self.manner(None), self.control)? {
                 None => return Ok(Step::Stopped),
                 Some(outcome) if !outcome.passed => return Ok(Step::Failed(outcome)),
                 Some(_) => {}

@@ -6,7 +6,7 @@ use interlock_core::id::Name;
 use interlock_core::workflow::GateValues;
 
 use interlock_system::files::remove;
-use crate::checks::{self, Manner, Outcome};
+use crate::check_command::{self, Manner, Outcome};
 use interlock_app::failure::Failure;
 use crate::gates::{
     CheckRoom, CheckSubject, GateCommand, GateOutcome, GateSession, ObjectsOf, PassedCommands, add_commands,

@@ -22,7 +22,7 @@ use serde_json::Value as Json;
 
 use interlock_agents::{Outcome, Trouble, TroubleKind, Usage};
 use interlock_prompt as brief;
-use crate::checks;
+use crate::check_command;
 use interlock_engine::{Claimed, Error, Given, Task as Wish};
 use interlock_app::failure::{Exit, Failure};
 use crate::git::Hash;
@@ -446,7 +446,7 @@ impl Turn<'_> {
     }
 }
 
-fn unprepared(failed: &checks::Outcome) -> Failure {
+fn unprepared(failed: &crate::check_command::Outcome) -> Failure {
     let message = format!("the workspace cannot be made ready: {}", failed.output.trim_end());
     Failure::new(Exit::Unavailable, Code::BadAgent, message).help("mend `prepare` in the agents file")
 }

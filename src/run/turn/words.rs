@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 
 use interlock_agents::Tool;
 use interlock_prompt as brief;
-use crate::checks::Outcome;
+use crate::check_command::Outcome;
 use crate::git::{Hash, Message};
 use interlock_system::text::counted;
 use interlock_system::process::End;
