@@ -2,16 +2,11 @@
 //!
 //! `core` decides; `store` keeps; `engine` puts the two together; everything else is at the edges.
 
-mod check_command;
 mod cli;
-mod gates;
-mod git;
 mod graph;
 mod hooks;
 mod import;
 mod plugin;
-mod run;
-mod scope;
 pub mod server;
 
 use std::panic;

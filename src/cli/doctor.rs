@@ -13,7 +13,7 @@ use crate::cli::examples;
 use interlock_app::failure::Ending;
 use interlock_app::failure::Failure;
 use interlock_app::findings::{self, Finding, Problem};
-use crate::git::Project;
+use interlock_runner::git::Project;
 use interlock_app::library;
 use interlock_app::output::Output;
 use interlock_store::Store as _;

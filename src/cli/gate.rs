@@ -15,10 +15,10 @@ use interlock_app::failure::Ending;
 use interlock_app::decision;
 use interlock_engine::{Engine, GateRef, Live, Order, Task};
 use interlock_app::failure::{Exit, Failure};
-use crate::gates::{
+use interlock_runner::gates::{
     self, CheckRoom, CheckSubject, GateCommand, GateOutcome, GateSession, ObjectsOf, PassedCommands, PlainProject,
 };
-use crate::git::Project;
+use interlock_runner::git::Project;
 use interlock_app::output::{Output, complain};
 use interlock_system::text::Text;
 use interlock_system::process::Control;
@@ -125,7 +125,7 @@ fn stopped() -> Failure {
 }
 
 fn checkouts(place: &Place, team: Option<&Team>, session: &Name) -> Result<PathBuf, Failure> {
-    Ok(crate::run::checkouts(&run::root(place, team, session)?))
+    Ok(interlock_runner::checkouts(&run::root(place, team, session)?))
 }
 
 fn no_such(live: &Live, gate: &GateRef) -> Failure {

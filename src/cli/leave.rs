@@ -11,7 +11,7 @@ use interlock_core::id::Name;
 use interlock_app::place::Place;
 use crate::cli::run::Run;
 use interlock_app::failure::Failure;
-use crate::run::Ended;
+use interlock_runner::Ended;
 
 /// The note that a session is being run: the team, as it was named.
 fn note(place: &Place, session: &Name) -> Result<PathBuf, Failure> {

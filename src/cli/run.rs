@@ -27,13 +27,13 @@ use interlock_app::failure::Ending;
 use interlock_engine::{Engine, Live, Order, Task};
 use interlock_app::failure::{Exit, Failure, Sources};
 use interlock_system::files;
-use crate::git::Project;
+use interlock_runner::git::Project;
 use interlock_app::input;
 use interlock_app::output::{Output, complain};
 use interlock_system::text::Text;
 use interlock_agents::play;
 use interlock_app::report;
-use crate::run;
+use interlock_runner as run;
 use interlock_agents::team::{self, Source, Team};
 
 /// The file that a project keeps its team in.
@@ -63,16 +63,16 @@ pub(crate) struct Run {
 
     /// How many agents are at work at once; as the agents file says, or 4
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=512))]
-    parallel: Option<u32>,
+    pub parallel: Option<u32>,
 
     /// Go on with this session
     #[arg(long, value_name = "SESSION", conflicts_with = "mission")]
-    session: Option<String>,
+    pub session: Option<String>,
 
     /// The workflow of a new session: a built-in name or a file; interlock.yaml of the project if none is named. One that
     /// demands less than interlock.yaml takes the operator key
     #[arg(long, value_name = "NAME or FILE")]
-    workflow: Option<String>,
+    pub workflow: Option<String>,
 
     /// A setting of the workflow, for a new session; may be repeated. One that drops a requirement takes the operator key
     #[arg(long, value_name = "NAME=VALUE", value_parser = Pair::parse)]
@@ -434,7 +434,7 @@ fn repository(folder: &Path) -> Result<Project, Failure> {
     found.map_err(|error| not_a_repository(&error))
 }
 
-pub(super) fn not_a_repository(error: &crate::git::Error) -> Failure {
+pub(super) fn not_a_repository(error: &interlock_runner::git::Error) -> Failure {
     Failure::new(Exit::Unavailable, Code::NotARepository, error.message.clone()).maybe_help(error.help.clone())
 }
 

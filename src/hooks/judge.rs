@@ -16,13 +16,13 @@ use interlock_app::place::Place;
 use interlock_app::place::workspaces;
 use interlock_engine::{Engine, Live, Order, Task};
 use interlock_app::failure::{Exit, Failure};
-use crate::gates::GateFiles;
+use interlock_runner::gates::GateFiles;
 use crate::hooks::client::Client;
 use crate::hooks::ground::{Ground, secrets};
 use crate::hooks::happening::{Agent, Happening, Scene, Verdict};
 use crate::hooks::memory::{self, Memory};
 use crate::hooks::steps;
-use crate::scope::{ProtectedPaths, files_in_project};
+use interlock_runner::scope::{ProtectedPaths, files_in_project};
 
 /// More sessions than these no conversation can have to do with.
 const MOST: usize = 64;

@@ -11,7 +11,7 @@ use crate::hooks::ground::{Whose, expanded};
 use crate::hooks::judge::{Course, Finding, Judge};
 use crate::hooks::memory::Held;
 use crate::hooks::steps::short;
-use crate::scope::outside;
+use interlock_runner::scope::outside;
 
 impl Judge {
     /// What may be changed, by paths as seen from a folder.

@@ -1,0 +1,173 @@
+//! Which commands have to pass in a run, and the room that they run in.
+
+use std::fs;
+
+use interlock_core::id::Name;
+use interlock_core::workflow::GateValues;
+
+use interlock_system::files::remove;
+use crate::check_command::{self, Manner, Outcome};
+use interlock_app::failure::Failure;
+use crate::gates::{
+    CheckRoom, CheckSubject, GateCommand, GateOutcome, GateSession, ObjectsOf, PassedCommands, add_commands,
+    commands_of_gate,
+};
+use crate::git::{Hash, Workspace};
+use interlock_system::process::Control;
+use crate::crew::{Call, Crew};
+use crate::neighbours::Neighbour;
+
+/// Results of commands, and the key that seals what is kept for later ones.
+pub(super) struct RunChecks {
+    pub(super) passed: PassedCommands,
+    pub(super) key: [u8; 32],
+}
+
+impl Crew {
+    /// Runs commands in a clean checkout of a commit that is merged, or would be. `None`: it was stopped.
+    pub(super) fn check_merge(
+        &self,
+        commit: &Hash,
+        commands: &[GateCommand],
+        control: &Control,
+    ) -> Result<Option<GateOutcome>, Failure> {
+        let tree = &self.site.vault.tree(commit)?;
+        self.check(tree, commit, true, commands, control)
+    }
+
+    /// Runs commands in a clean checkout of an agent's work. They see the `commit` that it stands on when they ask git.
+    pub(super) fn check_work(
+        &self,
+        tree: &Hash,
+        commit: &Hash,
+        commands: &[GateCommand],
+        control: &Control,
+    ) -> Result<Option<GateOutcome>, Failure> {
+        self.check(tree, commit, false, commands, control)
+    }
+
+    fn check(
+        &self,
+        tree: &Hash,
+        commit: &Hash,
+        keeps_caches: bool,
+        commands: &[GateCommand],
+        control: &Control,
+    ) -> Result<Option<GateOutcome>, Failure> {
+        let room = CheckRoom {
+            root: self.site.checkouts(),
+            prepare: &self.team.prepare,
+            variables: &self.team.checks.env,
+            lock: Some(self.lock.clone()),
+            mark: self.check_mark(),
+            key: self.checks.key,
+            passed: &self.checks.passed,
+        };
+        let objects = ObjectsOf::Session(&self.site.vault);
+        let subject = CheckSubject { tree, commit: Some(commit), project: &self.site.project, objects, keeps_caches };
+        room.check(&subject, commands, control, &|_| {})
+    }
+
+    /// The commands that have to pass on what a merge gives: those that completion will ask for, of the group itself and of
+    /// those whose work is in already, or they would have passed on files that are no more.
+    pub(super) fn checks_of_merge(&self, call: &Call) -> Result<Vec<GateCommand>, Failure> {
+        let own = call.group.is_some().then(|| self.checks_of_call(call));
+        let mut checks = own.unwrap_or_default();
+        for neighbour in &call.neighbours {
+            let values = self.gate_session().values(Some(&neighbour.group), neighbour.domain.as_ref());
+            let more = self.checks_of_plan(&neighbour.checks, Some(&neighbour.group), values);
+            let is_new = |check: &GateCommand| !checks.iter().any(|known| known.is_same(check));
+            if more.iter().any(is_new) && self.is_in(neighbour, call)? {
+                add_commands(&mut checks, more);
+            }
+        }
+        Ok(checks)
+    }
+
+    /// The commands that a claim that tests pass is held against: in a group, those of the group. Outside of groups those of
+    /// everything merged, and those of the session once no group is at work, nor `planned` with the claim.
+    pub(super) fn checks_of_claim(&self, call: &Call, planned: bool) -> Result<Vec<GateCommand>, Failure> {
+        if call.group.is_some() {
+            return Ok(self.checks_of_call(call));
+        }
+        let mut checks = self.checks_of_merge(call)?;
+        if call.whole && !planned {
+            let gates = self.workflow.requirements().session_gates;
+            let values = self.gate_session().values(None, None);
+            add_commands(&mut checks, self.checks_of_gates(&gates, &[], None, values));
+        }
+        Ok(checks)
+    }
+
+    fn is_in(&self, neighbour: &Neighbour, call: &Call) -> Result<bool, Failure> {
+        Ok(self.site.is_in(&neighbour.group, &call.open, neighbour.done)?)
+    }
+
+    pub(super) fn gate_session(&self) -> GateSession<'_> {
+        GateSession { id: &self.session, feature_directory: &self.feature_directory }
+    }
+
+    fn checks_of_call(&self, call: &Call) -> Vec<GateCommand> {
+        let group = call.group.as_ref();
+        self.checks_of_plan(&call.checks, group, self.gate_session().values(group, call.domain.as_ref()))
+    }
+
+    fn checks_of_plan(&self, plan: &[Vec<Name>], group: Option<&Name>, values: GateValues<'_>) -> Vec<GateCommand> {
+        let needed: Vec<Name> = self.workflow.requirements().gates.into_iter().map(|(name, _)| name).collect();
+        self.checks_of_gates(&needed, plan, group, values)
+    }
+
+    fn checks_of_gates(
+        &self,
+        names: &[Name],
+        plan: &[Vec<Name>],
+        group: Option<&Name>,
+        values: GateValues<'_>,
+    ) -> Vec<GateCommand> {
+        let gates = names.iter().filter_map(|name| self.workflow.gates.iter().find(|gate| gate.name == *name));
+        gates.flat_map(|gate| commands_of_gate(gate, plan, group, values)).collect()
+    }
+
+    /// Runs the commands that make a workspace ready, once for each that is new. What failed, if something did: the files
+    /// in it may be to blame, and whoever made them has to know.
+    pub(super) fn make_ready(
+        &self,
+        workspace: &Workspace,
+        tree: &Hash,
+        control: &Control,
+    ) -> Result<Option<Outcome>, Failure> {
+        if self.team.prepare.run.is_empty() || workspace.ready().exists() {
+            return Ok(None);
+        }
+        let failed = self.prepare(workspace, tree, control)?;
+        if failed.is_none() && !control.is_stopped() {
+            // An agent may have left a link there.
+            let path = workspace.ready();
+            let written = remove(&path).and_then(|()| fs::write(&path, tree.as_str()));
+            written.map_err(crate::git::Error::from)?;
+        }
+        Ok(failed)
+    }
+
+    fn prepare(&self, workspace: &Workspace, tree: &Hash, control: &Control) -> Result<Option<Outcome>, Failure> {
+        let mut failed = None;
+        let (folder, variables) = (&workspace.folder, &self.team.checks.env);
+        let manner =
+            Manner { folder, timeout: None, lock: Some(self.lock.clone()), mark: self.check_mark(), variables };
+        for command in &self.team.prepare.run {
+            let words: Vec<Name> = command.iter().map(|word| Name::new(word)).collect();
+            match check_command::run(&words, &manner, control)? {
+                Some(result) if result.passed => continue,
+                result => failed = result,
+            }
+            break;
+        }
+        // What it changes beside what git ignores would be taken for the agent's work.
+        workspace.put_back(tree)?;
+        Ok(failed)
+    }
+
+    fn check_mark(&self) -> String {
+        format!("{}/check", self.mark)
+    }
+}

@@ -1,0 +1,333 @@
+//! What everybody at work in a run shares.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use interlock_core::code::Code;
+use interlock_core::command::{Command, LeaseExpired, Loss, Lost};
+use interlock_core::event::{Cause, Change, Event};
+use interlock_core::id::{AssignmentId, Name};
+use interlock_core::state::{Assignment, State};
+use interlock_core::watch::Via;
+use interlock_core::workflow::{Task, Workflow, Writes};
+
+use interlock_agents::Progress;
+use interlock_engine::{Caller, Done, Error, Order, Task as Wish};
+use interlock_app::failure::{Exit, Failure};
+use crate::git;
+use interlock_prompt::outputs::{Remains, readable};
+use interlock_system::process::Control;
+use crate::checks::RunChecks;
+use crate::neighbours::{Neighbour, is_settled, neighbours};
+use crate::observe::ChangeObserver;
+use crate::purse::{Account, Purse};
+use crate::site::Site;
+use interlock_agents::team::{Part, Team};
+
+pub(super) struct Crew {
+    pub(super) session: Name,
+    pub(super) workflow: Arc<Workflow>,
+    /// The files of the workflow.
+    pub(super) sources: Vec<(String, String)>,
+    pub(super) team: Team,
+    pub(super) site: Site,
+    pub(super) observer: ChangeObserver,
+    /// The directory that all roles of the session share.
+    pub(super) feature_directory: String,
+    pub(super) purse: Purse,
+    pub(super) checks: RunChecks,
+    pub(super) cut_short: Mutex<CutShort>,
+    /// People know that the mission is longer than a prompt.
+    pub(super) told: AtomicBool,
+    pub(super) desk: Caller,
+    /// Held by the keepers of agents; the next run waits for it.
+    pub(super) lock: PathBuf,
+    /// A file that is there while nothing new may start.
+    pub(super) paused: PathBuf,
+    /// Whether the run waits for people.
+    pub(super) waits: bool,
+    /// Like no other run's, for what it starts.
+    pub(super) mark: String,
+}
+
+/// How many attempts of a role on a group ended by nobody's doing: with the run, or because a person has to be asked.
+pub(super) type CutShort = BTreeMap<(Option<Name>, Name), u32>;
+
+/// One assignment to be played.
+#[derive(Clone, Debug)]
+pub(super) struct Call {
+    pub(super) id: AssignmentId,
+    pub(super) role: Name,
+    pub(super) group: Option<Name>,
+    pub(super) phase: Option<Name>,
+    pub(super) task: Task,
+    /// The reports that are still to come: what those assignments left does not count yet.
+    pub(super) open: Vec<AssignmentId>,
+    /// The commands that the plan has for the group.
+    pub(super) checks: Vec<Vec<Name>>,
+    /// As the plan has it.
+    pub(super) domain: Option<Name>,
+    /// For what is merged: the other groups, whose work may be in already.
+    pub(super) neighbours: Vec<Neighbour>,
+    /// No group is at work.
+    pub(super) whole: bool,
+    /// Those that a plan may depend on; only the session itself is planned.
+    pub(super) groups: Vec<Name>,
+    /// Protected paths that people have allowed.
+    pub(super) allowed: Vec<Name>,
+}
+
+impl Call {
+    pub(super) fn new(id: AssignmentId, assignment: &Assignment, state: &State) -> Self {
+        let group = assignment.group.as_ref().and_then(|name| state.group(name));
+        Self {
+            id,
+            role: assignment.role.clone(),
+            group: assignment.group.clone(),
+            phase: assignment.phase.clone(),
+            task: assignment.task,
+            open: state.open.iter().copied().collect(),
+            checks: group.map(|group| group.checks.clone()).unwrap_or_default(),
+            domain: group.and_then(|group| group.flags.get("domain").cloned()),
+            neighbours: match (&assignment.group, assignment.task) {
+                (Some(_), Task::Work | Task::Consult) => Vec::new(),
+                (own, _) => neighbours(own.as_ref(), state),
+            },
+            whole: state.groups.iter().all(is_settled),
+            groups: match assignment.group {
+                Some(_) => Vec::new(),
+                None => state.groups.iter().map(|group| group.id.clone()).collect(),
+            },
+            allowed: state.allowed_paths().cloned().collect(),
+        }
+    }
+}
+
+/// What workers tell whoever conducts.
+pub(super) enum News {
+    Progress(AssignmentId, Progress),
+    /// A turn, a merge or a gate is over.
+    Over(Work, Result<Over, Failure>),
+    /// For people: something happened to an assignment that no decision tells.
+    Note(Option<Name>, String),
+    /// A person typed something.
+    Typed(Vec<u8>),
+    /// The process was stopped, and goes on.
+    Resumed,
+    /// A person, or the system, wants the run to stop.
+    Stop,
+}
+
+/// What a worker is at.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Work {
+    Turn(AssignmentId),
+    Merge(AssignmentId),
+    Gate(interlock_core::id::GateRunId),
+}
+
+/// How it ended.
+pub(super) enum Over {
+    Decided(Box<Done>),
+    /// Somebody else's decision took the work away.
+    Gone,
+    /// The run is stopping; the work is given out again when it goes on.
+    Stopped,
+}
+
+impl Crew {
+    pub(super) fn order(&self, task: Wish) -> Result<Done, Error> {
+        self.desk.execute(Order { session: self.session.clone(), task })
+    }
+
+    /// Settles an assignment that brought nothing.
+    pub(super) fn lose(&self, id: AssignmentId, loss: Loss, note: impl Into<Name>) -> Result<Over, Failure> {
+        let command = Command::Lost(Lost { assignment: id, loss, note: Some(note.into()) });
+        settled(self.order(Wish::Simple(command)))
+    }
+
+    /// Before anything starts: whoever held an assignment went with the last run, whose lock is ours now. Each of them is
+    /// another attempt, with another token.
+    pub(super) fn settle_the_gone(&self, state: &State) -> Result<(), Failure> {
+        let claimed = |id: &&AssignmentId| state.assignments.get(id).is_some_and(|given| given.token.is_some());
+        for id in state.open.iter().filter(claimed) {
+            if let Some(assignment) = state.assignments.get(id) {
+                self.keep_remains(&Call::new(*id, assignment, state), assignment.attempt);
+            }
+            self.free(*id)?;
+        }
+        Ok(())
+    }
+
+    /// Keeps what an attempt leaves that ends without an accepted handoff, for the next attempt. An attempt whose remains
+    /// cannot be kept is lost all the same.
+    pub(super) fn keep_remains(&self, call: &Call, attempt: u32) {
+        let writes = *self.writes(&call.role) != Writes::Nothing;
+        let patch = if writes { self.site.unaccepted_changes(call).unwrap_or_default() } else { Vec::new() };
+        let remains = Remains {
+            output: readable(&self.site.printed_by(call.id, attempt)),
+            patch,
+            handoff: self.site.submitted_by(call.id, attempt),
+        };
+        let _ = remains.keep(&self.site.output(call.id, attempt));
+    }
+
+    /// Lets an assignment go that is nobody's failure: it is given out again, and counts in no loop.
+    pub(super) fn let_go(&self, call: &Call) -> Result<Over, Failure> {
+        let over = self.free(call.id)?;
+        *self.cut_short().entry((call.group.clone(), call.role.clone())).or_default() += 1;
+        Ok(over)
+    }
+
+    fn free(&self, assignment: AssignmentId) -> Result<Over, Failure> {
+        let command = Command::LeaseExpired(LeaseExpired { assignment, holder_gone: true });
+        match self.order(Wish::Simple(command)) {
+            Ok(_) => Ok(Over::Stopped),
+            Err(error) if is_gone(error.code()) => Ok(Over::Gone),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Reads from the log which attempts were cut short.
+    pub(super) fn count_the_cut_short(&self, history: &[Event]) {
+        let mut whose = BTreeMap::new();
+        let mut counted = self.cut_short();
+        for change in history.iter().flat_map(|event| &event.changes) {
+            match change {
+                Change::Assigned { assignment, group, role, .. } => {
+                    whose.insert(*assignment, (group.clone(), role.clone()));
+                }
+                Change::Unclaimed { assignment } => {
+                    if let Some(whose) = whose.get(assignment) {
+                        *counted.entry(whose.clone()).or_default() += 1;
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// The attempts of a role on a group that came to an end of their own, and this one: what a script goes by.
+    pub(super) fn round(&self, call: &Call, attempt: u32) -> String {
+        let cut_short = self.cut_short().get(&(call.group.clone(), call.role.clone())).copied().unwrap_or(0);
+        attempt.saturating_sub(cut_short).max(1).to_string()
+    }
+
+    fn cut_short(&self) -> std::sync::MutexGuard<'_, CutShort> {
+        self.cut_short.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether a person has to say first if this may spend more.
+    pub(super) fn is_held(&self, role: &Name, group: Option<&Name>) -> bool {
+        let group = group.cloned().map(Account::Group);
+        let accounts = [Account::Session, Account::Role(role.clone())];
+        accounts.iter().chain(&group).any(|account| self.purse.is_held(account))
+    }
+
+    /// What of the session's own work a run was about to merge when it was killed.
+    pub(super) fn catch_up(&self, history: &[Event]) -> Result<(), Failure> {
+        for (name, commit) in self.site.vault.intended()? {
+            let id = AssignmentId::parse(&name);
+            let is_its = |cause: &Cause| matches!(cause, Cause::Reported { assignment, .. } if Some(*assignment) == id);
+            let given = history.iter().flat_map(|event| &event.changes).find_map(|change| match change {
+                Change::Assigned { assignment, role, .. } if Some(*assignment) == id => Some(role),
+                _ => None,
+            });
+            if let Some(role) = given.filter(|_| history.iter().any(|event| is_its(&event.cause))) {
+                self.site.integrate(role, &commit)?;
+            }
+            self.site.vault.settled(&name)?;
+        }
+        Ok(())
+    }
+
+    /// Whether the repository knows of all that was reported: a register that somebody has cut short has seals that fit.
+    pub(super) fn hold_against(&self, history: &[Event]) -> Result<(), Failure> {
+        let mut given = BTreeMap::new();
+        // Before that, other roles may have been allowed to write.
+        let upgraded = history.iter().rposition(|event| matches!(event.cause, Cause::Upgraded { .. })).unwrap_or(0);
+        for (index, event) in history.iter().enumerate() {
+            for change in &event.changes {
+                if let Change::Assigned { assignment, group, role, .. } = change {
+                    given.insert(*assignment, (group.clone(), role.clone()));
+                }
+            }
+            if let Some(lost) = self.unknown(&event.cause, &given).filter(|_| index >= upgraded) {
+                let message =
+                    format!("the session's repository does not know any more what {}.{lost} did", self.session);
+                return Err(Failure::new(Exit::Unavailable, Code::GitFailed, message).help(
+                    "somebody has changed it: restore it from a copy, or cancel the session and start a new one",
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// The assignment that was reported by a run, and of which the repository has nothing though it should.
+    fn unknown(&self, cause: &Cause, given: &BTreeMap<AssignmentId, (Option<Name>, Name)>) -> Option<AssignmentId> {
+        let (assignment, is_known) = match cause {
+            Cause::Merged { assignment, status, .. }
+                if Some(status) == self.workflow.merge_words().success.as_ref() =>
+            {
+                (assignment, self.site.vault.knows_merge(*assignment))
+            }
+            Cause::Reported { assignment, via: Some(Via::Run), .. } => {
+                let (group, role) = given.get(assignment)?;
+                let leaves = *self.writes(role) != Writes::Nothing;
+                (assignment, !leaves || self.site.has_left(group.as_ref(), *assignment))
+            }
+            _ => return None,
+        };
+        (!is_known).then_some(*assignment)
+    }
+
+    pub(super) fn part(&self, role: &Name) -> Result<&Part, Failure> {
+        self.team.part(role).ok_or_else(|| {
+            Failure::new(Exit::Invalid, Code::NoAgentFor, format!("nobody plays `{role}`"))
+                .help("give the role to an agent in the agents file, or add `any: NAME` under `roles`")
+        })
+    }
+
+    pub(super) fn writes(&self, role: &Name) -> &Writes {
+        self.workflow.role_named(role).map_or(&Writes::Nothing, |ix| &self.workflow.role(ix).writes)
+    }
+}
+
+/// A decision, or that there was nothing left to decide.
+pub(super) fn settled(result: Result<Done, Error>) -> Result<Over, Failure> {
+    match result {
+        Ok(done) => Ok(Over::Decided(Box::new(done))),
+        Err(error) if is_gone(error.code()) => Ok(Over::Gone),
+        Err(error) => Err(Failure::from(error)),
+    }
+}
+
+/// Codes that say: somebody else's decision took the work away.
+pub(super) fn is_gone(code: Code) -> bool {
+    matches!(
+        code,
+        Code::AssignmentClosed | Code::NoAssignment | Code::SessionEnded | Code::NoGateRun | Code::GroupEnded
+    )
+}
+
+impl From<git::Error> for Failure {
+    fn from(error: git::Error) -> Self {
+        Failure::new(Exit::Unavailable, Code::GitFailed, error.message).maybe_help(error.help)
+    }
+}
+
+/// Waits, unless somebody wants an end. Whether it waited to the end.
+pub(super) fn pause(length: Duration, control: &Control) -> bool {
+    let until = std::time::Instant::now() + length;
+    while !control.is_stopped() {
+        let left = until.saturating_duration_since(std::time::Instant::now());
+        if left.is_zero() {
+            return true;
+        }
+        std::thread::sleep(left.min(Duration::from_millis(50)));
+    }
+    false
+}

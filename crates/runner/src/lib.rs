@@ -1,0 +1,185 @@
+//! `interlock run`: drives a session to its end with real agents.
+//!
+//! One thread conducts: it looks at how the session stands, starts what may start, and tells people. Each piece of work
+//! (a turn of an agent, a merge, a gate) has a thread of its own that ends with one decision at the desk. All that the
+//! conductor knows it reads from the store, so it can be killed at any point and started again.
+
+mod bench;
+pub mod check_command;
+mod checks;
+mod conduct;
+mod conflicts;
+mod crew;
+mod ending;
+mod gate;
+pub mod gates;
+pub mod git;
+mod line;
+mod merge;
+mod neighbours;
+mod notify;
+mod observe;
+mod people;
+mod purse;
+mod refs;
+pub mod scope;
+mod site;
+mod story;
+mod terminal;
+mod turn;
+mod view;
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use interlock_core::code::Code;
+use interlock_core::id::Name;
+use interlock_core::workflow::Workflow;
+
+use interlock_system::clock;
+use interlock_engine::{Desk, Engine};
+use interlock_app::failure::{Exit, Failure};
+use crate::git::{Project, RegisterKey};
+use interlock_app::output::Output;
+use interlock_system::process;
+use interlock_agents::team::Team;
+use conduct::Conductor;
+use crew::Crew;
+use purse::Purse;
+use site::Site;
+use view::View;
+
+pub use ending::{Ended, is_handed_over};
+pub use site::checkouts;
+
+/// How long the agents of a run that was killed may take to end.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What a run needs.
+pub struct Run {
+    pub session: Name,
+    pub workflow: Arc<Workflow>,
+    pub team: Team,
+    /// What people should know of it.
+    pub doubts: Vec<String>,
+    /// To decide with, and to look with.
+    pub engines: (Engine, Engine),
+    pub project: Project,
+    /// The session's own folder.
+    pub root: PathBuf,
+    pub parallel: u32,
+    /// A file that is there while nothing new may start.
+    pub paused: PathBuf,
+    /// Wait for people; else the run ends when only they can go on.
+    pub wait: bool,
+    pub output: Output,
+}
+
+impl Run {
+    pub fn drive(self) -> Result<Ended, Failure> {
+        fs::create_dir_all(&self.root).map_err(|error| unusable(&self.root, &error))?;
+        let held = hold(&self.root, &self.session)?;
+        let family = format!("{}/", self.root.display());
+        settle_the_last_run(&self.root, &family)?;
+        // Without it, what a killed keeper leaves behind would go to the system's first process.
+        process::become_subreaper().map_err(|error| unusable(&self.root, &error))?;
+        process::own_no_others();
+        let mark = format!("{family}{}", clock::suffix(12));
+        git::set_mark(format!("{mark}/git"));
+        let (deciding, mut looking) = self.engines;
+        if let Some(ended) = ending::catch_up(&mut looking, &self.session, &self.root)? {
+            return Ok(ended);
+        }
+        let desk = Desk::open(deciding)?;
+        let Some(caller) = desk.caller() else {
+            return Err(Failure::new(Exit::Bug, Code::Bug, "the desk is closed before anybody came"));
+        };
+        let key = RegisterKey::new(looking.register_key(&self.session));
+        let sources = sources(&mut looking, &self.workflow)?;
+        let own: Vec<(String, String)> = sources.iter().cloned().chain([self.team.source.clone()]).collect();
+        let checks = checks::RunChecks { passed: Default::default(), key: looking.checkout_key(&self.session) };
+        let crew = Arc::new(Crew {
+            observer: observe::ChangeObserver::new(&self.workflow, &own, &self.team.prepare.run, &self.project.root),
+            site: Site::open(&self.root, &self.session, self.project, key)?,
+            purse: Purse::open(&self.root.join("spent.jsonl")),
+            checks,
+            cut_short: std::sync::Mutex::default(),
+            told: std::sync::atomic::AtomicBool::default(),
+            feature_directory: looking.feature_directory(&self.session),
+            session: self.session,
+            sources,
+            workflow: self.workflow,
+            team: self.team,
+            desk: caller,
+            lock: self.root.join("agents.lock"),
+            paused: self.paused,
+            waits: self.wait,
+            mark,
+        });
+        let view = View::new(self.output, &crew.session);
+        let conductor = Conductor::new(Arc::clone(&crew), looking, view, self.parallel);
+        let ended = conductor.conduct(self.doubts);
+        drop(crew);
+        desk.close();
+        drop(held);
+        ended
+    }
+}
+
+/// The files of a workflow, as they were pinned.
+fn sources(looking: &mut Engine, workflow: &Workflow) -> Result<Vec<(String, String)>, Failure> {
+    let pinned = looking.store().view()?.workflow(workflow.hash)?;
+    Ok(pinned.map(|pinned| pinned.sources).unwrap_or_default())
+}
+
+/// Where agents see their output folders, for the prompts.
+pub fn outputs(root: &Path) -> String {
+    site::outputs(root).display().to_string()
+}
+
+/// Only one run drives a session. The system lets go of it when the process ends, however it does.
+fn hold(root: &Path, session: &Name) -> Result<File, Failure> {
+    let path = root.join("run.lock");
+    let file = OpenOptions::new().create(true).truncate(false).read(true).write(true).open(&path);
+    let mut file = file.map_err(|error| unusable(&path, &error))?;
+    match file.try_lock() {
+        Ok(()) => {
+            use std::io::Write as _;
+            let noted = file.set_len(0).and_then(|()| write!(file, "{}", std::process::id()));
+            noted.map_err(|error| unusable(&path, &error))?;
+            Ok(file)
+        }
+        Err(TryLockError::WouldBlock) => {
+            let by = fs::read_to_string(&path).unwrap_or_default();
+            let by = if by.is_empty() { "another process".to_owned() } else { format!("process {by}") };
+            let message = format!("session {session} is being run by {by}");
+            Err(Failure::new(Exit::Refused, Code::AlreadyRunning, message)
+                .help("wait for it, or stop it there with Ctrl-C"))
+        }
+        Err(TryLockError::Error(error)) => Err(unusable(&path, &error)),
+    }
+}
+
+/// Before anything starts, nothing of an earlier run may live: its keepers end their agents, and hold a lock until they
+/// have; what is left after that is known by its mark.
+fn settle_the_last_run(root: &Path, family: &str) -> Result<(), Failure> {
+    let path = root.join("agents.lock");
+    let file = OpenOptions::new().create(true).append(true).open(&path).map_err(|error| unusable(&path, &error))?;
+    let until = Instant::now() + PATIENCE;
+    while file.try_lock().is_err() {
+        if Instant::now() >= until {
+            process::end_strays(family);
+            break;
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+    process::end_strays(family);
+    Ok(())
+}
+
+fn unusable(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::new(Exit::Unavailable, Code::OutputFailed, format!("{}: {error}", path.display()))
+}

@@ -1,0 +1,150 @@
+//! Tells people elsewhere that something waits for them. That it fails holds nothing up, and is said.
+
+use std::collections::BTreeSet;
+use std::env;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::mpsc::Sender;
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use interlock_core::id::{Name, QuestionId};
+use interlock_core::state::Question;
+use serde_json::json;
+
+use interlock_prompt::QuestionBrief;
+use interlock_system::files;
+use interlock_system::process::Helper;
+use crate::crew::News;
+use interlock_system::sanitise;
+use interlock_agents::team::{DESKTOP, Notify, WEBHOOK};
+
+/// How long the end of a run waits for messages that are on their way.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// More of a question than a desktop shows.
+const LONGEST: usize = 1000;
+
+pub(super) struct Teller {
+    notify: Notify,
+    session: Name,
+    /// Questions that people were told of, by earlier runs too.
+    told: BTreeSet<QuestionId>,
+    /// Where that is remembered.
+    file: PathBuf,
+    news: Sender<News>,
+    on_their_way: Vec<JoinHandle<()>>,
+}
+
+/// A message, and the program that takes it.
+struct Message {
+    way: &'static str,
+    command: Vec<String>,
+    input: String,
+}
+
+impl Teller {
+    pub(super) fn new(notify: &Notify, session: &Name, root: &Path, news: Sender<News>) -> Self {
+        let file = root.join("told.jsonl");
+        let bytes = files::read_plain(&file).unwrap_or_default();
+        let text = String::from_utf8_lossy(&bytes);
+        let told = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        Self { notify: notify.clone(), session: session.clone(), told, file, news, on_their_way: Vec::new() }
+    }
+
+    /// Tells of a question, once.
+    pub(super) fn tell(&mut self, id: QuestionId, question: &Question, brief: &QuestionBrief) {
+        if !self.told.insert(id) {
+            return;
+        }
+        self.on_their_way.retain(|message| !message.is_finished());
+        for message in self.messages(id, question, brief) {
+            let (file, news) = (self.file.clone(), self.news.clone());
+            self.on_their_way.push(thread::spawn(move || {
+                let way = message.way;
+                match message.send() {
+                    Ok(()) => remember(&file, id),
+                    Err(why) => {
+                        let words = format!("notify: {way} was not told of {id}: {}", sanitise::line(&why));
+                        let _ = news.send(News::Note(None, words));
+                    }
+                }
+            }));
+        }
+    }
+
+    /// Waits for what is on its way, though not for long.
+    pub(super) fn settle(&mut self) {
+        let until = Instant::now() + PATIENCE;
+        while self.on_their_way.iter().any(|way| !way.is_finished()) && Instant::now() < until {
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    fn messages(&self, id: QuestionId, question: &Question, brief: &QuestionBrief) -> Vec<Message> {
+        let (session, text) = (&self.session, brief.text(&question.text));
+        let body = json!({
+            "kind": "question",
+            "session": session,
+            "question": format!("{session}.{id}"),
+            "group": question.group,
+            "text": text,
+            "options": question.options,
+            "facts": brief.facts,
+            "effects": brief.effects_json(),
+        })
+        .to_string();
+        let mut all = Vec::new();
+        if let Some(command) = &self.notify.command {
+            all.push(Message { way: "the command", command: command.clone(), input: body.clone() });
+        }
+        if self.notify.desktop {
+            let title = format!("Interlock: {session} has a question");
+            let command = [DESKTOP.to_owned(), "--".to_owned(), title, for_desktop(&text)];
+            all.push(Message { way: "the desktop", command: command.to_vec(), input: String::new() });
+        }
+        let address = self.notify.webhook_env.as_ref().and_then(|name| env::var(name.as_str()).ok());
+        all.extend(address.filter(|address| !address.is_empty()).map(|address| webhook(&address, &body)));
+        all
+    }
+}
+
+/// Desktops read markup, and what agents ask may hold anything.
+fn for_desktop(text: &str) -> String {
+    let short: String = text.chars().take(LONGEST).collect();
+    sanitise::text(&short).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+/// The address may hold a secret, so it goes to curl on its standard input and not in an argument.
+fn webhook(address: &str, body: &str) -> Message {
+    let quoted = |text: &str| text.replace('\\', "\\\\").replace('"', "\\\"");
+    let input = format!(
+        "url = \"{}\"\nheader = \"Content-Type: application/json\"\ndata = \"{}\"\n",
+        quoted(address),
+        quoted(body)
+    );
+    let words = [WEBHOOK, "--silent", "--fail", "--max-time", "20", "--config", "-"];
+    Message { way: "the webhook", command: words.map(str::to_owned).to_vec(), input }
+}
+
+impl Message {
+    /// Starts its program and waits until it has ended; what that prints may hold the address, and is not repeated.
+    fn send(&self) -> Result<(), String> {
+        let Some((program, arguments)) = self.command.split_first() else { return Ok(()) };
+        let mut command = Command::new(program);
+        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut child = Helper::start(&mut command).map_err(|error| format!("`{program}`: {error}"))?;
+        if let Some(mut stdin) = child.stdin() {
+            // One that does not want to know ends without reading.
+            let _ = stdin.write_all(self.input.as_bytes());
+        }
+        let ended = child.output().map_err(|error| format!("`{program}`: {error}"))?;
+        if ended.status.success() { Ok(()) } else { Err(format!("`{program}` failed ({})", ended.status)) }
+    }
+}
+
+/// Told by one way is told. What cannot be noted is told again by the next run.
+fn remember(file: &Path, id: QuestionId) {
+    let Ok(line) = serde_json::to_string(&id) else { return };
+    let _ = files::add_plain(file, format!("{line}\n").as_bytes());
+}

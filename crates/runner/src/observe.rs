@@ -1,0 +1,106 @@
+//! The diff of a group's work, as Interlock sees it with each report.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use globset::GlobSet;
+use interlock_core::id::Name;
+use interlock_core::observed::{ChangedFile, FileChange, ObservedChanges};
+use interlock_core::workflow::Workflow;
+
+use crate::gates::GateFiles;
+use crate::git::{Changes, Hash, Result};
+use crate::bench::Bench;
+use crate::site::{OF_SESSION, Site};
+use crate::scope::{ProtectedPaths, files_in_project, glob_set};
+
+/// A diff, and the two commits that it lies between.
+#[derive(Clone)]
+pub(super) struct WorkDiff {
+    base: Hash,
+    commit: Hash,
+    pub(super) files: Arc<Vec<(PathBuf, FileChange)>>,
+}
+
+/// What all turns of a run compare the work with.
+pub(super) struct ChangeObserver {
+    pub(super) protected: ProtectedPaths,
+    test_files: GlobSet,
+    /// Files that gates run or read their commands from.
+    gate_files: BTreeSet<String>,
+    /// The last diff of each workspace. Reviewers report on the commit that the author left: it is not computed again.
+    last: Mutex<BTreeMap<String, WorkDiff>>,
+}
+
+impl ChangeObserver {
+    /// `sources`: the files of the workflow, and the agents file. `prepare`: commands of the agents file.
+    pub(super) fn new(
+        workflow: &Workflow,
+        sources: &[(String, String)],
+        prepare: &[Vec<String>],
+        project: &Path,
+    ) -> Self {
+        let gate_files = GateFiles::of(workflow, prepare, project);
+        Self {
+            protected: ProtectedPaths::new(workflow, &files_in_project(sources, project), &gate_files.scripts),
+            test_files: glob_set(workflow.test_files.iter().map(Name::as_str), true),
+            gate_files: gate_files.scripts.into_iter().chain(gate_files.configuration).collect(),
+            last: Mutex::default(),
+        }
+    }
+
+    /// The diff from where the work began to a commit. `changes` is what this turn did.
+    pub(super) fn diff(
+        &self,
+        site: &Site,
+        bench: &Bench,
+        base: &Hash,
+        commit: &Hash,
+        changes: Option<&Changes>,
+    ) -> Result<WorkDiff> {
+        if let Some(known) = self.known(&bench.name).filter(|known| known.base == *base && known.commit == *commit) {
+            return Ok(known);
+        }
+        let mut files: Vec<(PathBuf, FileChange)> = match changes {
+            // The turn began where the group did: its changes are the diff.
+            Some(changes) if bench.begun == *base => {
+                changes.entries.iter().map(|entry| (entry.path.clone(), entry.change)).collect()
+            }
+            _ if base == commit => Vec::new(),
+            _ => site.vault.diff(base, commit)?,
+        };
+        files.sort_by(|(one, _), (other, _)| one.cmp(other));
+        let diff = WorkDiff { base: base.clone(), commit: commit.clone(), files: Arc::new(files) };
+        if bench.name != OF_SESSION {
+            let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+            last.insert(bench.name.clone(), diff.clone());
+        }
+        Ok(diff)
+    }
+
+    fn known(&self, name: &str) -> Option<WorkDiff> {
+        self.last.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
+    }
+
+    /// As it is recorded with a report.
+    pub(super) fn record(&self, site: &Site, diff: &WorkDiff, unclaimed: Vec<Name>) -> Result<Arc<ObservedChanges>> {
+        let listed = diff.files.iter().take(ObservedChanges::MOST_FILES);
+        let files: Vec<ChangedFile> = listed
+            .map(|(path, change)| ChangedFile {
+                path: Name::from(path.to_string_lossy().into_owned()),
+                change: *change,
+                test: self.test_files.is_match(path),
+                gate: path.to_str().is_some_and(|path| self.gate_files.contains(path)),
+            })
+            .collect();
+        Ok(Arc::new(ObservedChanges {
+            base: Name::new(diff.base.as_str()),
+            commit: Name::new(diff.commit.as_str()),
+            tree: Name::new(site.vault.tree(&diff.commit)?.as_str()),
+            omitted: u32::try_from(diff.files.len().saturating_sub(files.len())).unwrap_or(u32::MAX),
+            files,
+            unclaimed,
+        }))
+    }
+}

@@ -1,0 +1,80 @@
+//! What a report says, in short: why its decision came out as it did.
+
+use interlock_core::decision::Decision;
+use interlock_core::event::Cause;
+use interlock_core::handoff::is_something;
+use serde_json::Value as Json;
+
+use crate::story::mark::short;
+
+/// What was said of the work as a whole, or to whoever comes next.
+pub(super) fn summary(report: &Json) -> Option<String> {
+    ["/summary", "/handoff/context"].iter().find_map(|path| report.pointer(path).and_then(said))
+}
+
+/// Why, in the words of who caused a decision. The reasons of the workflow and of Interlock come before these.
+pub(super) fn reason(cause: &Cause, decision: &Decision, report: Option<&Json>) -> Option<String> {
+    match cause {
+        Cause::Reported { .. } | Cause::Merged { .. } => report.and_then(|report| of_report(report, decision)),
+        Cause::Lost { note, .. } => note.as_deref().map(short),
+        Cause::GateFinished { passed: true, .. } => Some("every command passed".to_owned()),
+        Cause::GateFinished { output, .. } => Some(ending(output)),
+        Cause::Answered { option, text, .. } => {
+            let words: Vec<&str> = [option, text].into_iter().flatten().map(|word| word.as_str()).collect();
+            Some(format!("the answer: {}", words.join(", ")))
+        }
+        Cause::Deferred { why, .. } | Cause::Overridden { why, .. } | Cause::Waived { why, .. } => Some(short(why)),
+        Cause::Accepted { by, .. } => Some(format!("{by} accepted it")),
+        Cause::Started { .. } => Some("the session was started".to_owned()),
+        Cause::Planned { by } => Some(format!("{by} added groups")),
+        Cause::Acknowledged { by, .. } => Some(format!("{by} acknowledged it by name")),
+        Cause::CompletionAsked { by } => Some(format!("{by} asked for the end")),
+        Cause::Cancelled { by } => Some(format!("{by} cancelled it")),
+        Cause::Claimed { .. }
+        | Cause::LeaseExpired { .. }
+        | Cause::Upgraded { .. }
+        | Cause::Sighted(_)
+        | Cause::Allowed { .. }
+        | Cause::Refused(_) => None,
+    }
+}
+
+/// What stands behind a status: the reason of a blocker or a deferral, what was found, what the decision hands on, what was
+/// said in general.
+fn of_report(report: &Json, decision: &Decision) -> Option<String> {
+    let text = |path: &str| report.pointer(path).and_then(said);
+    let named = || {
+        let fields = decision.context.iter().map(|field| format!("/{}", field.replace('.', "/")));
+        fields.filter_map(|path| text(&path)).next()
+    };
+    let because = text("/blocked_reason")
+        .map(|reason| text("/handoff/context").map_or(reason.clone(), |context| format!("{reason}: {context}")));
+    let because = because.or_else(|| text("/defer_reason")).or_else(|| issues(report));
+    let because = because.or_else(|| text("/summary")).or_else(|| text("/completion_summary"));
+    because.or_else(named).or_else(|| text("/handoff/context")).map(|words| short(&words))
+}
+
+fn issues(report: &Json) -> Option<String> {
+    let issues = report.get("issues")?.as_array()?.iter();
+    let titles: Vec<String> = issues.filter_map(|issue| issue.get("title").and_then(said)).collect();
+    (!titles.is_empty()).then(|| format!("found: {}", titles.join("; ")))
+}
+
+/// A text, or a list of texts, that says something.
+pub(super) fn said(value: &Json) -> Option<String> {
+    match value {
+        value if !is_something(value) => None,
+        Json::String(text) => Some(short(text)),
+        Json::Array(items) => {
+            let texts: Vec<&str> = items.iter().filter_map(Json::as_str).collect();
+            (!texts.is_empty()).then(|| short(&texts.join("; ")))
+        }
+        Json::Null | Json::Bool(_) | Json::Number(_) | Json::Object(_) => None,
+    }
+}
+
+/// The end of what commands printed: it says what went wrong.
+pub(super) fn ending(output: &str) -> String {
+    let lines: Vec<&str> = output.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    short(&lines.iter().rev().take(3).rev().copied().collect::<Vec<_>>().join(" / "))
+}

@@ -1,0 +1,455 @@
+//! One assignment, from its claim to the decision that its report brings.
+
+mod claim;
+mod converse;
+mod files;
+mod proof;
+mod words;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::Sender;
+use std::time::Duration;
+
+use interlock_core::code::Code;
+use interlock_core::command::Loss;
+use interlock_core::handoff;
+use interlock_core::id::{Digest, Name};
+use interlock_core::observed::ObservedChanges;
+use interlock_core::workflow::{Task, Writes};
+use serde_json::Value as Json;
+
+use interlock_agents::{Outcome, Trouble, TroubleKind, Usage};
+use interlock_prompt as brief;
+use interlock_engine::{Claimed, Error, Given, Task as Wish};
+use interlock_app::failure::{Exit, Failure};
+use crate::git::Hash;
+use interlock_prompt::handin;
+use interlock_prompt::outputs;
+use interlock_system::process::{Control, End};
+use crate::bench::Bench;
+use crate::crew::{Call, Crew, News, Over, is_gone, pause};
+use crate::purse::Exceeded;
+use interlock_agents::team::{Part, Team};
+
+pub(super) use converse::asked_by;
+use converse::time_for;
+use words::{LONG_MISSION, clash, how, message, of_conflicts, of_ending, of_folder, of_preparing};
+
+/// How often it looks whether the session is still paused.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Claims the assignment and plays it.
+pub(super) fn take(crew: &Crew, call: &Call, control: &Control, news: &Sender<News>) -> Result<Over, Failure> {
+    let part = crew.part(&call.role)?;
+    let done = match crew.order(Wish::Claim { assignment: call.id }) {
+        Ok(done) => done,
+        Err(error) if is_gone(error.code()) => return Ok(Over::Gone),
+        Err(error) => return Err(error.into()),
+    };
+    let Some(claimed) = done.claimed else {
+        return Err(Failure::new(Exit::Bug, Code::Bug, "a claim came back without its token"));
+    };
+    let writes = crew.writes(&call.role);
+    if let (Task::Merge, Some(group)) = (call.task, &call.group) {
+        // The agent gets both sides in its files, and what it makes of them is the merge.
+        crew.site.vault.bring_onto(group, &crew.site.vault.integration()?)?;
+    }
+    let bench = crew.site.bench(call, *writes != Writes::Nothing)?;
+    let unready = crew.make_ready(&bench.workspace, &bench.begun, control)?;
+    if let Some(failed) = unready.as_ref().filter(|_| bench.is_untouched(&crew.site)) {
+        // Nobody has changed anything yet: it is the command that is wrong.
+        return Err(unprepared(failed));
+    }
+    bench.workspace.note_submodules()?;
+    let output = crew.site.output(call.id, claimed.attempt);
+    make(&output, &claimed).map_err(|error| unwritable(&output, &error))?;
+    if claimed.whole.iter().any(|(file, _)| file.ends_with("/mission.md")) && !crew.told.swap(true, Ordering::Relaxed) {
+        let _ = news.send(News::Note(None, LONG_MISSION.to_owned()));
+    }
+    let schema = Team::schema(part, &crew.workflow);
+    // What is held to a schema hands off with its last word.
+    let tool = part.tool && schema.is_none();
+    let base = bench.base(&crew.site)?;
+    let sections = [
+        of_conflicts(bench.conflicts.as_ref()),
+        of_preparing(unready.as_ref()),
+        of_folder(call, &base, time_for(crew, part, &call.role)),
+    ];
+    // The return format comes last.
+    let (task, response) = brief::split_at_return(&claimed.prompt);
+    let prompt = format!("{}\n{}{response}{}", task.trim_end(), sections.concat(), of_ending(tool, &output));
+    let name = format!("{}.{}", crew.session, call.id);
+    let told = Told { text: prompt.clone(), resume: None };
+    let turn = Turn {
+        crew,
+        call,
+        part,
+        writes,
+        control,
+        news,
+        claimed,
+        bench,
+        base,
+        output,
+        prompt,
+        name,
+        schema,
+        tool,
+        told,
+        sent_back: 0,
+        denied: 0,
+        waited: 0,
+        counted: Usage::default(),
+        worked: Duration::ZERO,
+        overspent: None,
+    };
+    turn.play()
+}
+
+/// The output folder of an attempt: empty, but for what did not fit into the prompt.
+fn make(output: &Path, claimed: &Claimed) -> std::io::Result<()> {
+    handin::clear(output)?;
+    let feature = output.parent().unwrap_or(output);
+    outputs::copy_earlier(feature, &claimed.earlier, output)?;
+    handin::lay_out(output, &claimed.whole)
+}
+
+/// What the agent is told next.
+struct Told {
+    text: String,
+    /// In this conversation.
+    resume: Option<String>,
+}
+
+struct Turn<'a> {
+    crew: &'a Crew,
+    call: &'a Call,
+    part: &'a Part,
+    writes: &'a Writes,
+    control: &'a Control,
+    news: &'a Sender<News>,
+    claimed: Claimed,
+    bench: Bench,
+    /// The commit that the group's work is compared with.
+    base: Hash,
+    output: PathBuf,
+    prompt: String,
+    /// `SESSION.a3`
+    name: String,
+    /// What the client holds its model to.
+    schema: Option<Json>,
+    /// Whether it is given the tool that hands off.
+    tool: bool,
+    told: Told,
+    /// How often a handoff was sent back.
+    sent_back: u32,
+    /// How often it was because the diff denies what it claims.
+    denied: u32,
+    /// How often something passing was waited out.
+    waited: u32,
+    /// What the conversation had used up by the last turn.
+    counted: Usage,
+    /// How long agents were at work on this attempt.
+    worked: Duration,
+    /// A budget that the last conversation came to the end of.
+    overspent: Option<Exceeded>,
+}
+
+/// What came of handing something in.
+enum Handed {
+    Settled(Over),
+    /// Not taken, for these reasons.
+    Back(Vec<String>),
+    /// Not taken because of its status. The engine counts how often, so it is no correction of the team's.
+    StatusReturned(Vec<String>),
+    /// Not taken: the diff denies what it claims. It goes back at most so often, and is a false claim after that.
+    Denied {
+        problems: Vec<String>,
+        most: u32,
+    },
+}
+
+/// Work that was taken in, and the diff that it makes.
+struct TakenIn {
+    commit: Option<Hash>,
+    observed: Option<Arc<ObservedChanges>>,
+}
+
+impl Turn<'_> {
+    fn play(mut self) -> Result<Over, Failure> {
+        loop {
+            if let Some(exceeded) = self.over_budget() {
+                return self.halt(exceeded);
+            }
+            if self.time_left().is_some_and(|left| left.is_zero()) {
+                return self.lose(Loss::NoHandoff, how(End::TimedOut));
+            }
+            if !self.may_start() {
+                return self.let_go();
+            }
+            let (end, outcome) = self.converse()?;
+            if self.control.is_stopped() {
+                return Ok(Over::Stopped);
+            }
+            if let Some(Trouble { kind: TroubleKind::Denied, message, .. }) = &outcome.trouble {
+                self.note(format!("{}: {message}", self.call.role));
+            }
+            let overspent = self.overspent.take();
+            let step = match self.handed_in(&outcome) {
+                Ok(Some(bytes)) => self.hand_in(&bytes)?,
+                Ok(None) => match overspent {
+                    Some(exceeded) => return self.halt(exceeded),
+                    None => match self.without_handoff(end, &outcome)? {
+                        Some(over) => return Ok(over),
+                        None => continue,
+                    },
+                },
+                Err(error) => Handed::Back(vec![format!("the handoff cannot be read: {error}")]),
+            };
+            match step {
+                Handed::Settled(over) => return Ok(over),
+                Handed::Back(problems) => {
+                    if self.sent_back >= self.crew.team.corrections {
+                        return self.lose(Loss::BadHandoff, problems.join("\n"));
+                    }
+                    self.sent_back += 1;
+                    self.send_back(&problems, outcome.conversation);
+                }
+                Handed::StatusReturned(problems) => self.send_back(&problems, outcome.conversation),
+                Handed::Denied { problems, most } => {
+                    if self.denied >= most || self.sent_back >= self.crew.team.corrections {
+                        return self.lose(Loss::FalseClaim, problems.join("\n"));
+                    }
+                    self.denied += 1;
+                    self.sent_back += 1;
+                    self.send_back(&problems, outcome.conversation);
+                }
+            }
+        }
+    }
+
+    /// The file that it left, or what it said last.
+    fn handed_in(&self, outcome: &Outcome) -> std::io::Result<Option<Vec<u8>>> {
+        let left = handin::left(&self.output)?;
+        // Words before an end that the model did not choose are no handoff.
+        let cut_short = matches!(
+            outcome.trouble,
+            Some(Trouble { kind: TroubleKind::Passing | TroubleKind::Setup | TroubleKind::Forgotten, .. })
+        );
+        let text = outcome.text.clone().filter(|text| !cut_short && text.contains('{'));
+        Ok(left.or_else(|| text.map(String::into_bytes)))
+    }
+
+    fn hand_in(&mut self, bytes: &[u8]) -> Result<Handed, Failure> {
+        self.crew.site.note_submitted(self.call.id, self.claimed.attempt, bytes);
+        let extracted = handoff::extract("handoff", bytes);
+        let (mut own, mut _held, mut observed) = (None, None, None);
+        if let Ok(extracted) = &extracted {
+            let commit = match self.taken_in(&extracted.json)? {
+                Ok(taken) => {
+                    observed = taken.observed;
+                    taken.commit
+                }
+                Err(handed) => return Ok(handed),
+            };
+            if let (None, Some(commit)) = (&self.call.group, commit) {
+                // Nothing else is merged until it is in, so that nothing can come in between.
+                _held = Some(self.crew.site.merging());
+                if self.crew.site.clashes(&mut self.bench, &commit)? {
+                    return Ok(Handed::Back(clash(self.bench.conflicts.as_ref())));
+                }
+                if let Some(handed) = self.undoes(&commit)? {
+                    return Ok(handed);
+                }
+                self.crew.site.vault.intend(&self.call.id.to_string(), &commit)?;
+                own = Some(commit);
+            }
+        }
+        let given = Given { digest: Digest::of(bytes), extracted: extracted.map(Arc::new) };
+        let token = Some(self.claimed.token.clone());
+        let result = self.crew.order(Wish::Report { assignment: self.call.id, token, given, observed });
+        match result {
+            Ok(done) => {
+                if let Some(commit) = own {
+                    self.crew.site.integrate(&self.call.role, &commit)?;
+                    self.crew.site.vault.settled(&self.call.id.to_string())?;
+                }
+                Ok(Handed::Settled(Over::Decided(Box::new(done))))
+            }
+            Err(error) if is_gone(error.code()) || error.code() == Code::WrongToken => Ok(Handed::Settled(Over::Gone)),
+            // An author that reports work where there is none is asked once more. Reviewers are not accused of it.
+            Err(Error::Refused(rejection))
+                if matches!(rejection.code, Code::NothingChanged | Code::ChangesPresent)
+                    && *self.writes != Writes::Nothing =>
+            {
+                Ok(Handed::Denied { problems: handin::problems(&rejection), most: 1 })
+            }
+            Err(Error::Refused(rejection)) => {
+                let problems = handin::problems(&rejection);
+                // Its own limit bounds it; other problems beside it count as corrections.
+                let other = rejection.problems.iter().any(|problem| problem.code != Code::StatusReturned);
+                let is_status = rejection.code == Code::StatusReturned && !other;
+                Ok(if is_status { Handed::StatusReturned(problems) } else { Handed::Back(problems) })
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Takes in what the agent left, if it is what its role may leave, and what it says of it is so.
+    fn taken_in(&mut self, json: &Json) -> Result<Result<TakenIn, Handed>, Failure> {
+        let unwanted = self.unwanted(json);
+        if !unwanted.is_empty() {
+            return Ok(Err(Handed::Back(unwanted)));
+        }
+        let changes = self.bench.changes(self.writes)?;
+        let protected = self.protected_changes(&changes);
+        let trespasses = self.bench.trespasses(&changes, self.writes, &protected);
+        if !trespasses.is_empty() {
+            let undone = self.bench.undo(&self.crew.site, &changes, self.writes, &protected)?;
+            return Ok(Err(Handed::Back(trespasses.into_iter().chain([undone]).collect())));
+        }
+        let unsettled = self.bench.unsettled(&changes, json);
+        if !unsettled.is_empty() {
+            return Ok(Err(Handed::Back(unsettled)));
+        }
+        let mut commit = None;
+        if *self.writes != Writes::Nothing {
+            let message = message(self.call, json);
+            commit = Some(self.crew.site.take_in(&self.bench, self.call.id, &changes, &message)?);
+        }
+        let observed = match self.observe(json, &changes, commit.as_ref())? {
+            Ok(observed) => observed,
+            Err(handed) => return Ok(Err(handed)),
+        };
+        if let Some(seen) = self.false_claim(json, &changes.tree)? {
+            return self.lose(Loss::FalseClaim, seen).map(|over| Err(Handed::Settled(over)));
+        }
+        if self.control.is_stopped() {
+            // The claim may not have been looked into.
+            return Ok(Err(Handed::Settled(Over::Stopped)));
+        }
+        Ok(match self.false_merge(json, commit.as_ref())? {
+            Some(over) => Err(Handed::Settled(over)),
+            None => Ok(TakenIn { commit, observed }),
+        })
+    }
+
+    /// It ended and left nothing: `None` if it is to be asked again.
+    fn without_handoff(&mut self, end: End, outcome: &Outcome) -> Result<Option<Over>, Failure> {
+        match &outcome.trouble {
+            Some(Trouble { kind: TroubleKind::Passing, message, retry_after }) => {
+                self.wait_out(message, *retry_after, outcome.conversation.clone())
+            }
+            Some(Trouble { kind: TroubleKind::Setup, message, .. }) => {
+                let note = format!("agent `{}` cannot work: {message}", self.part.agent);
+                self.lose(Loss::Halted, note).map(Some)
+            }
+            Some(Trouble { kind: TroubleKind::Forgotten, .. }) if self.told.resume.is_some() => {
+                self.start_over();
+                Ok(None)
+            }
+            trouble => {
+                let why = trouble.as_ref().map_or_else(|| how(end), |trouble| trouble.message.clone());
+                let resumable = outcome.conversation.is_some() && self.part.client.resumes();
+                // Clients are also stopped once they have said that the turn is over.
+                let by_itself = matches!(end, End::Exited(_) | End::Stopped);
+                if resumable && by_itself && self.sent_back < self.crew.team.corrections {
+                    let said = format!("no handoff was found, neither in a file nor in your last message ({why})");
+                    self.sent_back += 1;
+                    self.send_back(&[said], outcome.conversation.clone());
+                    return Ok(None);
+                }
+                self.lose(Loss::NoHandoff, why).map(Some)
+            }
+        }
+    }
+
+    /// Rate limits and network faults are nobody's failure, and count in no loop.
+    fn wait_out(
+        &mut self,
+        message: &str,
+        told: Option<Duration>,
+        conversation: Option<String>,
+    ) -> Result<Option<Over>, Failure> {
+        self.waited += 1;
+        if self.waited > self.crew.team.retry.tries {
+            let note = format!("agent `{}` was tried {} times: {message}", self.part.agent, self.waited);
+            return self.lose(Loss::Halted, note).map(Some);
+        }
+        let wait = told.unwrap_or_else(|| self.crew.team.retry.wait(self.waited));
+        self.note(format!("{message}; next try in {} s", wait.as_secs_f64().ceil()));
+        if !pause(wait, self.control) {
+            return Ok(Some(Over::Stopped));
+        }
+        self.told.resume = conversation.filter(|_| self.part.client.resumes()).or_else(|| self.told.resume.take());
+        Ok(None)
+    }
+
+    /// Nothing new starts while the session is paused, and neither does another word with the same agent. A run that waits for
+    /// nobody does not wait for that.
+    fn may_start(&self) -> bool {
+        while self.crew.paused.exists() {
+            if !self.crew.waits || !pause(LOOK, self.control) {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// The conversation is gone: in a new one, everything is told again.
+    fn start_over(&mut self) {
+        self.note(format!("{}: the conversation is gone, and starts again", self.call.role));
+        let last = std::mem::take(&mut self.told.text);
+        let text = if last == self.prompt { last } else { format!("{}\n\n{last}", self.prompt) };
+        self.told = Told { text, resume: None };
+    }
+
+    fn send_back(&mut self, problems: &[String], conversation: Option<String>) {
+        self.note(format!("{}: the handoff goes back: {}", self.call.role, problems.join("; ")));
+        let text = handin::sent_back(problems, &self.output);
+        let resume = conversation.filter(|_| self.part.client.resumes());
+        // One that cannot go on with a conversation has to be told everything.
+        let text = if resume.is_some() { text } else { format!("{}\n\n{text}", self.prompt) };
+        self.told = Told { text, resume };
+        // The documents that it wrote stay.
+        if !handin::discard(&self.output) {
+            let _ = make(&self.output, &self.claimed);
+        }
+    }
+
+    fn lose(&self, loss: Loss, note: impl Into<String>) -> Result<Over, Failure> {
+        self.crew.keep_remains(self.call, self.claimed.attempt);
+        let note = Name::from(note.into());
+        self.crew.lose(self.call.id, loss, note)
+    }
+
+    /// Ends the attempt without counting it as a failure; the assignment is given out again.
+    fn let_go(&self) -> Result<Over, Failure> {
+        self.crew.keep_remains(self.call, self.claimed.attempt);
+        self.crew.let_go(self.call)
+    }
+
+    fn told_times(&self) -> u32 {
+        self.sent_back + self.waited
+    }
+
+    fn note(&self, text: String) {
+        let _ = self.news.send(News::Note(self.call.group.clone(), text));
+    }
+
+    fn cannot_start(&self, error: &std::io::Error) -> Failure {
+        let message = format!("agent `{}` cannot be started: {error}", self.part.agent);
+        Failure::new(Exit::Unavailable, Code::ProgramMissing, message).help("`interlock doctor` says what is missing")
+    }
+}
+
+fn unprepared(failed: &crate::check_command::Outcome) -> Failure {
+    let message = format!("the workspace cannot be made ready: {}", failed.output.trim_end());
+    Failure::new(Exit::Unavailable, Code::BadAgent, message).help("mend `prepare` in the agents file")
+}
+
+fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::new(Exit::Unavailable, Code::OutputFailed, format!("{}: {error}", path.display()))
+}
