@@ -4,21 +4,16 @@
 
 mod cli;
 mod graph;
-mod hooks;
 mod import;
 mod plugin;
-pub mod server;
 
 use std::panic;
 use std::process::ExitCode;
-use std::sync::Mutex;
 
 use interlock_core::code::Code;
 
+use interlock_app::fault;
 use interlock_app::failure::{Exit, Failure};
-
-/// What a panic said and where, for the one message that people get to see.
-static FAULT: Mutex<Option<String>> = Mutex::new(None);
 
 /// The program.
 pub fn main() -> ExitCode {
@@ -30,24 +25,13 @@ pub fn main() -> ExitCode {
     }
     let arguments: Vec<_> = std::env::args_os().collect();
     let json = arguments.iter().any(|argument| argument == "--json");
-    panic::set_hook(Box::new(|fault| {
-        let said = fault.payload_as_str().unwrap_or("no message");
-        let place = fault.location().map(|at| format!(" ({}:{})", at.file(), at.line())).unwrap_or_default();
-        if let Ok(mut last) = FAULT.lock() {
-            *last = Some(format!("{said}{place}"));
-        }
-    }));
+    fault::keep_panic_message();
     guarded(json, || cli::run(arguments)).into()
 }
 
 /// A panic is a bug: it ends the command with a message that asks to report it.
 fn guarded(json: bool, run: impl FnOnce() -> Exit + panic::UnwindSafe) -> Exit {
-    panic::catch_unwind(run).unwrap_or_else(|_| bug(&fault()).tell(json))
-}
-
-/// What the last panic said.
-pub(crate) fn fault() -> String {
-    FAULT.lock().ok().and_then(|mut last| last.take()).unwrap_or_default()
+    panic::catch_unwind(run).unwrap_or_else(|_| bug(&fault::last_panic_message()).tell(json))
 }
 
 fn bug(fault: &str) -> Failure {

@@ -9,7 +9,7 @@ use interlock_app::place::Place;
 use crate::cli::examples;
 use interlock_app::failure::Ending;
 use interlock_app::failure::Exit;
-use crate::hooks::{Call, Client, answer};
+use interlock_hooks::{Call, Client, answer};
 use interlock_app::input;
 
 /// What a client sends is read up to here: a tool call can hold a whole file.

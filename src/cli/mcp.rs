@@ -7,7 +7,7 @@ use clap::{Args, ValueHint};
 use interlock_app::place::Place;
 use crate::cli::examples;
 use interlock_app::failure::Ending;
-use crate::server;
+use interlock_server as server;
 
 /// Serve a model that orchestrates: MCP on stdin and stdout (takes the spawner key)
 ///

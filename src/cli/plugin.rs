@@ -14,7 +14,7 @@ use crate::cli::examples;
 use interlock_app::failure::Ending;
 use interlock_app::failure::{Exit, Failure};
 use interlock_app::findings;
-use crate::hooks::Client;
+use interlock_hooks::Client;
 use interlock_app::library;
 use interlock_app::output::Output;
 use interlock_system::text::{HEADING, NAME, Text};

@@ -11,8 +11,8 @@ use interlock_app::failure::Ending;
 use interlock_app::failure::{Exit, Failure};
 use interlock_app::output::{Output, complain};
 use interlock_system::text::{HEADING, NAME, Text};
-use crate::server::http::{Bound, Door, Token};
-use crate::server::mcp;
+use interlock_server::http::{Bound, Door, Token};
+use interlock_server::mcp;
 use interlock_store::Store as _;
 
 /// Serve this project over HTTP: MCP for models that orchestrate (takes the spawner key)

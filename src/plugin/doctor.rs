@@ -11,7 +11,7 @@ use interlock_app::place::Place;
 use interlock_engine::Live;
 use interlock_app::failure::Failure;
 use interlock_app::findings::{Finding, Problem};
-use crate::hooks::Client;
+use interlock_hooks::Client;
 use crate::plugin::{Setup, claude, codex, gemini, home};
 
 /// Sessions that are looked at for hooks that have come.

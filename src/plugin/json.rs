@@ -4,7 +4,7 @@ use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstObject, CstRootNode};
 use serde_json::Value as Json;
 
-use crate::hooks::Client;
+use interlock_hooks::Client;
 
 /// The name that our server has among those of a client.
 pub(super) const SERVER: &str = "interlock";

@@ -17,7 +17,7 @@ use interlock_core::workflow::Workflow;
 use sha2::{Digest as _, Sha256};
 
 use interlock_app::failure::{Exit, Failure};
-use crate::hooks::Client;
+use interlock_hooks::Client;
 
 pub(crate) use doctor::examine;
 pub(crate) use edit::Edit;

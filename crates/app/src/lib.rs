@@ -6,6 +6,7 @@ pub mod decision;
 pub mod explain;
 pub mod explanation;
 pub mod failure;
+pub mod fault;
 pub mod findings;
 pub mod gate_commands;
 pub mod handoff_check;

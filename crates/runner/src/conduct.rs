@@ -20,7 +20,10 @@ use crate::people::People;
 use crate::purse::Account;
 use crate::story::Story;
 use crate::view::{Row, Scene, View};
-use crate::{Ended, gate, merge, turn};
+use crate::Ended;
+use crate::gate;
+use crate::merge;
+use crate::turn;
 
 /// How often it looks whether others have changed something.
 const LOOK: Duration = Duration::from_millis(250);

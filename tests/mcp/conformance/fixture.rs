@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use interlock_store::keys::Secret;
-use interlock::server::http::{Door, bind, serve};
+use interlock_server::http::{Door, bind, serve};
 use rmcp::ServerHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ClientCapabilities, CompleteRequestParams, CompleteResult,

@@ -1,0 +1,131 @@
+//! The clients: what they send, and how they are answered. Their formats are nowhere else.
+
+use serde_json::Value as Json;
+
+use crate::happening::{Agent, Happening, Scene, Verdict};
+use crate::claude;
+use crate::codex;
+use crate::gemini;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Client {
+    Claude,
+    Codex,
+    Gemini,
+}
+
+impl Client {
+    pub const ALL: [Client; 3] = [Client::Claude, Client::Codex, Client::Gemini];
+
+    pub const fn name(self) -> &'static str {
+        match self {
+            Client::Claude => "claude",
+            Client::Codex => "codex",
+            Client::Gemini => "gemini",
+        }
+    }
+
+    /// As people write it.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Client::Claude => "Claude Code",
+            Client::Codex => "Codex",
+            Client::Gemini => "Gemini CLI",
+        }
+    }
+
+    /// The hooks that a conversation must have sent by the time that its session completes.
+    pub(super) const fn expects(self) -> &'static [&'static str] {
+        match self {
+            Client::Claude => claude::EXPECTS,
+            Client::Codex => codex::EXPECTS,
+            Client::Gemini => gemini::EXPECTS,
+        }
+    }
+
+    /// Sub-agents start in the order in which they were asked for.
+    pub(super) const fn starts_in_order(self) -> bool {
+        matches!(self, Client::Codex)
+    }
+
+    /// What an agent is asked cannot be changed, but it can be told something when it starts.
+    pub(super) const fn tells_at_start(self) -> bool {
+        matches!(self, Client::Codex)
+    }
+
+    /// Nothing tells a sub-agent from the main conversation, so one works at a time.
+    pub(super) const fn one_at_a_time(self) -> bool {
+        matches!(self, Client::Gemini)
+    }
+
+    /// Sub-agents work beside the conversation, and may outlast a turn of it.
+    pub(super) const fn works_beside(self) -> bool {
+        matches!(self, Client::Codex)
+    }
+
+    /// Where something happens: every client says so in the same words.
+    pub(super) fn scene(self, event: &str, payload: &Json, from_plugin: bool) -> Scene {
+        Scene {
+            event: event.to_owned(),
+            conversation: word(payload, "session_id"),
+            folder: word(payload, "cwd").into(),
+            agent: text(payload, "agent_id").map(|id| Agent { id, kind: word(payload, "agent_type") }),
+            prefix: if self == Client::Claude && from_plugin { claude::OF_PLUGIN } else { "" },
+        }
+    }
+
+    pub(super) fn happening(self, event: &str, payload: &Json) -> Happening {
+        match self {
+            Client::Claude => claude::happening(event, payload),
+            Client::Codex => codex::happening(event, payload),
+            Client::Gemini => gemini::happening(event, payload),
+        }
+    }
+
+    pub(super) fn reply(self, event: &str, payload: &Json, verdict: &Verdict) -> Reply {
+        match self {
+            Client::Claude => claude::reply(event, payload, verdict),
+            Client::Codex => codex::reply(event, payload, verdict),
+            Client::Gemini => gemini::reply(event, payload, verdict),
+        }
+    }
+}
+
+/// What a hook gives back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reply {
+    pub out: String,
+    pub err: String,
+    pub code: u8,
+}
+
+impl Reply {
+    pub(super) fn silent() -> Self {
+        Self { out: String::new(), err: String::new(), code: 0 }
+    }
+
+    pub(super) fn json(answer: &Json) -> Self {
+        Self { out: format!("{answer}\n"), ..Self::silent() }
+    }
+
+    /// What every client takes for a no, whatever it asked.
+    pub(super) fn blocked(reason: &str) -> Self {
+        Self { err: format!("{reason}\n"), code: 2, ..Self::silent() }
+    }
+}
+
+/// A field that holds a text, and something in it.
+pub(super) fn text(of: &Json, name: &str) -> Option<String> {
+    of[name].as_str().filter(|text| !text.is_empty()).map(str::to_owned)
+}
+
+pub(super) fn word(of: &Json, name: &str) -> String {
+    text(of, name).unwrap_or_default()
+}
+
+/// What a tool is given, with another prompt.
+pub(super) fn with_prompt(input: &Json, prompt: &str) -> Json {
+    let mut input = input.as_object().cloned().unwrap_or_default();
+    input.insert("prompt".to_owned(), Json::from(prompt));
+    Json::Object(input)
+}

@@ -1,0 +1,133 @@
+//! Codex: its payloads, and the answers that it understands.
+
+use std::path::PathBuf;
+
+use serde_json::{Value as Json, json};
+
+use crate::client::{Reply, text, word};
+use crate::happening::{End, Happening, Run, Spawn, Verdict};
+use crate::tool::{of_server, runs};
+
+/// Tools that talk to an agent that is there already.
+const RECALLS: &[&str] = &["send_input", "resume_agent", "followup_task", "collaborationsend_message"];
+
+/// Of its two sets of tools the older one, with `close_agent`, counts agents that have ended until they are closed.
+const WAIT_OF_OLD: &str = "multi_agent_v1wait_agent";
+const CLOSE: &str =
+    " Close each agent that has ended with close_agent before you start another: only a few may be there.";
+
+/// What a conversation that works on a session has sent when the session completes.
+pub(super) const EXPECTS: &[&str] = &["SessionStart", "PreToolUse", "SubagentStart", "SubagentStop"];
+
+pub(super) fn happening(event: &str, payload: &Json) -> Happening {
+    let (tool, input) = (word(payload, "tool_name"), &payload["tool_input"]);
+    match event {
+        "SessionStart" => Happening::Begins { anew: payload["source"] != "compact" },
+        "UserPromptSubmit" => Happening::Prompted,
+        "PreToolUse" => before(&tool, payload, input),
+        "PostToolUse" if tool.ends_with("spawn_agent") => {
+            Happening::Linked { call: word(payload, "tool_use_id"), agent: spawned(&payload["tool_response"]) }
+        }
+        "PostToolUse" if tool.ends_with("wait_agent") => {
+            Happening::Waited { failed: failed(&payload["tool_response"]) }
+        }
+        // Whoever is closed before its end is gone.
+        "PostToolUse" if tool.ends_with("close_agent") => {
+            Happening::Waited { failed: text(input, "target").into_iter().collect() }
+        }
+        "SubagentStart" => Happening::Started,
+        "SubagentStop" => Happening::Ends(End {
+            message: word(payload, "last_assistant_message"),
+            transcript: text(payload, "agent_transcript_path").map(Into::into),
+            again: payload["stop_hook_active"] == true,
+        }),
+        "Stop" => Happening::Stops { again: payload["stop_hook_active"] == true },
+        _ => Happening::Other,
+    }
+}
+
+fn before(tool: &str, payload: &Json, input: &Json) -> Happening {
+    match tool {
+        _ if tool.ends_with("spawn_agent") => Happening::Spawns(Spawn {
+            kind: text(input, "agent_type").unwrap_or_else(|| "default".to_owned()),
+            said: word(input, "message"),
+            call: text(payload, "tool_use_id"),
+        }),
+        _ if RECALLS.iter().any(|recalls| tool.ends_with(recalls)) => Happening::Recalls,
+        "apply_patch" => patches(tool, input),
+        "Bash" | "shell" | "local_shell" | "shell_command" | "exec_command" | "js_repl" => {
+            match runs(tool, input, &["workdir", "cwd"]) {
+                Happening::Runs(run) => Happening::Runs(Run { patch: patched(&run.command), ..run }),
+                other => other,
+            }
+        }
+        // What is typed into a command that runs; nothing, to see what it says.
+        "write_stdin" => match text(input, "chars") {
+            Some(command) => Happening::Runs(Run { command, ..Run::default() }),
+            None => Happening::Other,
+        },
+        "" => Happening::Unclear(tool.to_owned()),
+        _ => match tool.rsplit_once("__") {
+            Some((_, name)) => of_server(name, input),
+            None => Happening::Other,
+        },
+    }
+}
+
+/// A patch, in whichever field it comes.
+fn patches(tool: &str, input: &Json) -> Happening {
+    let patch = ["command", "input", "patch"].iter().find_map(|name| text(input, name));
+    let paths = patched(&patch.unwrap_or_default());
+    if paths.is_empty() { Happening::Unclear(tool.to_owned()) } else { Happening::Edits(paths) }
+}
+
+/// The files that a patch changes.
+fn patched(patch: &str) -> Vec<PathBuf> {
+    if !patch.contains("*** Begin Patch") {
+        return Vec::new();
+    }
+    let marks = ["*** Add File:", "*** Update File:", "*** Delete File:", "*** Move to:"];
+    let named = patch.lines().filter_map(|line| marks.iter().find_map(|mark| line.trim().strip_prefix(mark)));
+    named.map(|path| PathBuf::from(path.trim())).collect()
+}
+
+/// The agent that a call has started.
+fn spawned(response: &Json) -> Option<String> {
+    text(&said(response), "agent_id")
+}
+
+/// The agents that a wait has found to have failed.
+fn failed(response: &Json) -> Vec<String> {
+    let response = said(response);
+    let agents = response["status"].as_object().into_iter().flatten();
+    agents.filter(|(_, status)| status.get("errored").is_some()).map(|(agent, _)| agent.clone()).collect()
+}
+
+/// What a tool has answered: JSON, or a text that holds some.
+fn said(response: &Json) -> Json {
+    let parsed = response.as_str().and_then(|text| serde_json::from_str(text).ok());
+    parsed.unwrap_or_else(|| response.clone())
+}
+
+/// Codex takes an answer with any other field for none at all, and lets the action through.
+pub(super) fn reply(event: &str, payload: &Json, verdict: &Verdict) -> Reply {
+    let specific = |answer: Json| Reply::json(&json!({ "hookSpecificOutput": answer }));
+    match verdict {
+        Verdict::Pass => Reply::silent(),
+        Verdict::Deny(reason) if event == "PreToolUse" => specific(json!({
+            "hookEventName": event, "permissionDecision": "deny", "permissionDecisionReason": reason,
+        })),
+        Verdict::Deny(reason) | Verdict::SendBack(reason) => {
+            Reply::json(&json!({ "decision": "block", "reason": reason }))
+        }
+        // What an agent is asked may travel encrypted; it is told of its assignment when it starts.
+        Verdict::Prompt(_) => Reply::silent(),
+        // After a tool there is only room for words in the place of what the tool has said.
+        Verdict::Tell(words) if event == "PostToolUse" => {
+            let close = if word(payload, "tool_name") == WAIT_OF_OLD { CLOSE } else { "" };
+            let reason = format!("{words}{close}\n\nThe tool itself said: {}", payload["tool_response"]);
+            Reply::json(&json!({ "decision": "block", "reason": reason }))
+        }
+        Verdict::Tell(words) => specific(json!({ "hookEventName": event, "additionalContext": words })),
+    }
+}

@@ -1,0 +1,276 @@
+//! Commands that are about to be run, and by whom.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use interlock_core::code::Code;
+use interlock_core::id::Name;
+use interlock_core::workflow::{Writes, builtin};
+
+use crate::globs::fitting;
+use crate::ground::{Whose, expanded, resolved};
+use crate::happening::Run;
+use crate::judge::{Finding, Judge};
+use crate::shell::{Line, Sure, Word, interlock_looks, plain_words, starts_session};
+use crate::steps::short;
+use interlock_app::library;
+
+/// What hooks do in a model's place.
+const FOR_HOOKS: &[&str] = &["claim", "report", "hook", "run", "mcp"];
+/// Tools that would give a model the token of an assignment, or take a handoff from it.
+const TOOLS_FOR_HOOKS: &[&str] = &["claim_assignment", "report_handoff"];
+/// Words of one command that are looked up, at most.
+const LOOKED_UP: usize = 1024;
+
+/// What a command would touch, why it is not to, and what would do instead.
+type Touch = (PathBuf, &'static str, &'static str);
+
+impl Judge {
+    pub(super) fn runs(&self, run: &Run) -> Finding {
+        let from = match &run.folder {
+            Some(folder) => resolved(&self.scene.folder.join(expanded(&folder.to_string_lossy()))),
+            None => self.scene.folder.clone(),
+        };
+        let line = Line::read(&run.command);
+        if let Some((path, why, help)) = self.touches(&line, &run.command, &from) {
+            return self.not_here(&path, why, help);
+        }
+        if let Some(refused) = self.runs_interlock(&line, &run.command) {
+            return refused;
+        }
+        if let Some(refused) = self.changes_protected(&line, &from) {
+            return refused;
+        }
+        if let Some(refused) = self.patches(&line, &run.patch, &from) {
+            return refused;
+        }
+        self.runs_as_orchestrator(&line, run)
+    }
+
+    /// The first thing that a command would touch and is not to.
+    fn touches(&self, line: &Line, text: &str, from: &Path) -> Option<Touch> {
+        let own = self.own_output();
+        let looks = line.only_looks();
+        for from in line.folders(from) {
+            for path in line.named().into_iter().take(LOOKED_UP).flat_map(|(word, fits)| files(word, fits, &from)) {
+                match self.ground.whose(&path, &from, &own) {
+                    Whose::Secret(why) => return Some((path, why, "")),
+                    Whose::Nobody(why) if !looks => return Some((path, why, "")),
+                    Whose::Nobody(_) | Whose::Project(_) | Whose::Elsewhere => {}
+                }
+            }
+            for whole in line.taken_away() {
+                let held = |path: &PathBuf| self.ground.holds(path, &from);
+                let mut files = files(whole.path, whole.fits, &from).into_iter();
+                if let Some((path, why)) = files.find_map(|path| held(&path).map(|why| (path, why))) {
+                    return Some((path, why, whole.instead));
+                }
+            }
+            for whole in line.read_whole() {
+                let held = |path: &PathBuf| self.ground.holds_keys(path, &from);
+                let mut files = files(whole.path, whole.fits, &from).into_iter();
+                if let Some((path, why)) = files.find_map(|path| held(&path).map(|why| (path, why))) {
+                    return Some((path, why, "Name folders that the keys do not lie in."));
+                }
+            }
+        }
+        // A script may name it in its own way, and so may what is made while it runs.
+        let (path, why) = self.ground.mentioned(&without(text, &own, &self.project)).filter(|_| !looks)?;
+        Some((path, why, ""))
+    }
+
+    /// A command that does more than look names a protected path, or takes away a folder that one lies in.
+    fn changes_protected(&self, line: &Line, from: &Path) -> Option<Finding> {
+        if self.courses.is_empty() || line.only_looks() {
+            return None;
+        }
+        let inside = |path: &Path, from: &Path| match self.ground.whose(path, from, &[]) {
+            Whose::Project(inside) => Some(inside),
+            Whose::Nobody(_) | Whose::Secret(_) | Whose::Elsewhere => None,
+        };
+        for from in line.folders(from) {
+            let named = line.parts().take(LOOKED_UP).map(|(word, fits)| (word, fits, false));
+            let taken = line.taken_away().into_iter().map(|whole| (whole.path, whole.fits, true));
+            for (word, fits, leads_on) in named.chain(taken) {
+                let paths = files(word, fits, &from).into_iter().filter_map(|path| inside(&path, &from));
+                if let Some(refused) = paths.into_iter().find_map(|path| self.refuse_protected(&path, leads_on)) {
+                    return Some(refused);
+                }
+            }
+        }
+        None
+    }
+
+    fn runs_interlock(&self, line: &Line, text: &str) -> Option<Finding> {
+        for words in line.of_interlock() {
+            let asked = plain_words(words).join(" ");
+            if let Some(refused) = self.drops_requirement(words) {
+                return Some(refused);
+            }
+            if starts_session(words) && self.scene.agent.is_none() {
+                if let Some(refused) = self.brings_rules(words) {
+                    return Some(refused);
+                }
+            } else if !self.courses.is_empty() && !interlock_looks(words) {
+                let first = asked.split(' ').next().unwrap_or_default();
+                let whose =
+                    if FOR_HOOKS.contains(&first) { "is not for a model: its hooks do it" } else { "is for people" };
+                let what = format!("`interlock {}` {whose}", short(&asked));
+                return Some(Finding::refuse(Code::ForOthers, what, self.instead()));
+            }
+        }
+        let hidden = line.unread && !self.courses.is_empty() && text.contains("interlock");
+        let what = "a command that cannot be read, and that names `interlock`, is not run";
+        hidden.then(|| Finding::refuse(Code::ForOthers, what, self.instead()))
+    }
+
+    /// A model that could name any file could write its own rules first.
+    fn brings_rules(&self, words: &[Word]) -> Option<Finding> {
+        if words.iter().any(|word| word.text == "--allow" || word.text.starts_with("--allow=")) {
+            let what = "`interlock session start --allow` is for people: no model allows protected paths";
+            return Some(Finding::refuse(Code::ForOthers, what, "Leave `--allow` out."));
+        }
+        let at = words.iter().position(|word| word.text.starts_with("--workflow"))?;
+        let named = match words[at].text.split_once('=') {
+            Some((_, named)) => named,
+            None => words.get(at + 1).map_or("", |word| word.text.as_str()),
+        };
+        let sure = words[at..].iter().take(2).all(|word| word.sure == Sure::Plain);
+        let file = self.project.join(library::PROJECT_FILE);
+        if sure && resolved(&self.scene.folder.join(named)) == resolved(&file) {
+            return None;
+        }
+        if sure && builtin(named).is_some() {
+            return self.demands_less(&file, named);
+        }
+        let what = format!("`{}` is no workflow of this project", short(named));
+        let instead = "Leave it out for the project's own; with another file, a person starts the session.";
+        Some(Finding::refuse(Code::UnknownWorkflow, what, instead))
+    }
+
+    /// A built-in workflow in the place of the project's own, where it demands less.
+    fn demands_less(&self, own: &Path, named: &str) -> Option<Finding> {
+        if !own.exists() {
+            return None;
+        }
+        let instead = "Leave it out for the project's own, or let a person start the session.";
+        let what = match library::dropped_by_builtin(&own.display().to_string(), named) {
+            Ok(dropped) if dropped.is_empty() => return None,
+            Ok(dropped) => {
+                let list: Vec<&str> = dropped.iter().map(Name::as_str).collect();
+                format!("`{named}` demands less than the workflow of this project: {}", list.join("; "))
+            }
+            Err(_) => format!("`{named}` cannot be compared with the workflow of this project"),
+        };
+        Some(Finding::refuse(Code::RequirementDropped, what, instead))
+    }
+
+    /// Requirements belong to the project: a model may not choose how its own work is judged.
+    fn drops_requirement(&self, words: &[Word]) -> Option<Finding> {
+        let instead = "Leave it out, or let a person start the session.";
+        let refuse = |what: String| Some(Finding::refuse(Code::RequirementDropped, what, instead));
+        if words.iter().any(|word| word.text.starts_with("--investigation")) {
+            return refuse("only a person declares an investigation".to_owned());
+        }
+        if let Some(word) = computed_option(words).filter(|_| starts_session(words)) {
+            return refuse(format!("`{}` cannot be read, and may drop a requirement", short(&word.text)));
+        }
+        let mut settings = BTreeMap::new();
+        for (at, word) in words.iter().enumerate().filter(|(_, word)| word.text.starts_with("--set")) {
+            let next = words.get(at + 1);
+            let (setting, sure) = match word.text.split_once('=') {
+                Some((_, setting)) => (setting, word.sure == Sure::Plain),
+                None => (next.map_or("", |word| word.text.as_str()), next.is_some_and(|word| word.sure == Sure::Plain)),
+            };
+            let Some((name, value)) = setting.split_once('=').filter(|_| sure) else {
+                return refuse(format!("the setting `{}` cannot be read", short(setting)));
+            };
+            settings.insert(Name::new(name), Name::new(value));
+        }
+        let named = words.iter().position(|word| word.text.starts_with("--workflow")).and_then(|at| {
+            words[at]
+                .text
+                .split_once('=')
+                .map(|(_, named)| named)
+                .or_else(|| words.get(at + 1).map(|word| word.text.as_str()))
+        });
+        if settings.is_empty() {
+            return None;
+        }
+        let file = match named {
+            Some(named) if builtin(named).is_some() => named.to_owned(),
+            Some(named) => self.scene.folder.join(named).display().to_string(),
+            None => self.project.join(library::PROJECT_FILE).display().to_string(),
+        };
+        let Ok((workflow, _)) = library::pinnable(&file) else {
+            return refuse(format!("the settings of `{}` cannot be checked", short(&file)));
+        };
+        let dropped = workflow.dropped_requirements(&settings);
+        let list: Vec<String> = dropped.iter().map(ToString::to_string).collect();
+        if list.is_empty() { None } else { refuse(format!("only a person may choose this: {}", list.join("; "))) }
+    }
+
+    /// The files of a patch, from wherever the command has gone.
+    fn patches(&self, line: &Line, patch: &[PathBuf], from: &Path) -> Option<Finding> {
+        let mut folders = line.folders(from);
+        if folders.len() > 1 {
+            folders.remove(0);
+        }
+        let judged = folders.iter().map(|from| self.edits(patch, from));
+        judged.into_iter().find(|finding| !matches!(finding, Finding::Pass))
+    }
+
+    fn runs_as_orchestrator(&self, line: &Line, run: &Run) -> Finding {
+        let all = self.orchestrators().all(|writes| *writes == Writes::Everything);
+        // What a patch changes was judged, and a command that only brings one does nothing else.
+        let patches = !run.patch.is_empty() && line.only_patches();
+        if self.scene.agent.is_some() || all || line.only_looks() || patches {
+            return Finding::Pass;
+        }
+        let what = "only roles change things, and the orchestrator is none: commands that look are all it may run";
+        Finding::refuse(Code::NotYoursToWrite, what, self.next())
+    }
+
+    pub(super) fn calls(&self, tool: &str) -> Finding {
+        if self.courses.is_empty() || !TOOLS_FOR_HOOKS.contains(&tool) {
+            return Finding::Pass;
+        }
+        let what =
+            format!("`{tool}` is not needed here: the hooks claim when a sub-agent starts, and give in when it ends");
+        Finding::refuse(Code::ForOthers, what, self.instead())
+    }
+
+    fn instead(&self) -> String {
+        match self.scene.agent {
+            Some(_) => "End with your handoff.".to_owned(),
+            None => self.next(),
+        }
+    }
+}
+
+/// The files that a word names.
+fn files(word: &str, fits: bool, from: &Path) -> Vec<PathBuf> {
+    if fits { fitting(word, from) } else { vec![expanded(word)] }
+}
+
+/// A text without where an agent leaves its handoff, by whatever way it is named.
+fn without(text: &str, own: &[PathBuf], project: &Path) -> String {
+    let mut text = text.to_owned();
+    for own in own {
+        text = text.replace(&own.display().to_string(), "");
+        if let Ok(inside) = own.strip_prefix(project) {
+            text = text.replace(&inside.display().to_string(), "");
+        }
+    }
+    text
+}
+
+/// A word that the shell makes while it runs, where an option could stand.
+fn computed_option(words: &[Word]) -> Option<&Word> {
+    let takes_text = |word: &Word| ["--title", "--mission", "--workflow", "--set"].contains(&word.text.as_str());
+    let after_option = |at: usize| at.checked_sub(1).and_then(|before| words.get(before)).is_some_and(takes_text);
+    let named = |word: &Word| word.text.starts_with("--") && word.text.contains('=');
+    let found =
+        words.iter().enumerate().find(|(at, word)| word.sure != Sure::Plain && !after_option(*at) && !named(word));
+    found.map(|(_, word)| word)
+}

@@ -1,0 +1,79 @@
+//! Gemini CLI: its payloads, and the answers that it understands.
+//!
+//! It has no hook for the end of a sub-agent, but one ends by a tool. And nothing tells a sub-agent from the main
+//! conversation; so one works at a time, and while it does, what happens is taken for its doing.
+
+use serde_json::{Value as Json, json};
+
+use crate::client::{Reply, text, with_prompt, word};
+use crate::happening::{End, Happening, Spawn, Verdict};
+use crate::tool::{edits, of_server, paths, runs};
+
+/// What a conversation that works on a session has sent when the session completes.
+pub(super) const EXPECTS: &[&str] = &["BeforeAgent", "BeforeTool"];
+
+/// The tool that starts a sub-agent, and the one that ends it.
+const SPAWN: &str = "invoke_agent";
+const END: &str = "complete_task";
+
+/// Where a tool works, if not in the folder of the conversation.
+const IN_FOLDER: &[&str] = &["dir_path", "directory", "path"];
+
+pub(super) fn happening(event: &str, payload: &Json) -> Happening {
+    let (tool, input) = (word(payload, "tool_name"), &payload["tool_input"]);
+    match event {
+        // What is said when a session starts keeps commands from being understood; this comes with every prompt.
+        "BeforeAgent" => Happening::Begins { anew: true },
+        "BeforeTool" => before(&tool, payload, input),
+        "AfterTool" if tool == SPAWN => Happening::Returned { call: call(input), failed: failed(payload) },
+        "AfterAgent" => Happening::Stops { again: payload["stop_hook_active"] == true },
+        _ => Happening::Other,
+    }
+}
+
+fn before(tool: &str, payload: &Json, input: &Json) -> Happening {
+    match tool {
+        SPAWN => {
+            Happening::Spawns(Spawn { kind: word(input, "agent_name"), said: word(input, "prompt"), call: call(input) })
+        }
+        END => Happening::Ends(End { message: word(input, "result"), transcript: None, again: false }),
+        "write_file" | "replace" => edits(tool, input, &["file_path"]),
+        "read_file" => Happening::Reads { paths: paths(input, &["file_path", "absolute_path"]), whole: false },
+        "read_many_files" => Happening::Reads { paths: paths(input, &["include", "paths"]), whole: true },
+        "grep_search" | "search_file_content" => Happening::Reads { paths: paths(input, IN_FOLDER), whole: true },
+        "run_shell_command" => runs(tool, input, IN_FOLDER),
+        "" => Happening::Unclear(tool.to_owned()),
+        _ => match text(&payload["mcp_context"], "tool_name") {
+            Some(name) => of_server(&name, input),
+            None => Happening::Other,
+        },
+    }
+}
+
+/// Calls have no name here: what an agent is told says which one it is.
+fn call(input: &Json) -> Option<String> {
+    let first = word(input, "prompt").lines().next().map(str::to_owned).unwrap_or_default();
+    let named = first.strip_prefix("# Assignment ").and_then(|rest| rest.split_once(':'));
+    named.map(|(assignment, _)| assignment.to_owned())
+}
+
+fn failed(payload: &Json) -> bool {
+    let said = payload["tool_response"]["llmContent"].to_string();
+    said.contains("failed. Error:")
+}
+
+pub(super) fn reply(event: &str, payload: &Json, verdict: &Verdict) -> Reply {
+    match verdict {
+        Verdict::Pass => Reply::silent(),
+        Verdict::Deny(reason) | Verdict::SendBack(reason) => {
+            Reply::json(&json!({ "decision": "deny", "reason": reason }))
+        }
+        Verdict::Prompt(prompt) => {
+            let input = with_prompt(&payload["tool_input"], prompt);
+            Reply::json(&json!({ "hookSpecificOutput": { "hookEventName": event, "tool_input": input } }))
+        }
+        Verdict::Tell(words) => {
+            Reply::json(&json!({ "hookSpecificOutput": { "hookEventName": event, "additionalContext": words } }))
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! Client hooks: what a client tells of before and after it does something, and what it is answered.
+//!
+//! Hooks are sensors. They keep a model that forgets itself on the rails and show what was watched; nothing rests on them
+//! alone, for a client lets through what a hook did not see. Formats of clients are in their files, and the rules are the
+//! workflow's: there is no policy here.
+
+mod claude;
+mod client;
+mod codex;
+mod commands;
+mod ending;
+mod gemini;
+mod globs;
+mod ground;
+mod happening;
+mod judge;
+mod memory;
+mod shell;
+mod spawn;
+mod steps;
+mod stop;
+mod tool;
+mod work;
+
+use std::panic::{self, AssertUnwindSafe};
+use std::path::{Path, PathBuf};
+use std::{env, iter};
+
+use interlock_core::code::Code;
+use interlock_core::id::Digest;
+use serde_json::Value as Json;
+
+use interlock_app::place::Place;
+use interlock_app::failure::Failure;
+use interlock_system::process;
+use globs::fitting;
+use ground::{resolved, secrets};
+use happening::{End, Happening};
+use judge::Judge;
+
+pub use client::{Client, Reply};
+
+/// Variables in which clients name the project that they were started in.
+const PROJECTS: &[&str] = &["CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR"];
+/// A conversation with a longer name goes by the digest of it.
+const LONGEST: usize = 128;
+
+/// One call of a hook.
+pub struct Call<'a> {
+    pub client: Client,
+    /// As the client names it.
+    pub event: &'a str,
+    pub payload: &'a [u8],
+    pub place: &'a Place,
+    /// The project that the hook was written for.
+    pub project: Option<&'a Path>,
+    /// What cannot be judged is held back, even where no store is to be found.
+    pub hold: bool,
+}
+
+/// Answers a hook. There is always an answer, and where nothing can be said it is a no.
+pub fn answer(call: &Call<'_>) -> Reply {
+    guarded(|| judged(call))
+}
+
+/// A fault of the program itself is no yes either; clients let pass what ends like one.
+fn guarded(judge: impl FnOnce() -> Reply) -> Reply {
+    panic::catch_unwind(AssertUnwindSafe(judge)).unwrap_or_else(|_| {
+        let number = Code::Bug.number();
+        let fault = interlock_app::fault::last_panic_message();
+        Reply::blocked(&format!(
+            "Interlock ({number}): a fault in Interlock itself, so it is held back: {fault}. Please report it."
+        ))
+    })
+}
+
+fn judged(call: &Call<'_>) -> Reply {
+    // An agent of `interlock run`: the run watches it, and has no model to be watched.
+    if env::var_os(process::MARK).is_some() {
+        return Reply::silent();
+    }
+    let payload: Json = match serde_json::from_slice(call.payload) {
+        Ok(payload @ Json::Object(_)) => payload,
+        Ok(_) | Err(_) => return unreadable(call),
+    };
+    let happening = call.client.happening(call.event, &payload);
+    if let Happening::Unclear(tool) = &happening {
+        return unclear(call, tool);
+    }
+    if matches!(&happening, Happening::Other) {
+        return Reply::silent();
+    }
+    let from_plugin = env::var_os("CLAUDE_PLUGIN_ROOT").is_some();
+    let mut scene = call.client.scene(call.event, &payload, from_plugin);
+    if scene.conversation.len() > LONGEST {
+        scene.conversation = Digest::of(scene.conversation.as_bytes()).to_string();
+    }
+    if !scene.folder.is_absolute() {
+        scene.folder = env::current_dir().unwrap_or_default();
+    }
+    if is_harmless(&happening, &scene.folder) {
+        return Reply::silent();
+    }
+    let place = found(call, &scene.folder);
+    let claims = matches!(happening, Happening::Spawns(_));
+    let judged = Judge::open(call.client, scene, &place, claims).and_then(|judge| judge.judge(&happening));
+    match judged {
+        Ok(verdict) => call.client.reply(call.event, &payload, &verdict),
+        Err(failure) if failure.code() == Code::NoStore && !call.hold => Reply::silent(),
+        Err(failure) => unreachable(&happening, &failure),
+    }
+}
+
+/// Most of what is read is far from anything secret, and needs no store to be judged.
+fn is_harmless(happening: &Happening, from: &Path) -> bool {
+    let Happening::Reads { paths, .. } = happening else { return false };
+    let secrets: Vec<PathBuf> = secrets().iter().map(|path| resolved(path)).collect();
+    let near = |path: &PathBuf| secrets.iter().any(|secret| path.starts_with(secret) || secret.starts_with(path));
+    let read = paths.iter().flat_map(|path| fitting(&path.to_string_lossy(), from));
+    !read.map(|path| resolved(&path)).any(|path| near(&path))
+}
+
+/// The store: of the project that the hook was written for, or that the client names, or else as seen from where the client
+/// is at work. A model can go to another project; what it was started in it cannot change.
+fn found(call: &Call<'_>, folder: &Path) -> Place {
+    if let Some(project) = call.project.and_then(|project| std::path::absolute(project).ok()) {
+        return call.place.seen_from(&project);
+    }
+    let named = PROJECTS.iter().filter_map(|name| env::var_os(name).map(PathBuf::from));
+    let folders = named.chain(iter::once(folder.to_owned())).chain(env::current_dir().ok());
+    let places: Vec<Place> =
+        folders.filter(|folder| folder.is_absolute()).map(|folder| call.place.seen_from(&folder)).collect();
+    let with_store = places.iter().find(|place| place.file().is_ok()).or(places.first());
+    with_store.cloned().unwrap_or_else(|| call.place.clone())
+}
+
+fn unreadable(call: &Call<'_>) -> Reply {
+    let reason = format!(
+        "Interlock ({}): what {} sent with {} is not a JSON object, so it cannot be judged.",
+        Code::BadHook.number(),
+        call.client.title(),
+        call.event
+    );
+    Reply::blocked(&reason)
+}
+
+/// A tool that acts, with nothing in it to judge it by, is of a version that nobody here knows.
+fn unclear(call: &Call<'_>, tool: &str) -> Reply {
+    let reason = format!(
+        "Interlock ({}): {} sent {} of `{}` without a field that says what it is about, so it cannot be judged, and is held \
+         back.",
+        Code::BadHook.number(),
+        call.client.title(),
+        steps::short(call.event),
+        steps::short(tool)
+    );
+    Reply::blocked(&reason)
+}
+
+/// What cannot be judged does not pass, in the way that every client takes for a no. Where there is nothing to hold back,
+/// it is only said; and whoever was held back from ending once, and can do nothing about it, is let go: some clients would
+/// go on for ever.
+fn unreachable(happening: &Happening, failure: &Failure) -> Reply {
+    let reason = format!(
+        "Interlock ({}): this cannot be judged, so it is held back: {} ({}). A person has to see to it: `interlock plugin \
+         doctor` says what is wrong.",
+        Code::HookUnreachable.number(),
+        failure.message(),
+        failure.code().number()
+    );
+    match happening {
+        Happening::Begins { .. }
+        | Happening::Prompted
+        | Happening::Started
+        | Happening::Returned { .. }
+        | Happening::Linked { .. }
+        | Happening::Waited { .. }
+        | Happening::Ends(End { again: true, .. })
+        | Happening::Stops { again: true }
+        | Happening::Other => Reply { err: format!("{reason}\n"), ..Reply::silent() },
+        Happening::Spawns(_)
+        | Happening::Recalls
+        | Happening::Ends(End { again: false, .. })
+        | Happening::Reads { .. }
+        | Happening::Edits(_)
+        | Happening::Runs(_)
+        | Happening::Calls(_)
+        | Happening::Touches(_)
+        | Happening::Unclear(_)
+        | Happening::Stops { again: false } => Reply::blocked(&reason),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fault_of_the_program_is_a_no() {
+        let reply = guarded(|| panic!("a panic that this test wants"));
+        assert_eq!((reply.code, reply.out.as_str()), (2, ""));
+        assert!(reply.err.starts_with("Interlock (E0406): a fault in Interlock itself"), "{}", reply.err);
+        assert_eq!(guarded(Reply::silent), Reply::silent());
+    }
+}

@@ -1,0 +1,4 @@
+//! What others connect to.
+
+pub mod http;
+pub mod mcp;

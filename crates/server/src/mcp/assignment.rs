@@ -1,0 +1,40 @@
+//! Claiming an assignment.
+
+use interlock_core::code::Code;
+use serde_json::json;
+
+use interlock_app::place::Place;
+use interlock_system::clock::rfc3339;
+use interlock_engine::{AssignmentRef, Order, Task};
+use interlock_app::failure::{Exit, Failure};
+use interlock_prompt::handin;
+use crate::mcp::arguments::{Claim, bad_id};
+use crate::mcp::told::{Outcome, Told};
+
+/// As `interlock claim`: whoever claims holds the token. Where hooks claim, a model never sees one.
+pub(super) fn claim(claim: &Claim, place: &Place) -> Outcome {
+    let reference = AssignmentRef::parse(&claim.assignment).map_err(|how| bad_id(&claim.assignment, &how))?;
+    let AssignmentRef { session, id } = &reference;
+    let mut engine = place.engine()?;
+    let done = engine.execute(&Order { session: session.clone(), task: Task::Claim { assignment: *id } })?;
+    let Some(claimed) = done.claimed else {
+        return Err(Failure::new(Exit::Bug, Code::Bug, "a claim came back without its token"));
+    };
+    let directory = engine.output_directory(session, *id, claimed.attempt);
+    handin::make(&directory, &claimed.whole).map_err(|error| Failure::output(&directory, &error))?;
+    let facts = json!({
+        "assignment": reference.to_string(),
+        "role": claimed.role,
+        "group": done.group,
+        "attempt": claimed.attempt,
+        "token": claimed.token.reveal(),
+        "prompt": claimed.prompt,
+        "output_directory": directory.display().to_string(),
+        "deadline": claimed.deadline.map(rfc3339),
+    });
+    let next = format!(
+        "Start one agent as {} with `prompt`; when it ends, give in its handoff as it wrote it: report_handoff {reference} with this token.",
+        claimed.role
+    );
+    Ok(Told::new(facts, next))
+}

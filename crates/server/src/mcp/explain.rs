@@ -1,0 +1,17 @@
+//! Why a decision was made, or what an event of the log was.
+
+use interlock_app::place::Place;
+use interlock_app::explain::{self, Subject};
+use crate::mcp::arguments::{Explain, bad_id};
+use crate::mcp::told::{Outcome, Told};
+
+pub(super) fn explain(explain: &Explain, place: &Place) -> Outcome {
+    let subject = Subject::parse(&explain.decision).map_err(|how| bad_id(&explain.decision, &how))?;
+    let (facts, _) = explain::explained(place, &subject)?;
+    let session = subject.session();
+    let next = match facts["rule"].as_str() {
+        Some(rule) => format!("Rule `{rule}` decided it, and it stands: go on with whats_next {session}."),
+        None => format!("This event led to no decision: go on with whats_next {session}."),
+    };
+    Ok(Told::new(facts, next))
+}

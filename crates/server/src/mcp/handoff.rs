@@ -1,0 +1,133 @@
+//! Handoffs: given in, or only looked at.
+
+use interlock_core::code::Code;
+use interlock_core::decide::{returned_status, returned_status_of_role};
+use interlock_core::handoff::{Checked, Context, Expect, Extracted};
+use interlock_core::rejection::Rejection;
+use interlock_core::workflow::Workflow;
+use serde_json::{Value as Json, json};
+
+use interlock_app::place::Place;
+use interlock_app::handoff_check::{document, held_against as checked_against, known_phase};
+use interlock_engine::{AssignmentRef, Done, Order, Surroundings, Task, examine};
+use interlock_app::failure::{Exit, Failure};
+use interlock_store::keys::Secret;
+use crate::mcp::arguments::{Check, Report, bad_id};
+use crate::mcp::session::permitted;
+use crate::mcp::steps;
+use crate::mcp::told::{Outcome, Told};
+use interlock_system::clock;
+use interlock_app::decision;
+use interlock_app::library;
+
+/// What a model needs of a decision; explain_decision has the rest.
+const OF_A_DECISION: [&str; 15] = [
+    "decision",
+    "session",
+    "group",
+    "seq",
+    "action",
+    "next",
+    "question",
+    "gate",
+    "waits_for",
+    "rule",
+    "because",
+    "warnings",
+    "escalated",
+    "judgement",
+    "repeated",
+];
+
+pub(super) fn report(report: &Report, place: &Place) -> Outcome {
+    let reference = AssignmentRef::parse(&report.assignment).map_err(|how| bad_id(&report.assignment, &how))?;
+    // What is no token at all is a wrong one.
+    let token = Some(Secret::parse(&report.token).unwrap_or_default());
+    let AssignmentRef { session, id } = reference;
+    let task = Task::Report { assignment: id, token, given: report.handoff.given(), observed: None };
+    let mut engine = place.engine()?;
+    let done = engine.execute(&Order { session, task })?;
+    let (live, _) = engine.look(&done.session)?;
+    Ok(Told::new(decided(&done), steps::line(&live)))
+}
+
+/// A decision in short.
+pub(super) fn decided(done: &Done) -> Json {
+    let mut whole = decision::done_json(done);
+    if let Some(fields) = whole.as_object_mut() {
+        fields.retain(|name, _| OF_A_DECISION.contains(&name.as_str()));
+    }
+    whole
+}
+
+/// Nothing is stored, not even that it was tried.
+pub(super) fn check(check: &Check, place: &Place) -> Outcome {
+    let (mut checked, returned, extracted) = match check.handoff.given().extracted {
+        Ok(extracted) => {
+            let (checked, returned) = held_against(check, &extracted, place)?;
+            (checked, returned, Some(extracted))
+        }
+        Err(problems) => (Checked { handoff: None, status: None, problems, warnings: Vec::new() }, None, None),
+    };
+    // A handoff that report_handoff would send back is not valid.
+    if let Some(returned) = &returned {
+        checked.warnings.retain(|warning| warning.code != Code::UnknownStatus);
+        checked.problems.splice(..0, returned.problems.iter().cloned());
+    }
+    let mut facts = document(&checked, extracted.as_deref());
+    if let Some(returned) = returned {
+        facts["allowed"] = json!(returned.allowed);
+    }
+    if let Some(fields) = facts.as_object_mut() {
+        fields.retain(|name, _| name != "handoff");
+    }
+    let next = match (checked.is_valid(), checked.problems.len()) {
+        (true, _) => "It is valid: submit it with report_handoff.".to_owned(),
+        (false, 1) => "It would be refused: have the agent fix the problem, and check again.".to_owned(),
+        (false, count) => format!("It would be refused: have the agent fix all {count} problems, and check again."),
+    };
+    Ok(Told::new(facts, next))
+}
+
+/// The handoff held against its assignment or its role, and how its status would come back.
+fn held_against(check: &Check, extracted: &Extracted, place: &Place) -> Result<(Checked, Option<Rejection>), Failure> {
+    let status = extracted.json.get("status").and_then(Json::as_str).filter(|status| !status.trim().is_empty());
+    if let Some(assignment) = &check.assignment {
+        if check.role.is_some() || check.workflow.is_some() || check.phase.is_some() {
+            let message = "an assignment has its role, its workflow and its phase: name it alone";
+            return Err(Failure::new(Exit::Usage, Code::BadArgument, message));
+        }
+        let reference = AssignmentRef::parse(assignment).map_err(|how| bad_id(assignment, &how))?;
+        let mut engine = place.engine()?;
+        let (live, workflow) = engine.look(&reference.session)?;
+        let outputs = engine.outputs_of_session(&reference.session);
+        let surroundings = Surroundings { now: clock::now(), outputs: &outputs };
+        let checked = examine(&workflow, &live.state, reference.id, extracted, surroundings)?;
+        let returned = status.and_then(|status| returned_status(&workflow, &live.state, reference.id, status));
+        return Ok((checked, returned));
+    }
+    let Some(role) = &check.role else {
+        let message = "name the assignment that the handoff is for, or the role";
+        return Err(Failure::new(Exit::Usage, Code::BadArgument, message));
+    };
+    let workflow = library::runnable(&permitted(check.workflow.as_deref(), place)?)?;
+    if let Some(phase) = &check.phase {
+        known_phase(&workflow, phase)?;
+    }
+    known_role(&workflow, role)?;
+    let known = workflow.role_named(role);
+    let returned = known.zip(status).and_then(|(role, status)| returned_status_of_role(&workflow, role, status));
+    let task = workflow.task_of(role, status.unwrap_or_default());
+    let expect =
+        Expect { role: Some(role), phase: check.phase.as_deref(), task, context: Context::Orchestrated, groups: &[] };
+    Ok((checked_against(Some(&workflow), &expect, extracted), returned))
+}
+
+pub(super) fn known_role(workflow: &Workflow, role: &str) -> Result<(), Failure> {
+    if workflow.role_named(role).is_some() {
+        return Ok(());
+    }
+    let names = workflow.roles.iter().filter(|role| !role.by_interlock).map(|role| role.name.to_string());
+    let message = format!("`{}` has no role `{role}`", workflow.name);
+    Err(Failure::new(Exit::Invalid, Code::NoRole, message).allowed(names))
+}

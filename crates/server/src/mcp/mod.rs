@@ -1,0 +1,195 @@
+//! MCP for a model that is the orchestrator of a session: over stdin and stdout, or behind `server::http`. For an agent that a
+//! run has started there is a small server of its own (`agent`).
+//!
+//! Every call goes through the engine, as every command does: what the workflow does not allow is refused there, and
+//! this module only says so in words that a model can act on. Over stdin and stdout nothing but the protocol is printed.
+//! The store is looked for at each call, so that a server that was started before `interlock init` is of use after it.
+
+mod agent;
+mod arguments;
+mod assignment;
+mod explain;
+mod handoff;
+mod person;
+mod prompts;
+mod resources;
+mod session;
+mod steps;
+mod told;
+mod tools;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use interlock_core::code::Code;
+use interlock_core::id::Name;
+use interlock_core::watch::Via;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ErrorData, GetPromptRequestParams, GetPromptResponse,
+    Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
+};
+use rmcp::service::{RequestContext, RoleServer, ServerInitializeError};
+use rmcp::{ServerHandler, ServiceExt as _};
+use tokio::runtime::Builder;
+use tokio::task;
+
+use interlock_app::failure::Ending;
+use interlock_app::place::Place;
+use interlock_app::failure::{Exit, Failure};
+use told::refused;
+
+/// How long an order that is under way may take to be stored after the client has gone.
+const LAST_ORDERS: Duration = Duration::from_secs(10);
+
+/// For a model that reads it before anything else.
+const INSTRUCTIONS: &str = "Interlock decides what happens next in this team; you carry it out. Ask whats_next, claim \
+an assignment, have an agent of that role do it with the prompt you get, and give in its handoff unchanged with \
+report_handoff; then do what the decision says. Never do a role's work or write its handoff yourself, and never skip \
+one. What is not allowed is refused, with what is. Questions are for a person: ask_person puts them to one.";
+
+/// Serves a client whose model orchestrates, until it closes stdin.
+pub fn serve(place: &Place) -> Ending {
+    on_stdio(Server::new(place))
+}
+
+/// Serves the client of an agent that hands off into this folder.
+pub fn serve_agent(folder: &Path) -> Ending {
+    on_stdio(agent::Agent::new(folder)?)
+}
+
+fn on_stdio(server: impl ServerHandler) -> Ending {
+    let broken = |error: &dyn std::fmt::Display| Failure::new(Exit::Unavailable, Code::OutputFailed, error.to_string());
+    let runtime = Builder::new_current_thread().enable_all().build().map_err(|error| broken(&error))?;
+    let ended = runtime.block_on(async {
+        let running = match server.serve(rmcp::transport::stdio()).await {
+            Ok(running) => running,
+            Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(Exit::Done),
+            Err(error) => return Err(broken(&error)),
+        };
+        running.waiting().await.map(|_| Exit::Done).map_err(|error| broken(&error))
+    });
+    runtime.shutdown_timeout(LAST_ORDERS);
+    ended
+}
+
+/// What answers a client. Copies share what is under way, because an answer may come back to another one.
+#[derive(Clone)]
+pub struct Server {
+    place: Place,
+    /// Questions that were put to a person by way of the client, and are not answered yet.
+    asked: Arc<person::Asked>,
+}
+
+impl Server {
+    pub fn new(place: &Place) -> Self {
+        Self { place: place.clone(), asked: Arc::default() }
+    }
+
+    /// Does what the engine takes its time for, beside the conversation; a panic in it is a bug, and ends one call only.
+    async fn beside<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Place) -> Result<T, Failure> + Send + 'static,
+    ) -> Result<T, Failure> {
+        let place = self.place.clone();
+        let done = task::spawn_blocking(move || work(&place)).await;
+        done.unwrap_or_else(|_| Err(Failure::new(Exit::Bug, Code::Bug, "a fault in Interlock itself")))
+    }
+
+    /// What a model has done goes into the log as coming from its client.
+    async fn carry_out(&self, order: tools::Order, client: &str) -> CallToolResult {
+        let session = order.session();
+        let via = Via::Mcp(Name::new(client));
+        match self.beside(move |place| order.run(&place.via(via))).await {
+            Ok(told) => told.result(),
+            Err(failure) => self.refuse(failure, session).await,
+        }
+    }
+
+    /// A refusal says what is allowed instead, even where the engine had no list of it.
+    async fn refuse(&self, failure: Failure, session: Option<String>) -> CallToolResult {
+        let steps = self.beside(move |place| Ok(session.and_then(|session| steps::of(place, &session).ok())));
+        let steps = steps.await.ok().flatten().unwrap_or_default();
+        refused(&failure, &steps)
+    }
+}
+
+impl ServerHandler for Server {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder().enable_prompts().enable_resources().enable_tools().build();
+        let itself = Implementation::new("interlock", env!("CARGO_PKG_VERSION")).with_title("Interlock");
+        ServerConfig::new(capabilities).with_server_info(itself).with_instructions(INSTRUCTIONS)
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        Ok(ListToolsResult::with_all_items(tools::all()))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        if !tools::known(&request.name) {
+            return Err(ErrorData::invalid_params(format!("there is no tool `{}`", request.name), None));
+        }
+        match tools::Call::read(&request.name, request.arguments.clone().unwrap_or_default()) {
+            Err(failure) => Ok(self.refuse(failure, None).await.into()),
+            Ok(tools::Call::AskPerson(ask)) => Ok(self.ask_person(ask, request, context).await),
+            Ok(tools::Call::Order(order)) => {
+                let client = context.client_info().map(|client| client.name).unwrap_or_default();
+                Ok(self.carry_out(order, &client).await.into())
+            }
+        }
+    }
+
+    async fn list_resources(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let listed = self.beside(|place| Ok(resources::list(place))).await;
+        Ok(ListResourcesResult::with_all_items(listed.unwrap_or_default()))
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Ok(ListResourceTemplatesResult::with_all_items(resources::templates()))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let uri = request.uri.clone();
+        let read = self.beside(move |place| resources::read(place, &request.uri)).await;
+        read.map(Into::into).map_err(|failure| told::unread(&uri, &failure))
+    }
+
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        let listed = self.beside(prompts::list).await;
+        Ok(ListPromptsResult::with_all_items(listed.unwrap_or_default()))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let prompt = self.beside(move |place| prompts::get(place, &request.name)).await;
+        prompt.map(Into::into).map_err(|failure| told::protocol_error(&failure))
+    }
+}

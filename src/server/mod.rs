@@ -1,4 +1,0 @@
-//! What others connect to.
-
-pub mod http;
-pub(crate) mod mcp;
