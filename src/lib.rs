@@ -4,7 +4,6 @@
 
 mod cli;
 mod graph;
-mod import;
 mod plugin;
 
 use std::panic;

@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::cli::examples;
 use interlock_app::failure::Ending;
 use interlock_app::failure::{Exit, Failure};
-use crate::import::bazinga;
+use interlock_import::bazinga;
 use interlock_app::input;
 use interlock_app::output::{Output, complain};
 use interlock_system::text::Text;

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use crate::import::bazinga::cast::Cast;
-use crate::import::bazinga::examples;
-use crate::import::bazinga::machine::*;
-use crate::import::bazinga::rows::{ACCEPTANCE, Entry, Home, Rows, replaced};
-use crate::import::bazinga::yaml::{comment, list, map, name, sentence};
+use crate::bazinga::cast::Cast;
+use crate::bazinga::examples;
+use crate::bazinga::machine::*;
+use crate::bazinga::rows::{ACCEPTANCE, Entry, Home, Rows, replaced};
+use crate::bazinga::yaml::{comment, list, map, name, sentence};
 
 /// Groups at work at once, where the file does not say; the original's own default.
 const AT_MOST: u32 = 4;

@@ -7,8 +7,8 @@ use interlock_core::problem::{Place, Problem};
 use interlock_core::suggest;
 use interlock_core::workflow::normalise_status;
 
-use crate::import::bazinga::machine::*;
-use crate::import::json::{Field, Located};
+use crate::bazinga::machine::*;
+use crate::json::{Field, Located};
 
 /// Names that mean something of their own in the workflow language.
 const RESERVED: &[&str] = &["user", "author", "self", "any", "blocked_agent"];

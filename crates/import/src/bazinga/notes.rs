@@ -2,12 +2,12 @@
 
 use interlock_core::workflow::normalise_status;
 
-use crate::import::bazinga::cast::is_blocked;
-use crate::import::bazinga::machine::*;
-use crate::import::bazinga::rows::{Home, Rows, replaced};
-use crate::import::bazinga::tables::{LIMITS, live_aliases, threshold};
-use crate::import::bazinga::write::at_most;
-use crate::import::bazinga::yaml::one_line;
+use crate::bazinga::cast::is_blocked;
+use crate::bazinga::machine::*;
+use crate::bazinga::rows::{Home, Rows, replaced};
+use crate::bazinga::tables::{LIMITS, live_aliases, threshold};
+use crate::bazinga::write::at_most;
+use crate::bazinga::yaml::one_line;
 
 pub(super) fn notes(rows: &Rows<'_>) -> Vec<String> {
     let mut teller = Teller { rows, notes: Vec::new() };

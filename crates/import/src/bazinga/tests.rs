@@ -2,9 +2,9 @@ use interlock_core::workflow::{self, Workflow, load_builtin};
 use serde_json::{Value as Json, json};
 
 use super::*;
-use crate::import::bazinga::tables::LIMITS;
+use crate::bazinga::tables::LIMITS;
 
-const ORIGINAL: &str = include_str!("../../../tests/data/bazinga/transitions.json");
+const ORIGINAL: &str = include_str!("../../../../tests/data/bazinga/transitions.json");
 
 fn imported(text: &str) -> Imported {
     import("transitions.json", text).unwrap_or_else(|problems| panic!("{problems:#?}"))
@@ -42,8 +42,8 @@ fn edited(edit: impl FnOnce(&mut Json)) -> String {
 #[test]
 fn the_original_becomes_the_file_that_reviewers_have_read() {
     let imported = imported(ORIGINAL);
-    assert_eq!(imported.yaml, include_str!("../../../tests/data/bazinga/imported.yaml"));
-    assert_eq!(imported.notes.join("\n") + "\n", include_str!("../../../tests/data/bazinga/notes.txt"));
+    assert_eq!(imported.yaml, include_str!("../../../../tests/data/bazinga/imported.yaml"));
+    assert_eq!(imported.notes.join("\n") + "\n", include_str!("../../../../tests/data/bazinga/notes.txt"));
 }
 
 #[test]

@@ -10,7 +10,7 @@ use interlock_core::code::Code;
 use interlock_core::problem::Problem;
 use interlock_core::workflow::normalise_status;
 
-use crate::import::bazinga::machine::*;
+use crate::bazinga::machine::*;
 
 const MANAGER: &str = "project_manager";
 const LEAD: &str = "tech_lead";

@@ -19,14 +19,14 @@ use interlock_core::code::Code;
 use interlock_core::problem::{Place, Problem};
 use interlock_core::workflow;
 
-use crate::import::bazinga::cast::Cast;
-use crate::import::bazinga::rows::Rows;
-use crate::import::{Imported, json};
+use crate::bazinga::cast::Cast;
+use crate::bazinga::rows::Rows;
+use crate::{Imported, json};
 
 /// The original has 10 kB; more than this is not a state machine that people wrote.
 const MAX_BYTES: usize = 1 << 18;
 
-pub(crate) fn import(file_name: &str, json_text: &str) -> Result<Imported, Vec<Problem>> {
+pub fn import(file_name: &str, json_text: &str) -> Result<Imported, Vec<Problem>> {
     if json_text.len() > MAX_BYTES {
         let place = Place { file: file_name.into(), line: 1, column: 1, length: 1 };
         let message = format!("the file has {} bytes; at most {MAX_BYTES} can be imported", json_text.len());

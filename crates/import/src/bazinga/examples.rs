@@ -5,10 +5,10 @@
 
 use interlock_core::workflow::normalise_status;
 
-use crate::import::bazinga::machine::*;
-use crate::import::bazinga::rows::{Entry, Home, Rows, replaced};
-use crate::import::bazinga::tables::{live_aliases, threshold};
-use crate::import::bazinga::yaml::{map, name};
+use crate::bazinga::machine::*;
+use crate::bazinga::rows::{Entry, Home, Rows, replaced};
+use crate::bazinga::tables::{live_aliases, threshold};
+use crate::bazinga::yaml::{map, name};
 
 pub(super) fn examples(rows: &Rows<'_>) -> Vec<String> {
     let maker = Maker { rows };

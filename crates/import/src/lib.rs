@@ -1,12 +1,12 @@
 //! Workflows of other systems, read into our language.
 
-pub(crate) mod bazinga;
+pub mod bazinga;
 mod json;
 
 /// A workflow file, and what there is to say about the file it came from.
 #[derive(Debug)]
-pub(crate) struct Imported {
-    pub(crate) yaml: String,
+pub struct Imported {
+    pub yaml: String,
     /// One line for every field that had no effect in the original: it works now, or is dropped.
-    pub(crate) notes: Vec<String>,
+    pub notes: Vec<String>,
 }

@@ -2,8 +2,8 @@
 
 use interlock_core::workflow::normalise_status;
 
-use crate::import::bazinga::cast::Cast;
-use crate::import::bazinga::machine::*;
+use crate::bazinga::cast::Cast;
+use crate::bazinga::machine::*;
 
 /// Statuses of a merge: in the workflow language they belong to the merge task.
 pub(super) const MERGE_STATUSES: [&str; 4] = ["MERGE_SUCCESS", "MERGE_CONFLICT", "MERGE_TEST_FAILURE", "MERGE_BLOCKED"];

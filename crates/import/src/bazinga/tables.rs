@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use interlock_core::workflow::normalise_status;
 
-use crate::import::bazinga::machine::*;
-use crate::import::bazinga::rows::{Home, MERGE_STATUSES};
-use crate::import::bazinga::write::{Writer, has_kinds, modes};
-use crate::import::bazinga::yaml::{list, map, name};
+use crate::bazinga::machine::*;
+use crate::bazinga::rows::{Home, MERGE_STATUSES};
+use crate::bazinga::write::{Writer, has_kinds, modes};
+use crate::bazinga::yaml::{list, map, name};
 
 /// Passages after which work goes up instead of round; those of `delivery-team`.
 /// `handover` and `rework` are for rows that it does not have.
