@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    interlock::main()
+    interlock_cli::main()
 }

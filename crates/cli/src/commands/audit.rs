@@ -1,0 +1,176 @@
+//! `interlock audit …`
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use interlock_core::code::Code;
+use interlock_core::id::Name;
+use interlock_core::rejection::Rejection;
+use serde_json::json;
+
+use interlock_store::audit::{self, Head, Report};
+use interlock_app::place::{Place, keyring};
+use crate::commands::examples;
+use interlock_app::failure::Ending;
+use interlock_app::failure::{Exit, Failure};
+use interlock_app::input;
+use interlock_app::output::Output;
+use interlock_system::text::{HEADING, NAME, Text};
+use interlock_system::sanitise;
+use interlock_store::chain::ChainKey;
+use interlock_store::sqlite::Sqlite;
+use interlock_store::{Attempt, Identity, SessionHead, Store};
+
+/// A head is a few lines.
+const LARGEST_HEAD: u64 = 1 << 16;
+
+/// Check that the log is what it was, and export its heads
+///
+/// Each event is sealed with a keyed hash over its bytes and the seal before it. docs/security.md says what that
+/// protects against.
+#[derive(Subcommand)]
+#[command(after_help = examples!("interlock audit verify"))]
+pub(crate) enum Audit {
+    Verify(Verify),
+    Export(Export),
+}
+
+/// Check every seal, every number, what events were given, the tables and the schema
+///
+/// Names the first event that was changed, added, dropped or moved. What was cut off at the end without a trace shows
+/// only against a head that was exported before and kept elsewhere.
+#[derive(Args)]
+#[command(after_help = examples!(
+    "interlock audit verify"
+    "interlock audit verify add-login-4f2k --head ../heads/add-login.json"
+))]
+pub(crate) struct Verify {
+    /// Only this session
+    #[arg(value_name = "SESSION")]
+    session: Option<String>,
+
+    /// A head that `audit export` wrote; may be repeated
+    #[arg(long, value_name = "FILE")]
+    head: Vec<PathBuf>,
+}
+
+/// Write the head of a session's chain, signed, to be kept elsewhere
+///
+/// Keep it where nobody who can write the store can write: `audit verify --head` then shows whether anything was cut
+/// off or replaced since. The signature (ed25519) can be checked without Interlock.
+#[derive(Args)]
+#[command(after_help = examples!("interlock audit export add-login-4f2k > ../heads/add-login.json"))]
+pub(crate) struct Export {
+    #[arg(value_name = "SESSION")]
+    session: String,
+}
+
+impl Audit {
+    pub(crate) fn run(&self, output: Output, place: &Place) -> Ending {
+        match self {
+            Audit::Verify(command) => command.run(output, place),
+            Audit::Export(command) => command.run(output, place),
+        }
+    }
+}
+
+/// The store with its key: whoever audits must be able to make seals.
+pub(crate) fn unlocked(place: &Place) -> Result<(Sqlite, Identity, ChainKey), Failure> {
+    let mut store = place.store()?;
+    let identity = store.view()?.identity()?;
+    let key = keyring()?.chain(&identity)?;
+    Ok((store, identity, key))
+}
+
+/// One session, or all.
+pub(crate) fn sessions(store: &mut Sqlite, only: Option<&str>) -> Result<Vec<SessionHead>, Failure> {
+    let mut view = store.view()?;
+    match only {
+        None => Ok(view.sessions()?),
+        Some(id) => match view.session(id)? {
+            Some(session) => Ok(vec![session]),
+            None => Err(Rejection::new(Code::NoSession, format!("there is no session `{id}`")).into()),
+        },
+    }
+}
+
+impl Verify {
+    fn run(&self, output: Output, place: &Place) -> Ending {
+        let (mut store, identity, key) = unlocked(place)?;
+        let (heads, mut signatures) = self.heads(&key)?;
+        let only = self.session.as_deref();
+        let sessions = match sessions(&mut store, only) {
+            // That a session is gone, its head tells.
+            Err(_) if heads.iter().any(|head| Some(head.session.as_str()) == only) => Vec::new(),
+            found => found?,
+        };
+        let path = store.path().to_owned();
+        let open = || Ok(Box::new(Sqlite::open(&path)?) as Box<dyn Store>);
+        let mut report = audit::verify(&open, &key, &sessions, &heads)?;
+        report.problems.append(&mut signatures);
+        let attempts = store.view()?.attempts()?;
+        if output.json {
+            let attempts: Vec<_> = attempts
+                .iter()
+                .map(|tried| json!({ "at": tried.at, "session": tried.session, "guard": tried.guard, "what": tried.what }))
+                .collect();
+            output.document(&json!({
+                "valid": report.is_valid(), "events": report.events, "sessions": sessions.len(),
+                "store": identity.id, "problems": report.problems, "attempts": attempts,
+            }))?;
+        } else {
+            output.text(&text(&report, sessions.len(), &attempts))?;
+        }
+        Ok(if report.is_valid() { Exit::Done } else { Exit::Refused })
+    }
+
+    fn heads(&self, key: &ChainKey) -> Result<(Vec<Head>, Vec<audit::Problem>), Failure> {
+        let (mut heads, mut problems) = (Vec::new(), Vec::new());
+        for path in &self.head {
+            match Head::read(&input::text(path, LARGEST_HEAD)?, key)? {
+                Ok(head) => heads.push(head),
+                Err(problem) => problems.push(problem),
+            }
+        }
+        Ok((heads, problems))
+    }
+}
+
+fn text(report: &Report, sessions: usize, attempts: &[Attempt]) -> Text {
+    let mut text = Text::default();
+    let verdict = if report.is_valid() { "The log is what it was" } else { "The log is not what it was" };
+    text.paint(HEADING, verdict);
+    let sessions = if sessions == 1 { "1 session".to_owned() } else { format!("{sessions} sessions") };
+    text.line(format_args!(": {} events in {sessions}", report.events));
+    for problem in &report.problems {
+        let place = problem.session.as_ref().map_or("store", Name::as_str);
+        text.push("  ");
+        text.paint(NAME, format!("{:<10}", format!("{:?}", problem.kind).to_lowercase()));
+        text.line(format_args!("  {}: {}", sanitise::line(place), sanitise::line(&problem.text)));
+    }
+    if !attempts.is_empty() {
+        text.push("\n");
+        text.line(format_args!("Writes that went round Interlock and were refused: {}", attempts.len()));
+        for tried in attempts.iter().rev().take(5) {
+            text.line(format_args!("  {}  {} ({})", tried.at, sanitise::line(&tried.what), tried.guard));
+        }
+    }
+    text
+}
+
+impl Export {
+    fn run(&self, output: Output, place: &Place) -> Ending {
+        let (mut store, identity, key) = unlocked(place)?;
+        let session = sessions(&mut store, Some(&self.session))?;
+        let Some(session) = session.first() else { return Ok(Exit::Bug) };
+        // A head that is not true must not be signed.
+        let folded = audit::fold(&mut *store.view()?, &key, session, &[])?;
+        if let Some(problem) = folded.report.problems.first() {
+            let message = format!("nothing is signed: {}", problem.text);
+            return Err(Failure::new(Exit::Refused, Code::ChainBroken, message)
+                .help("`interlock audit verify` says what was done"));
+        }
+        output.document(&Head::of(&identity.id, session).export(&key))?;
+        Ok(Exit::Done)
+    }
+}

@@ -1,0 +1,65 @@
+//! `interlock claim`
+
+use clap::Args;
+use interlock_core::code::Code;
+use serde_json::json;
+
+use interlock_app::place::Place;
+use crate::commands::examples;
+use interlock_app::failure::Ending;
+use interlock_system::clock::rfc3339;
+use interlock_engine::{AssignmentRef, Order, Task};
+use interlock_app::failure::{Exit, Failure};
+use interlock_prompt::handin;
+use interlock_app::output::Output;
+use interlock_system::text::{HEADING, Text};
+
+/// Take an assignment for an agent: its token and its prompt (takes the spawner key)
+///
+/// The token is shown here and nowhere else. Claiming again gives a new one, and the old one is void.
+#[derive(Args)]
+#[command(after_help = examples!(
+    "interlock claim add-login-4f2k.a3 --json"
+))]
+pub(crate) struct Claim {
+    #[arg(value_name = "ASSIGNMENT", value_parser = AssignmentRef::parse)]
+    assignment: AssignmentRef,
+}
+
+impl Claim {
+    pub(crate) fn run(&self, output: Output, place: &Place) -> Ending {
+        let mut engine = place.engine()?;
+        let AssignmentRef { session, id } = &self.assignment;
+        let order = Order { session: session.clone(), task: Task::Claim { assignment: *id } };
+        let done = engine.execute(&order)?;
+        let Some(claimed) = done.claimed else {
+            return Err(Failure::new(Exit::Bug, Code::Bug, "a claim came back without its token"));
+        };
+        let directory = engine.output_directory(session, *id, claimed.attempt);
+        handin::make(&directory, &claimed.whole).map_err(|error| Failure::output(&directory, &error))?;
+        let deadline = claimed.deadline.map(rfc3339);
+        if output.json {
+            output.document(&json!({
+                "assignment": self.assignment.to_string(),
+                "role": claimed.role,
+                "group": done.group,
+                "attempt": claimed.attempt,
+                "token": claimed.token.reveal(),
+                "prompt": claimed.prompt,
+                "output_directory": directory.display().to_string(),
+                "deadline": deadline,
+            }))?;
+            return Ok(Exit::Done);
+        }
+        let mut text = Text::default();
+        text.paint(HEADING, "token ");
+        text.line(claimed.token.reveal());
+        text.push("\n");
+        text.push_document(&claimed.prompt);
+        if !claimed.prompt.ends_with('\n') {
+            text.push("\n");
+        }
+        output.text(&text)?;
+        Ok(Exit::Done)
+    }
+}

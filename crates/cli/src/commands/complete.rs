@@ -1,0 +1,79 @@
+//! `interlock complete`
+
+use clap::Args;
+use interlock_core::command::{self, Command};
+use interlock_core::decision::{Judgement, Verdict};
+use interlock_core::id::Name;
+use interlock_core::state::SessionStatus;
+use serde_json::json;
+
+use interlock_app::place::{Place, person};
+use crate::commands::examples;
+use interlock_app::failure::Ending;
+use interlock_engine::{Engine, Order, Task};
+use interlock_app::failure::{Exit, Failure};
+use interlock_app::output::Output;
+use interlock_system::text::{HEADING, NAME, Text};
+use interlock_system::sanitise;
+use interlock_app::standing;
+
+/// Ask for the end of a session, and see what stands against it
+///
+/// Nothing is completed by asking: a session ends when the role that may end it says so and nothing stands against it.
+#[derive(Args)]
+#[command(after_help = examples!("interlock complete add-login-4f2k --as ann"))]
+pub(crate) struct Complete {
+    #[arg(value_name = "SESSION")]
+    session: String,
+    /// Who asks
+    #[arg(long = "as", value_name = "NAME")]
+    by: Option<String>,
+}
+
+impl Complete {
+    pub(crate) fn run(&self, output: Output, place: &Place) -> Ending {
+        let mut engine = place.engine()?;
+        let judgement = self.judgement(&mut engine)?;
+        let (live, workflow) = engine.look(&self.session)?;
+        let exceptions = live.state.completion_exceptions(&workflow);
+        let changes = live.state.changes_statement();
+        let Judgement { verdict, reasons } = &judgement;
+        if output.json {
+            output.document(&json!({
+                "verdict": verdict, "reasons": reasons, "exceptions": exceptions, "changes": changes,
+            }))?;
+        } else {
+            let mut text = Text::default();
+            text.paint(HEADING, if *verdict == Verdict::Accept { "ACCEPT" } else { "REJECT" });
+            text.push("\n");
+            for reason in reasons {
+                text.push("  ");
+                text.paint(NAME, &reason.code);
+                text.line(format_args!("  {}", sanitise::line(&reason.text)));
+            }
+            if !exceptions.is_empty() {
+                text.paint(HEADING, "exceptions");
+                text.push("\n");
+                exceptions.iter().for_each(|exception| standing::exception_line(&mut text, exception));
+            }
+            for sentence in &changes {
+                text.line(format_args!("  {}", sanitise::line(sentence)));
+            }
+            output.text(&text)?;
+        }
+        Ok(if *verdict == Verdict::Accept { Exit::Done } else { Exit::Refused })
+    }
+
+    /// What has ended well is accepted already; everything else is asked, and the asking is on the record.
+    fn judgement(&self, engine: &mut Engine) -> Result<Judgement, Failure> {
+        let (live, _) = engine.look(&self.session)?;
+        if live.state.status == SessionStatus::Completed {
+            return Ok(Judgement { verdict: Verdict::Accept, reasons: Vec::new() });
+        }
+        let complete = command::Complete { by: person(self.by.as_deref()) };
+        let order = Order { session: Name::new(&self.session), task: Task::Simple(Command::Complete(complete)) };
+        let done = engine.execute(&order)?;
+        let judgement = done.event.decision.as_ref().and_then(|decision| decision.judgement.clone());
+        judgement.ok_or_else(|| Failure::from(interlock_engine::Error::lost()))
+    }
+}

@@ -1,0 +1,197 @@
+//! `interlock log`
+
+use std::thread;
+use std::time::Duration;
+
+use clap::Args;
+use interlock_core::code::Code;
+use interlock_core::event::{Cause, Event};
+use interlock_core::rejection::Rejection;
+use serde_json::{Value as Json, json};
+
+use interlock_app::place::Place;
+use crate::commands::examples;
+use interlock_app::failure::Ending;
+use interlock_system::clock::rfc3339;
+use interlock_app::failure::{Exit, Failure};
+use interlock_app::narrative::{Narrator, completes_session, consequence, further_problems};
+use interlock_app::output::Output;
+use interlock_system::text::{ALARM, Text, wrap};
+use interlock_system::sanitise;
+use interlock_store::sqlite::Sqlite;
+use interlock_store::{EventRow, SessionHead, Store as _};
+
+/// Events read at a time.
+const BATCH: usize = 512;
+/// What stands before the words of an event, and the room for them in 80 columns.
+const INDENT: &str = "                            ";
+const BELOW: &str = "                            | ";
+const WIDTH: usize = 52;
+/// How often a follower looks for news.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// Show the log of a session: every event, with its seal
+///
+/// Reports, decisions, answers, claims, and every command that was refused, in words. `interlock why` explains a
+/// decision or, by its number, any other event: `interlock why SESSION.e5`. With --json, each event also has session, group, agent, status, next_agent and action.
+#[derive(Args)]
+#[command(after_help = examples!(
+    "interlock log add-login-4f2k"
+    "interlock log add-login-4f2k --follow --json      # JSON Lines, until the session ends"
+))]
+pub(crate) struct Log {
+    #[arg(value_name = "SESSION")]
+    session: String,
+
+    /// Goes on with what is added, until the session ends
+    #[arg(long)]
+    follow: bool,
+
+    /// Adds the rule that decided
+    #[arg(short, long)]
+    verbose: bool,
+
+    /// Adds what each event was given, whole: handoffs and the mission
+    #[arg(long)]
+    full: bool,
+}
+
+/// An event, and what it was given if that is wanted.
+type Told = (EventRow, Option<String>);
+
+impl Log {
+    pub(crate) fn run(&self, output: Output, place: &Place) -> Ending {
+        let mut store = place.store()?;
+        if !self.follow && output.json {
+            let (events, _) = self.read(&mut store, 0, usize::MAX)?;
+            let mut teller = self.teller(output);
+            let events: Vec<Json> =
+                events.iter().map(|(event, given)| teller.document(event, given.as_deref())).collect();
+            output.document(&json!({ "events": events }))?;
+            return Ok(Exit::Done);
+        }
+        let mut seen = 0;
+        let mut teller = self.teller(output);
+        loop {
+            let (events, session) = self.read(&mut store, seen, BATCH)?;
+            for (event, given) in &events {
+                seen = event.seq;
+                teller.tell(event, given.as_deref())?;
+            }
+            let ended = matches!(session.status.as_str(), "completed" | "cancelled");
+            if events.is_empty() && (!self.follow || ended) {
+                return Ok(Exit::Done);
+            }
+            if events.is_empty() {
+                thread::sleep(PAUSE);
+            }
+        }
+    }
+
+    fn teller(&self, output: Output) -> Teller<'_> {
+        Teller { output, session: &self.session, verbose: self.verbose, narrator: Narrator::default() }
+    }
+
+    /// The next events, each with what it was given, and how the session stands.
+    fn read(&self, store: &mut Sqlite, after: u64, limit: usize) -> Result<(Vec<Told>, SessionHead), Failure> {
+        let mut view = store.view()?;
+        let Some(session) = view.session(&self.session)? else {
+            let message = format!("there is no session `{}`", self.session);
+            return Err(Rejection::new(Code::NoSession, message).into());
+        };
+        let mut events = Vec::new();
+        for event in view.events(session.key, after, limit)? {
+            let given = if self.full { view.attachment(event.id)? } else { None };
+            events.push((event, given));
+        }
+        Ok((events, session))
+    }
+}
+
+/// Prints events in their order.
+struct Teller<'a> {
+    output: Output,
+    session: &'a str,
+    verbose: bool,
+    narrator: Narrator,
+}
+
+impl Teller<'_> {
+    fn document(&mut self, event: &EventRow, given: Option<&str>) -> Json {
+        let data: Json = serde_json::from_str(&event.data).unwrap_or_else(|_| Json::String(event.data.clone()));
+        let mut document = json!({
+            "seq": event.seq,
+            "kind": event.kind,
+            "at": rfc3339(event.at),
+            "hash": event.hash.to_string(),
+            "prev": event.prev.to_string(),
+            "data": data,
+        });
+        if let Ok(read) = serde_json::from_str::<Event>(&event.data)
+            && let (Json::Object(fields), Some(document)) =
+                (self.narrator.record(&read).fields(self.session), document.as_object_mut())
+        {
+            document.extend(fields);
+            self.narrator.learn(&read);
+        }
+        if let Some(given) = given {
+            document["given"] = serde_json::from_str(given).unwrap_or_else(|_| Json::String(given.to_owned()));
+        }
+        document
+    }
+
+    fn tell(&mut self, event: &EventRow, given: Option<&str>) -> Result<(), Failure> {
+        if self.output.json {
+            let document = self.document(event, given);
+            return self.output.data(&format!("{}\n", sanitise::json(&document.to_string())));
+        }
+        let mut text = Text::default();
+        let at = rfc3339(event.at);
+        let time = at.get(..19).unwrap_or(&at).replace('T', " ");
+        text.put(format_args!("{:>5}  {time}  ", event.seq));
+        match serde_json::from_str::<Event>(&event.data) {
+            Ok(read) => self.tell_event(&mut text, &read),
+            Err(_) => text.line(format_args!("{} (cannot be read)", sanitise::line(&event.kind))),
+        }
+        if let Some(given) = given {
+            text.block(BELOW, given);
+        }
+        self.output.text(&text)
+    }
+
+    fn tell_event(&mut self, text: &mut Text, event: &Event) {
+        let sentence = self.narrator.sentence(&event.cause);
+        self.narrator.learn(event);
+        for (index, line) in wrap(&sanitise::line(&sentence), WIDTH - 2).iter().enumerate() {
+            // A marked line cannot be taken for the decision that follows.
+            text.push(if index == 0 { "" } else { BELOW });
+            match (&event.cause, index) {
+                (Cause::Refused(_), 0) => text.paint(ALARM, line),
+                _ => text.put(line),
+            }
+            text.push("\n");
+        }
+        if let Cause::Refused(refusal) = &event.cause {
+            for problem in further_problems(refusal) {
+                for line in wrap(&sanitise::line(&problem), WIDTH - 2) {
+                    text.push(BELOW);
+                    text.line(line);
+                }
+            }
+        }
+        let Some(decision) = &event.decision else { return };
+        let rule = if self.verbose { format!("  ({})", decision.rule) } else { String::new() };
+        let follows = format!("{}: {}{rule}", decision.id, consequence(event, decision));
+        for (index, line) in wrap(&sanitise::line(&follows), WIDTH - 2).iter().enumerate() {
+            text.push(INDENT);
+            text.push(if index == 0 { "→ " } else { "  " });
+            text.line(line);
+        }
+        // The log itself says under which exceptions a session was completed.
+        let because = decision.because.iter().filter(|_| completes_session(event));
+        for line in because.flat_map(|because| wrap(&sanitise::line(because), WIDTH - 2)) {
+            text.push(BELOW);
+            text.line(line);
+        }
+    }
+}

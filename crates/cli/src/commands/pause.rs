@@ -1,0 +1,80 @@
+//! `interlock pause` and `interlock resume`
+
+use std::fs;
+use std::path::PathBuf;
+
+use clap::Args;
+use interlock_core::id::Name;
+use serde_json::json;
+
+use interlock_app::place::Place;
+use crate::commands::examples;
+use interlock_app::failure::Ending;
+use interlock_app::failure::{Exit, Failure};
+use interlock_app::output::Output;
+use interlock_system::text::{NAME, Text};
+
+/// Let nothing new start in a session that is being run
+///
+/// Agents that are at work finish, and what they report is decided; nobody new is started until `interlock resume`.
+/// It holds for later runs too.
+#[derive(Args)]
+#[command(after_help = examples!("interlock pause add-login-4f2k"))]
+pub(crate) struct Pause {
+    #[arg(value_name = "SESSION")]
+    session: String,
+}
+
+/// Let a paused session go on
+///
+/// A run that waits goes on at once.
+#[derive(Args)]
+#[command(after_help = examples!("interlock resume add-login-4f2k"))]
+pub(crate) struct Resume {
+    #[arg(value_name = "SESSION")]
+    session: String,
+}
+
+impl Pause {
+    pub(crate) fn run(&self, output: Output, place: &Place) -> Ending {
+        let (session, mark) = known(place, &self.session)?;
+        let folder = mark.parent().unwrap_or(&mark);
+        let written = fs::create_dir_all(folder).and_then(|()| fs::write(&mark, ""));
+        written.map_err(|error| interlock_store::Fault::unwritable(&mark, &error))?;
+        tell(output, &session, true)
+    }
+}
+
+impl Resume {
+    pub(crate) fn run(&self, output: Output, place: &Place) -> Ending {
+        let (session, mark) = known(place, &self.session)?;
+        if mark.exists() {
+            fs::remove_file(&mark).map_err(|error| interlock_store::Fault::unwritable(&mark, &error))?;
+        }
+        tell(output, &session, false)
+    }
+}
+
+/// The file that is there while a session is paused.
+pub(super) fn mark(place: &Place, session: &Name) -> Result<PathBuf, Failure> {
+    Ok(place.folder()?.join("paused").join(session.as_str()))
+}
+
+/// A session that is there; what people type is no path.
+fn known(place: &Place, session: &str) -> Result<(Name, PathBuf), Failure> {
+    let (live, _) = place.engine()?.look(session)?;
+    let mark = mark(place, &live.id)?;
+    Ok((live.id, mark))
+}
+
+fn tell(output: Output, session: &Name, paused: bool) -> Ending {
+    if output.json {
+        output.document(&json!({ "session": session, "paused": paused }))?;
+        return Ok(Exit::Done);
+    }
+    let mut text = Text::default();
+    text.paint(NAME, session);
+    text.push(if paused { " is paused: nothing new starts\n" } else { " goes on\n" });
+    output.text(&text)?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,178 @@
+//! What the workflow lets a person do: `defer`, `acknowledge`, `accept`, `override`, `cancel`.
+
+use clap::{ArgGroup, Args};
+use interlock_core::command::{self, Command};
+use interlock_core::id::Name;
+
+use crate::commands::leave;
+use interlock_app::place::{Place, person};
+use crate::commands::examples;
+use interlock_app::failure::Ending;
+use interlock_app::decision;
+use interlock_engine::{Order, Task};
+use interlock_app::failure::Exit;
+use interlock_app::narrative::Narrator;
+use interlock_app::output::{Output, complain};
+use interlock_system::text::Text;
+use interlock_system::sanitise;
+use interlock_app::standing;
+
+/// Defer a group that waits for something outside (takes the operator key)
+///
+/// A deferred group is not done: it is acknowledged by name before the session can complete.
+#[derive(Args)]
+#[command(after_help = examples!("interlock defer add-login-4f2k LOGIN --why \"the vendor's sandbox is down\""))]
+pub(crate) struct Defer {
+    #[arg(value_name = "SESSION")]
+    session: String,
+    #[arg(value_name = "GROUP")]
+    group: String,
+    /// What it waits for
+    #[arg(long, value_name = "TEXT")]
+    why: String,
+    /// Who defers it
+    #[arg(long = "as", value_name = "NAME")]
+    by: Option<String>,
+}
+
+/// Acknowledge a deferred group by name (takes the operator key)
+///
+/// A session completes only when every deferred group has been acknowledged, each by its own name.
+#[derive(Args)]
+#[command(after_help = examples!("interlock acknowledge add-login-4f2k LOGIN --as ann"))]
+pub(crate) struct Acknowledge {
+    #[arg(value_name = "SESSION")]
+    session: String,
+    #[arg(value_name = "GROUP")]
+    group: String,
+    /// Who acknowledges it
+    #[arg(long = "as", value_name = "NAME")]
+    by: Option<String>,
+}
+
+/// Give a group to another role, or waive evidence that it needs (takes the operator key)
+///
+/// Takes either --to or --waive. Recorded as an override with its reason. With --to it is never a way to completion: what the group passed before is
+/// void. With --waive the group does without the evidence for this tree only, and then waits to be accepted.
+#[derive(Args)]
+#[command(after_help = examples!(
+    "interlock override add-login-4f2k LOGIN --to tech_lead --why \"two agents disagree\""
+    "interlock override add-login-4f2k LOGIN --waive qa --why \"the test lab is closed until Monday\""
+))]
+#[command(group = ArgGroup::new("how").args(["to", "waive"]).required(true))]
+pub(crate) struct Override {
+    #[arg(value_name = "SESSION")]
+    session: String,
+    #[arg(value_name = "GROUP")]
+    group: String,
+    /// The role that gets it
+    #[arg(long, value_name = "ROLE")]
+    to: Option<String>,
+    /// Evidence that this tree of the group does without
+    #[arg(long, value_name = "EVIDENCE")]
+    waive: Option<String>,
+    /// For the record
+    #[arg(long, value_name = "TEXT")]
+    why: String,
+    /// Who says so
+    #[arg(long = "as", value_name = "NAME")]
+    by: Option<String>,
+}
+
+/// Accept a group that awaits confirmation (takes the operator key)
+///
+/// A group that was once blocked, or that does without evidence, is completed only once it is accepted.
+#[derive(Args)]
+#[command(after_help = examples!("interlock accept add-login-4f2k LOGIN --as ann"))]
+pub(crate) struct Accept {
+    #[arg(value_name = "SESSION")]
+    session: String,
+    #[arg(value_name = "GROUP")]
+    group: String,
+    /// Who accepts it
+    #[arg(long = "as", value_name = "NAME")]
+    by: Option<String>,
+}
+
+/// End a session that nobody wants any more (takes the operator key)
+///
+/// Everything open in it is void. Its log stays.
+#[derive(Args)]
+#[command(after_help = examples!("interlock cancel add-login-4f2k --as ann"))]
+pub(crate) struct Cancel {
+    #[arg(value_name = "SESSION")]
+    session: String,
+    /// Who cancels it
+    #[arg(long = "as", value_name = "NAME")]
+    by: Option<String>,
+}
+
+impl Defer {
+    pub(crate) fn run(&self, output: Output, place: &Place) -> Ending {
+        let (group, why, by) = (Name::new(&self.group), Name::new(&self.why), person(self.by.as_deref()));
+        carry_out(output, place, &self.session, Command::Defer(command::Defer { group, why, by }))
+    }
+}
+
+impl Acknowledge {
+    pub(crate) fn run(&self, output: Output, place: &Place) -> Ending {
+        let (group, by) = (Name::new(&self.group), person(self.by.as_deref()));
+        carry_out(output, place, &self.session, Command::Acknowledge(command::Acknowledge { group, by }))
+    }
+}
+
+impl Accept {
+    pub(crate) fn run(&self, output: Output, place: &Place) -> Ending {
+        let (group, by) = (Name::new(&self.group), person(self.by.as_deref()));
+        carry_out(output, place, &self.session, Command::Accept(command::Accept { group, by }))
+    }
+}
+
+impl Override {
+    pub(crate) fn run(&self, output: Output, place: &Place) -> Ending {
+        let (group, why, by) = (Name::new(&self.group), Name::new(&self.why), person(self.by.as_deref()));
+        let command = match (&self.to, &self.waive) {
+            (_, Some(evidence)) => Command::Waive(command::Waive { group, evidence: Name::new(evidence), why, by }),
+            (to, None) => {
+                let to = Name::new(to.as_deref().unwrap_or_default());
+                Command::Override(command::Override { group, to, why, by })
+            }
+        };
+        carry_out(output, place, &self.session, command)
+    }
+}
+
+impl Cancel {
+    pub(crate) fn run(&self, output: Output, place: &Place) -> Ending {
+        let by = person(self.by.as_deref());
+        let exit = carry_out(output, place, &self.session, Command::Cancel(command::Cancel { by }))?;
+        if let Some(Err(failure)) = leave::clear(place, &Name::new(&self.session)) {
+            // It is cancelled all the same.
+            let mut text = Text::default();
+            let again = format!("interlock run --session {}", self.session);
+            text.line(format_args!(
+                "its workspaces are still there: {}; `{again}` clears them away",
+                sanitise::line(failure.message())
+            ));
+            complain(&text);
+        }
+        Ok(exit)
+    }
+}
+
+fn carry_out(output: Output, place: &Place, session: &str, command: Command) -> Ending {
+    let order = Order { session: Name::new(session), task: Task::Simple(command) };
+    let mut engine = place.engine()?;
+    let done = engine.execute(&order)?;
+    if output.json || done.event.decision.is_some() {
+        return decision::tell(output, &done);
+    }
+    // Without a decision there is nothing else to show, and silence looks like a failure.
+    let mut text = Text::default();
+    text.line(sanitise::line(&Narrator::default().sentence(&done.event.cause)));
+    let (live, workflow) = engine.look(&done.session)?;
+    let briefs = standing::briefs(&mut engine, &live, &workflow)?;
+    text.append(&standing::next(&live, &briefs));
+    output.text(&text)?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,233 @@
+//! `interlock plugin`
+
+use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use interlock_core::code::Code;
+use serde_json::{Value as Json, json};
+
+use crate::commands::hook::client;
+use interlock_app::place::Place;
+use interlock_app::session_start::workflow_name;
+use crate::commands::examples;
+use interlock_app::failure::Ending;
+use interlock_app::failure::{Exit, Failure};
+use interlock_app::findings;
+use interlock_hooks::Client;
+use interlock_app::library;
+use interlock_app::output::Output;
+use interlock_system::text::{HEADING, NAME, Text};
+use crate::plugin::{self, Changes, Setup, examine};
+
+/// Set a client up: hooks, MCP server, commands, and the roles of the workflow
+///
+/// For teams whose model orchestrates inside Claude Code, Codex or Gemini CLI: the hooks keep it on the rails, and show what
+/// was watched. docs/hooks.md says what they do in each client.
+#[derive(Subcommand)]
+#[command(after_help = examples!(
+    "interlock plugin install claude       # shows what it writes, and asks"
+    "interlock plugin doctor codex         # are the hooks in place, agreed to, and able to reach the store?"
+    "interlock plugin uninstall gemini     # takes out what is Interlock's, and nothing else"
+))]
+pub(crate) enum Plugin {
+    Install(Install),
+    Uninstall(Uninstall),
+    Doctor(Doctor),
+}
+
+/// Write what a client needs to be kept on the rails; shows the diff first
+///
+/// Hooks, the MCP server, commands and one sub-agent for each role, into the settings of this project. What was there
+/// stays. Where the client runs hooks only with its user's consent, the consent to exactly these hooks is written as well,
+/// and shown. On a terminal it asks before it writes; in a pipe it does not.
+#[derive(Args)]
+#[command(after_help = examples!(
+    "interlock plugin install claude"
+    "interlock plugin install codex --dry-run     # the diff, and nothing written"
+    "interlock plugin install gemini --yes"
+))]
+pub(crate) struct Install {
+    #[command(flatten)]
+    of: Of,
+}
+
+/// Take out what `install` has put in, and nothing else; shows the diff first
+///
+/// Files that held nothing else are removed; in others, everything that somebody else wrote stays as it is.
+#[derive(Args)]
+#[command(after_help = examples!("interlock plugin uninstall claude"))]
+pub(crate) struct Uninstall {
+    #[command(flatten)]
+    of: Of,
+}
+
+#[derive(Args)]
+struct Of {
+    /// claude, codex or gemini
+    #[arg(value_name = "CLIENT", value_parser = client)]
+    client: Client,
+
+    /// Whose roles: a built-in workflow or a file; this project's own if left out
+    #[arg(long, value_name = "WORKFLOW")]
+    workflow: Option<String>,
+
+    /// Shows the diff, and writes nothing
+    #[arg(long)]
+    dry_run: bool,
+
+    /// Writes without asking
+    #[arg(long, short)]
+    yes: bool,
+}
+
+/// Say whether the hooks of a client are in place, agreed to, and can reach the store
+///
+/// A hook that does not run says nothing, so a client without hooks looks like one with them. Exit code 5 if something is
+/// missing.
+#[derive(Args)]
+#[command(after_help = examples!("interlock plugin doctor claude"))]
+pub(crate) struct Doctor {
+    /// claude, codex or gemini
+    #[arg(value_name = "CLIENT", value_parser = client)]
+    client: Client,
+
+    /// Whose roles: a built-in workflow or a file; this project's own if left out
+    #[arg(long, value_name = "WORKFLOW")]
+    workflow: Option<String>,
+}
+
+impl Plugin {
+    pub(crate) fn run(&self, output: Output, place: &Place) -> Ending {
+        match self {
+            Plugin::Install(Install { of }) => of.run(output, place, "installed", Setup::install),
+            Plugin::Uninstall(Uninstall { of }) => of.run(output, place, "uninstalled", Setup::uninstall),
+            Plugin::Doctor(doctor) => doctor.run(output, place),
+        }
+    }
+}
+
+impl Of {
+    fn run(
+        &self,
+        output: Output,
+        place: &Place,
+        done: &str,
+        changes: impl Fn(&Setup) -> Result<Changes, Failure>,
+    ) -> Ending {
+        let setup = setup(self.client, self.workflow.as_deref(), place)?;
+        let changes = changes(&setup)?;
+        if !output.json {
+            output.text(&shown(&changes, &setup))?;
+        }
+        let nothing = changes.edits.is_empty();
+        let write = !nothing && !self.dry_run && (self.yes || output.json || agreed()?);
+        if write {
+            for edit in &changes.edits {
+                edit.write().map_err(|error| interlock_store::Fault::unwritable(&edit.path, &error))?;
+            }
+        }
+        if output.json {
+            output.document(&document(&setup, &changes, write))?;
+            return Ok(Exit::Done);
+        }
+        let client = setup.client.title();
+        let said = match (nothing, write) {
+            (true, _) => format!("{client}: everything is {done} already\n"),
+            (false, true) => format!("{client}: {done}\n{}", advice(setup.client, done)),
+            (false, false) => "nothing was written\n".to_owned(),
+        };
+        let mut text = Text::default();
+        text.push_document(&said);
+        output.text(&text)?;
+        Ok(Exit::Done)
+    }
+}
+
+/// What is left for a person to do.
+fn advice(client: Client, done: &str) -> String {
+    if done != "installed" {
+        return String::new();
+    }
+    let first = match client {
+        Client::Claude => {
+            "Claude Code loads it in a project that it trusts: start `claude` here, and try /interlock:start"
+        }
+        Client::Codex => "start `codex` here, and ask it to start a session",
+        Client::Gemini => {
+            "Gemini CLI loads it in a folder that it trusts: start `gemini` here, and try /interlock:start"
+        }
+    };
+    format!("{first}\n`interlock plugin doctor {}` checks it\n", client.name())
+}
+
+fn setup(client: Client, workflow: Option<&str>, place: &Place) -> Result<Setup, Failure> {
+    // Without a store there is nothing to watch.
+    let project = place.project().or_else(|failure| match place.file() {
+        Ok(_) => Err(failure),
+        Err(_) => {
+            std::env::current_dir().map_err(|error| Failure::new(Exit::Unavailable, Code::NoStore, error.to_string()))
+        }
+    })?;
+    let project: PathBuf = std::fs::canonicalize(&project).unwrap_or(project);
+    // Also where the store is gone, which is for `doctor` to say.
+    let own = Some(project.join(library::PROJECT_FILE)).filter(|path| path.exists());
+    let own = own.map(|path| path.display().to_string());
+    let workflow = library::runnable(&workflow_name(workflow.or(own.as_deref()), place)?)?;
+    Ok(Setup { client, project, program: plugin::program(), workflow })
+}
+
+fn shown(changes: &Changes, setup: &Setup) -> Text {
+    let mut text = Text::default();
+    for edit in &changes.edits {
+        for line in edit.diff(&setup.project).lines() {
+            match line.starts_with("---") || line.starts_with("+++") {
+                true => text.paint(HEADING, line),
+                false => text.put(line),
+            }
+            text.push("\n");
+        }
+    }
+    for path in &changes.kept {
+        text.paint(NAME, "kept");
+        text.line(format_args!(" {}: somebody else wrote it", path.display()));
+    }
+    text
+}
+
+/// On a terminal a person is asked; in a pipe there is nobody to ask, and whoever calls has decided.
+fn agreed() -> Result<bool, Failure> {
+    if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
+        return Ok(true);
+    }
+    let failed = |error: io::Error| Failure::new(Exit::Unavailable, Code::OutputFailed, error.to_string());
+    print!("Write this? [y/N] ");
+    io::stdout().flush().map_err(failed)?;
+    let mut line = String::new();
+    io::stdin().lock().read_line(&mut line).map_err(failed)?;
+    Ok(matches!(line.trim(), "y" | "Y" | "yes"))
+}
+
+fn document(setup: &Setup, changes: &Changes, written: bool) -> Json {
+    let files: Vec<Json> = changes
+        .edits
+        .iter()
+        .map(|edit| {
+            let what = match (&edit.before, &edit.after) {
+                (None, _) => "new",
+                (Some(_), None) => "removed",
+                (Some(_), Some(_)) => "changed",
+            };
+            json!({ "path": edit.path.display().to_string(), "what": what, "diff": edit.diff(&setup.project) })
+        })
+        .collect();
+    let kept: Vec<String> = changes.kept.iter().map(|path| path.display().to_string()).collect();
+    json!({ "client": setup.client.name(), "written": written, "files": files, "kept": kept })
+}
+
+impl Doctor {
+    fn run(&self, output: Output, place: &Place) -> Ending {
+        let setup = setup(self.client, self.workflow.as_deref(), place)?;
+        findings::tell(&examine(&setup, place), json!({ "client": setup.client.name() }), output)
+    }
+}

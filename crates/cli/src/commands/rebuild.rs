@@ -1,0 +1,92 @@
+//! `interlock rebuild`
+
+use clap::Args;
+use interlock_core::code::Code;
+use serde_json::json;
+
+use interlock_store::audit::{self, Folded, Kind};
+use crate::commands::audit::{sessions, unlocked};
+use interlock_app::place::Place;
+use crate::commands::examples;
+use interlock_app::failure::Ending;
+use interlock_app::failure::{Exit, Failure};
+use interlock_app::output::Output;
+use interlock_system::text::{HEADING, Text};
+use interlock_system::sanitise;
+use interlock_store::chain::ChainKey;
+use interlock_store::{SessionHead, Store as _, View};
+
+/// Make the tables anew from the events, and see what was different
+///
+/// The events are checked first: nothing is made from a history that was altered.
+#[derive(Args)]
+#[command(after_help = examples!("interlock rebuild"))]
+pub(crate) struct Rebuild {}
+
+impl Rebuild {
+    #[allow(clippy::unused_self, reason = "every command runs the same way")]
+    pub(crate) fn run(&self, output: Output, place: &Place) -> Ending {
+        let (mut store, _, key) = unlocked(place)?;
+        let all = sessions(&mut store, None)?;
+        let (found, events) = different(&mut *store.view()?, &key, &all)?;
+        let guards = guards(&mut *store.view()?)?;
+        let (mut differences, mut rebuilt) = (Vec::new(), 0);
+        if !found.is_empty() || guards > 0 {
+            // Looked at again with everybody else waiting: what is put in is made of all the events there are.
+            let mut tx = store.begin()?;
+            let heads: Vec<SessionHead> = found.into_iter().map(|folded| folded.session).collect();
+            let (found, _) = different(&mut *tx, &key, &heads)?;
+            let rows = found.into_iter().map(|folded| {
+                differences.extend(folded.report.problems);
+                (folded.session.key, folded.fold, folded.row)
+            });
+            let rows: Vec<_> = rows.collect();
+            rebuilt = rows.len();
+            tx.rebuild(&rows)?;
+            tx.commit()?;
+        }
+        if output.json {
+            let texts: Vec<_> =
+                differences.iter().map(|problem| json!({ "session": problem.session, "text": problem.text })).collect();
+            output.document(
+                &json!({ "sessions": all.len(), "events": events, "rebuilt": rebuilt, "guards": guards, "differences": texts }),
+            )?;
+            return Ok(Exit::Done);
+        }
+        let mut text = Text::default();
+        text.paint(HEADING, if rebuilt == 0 && guards == 0 { "Nothing was different" } else { "Rebuilt" });
+        text.line(format_args!(": {events} events in {} sessions", all.len()));
+        if guards > 0 {
+            text.line(format_args!("  guards of the database put right: {guards}"));
+        }
+        for problem in &differences {
+            text.line(format_args!("  {}", sanitise::line(&problem.text)));
+        }
+        output.text(&text)?;
+        Ok(Exit::Done)
+    }
+}
+
+/// The sessions whose tables are not what their events make of them, and how many events were looked at.
+fn different(view: &mut dyn View, key: &ChainKey, sessions: &[SessionHead]) -> Result<(Vec<Folded>, u64), Failure> {
+    let (mut found, mut events) = (Vec::new(), 0);
+    for session in sessions {
+        let now = view.session(&session.id)?;
+        let folded = audit::fold(view, key, now.as_ref().unwrap_or(session), &[])?;
+        events += folded.report.events;
+        if let Some(problem) = folded.report.problems.iter().find(|problem| problem.kind != Kind::Projection) {
+            let message = format!("{}: {}", session.id, problem.text);
+            return Err(Failure::new(Exit::Refused, Code::ChainBroken, message)
+                .help("nothing was rebuilt; `interlock audit verify` lists everything"));
+        }
+        if !folded.report.is_valid() {
+            found.push(folded);
+        }
+    }
+    Ok((found, events))
+}
+
+/// Guards of the database that are not as this version makes them.
+fn guards(view: &mut dyn View) -> Result<usize, Failure> {
+    Ok(view.schema()?.into_iter().filter(|text| text.starts_with("trigger ")).count())
+}

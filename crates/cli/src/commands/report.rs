@@ -1,0 +1,81 @@
+//! `interlock report`
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::Args;
+use interlock_core::code::Code;
+use interlock_core::handoff;
+use interlock_core::id::Digest;
+
+use interlock_app::place::Place;
+use crate::commands::examples;
+use interlock_app::failure::Ending;
+use interlock_engine::{AssignmentRef, Given, Order, Task};
+use interlock_app::failure::{Exit, Failure};
+use interlock_store::keys::Secret;
+use interlock_app::output::Output;
+use interlock_app::decision;
+use interlock_app::input;
+
+/// What an agent wrote is read up to here.
+const LARGEST_REPORT: u64 = 256 << 20;
+
+/// Give in the handoff of an assignment, and see what follows (takes that assignment's token)
+///
+/// FILE is what the agent wrote: Markdown whose last JSON block is the metadata, or the JSON itself; - reads stdin.
+/// The token comes from INTERLOCK_TOKEN, INTERLOCK_TOKEN_FILE or --token-file, never from an argument. The same report
+/// again gets the same decision.
+#[derive(Args)]
+#[command(after_help = examples!(
+    "interlock report --assignment add-login-4f2k.a3 --token-file token output.md"
+))]
+pub(crate) struct Report {
+    #[arg(long, value_name = "ASSIGNMENT", value_parser = AssignmentRef::parse)]
+    assignment: AssignmentRef,
+
+    /// A file that holds the token
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<PathBuf>,
+
+    /// What the agent wrote; - reads stdin
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+}
+
+impl Report {
+    pub(crate) fn run(&self, output: Output, place: &Place) -> Ending {
+        let bytes = input::bytes(&self.file, LARGEST_REPORT)?;
+        let name = self.file.display().to_string();
+        let given = Given { digest: Digest::of(&bytes), extracted: handoff::extract(&name, &bytes).map(Arc::new) };
+        let AssignmentRef { session, id } = &self.assignment;
+        let token = token(self.token_file.as_deref())?;
+        let order =
+            Order { session: session.clone(), task: Task::Report { assignment: *id, token, given, observed: None } };
+        let sources = || [(name.clone(), String::from_utf8_lossy(&bytes).into_owned())].into_iter().collect();
+        let done = place.engine()?.execute(&order).map_err(|error| Failure::from(error).sources(sources()))?;
+        decision::tell(output, &done)
+    }
+}
+
+/// The token, from wherever secrets may come.
+fn token(file: Option<&Path>) -> Result<Option<Secret>, Failure> {
+    let named = env::var_os("INTERLOCK_TOKEN_FILE").map(PathBuf::from).filter(|path| !path.as_os_str().is_empty());
+    let held = env::var("INTERLOCK_TOKEN").ok().filter(|token| !token.is_empty());
+    let text = match (file, held, named) {
+        (Some(path), _, _) => Some(read(path)?),
+        (None, Some(token), _) => Some(token),
+        (None, None, Some(path)) => Some(read(&path)?),
+        (None, None, None) => None,
+    };
+    let Some(text) = text else { return Ok(None) };
+    // What is no token at all is a wrong one.
+    Ok(Some(Secret::parse(&text).unwrap_or_default()))
+}
+
+fn read(path: &Path) -> Result<String, Failure> {
+    fs::read_to_string(path)
+        .map_err(|error| Failure::new(Exit::Invalid, Code::FileUnreadable, format!("{}: {error}", path.display())))
+}

@@ -1,0 +1,39 @@
+//! `interlock session …`
+
+mod list;
+mod next;
+mod show;
+pub(crate) mod start;
+mod upgrade;
+
+use clap::Subcommand;
+
+use interlock_app::failure::Ending;
+use interlock_app::place::Place;
+use interlock_app::output::Output;
+
+/// Start sessions, and see how they stand
+///
+/// A session is one run of a workflow: a feature, an integration, a bug fix. Everything in it goes by the id of the
+/// session and a number: SESSION.a3 is an assignment, SESSION.q1 a question, SESSION.d12 a decision.
+#[derive(Subcommand)]
+#[command(after_help = crate::commands::examples!("interlock session start --title \"Add login\"" "interlock session next add-login-4f2k"))]
+pub(crate) enum Session {
+    Start(Box<start::Start>),
+    List(list::List),
+    Show(show::Show),
+    Next(next::Next),
+    Upgrade(upgrade::Upgrade),
+}
+
+impl Session {
+    pub(crate) fn run(&self, output: Output, place: &Place) -> Ending {
+        match self {
+            Session::Start(command) => command.run(output, place),
+            Session::List(command) => command.run(output, place),
+            Session::Show(command) => command.run(output, place),
+            Session::Next(command) => command.run(output, place),
+            Session::Upgrade(command) => command.run(output, place),
+        }
+    }
+}

@@ -1,0 +1,59 @@
+use clap::{Args, ValueEnum, ValueHint};
+
+use crate::commands::examples;
+use interlock_app::failure::Ending;
+use interlock_app::failure::{Exit, Failure};
+use interlock_app::output::Output;
+use crate::graph;
+use interlock_app::library;
+
+/// Draw a workflow
+///
+/// Roles and phases with what leads from one to the other. SVG is a picture for people, Mermaid can stand in Markdown,
+/// and DOT is for Graphviz.
+#[derive(Args)]
+#[command(after_help = examples!(
+    "interlock workflow graph delivery-team > delivery-team.svg"
+    "interlock workflow graph mine.yaml --format mermaid"
+    "interlock workflow graph --format dot | dot -Tpng -o workflow.png   # ./interlock.yaml"
+))]
+pub(crate) struct Graph {
+    /// A file, or the name of a built-in workflow; `interlock.yaml` if absent
+    #[arg(value_name = "FILE or NAME", value_hint = ValueHint::FilePath)]
+    pub(crate) workflow: Option<String>,
+
+    /// What to write
+    #[arg(long, value_enum, default_value_t = Format::Svg)]
+    pub(crate) format: Format,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum Format {
+    /// A picture
+    Svg,
+    /// Text that Markdown viewers draw
+    Mermaid,
+    /// Text that Graphviz draws
+    Dot,
+}
+
+impl Graph {
+    pub(crate) fn run(&self, output: Output) -> Ending {
+        let loaded = library::open_or_project(self.workflow.as_deref())?;
+        let Some(workflow) = loaded.workflow else {
+            return Err(Failure::invalid(loaded.problems, loaded.sources.into_iter().collect()));
+        };
+        let (format, name) = match self.format {
+            Format::Svg => (graph::Format::Svg, "svg"),
+            Format::Mermaid => (graph::Format::Mermaid, "mermaid"),
+            Format::Dot => (graph::Format::Dot, "dot"),
+        };
+        let picture = graph::render(&workflow, format);
+        if output.json {
+            output.document(&serde_json::json!({ "workflow": workflow.name, "format": name, "picture": picture }))?;
+        } else {
+            output.data(&picture)?;
+        }
+        Ok(Exit::Done)
+    }
+}
