@@ -3,6 +3,7 @@
 use interlock_core::decide::{Offer, missing_evidence, offers, role_after_overrides};
 use interlock_core::handoff::{Answer, Grade, is_something};
 use interlock_core::id::Name;
+use interlock_core::naming::shown_person;
 use interlock_core::state::{Counter, End, Finding, FindingStatus, Group, Progress, State};
 use interlock_core::workflow::{Loop, Measure, Task, Workflow};
 use serde_json::Value as Json;
@@ -273,10 +274,10 @@ pub(super) fn group_summary(group: &Group, workflow: Option<&Workflow>) -> Vec<S
     let mut lines = vec![format!("{} [{}] {}", group.id, group.status().name(), data::line(&group.title))];
     if let Progress::Ended(End::Deferred { why, by, acknowledged }) = &group.progress {
         let state = match acknowledged {
-            Some(name) => format!("acknowledged by {}", data::line(name)),
+            Some(name) => format!("acknowledged by {}", data::line(&shown_person(name))),
             None => "not acknowledged".to_owned(),
         };
-        lines.push(format!("deferred by {}, {state}: {}", data::line(by), data::line(why)));
+        lines.push(format!("deferred by {}, {state}: {}", data::line(&shown_person(by)), data::line(why)));
     }
     lines.extend(group.lane.blocks.iter().map(|block| {
         let reason = block.reason.as_ref().map(|reason| format!(": {}", data::line(reason)));
@@ -355,7 +356,7 @@ fn open_finding(finding: &Finding, words: Option<&str>, most: usize) -> String {
 fn settled_finding(finding: &Finding) -> String {
     let is_fixed = finding.response.as_ref().is_some_and(|response| response.response == Answer::Fixed);
     let state = match (&finding.accepted_as_is_by, &finding.dropped_because, finding.status) {
-        (Some(by), _, _) => format!("not resolved; {} accepted the group as it is", data::line(by)),
+        (Some(by), _, _) => format!("not resolved; {} accepted the group as it is", data::line(&shown_person(by))),
         (None, Some(reason), _) => format!("dropped: {}", data::line(reason)),
         (None, None, FindingStatus::Accepted) => "rejection accepted, do not raise it again".to_owned(),
         (None, None, FindingStatus::Closed | FindingStatus::Open) if is_fixed => "fix confirmed".to_owned(),

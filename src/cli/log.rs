@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::Args;
 use interlock_core::code::Code;
 use interlock_core::event::{Cause, Event};
+use interlock_core::naming::shown_person;
 use interlock_core::rejection::Rejection;
 use serde_json::{Value as Json, json};
 
@@ -205,7 +206,10 @@ pub(crate) fn summary(data: &Json) -> String {
     for name in
         ["title", "group", "status", "command", "code", "option", "text", "why", "message", "by", "client", "hook"]
     {
-        parts.extend(Some(said(name)).filter(|text| !text.is_empty()).map(str::to_owned));
+        parts.extend(Some(said(name)).filter(|text| !text.is_empty()).map(|text| match name {
+            "by" => shown_person(text).into_owned(),
+            _ => text.to_owned(),
+        }));
     }
     if let Some(action) = data["decision"]["action"].as_str() {
         let next = data["decision"]["next"].as_array();

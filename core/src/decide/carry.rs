@@ -9,6 +9,7 @@ use crate::decision::{Action, FactValue, Warning};
 use crate::event::{Change, Resolution};
 use crate::id::Name;
 use crate::rejection::Rejection;
+use crate::naming::shown_person;
 use crate::state::{End, Finding, Group, SessionStatus, Stopped};
 use crate::workflow::*;
 
@@ -415,7 +416,9 @@ impl Draft<'_> {
         if moves.is_empty() {
             return left;
         }
-        let note = format!("{} accepted the group with {} findings open", voice.name, moves.len());
+        let (by, count) = (shown_person(&voice.name), moves.len());
+        let findings = if count == 1 { "finding" } else { "findings" };
+        let note = format!("{by} accepted the group with {count} blocking {findings} open");
         self.push(Change::Noted { group: group.id.clone(), note: Name::from(note.clone()) });
         self.warnings.push(Warning::plain(note));
         self.push(Change::Reviewed { group: group.id.clone(), by: voice.name.clone(), findings: moves });

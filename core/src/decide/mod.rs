@@ -116,7 +116,10 @@ fn decide_within(known: &Cx<'_>, command: &Command) -> Result<Outcome, Rejection
     // A gate result is the latest that is known of the tree.
     let tree = if let Command::GateFinished(result) = command { Some(&result.tree) } else { known.tree };
     let cx = Cx { tree: tree.filter(|tree| !tree.is_empty()), ..*known };
-    let person = command.person().and_then(|name| naming::check_person(name));
+    let before = if let Command::Upgrade(upgrade) = command { Some(&*upgrade.from) } else { None };
+    let workflows = || std::iter::once(cx.workflow).chain(before);
+    let refused = |name: &Name| workflows().find_map(|workflow| naming::check_person_in(workflow, name));
+    let person = command.persons().find_map(refused);
     let words = command.words().and_then(|(what, text)| naming::check_words(what, text));
     if let Some(problem) = person.or(words) {
         return Err(Rejection::new(problem.code, problem.message).maybe_help(problem.help));

@@ -10,6 +10,7 @@ use crate::decide::situation::Situation;
 use crate::decision::{Action, Judgement, Reason, Verdict, Warning};
 use crate::event::{Change, Resolution};
 use crate::id::Name;
+use crate::naming::shown_person;
 use crate::rejection::Rejection;
 use crate::state::{End, GatePurpose, Group, Progress, SessionStatus, Where};
 use crate::workflow::*;
@@ -155,7 +156,7 @@ impl Draft<'_> {
     /// Everything but the confirmation was there when the group began to await it.
     pub(crate) fn accept(&mut self, group: &Group, by: &Name) {
         let workflow = self.cx.workflow;
-        self.because.push(Name::from(format!("{by} accepted {}: {}", group.id, doubts(group))));
+        self.because.push(Name::from(format!("{by} accepted {}: {}", group.id, doubts(group), by = shown_person(by))));
         for ix in &workflow.completion.once_blocked {
             self.push(Change::Passed { group: group.id.clone(), name: workflow.pass(*ix).name.clone() });
         }

@@ -1,6 +1,7 @@
 //! The changes that groups made to files: how the state keeps them, and sentences about them for people.
 
 use crate::id::{AssignmentId, Name};
+use crate::naming::shown_person;
 use crate::observed::{ChangedFile, GroupDiff, ObservedChanges};
 use crate::state::{AllowedPath, End, Group, Progress, State};
 use crate::workflow::Task;
@@ -72,7 +73,7 @@ pub(crate) fn changes_statement<'g>(groups: impl IntoIterator<Item = &'g Group>)
 fn unchanged_sentence(group: &Group) -> Option<String> {
     group.diff.as_ref().filter(|diff| diff.is_empty())?;
     let by = match &group.accepted_unchanged {
-        Some(by) => format!("; accepted by {by}"),
+        Some(by) => format!("; accepted by {by}", by = shown_person(by)),
         None => String::new(),
     };
     Some(format!("{}: no file was changed{by}", group.id))

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::handoff::{Answer, Grade, Issue, PlannedGroup, Response};
 use crate::id::{DecisionId, Name};
+use crate::naming::shown_person;
 use crate::observed::GroupDiff;
 use crate::state::lane::Lane;
 
@@ -58,9 +59,11 @@ impl std::fmt::Display for Excuse {
         // A reason with line breaks must not look like a line of its own.
         let why = why.split_whitespace().collect::<Vec<_>>().join(" ");
         match kind {
-            ExcuseKind::Waived => write!(f, "`{evidence}` was waived by {by} ({why})"),
-            ExcuseKind::Blocked => write!(f, "`{evidence}` was not passed ({why}); {by} approved without it"),
-            ExcuseKind::NothingToDo => write!(f, "nothing to do, reported by {by} ({why})"),
+            ExcuseKind::Waived => write!(f, "`{evidence}` was waived by {by} ({why})", by = shown_person(by)),
+            ExcuseKind::Blocked => {
+                write!(f, "`{evidence}` was not passed ({why}); {by} approved without it", by = shown_person(by))
+            }
+            ExcuseKind::NothingToDo => write!(f, "nothing to do, reported by {by} ({why})", by = shown_person(by)),
         }
     }
 }
