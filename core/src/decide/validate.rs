@@ -118,7 +118,8 @@ impl Draft<'_> {
         // Without `accept`, the report confirms what its prompt listed.
         let named = handoff.field("accept").is_some();
         let accept = accepted_by(situation, handoff);
-        if !named && !accept.is_empty() {
+        let awaits = |group: &Group| group.progress == Progress::AwaitingConfirmation;
+        if !named && accept.iter().filter_map(|name| state.group(name)).any(awaits) {
             self.because
                 .push(Name::new("the report names no group to accept, so it accepts those that its prompt listed"));
         }
