@@ -386,6 +386,11 @@ pub enum Change {
     PassesLapsed {
         group: Name,
     },
+    /// A later report on the same tree took this evidence back.
+    PassVoided {
+        group: Name,
+        name: Name,
+    },
     /// The author states that nothing has to change.
     NothingToDo {
         group: Name,

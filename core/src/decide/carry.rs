@@ -8,8 +8,8 @@ use crate::decide::situation::{Passage, Situation};
 use crate::decision::{Action, FactValue, Warning};
 use crate::event::{Change, Resolution};
 use crate::id::Name;
-use crate::rejection::Rejection;
 use crate::naming::shown_person;
+use crate::rejection::Rejection;
 use crate::state::{End, Finding, Group, SessionStatus, Stopped};
 use crate::workflow::*;
 
@@ -30,6 +30,7 @@ impl Draft<'_> {
         let Chosen { rule, passage, facts } = chosen;
         self.about = situation.group_name();
         self.cite(rule, facts);
+        self.withdraw_passes(situation, rule);
         if !rule.climbs {
             self.pass(situation, rule, voice)?;
             self.excuse_evidence(situation, rule, voice);

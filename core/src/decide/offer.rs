@@ -5,7 +5,7 @@ use crate::decide::Cx;
 use crate::decide::choose::possible;
 use crate::decide::draft::overridden;
 use crate::decide::ledger::Bearing;
-use crate::decide::needs::{must_keep_role, needs_of};
+use crate::decide::needs::{is_excused, must_keep_role, needs_of};
 use crate::decide::report::{MADE_HERE, bearings};
 use crate::decide::situation::{Situation, applies, test_holds};
 use crate::id::{Name, Timestamp};
@@ -263,8 +263,7 @@ fn overridden_role(cx: &Cx<'_>, group: Option<&Group>, role: RoleIx) -> RoleIx {
 pub fn missing_evidence(workflow: &Workflow, state: &State, group: &Group) -> Vec<String> {
     let cx = Cx { workflow, state, inputs: &Inputs { now: Timestamp(0) }, tree: None, feature_directory: None };
     let name = |ix: &PassIx| workflow.pass(*ix).name.clone();
-    let is_excused = |name: &Name| group.excused.iter().any(|excuse| excuse.evidence == *name);
-    let has = |ix: &PassIx| group.passed.contains(&name(ix)) || is_excused(&name(ix));
+    let has = |ix: &PassIx| group.passed.contains(&name(ix)) || is_excused(group, &name(ix));
     let missing = needs_of(&cx, group).filter(|(_, need)| !need.options.iter().any(has));
     missing.map(|(_, need)| need.options.iter().map(name).collect::<Vec<_>>().join(" or ")).collect()
 }

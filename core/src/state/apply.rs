@@ -136,6 +136,7 @@ impl State {
             | Change::Author { .. }
             | Change::Passed { .. }
             | Change::PassesLapsed { .. }
+            | Change::PassVoided { .. }
             | Change::NothingToDo { .. }
             | Change::AcceptedUnchanged { .. }
             | Change::Reviewed { .. }
@@ -166,6 +167,7 @@ impl State {
             Change::Author { group, role } => self.on_group(group, |group| group.begin_authorship(role)),
             Change::Passed { group, name } => self.on_group(group, |group| group.pass_evidence(name)),
             Change::PassesLapsed { group } => self.on_group(group, Group::lapse_evidence),
+            Change::PassVoided { group, name } => self.on_group(group, |group| group.void_pass(name)),
             Change::NothingToDo { group, by } => self.on_group(group, |group| group.state_nothing_to_do(by)),
             Change::AcceptedUnchanged { group, by } => self.on_group(group, |group| group.accept_unchanged(by)),
             Change::Reviewed { group, by, findings } => {

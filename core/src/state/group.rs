@@ -390,6 +390,12 @@ impl Group {
         }
     }
 
+    /// An acceptance was given for the group with this evidence.
+    pub(super) fn void_pass(&mut self, name: &Name) {
+        self.passed.remove(name);
+        self.withdraw_confirmation();
+    }
+
     pub(super) fn fail_evidence(&mut self, name: &Name) {
         self.failed.insert(name.clone());
         let Some(tree) = self.diff.as_ref().map(|diff| diff.tree.clone()) else { return };

@@ -174,12 +174,7 @@ impl<'w> Driver<'w> {
             92 => Command::Plan(Plan { groups: self.plan(dice), by: Name::new("ada") }),
             93 => Command::Defer(Defer { group: self.group(dice), why: Name::new("later"), by: Name::new("ada") }),
             94..=95 => Command::Acknowledge(Acknowledge { group: self.group(dice), by: Name::new("ada") }),
-            96..=97 => Command::Override(Override {
-                group: self.group(dice),
-                to: self.role(dice),
-                why: Name::new("a person knows better"),
-                by: Name::new("ada"),
-            }),
+            96..=97 => self.send_to_role(dice),
             98 if dice.one_in(8) => {
                 Command::Allow(Allow { paths: vec![Name::new(".github/**")], by: Name::new("ada") })
             }
@@ -217,6 +212,17 @@ impl<'w> Driver<'w> {
             dropped: Vec::new(),
             allow: None,
         })
+    }
+
+    /// Often a role that has passed the tree looks at it again: its latest report is the one that counts.
+    fn send_to_role(&self, dice: &mut Dice) -> Command {
+        let tested = self.state.groups.iter().find(|group| group.passed.contains("qa") && !group.ended());
+        let tested = tested.filter(|_| dice.one_in(2));
+        let (group, to) = match tested {
+            Some(group) => (group.id.clone(), Name::new("qa_expert")),
+            None => (self.group(dice), self.role(dice)),
+        };
+        Command::Override(Override { group, to, why: Name::new("a person knows better"), by: Name::new("ada") })
     }
 
     /// Mostly one that the workflow knows.

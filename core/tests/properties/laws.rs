@@ -103,6 +103,7 @@ pub(crate) const STATES: &[(&str, u64)] = &[
     (ID_REUSED, OFTEN),
     (ACCEPTANCE_OVER_FAILURE, OFTEN),
     (AUTHOR_BACK_ON_FAILED_TREE, RARE),
+    (PASS_WITHDRAWN, OFTEN),
     (COMPLETED_AFTER_FAILURE, OFTEN),
     (COMPLETED_AFTER_FINDING, OFTEN),
     (COMPLETED_AS_IS, OFTEN),
@@ -114,6 +115,7 @@ const APPROVAL_OVER_FINDING: &str = "a report that would pass is refused while a
 const FINDING_LOWERED: &str = "a reviewer lists an open blocking finding as one that does not block";
 const ID_REUSED: &str = "a reviewer uses the id of an open finding for another";
 const ACCEPTANCE_OVER_FAILURE: &str = "a report is refused because QA failed the tree";
+const PASS_WITHDRAWN: &str = "QA reports again on a tree that it passed, and does not pass it";
 const AUTHOR_BACK_ON_FAILED_TREE: &str = "an author delivers a tree that QA failed before";
 const COMPLETED_AFTER_FAILURE: &str = "a group completes after QA failed another tree of it";
 const COMPLETED_AFTER_FINDING: &str = "a group completes after a blocking finding ended";
@@ -129,10 +131,10 @@ impl Laws {
                 assert_eq!(step.before, *after, "a refusal or a repeat must change nothing");
             }
             Ok(Outcome::Decided(event)) => {
-                self.gather(workflow, event, &step.before);
+                self.gather(workflow, step, event);
                 self.gather_gates(event, &step.before);
                 self.count_states(step, event, after);
-                self.no_group_completes_on_a_failed_tree(workflow, event, &step.before, after);
+                self.no_group_completes_on_a_failed_tree(workflow, step, event, after);
                 self.no_settled_finding_blocks(event, &step.before, after);
                 findings_end_explicitly(&step.command, event, &step.before);
                 ids_name_one_open_finding(after);
@@ -149,20 +151,15 @@ impl Laws {
     }
 
     /// QA's latest verdict on a tree holds wherever the author goes in between.
-    fn no_group_completes_on_a_failed_tree(
-        &mut self,
-        workflow: &Workflow,
-        event: &Event,
-        before: &State,
-        after: &State,
-    ) {
+    fn no_group_completes_on_a_failed_tree(&mut self, workflow: &Workflow, step: &Step, event: &Event, after: &State) {
         if let Cause::Reported { assignment, status, .. } = &event.cause {
-            let assignment = before.assignments.get(assignment).unwrap();
+            let assignment = step.before.assignments.get(assignment).unwrap();
             let group = assignment.group.as_ref().and_then(|group| after.group(group));
             let tree = group.and_then(|group| Some((group.id.clone(), group.diff.as_ref()?.tree.clone())));
             match (assignment.role.as_str(), status.as_str(), tree) {
                 ("qa_expert", "PASS", Some(tree)) => self.failed_on.remove(&tree),
                 ("qa_expert", "FAIL" | "FAIL_ESCALATE", Some(tree)) => self.failed_on.insert(tree),
+                ("qa_expert", _, Some(tree)) if lists_failing_tests(&step.command) => self.failed_on.insert(tree),
                 _ => false,
             };
         }
@@ -259,23 +256,30 @@ impl Laws {
         }
     }
 
-    fn gather(&mut self, workflow: &Workflow, event: &Event, before: &State) {
-        let handoff_of = |id| before.assignments.get(id);
+    fn gather(&mut self, workflow: &Workflow, step: &Step, event: &Event) {
+        let handoff_of = |id| step.before.assignments.get(id);
+        let works = |id| handoff_of(id).is_some_and(|given| given.task == interlock_core::workflow::Task::Work);
+        let mut passes_withdrawn = 0;
         if let Cause::Reported { assignment, status, .. } | Cause::Merged { assignment, status, .. } = &event.cause {
+            let works = works(assignment);
             let assignment = handoff_of(assignment).unwrap();
             if let Some(group) = &assignment.group {
                 let evidence = self.evidence.entry(group.clone()).or_default();
                 let (role, status) = (assignment.role.as_str(), status.as_str());
                 let words = Words::of(workflow);
+                let before = evidence.tested;
                 evidence.tested = match (role, status) {
                     ("qa_expert", "PASS") => Tested::Passed,
                     ("qa_expert", "FAIL" | "FAIL_ESCALATE") => Tested::Failed,
+                    ("qa_expert", _) if lists_failing_tests(&step.command) => Tested::Failed,
                     ("qa_expert", "BLOCKED") if evidence.tested != Tested::Failed => Tested::Blocked,
+                    ("qa_expert", _) if works && evidence.tested == Tested::Passed => Tested::Never,
                     _ if evidence.tested == Tested::Blocked && words.approve.contains(&(role, status)) => {
                         Tested::BlockedThenApproved
                     }
                     _ => evidence.tested,
                 };
+                passes_withdrawn += u64::from(before == Tested::Passed && evidence.tested != before);
                 evidence.excused |= status == "NOTHING_TO_DO";
                 evidence.approved |= words.approve.contains(&(role, status));
                 evidence.accepted |= words.accept.contains(&(role, status));
@@ -285,6 +289,7 @@ impl Laws {
                 evidence.blocked |= Some(status) == blocked;
             }
         }
+        *self.reached.entry(PASS_WITHDRAWN).or_default() += passes_withdrawn;
         if let Cause::Waived { group, .. } = &event.cause {
             self.evidence.entry(group.clone()).or_default().excused = true;
         }
@@ -378,6 +383,12 @@ impl Laws {
             }
         }
     }
+}
+
+/// The report names tests that fail, whatever its status.
+fn lists_failing_tests(command: &Command) -> bool {
+    let Command::Report(report) = command else { return false };
+    report.handoff.failing_tests.as_ref().is_some_and(|tests| !tests.is_empty())
 }
 
 /// The groups that this event completes.
