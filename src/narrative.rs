@@ -189,7 +189,7 @@ impl Narrator {
                 let note = note.as_ref().map_or(String::new(), |note| format!(": {note}"));
                 format!("the attempt of {} was lost, {status}{note}", self.holder(*assignment))
             }
-            Cause::Merged { assignment, status, conflicts } => {
+            Cause::Merged { assignment, status, conflicts, .. } => {
                 let files = conflicting_files(conflicts);
                 match self.holders.get(assignment) {
                     Some((role, Some(group))) => format!("merge of {group} (work of {role}): {status}{files}"),

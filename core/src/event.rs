@@ -123,6 +123,9 @@ pub enum Cause {
         /// Files in conflict, where the merge conflicts.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         conflicts: Vec<Name>,
+        /// Everything in it was merged before.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        empty: bool,
     },
     Answered {
         question: QuestionId,
@@ -278,6 +281,9 @@ pub enum Change {
         /// The decision on the report that planned the group, where a later answer starts it.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         reported: Option<DecisionId>,
+        /// Who planned it.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        by: Option<Name>,
     },
     /// The groups wait for their turn at this stage.
     Staged {

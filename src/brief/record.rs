@@ -44,17 +44,17 @@ impl Brief<'_> {
             lines.push(format!("{}:{gap}{text}", data::line(key)));
         }
         lines.extend(group.checks.iter().map(|check| format!("check: {}", data::line(&check.join(" ")))));
-        let is_unchecked = self.workflow.checks_nothing(group) && self.judges_group();
+        let notice = standing::check_notice(group, self.workflow).filter(|_| self.judges_group());
         // A workflow without a plan makes one group, which has the title of the session.
         let session = self.state.session.as_ref().map(|session| &session.title);
-        if lines.len() == 1 && Some(&group.title) == session && self.mission.is_some() && !is_unchecked {
+        if lines.len() == 1 && Some(&group.title) == session && self.mission.is_some() && notice.is_none() {
             return;
         }
         let heading = format!("Plan for group `{}`", group.id);
         let piece = Piece::data(Section::Plan, heading, lines.join("\n"));
-        pieces.push(match is_unchecked {
-            true => piece.lead(format!("Of this group, {}.", standing::NOTHING_CHECKED)),
-            false => piece,
+        pieces.push(match notice {
+            Some(notice) => piece.lead(format!("Of this group, {notice}.")),
+            None => piece,
         });
     }
 
@@ -228,6 +228,10 @@ impl Brief<'_> {
                 let mut lines = group_summary(group, None);
                 lines.splice(1..1, self.plan_line(group));
                 lines.extend(evidence_lines(self.workflow, self.state, group));
+                let looking = !self.workflow.checks_nothing(group);
+                lines.extend(
+                    standing::check_notice(group, self.workflow).filter(|_| looking).map(|notice| data::line(&notice)),
+                );
                 lines.extend(open_points(group));
                 lines.join("\n  ")
             };
@@ -257,6 +261,7 @@ impl Brief<'_> {
 /// Evidence that a group was excused from, failed, or does not have although its work was delivered.
 pub(super) fn evidence_lines(workflow: &Workflow, state: &State, group: &Group) -> Vec<String> {
     let mut lines: Vec<String> = group.excused.iter().map(|excuse| data::line(&excuse.to_string())).collect();
+    lines.extend(state.plan_exceptions(workflow, group).iter().map(|exception| data::line(exception)));
     if !group.failed.is_empty() {
         let failed: Vec<&str> = group.failed.iter().map(Name::as_str).collect();
         lines.push(format!("failed: {}", failed.join(", ")));
@@ -290,8 +295,9 @@ pub(super) fn group_summary(group: &Group, workflow: Option<&Workflow>) -> Vec<S
         lines.push(format!("passed: {}{by}", passed.join(", ")));
     }
     lines.extend(standing::serious_findings(group).map(|notice| data::line(&notice)));
-    let is_unchecked = workflow.is_some_and(|workflow| workflow.checks_nothing(group));
-    lines.extend(is_unchecked.then(|| standing::NOTHING_CHECKED.to_owned()));
+    lines.extend(
+        workflow.and_then(|workflow| standing::check_notice(group, workflow)).map(|notice| data::line(&notice)),
+    );
     let stated = group.stated_failures.iter();
     lines.extend(stated.map(|one| format!("failing tests reported by {}", data::line(&one.to_string()))));
     lines.extend(group.notes.iter().map(|note| format!("note: {}", data::line(note))));

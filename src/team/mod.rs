@@ -148,6 +148,8 @@ impl Fallback {
 pub(crate) struct Team {
     /// The file, and its text.
     pub(crate) source: (String, String),
+    /// Files that say what scripted agents do.
+    pub(crate) scripts: Vec<PathBuf>,
     parts: BTreeMap<Name, Part>,
     any: Option<Part>,
     /// The roles that the file names.

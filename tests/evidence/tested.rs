@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::team::Team;
+use crate::team::{Holder, Team};
 use crate::{next_roles, no_lab, planned, refused};
 
 #[test]
@@ -114,6 +114,89 @@ fn research_group_needs_no_tests() {
     assert_eq!(merges["action"], "merge", "{merges:#}");
     team.plays(&session, "requirements_engineer", "A", "MERGE_SUCCESS", json!({}));
     assert_eq!(team.group_status(&session, "A"), "completed");
+}
+
+/// The planner dropped the requirement, so everyone who reads the result sees who did.
+#[test]
+fn requirement_that_the_plan_drops_is_an_exception() {
+    let team = Team::new("requirement_that_the_plan_drops_is_an_exception");
+    let session = team.start("Research and code");
+    let groups = json!({ "groups": [{ "id": "A", "title": "a" }, { "id": "R", "title": "r", "kind": "research" }] });
+    team.plays(&session, "project_manager", "-", "PLANNING_COMPLETE", groups);
+    let exceptions = |part: &str| {
+        let shown = team.show(&session)["exceptions"].to_string();
+        assert!(shown.contains(part), "{shown}");
+    };
+    exceptions("planned as research by project_manager: completes without `qa`");
+    team.plays(&session, "developer", "A", "READY_FOR_QA", json!({}));
+    team.plays(&session, "qa_expert", "A", "PASS", json!({}));
+    for (author, group) in [("developer", "A"), ("requirements_engineer", "R")] {
+        if group == "R" {
+            team.plays(&session, author, group, "READY_FOR_REVIEW", json!({}));
+        }
+        team.plays(&session, "tech_lead", group, "APPROVED", json!({}));
+        team.plays(&session, author, group, "MERGE_SUCCESS", json!({}));
+    }
+    let told = "planned as research by project_manager: done without `qa`";
+    exceptions(told);
+    let assignment = team.assignment(&session, "project_manager", "-");
+    let claimed = team.ask(&["claim", &assignment]).done();
+    assert!(claimed["prompt"].to_string().contains(told), "{claimed:#}");
+    let token = claimed["token"].as_str().expect("a token").to_owned();
+    let holder = Holder { assignment, role: "project_manager".to_owned(), token };
+    team.report(&holder, "BAZINGA", json!({})).done();
+    assert_eq!(team.status(&session), "completed");
+    assert!(team.ask(&["complete", &session]).done()["exceptions"].to_string().contains(told));
+    assert!(team.log(&session).iter().any(|event| event.to_string().contains(&format!("exception: R: {told}"))));
+}
+
+/// One trivial research group is no result: the team would acknowledge its own deferrals.
+#[test]
+fn session_with_nothing_but_research_completed_asks_a_person() {
+    let team = Team::new("session_with_nothing_but_research_completed_asks_a_person");
+    let session = team.start("Give up");
+    let groups = json!({ "groups": [{ "id": "A", "title": "a" }, { "id": "R", "title": "r", "kind": "research" }] });
+    team.plays(&session, "project_manager", "-", "PLANNING_COMPLETE", groups);
+    let mut blocked = no_lab();
+    blocked["blocked_reason"] = json!("external_dependency");
+    team.plays(&session, "developer", "A", "BLOCKED", blocked);
+    team.plays(&session, "investigator", "A", "EXHAUSTED", json!({}));
+    let external = json!({ "external": true, "external_dependency": "moon" });
+    team.plays(&session, "tech_lead", "A", "UNBLOCKING_GUIDANCE", external);
+    team.plays(&session, "project_manager", "A", "DEFERRED_EXTERNAL", json!({ "defer_reason": "moon" }));
+    team.plays(&session, "requirements_engineer", "R", "READY_FOR_REVIEW", json!({}));
+    team.plays(&session, "tech_lead", "R", "APPROVED", json!({}));
+    team.plays(&session, "requirements_engineer", "R", "MERGE_SUCCESS", json!({}));
+    let asked = team.plays(&session, "project_manager", "-", "BAZINGA", json!({ "acknowledge": ["A"] }));
+    assert_eq!(asked["action"], "ask", "{asked:#}");
+    assert_eq!(team.show(&session)["questions"][0]["name"], "nothing_completed");
+}
+
+/// An acceptance ends a dispute about a finding, not a finding that its author never answered.
+#[test]
+fn acceptance_over_an_unanswered_finding_is_refused() {
+    let (team, session) = planned("acceptance_over_an_unanswered_finding_is_refused", &["A", "B"]);
+    let issue = json!({ "id": "F1", "title": "bad", "location": "a:1", "severity": "HIGH", "blocking": true });
+    for (group, answers) in [("A", json!([])), ("B", json!([{ "id": "F1", "response": "rejected", "reason": "no" }]))] {
+        team.plays(&session, "developer", group, "READY_FOR_QA", json!({}));
+        team.plays(&session, "qa_expert", group, "PASS", json!({}));
+        team.plays(&session, "tech_lead", group, "CHANGES_REQUESTED", json!({ "issues": [issue] }));
+        team.plays(&session, "developer", group, "READY_FOR_QA", json!({ "issue_responses": answers }));
+        team.plays(&session, "qa_expert", group, "PASS", json!({}));
+        team.plays(&session, "tech_lead", group, "BLOCKED", no_lab());
+    }
+    let error = refused(&team, &session, "project_manager", "A", "GROUP_ACCEPTED", "E0311");
+    let message = error["message"].as_str().unwrap_or_default();
+    assert!(message.contains("1 blocking finding is open that developer has not answered: F1"), "{error:#}");
+    assert!(
+        error["allowed"].as_array().is_some_and(|allowed| !allowed.contains(&json!("GROUP_ACCEPTED"))),
+        "{error:#}"
+    );
+    let accepted = team.plays(&session, "project_manager", "B", "GROUP_ACCEPTED", json!({}));
+    assert_eq!(accepted["action"], "merge", "{accepted:#}");
+    let warning = &accepted["warnings"][0];
+    assert_eq!(warning["code"], "E0345", "{accepted:#}");
+    assert_eq!(warning["message"], "project_manager accepted the group with 1 blocking finding open", "{warning:#}");
 }
 
 /// Document 2, positive test: QA is blocked, the tech lead approves afterwards, the manager accepts.

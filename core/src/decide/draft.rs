@@ -140,10 +140,10 @@ impl<'a> Draft<'a> {
     }
 
     /// `reported`: the decision that has the plan, where it is not this one.
-    pub(crate) fn plan_group(&mut self, group: PlannedGroup, reported: Option<DecisionId>) {
+    pub(crate) fn plan_group(&mut self, group: PlannedGroup, reported: Option<DecisionId>, by: Option<Name>) {
         let planned = Group::planned(&group);
         self.roster.add(self.cx.state.groups.len().saturating_add(self.planned.len()), &planned);
-        self.push(Change::GroupPlanned { group, reported });
+        self.push(Change::GroupPlanned { group, reported, by });
         self.spare_needs(&planned);
         self.planned.push(planned);
     }

@@ -167,6 +167,9 @@ pub(super) fn repeated(cx: &Cx<'_>, report: &Report) -> Option<Outcome> {
     decision.map(Outcome::Repeated)
 }
 
+/// Before the reason of a decision on a report whose status does not exist.
+pub const FALLBACK: &str = "fallback: ";
+
 /// Fields that are handed on and stand in no handoff: whoever writes prompts fills them in.
 pub(super) const MADE_HERE: [&str; 4] = ["answer", "gate_output", "group_summaries", "deferred_groups"];
 
@@ -224,6 +227,8 @@ pub(crate) fn route_report<'a>(
     draft.carry(&situation, chosen, &voice)?;
     if assignment.task == Task::Merge && !draft.preview {
         draft.note_empty_merge(situation.group);
+        let empty = observed.is_some_and(|observed| observed.merge_is_empty);
+        draft.note_merge_of_nothing_new(empty, assignment.group.as_ref());
     }
     draft.note_handoff(handoff);
     Ok(draft)
@@ -368,7 +373,7 @@ impl Draft<'_> {
         match handoff.status.map(|status| workflow.status_name(status)) {
             None => {
                 let text = format!("{} has no status `{}`", handoff.role, naming::shown_status(&handoff.said));
-                let because = format!("fallback: {text}, so this report is evidence of nothing");
+                let because = format!("{FALLBACK}{text}, so this report is evidence of nothing");
                 self.because.push(Name::from(because));
                 self.warnings.push(Warning::coded(Code::UnknownStatus, text));
             }

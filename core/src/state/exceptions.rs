@@ -7,6 +7,7 @@ use serde::Serialize;
 use crate::handoff::Answer;
 use crate::id::Name;
 use crate::naming::shown_person;
+use crate::state::exceptions_of_plan::empty_merge_of;
 use crate::state::{End, Finding, FindingStatus, Group, Progress, Session, State};
 use crate::workflow::Workflow;
 
@@ -41,9 +42,9 @@ impl State {
                 all.push(of_session(format!("declared an investigation by {by}: it may end without groups")));
             }
         }
-        if !self.groups.iter().any(|group| group.progress == Progress::Ended(End::Completed)) {
-            let confirmed =
-                |by: &Name| of_session(format!("nothing was completed; {by} confirmed that", by = shown_person(by)));
+        if !self.has_result(workflow) {
+            let what = self.without_result();
+            let confirmed = |by: &Name| of_session(format!("{what}; {by} confirmed that", by = shown_person(by)));
             all.extend(self.nothing_completed.iter().map(confirmed));
         }
         all.extend(self.waived_gates.iter().map(|waived| CompletionException {
@@ -52,6 +53,8 @@ impl State {
         }));
         for group in &self.groups {
             all.extend(deferral_of(group));
+            all.extend(self.dropped_by_plan_of(workflow, group));
+            all.extend(empty_merge_of(group));
             all.extend(excuses_of(group));
             all.extend(findings_accepted_as_is(group));
             all.extend(group.stated_failures.iter().map(|statement| CompletionException {
@@ -76,12 +79,12 @@ impl State {
     }
 }
 
-/// How a group ended, where it did not simply pass all its evidence.
-fn end_of(group: &Group) -> Vec<String> {
 fn chosen_by(session: &Session) -> Cow<'_, str> {
     session.settings_by.as_deref().map_or(Cow::Borrowed("a person"), shown_person)
 }
 
+/// How a group ended, where it did not simply pass all its evidence.
+fn end_of(group: &Group) -> Vec<String> {
     match &group.progress {
         // A deferral is an exception already.
         Progress::Ended(End::Deferred { .. }) => Vec::new(),

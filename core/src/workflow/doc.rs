@@ -301,10 +301,20 @@ record! {
         at_most: Option<At<u32>>,
         /// Fields of a group in the plan, with their finite values.
         flags: Table<Vec<Literal>>,
+        /// What groups may change at most, by their flags.
+        writes: Vec<GroupWritesDoc>,
         /// The first assignment of a group.
         begin: Vec<EntryDoc>,
         /// What follows when no group is left to start or running.
         ended: Vec<EntryDoc>,
+    }
+
+    /// What a group may change at most, whatever its roles may write.
+    struct GroupWritesDoc {
+        /// Flags of the plan, each with the values for which this holds.
+        when: Table<Vec<Literal>>,
+        /// Patterns of paths.
+        only: Vec<At<Name>>,
     }
 
     /// What a person is asked.
@@ -434,6 +444,10 @@ impl Decode for RowDoc {
         let columns = Table::<At<Name>>::schema(schemas);
         json!({ "anyOf": [{ "type": "string" }, columns] })
     }
+
+    fn sample() -> String {
+        "{ any: ROLE }".to_owned()
+    }
 }
 
 /// What follows a status or an option: alternatives, at least one.
@@ -444,10 +458,6 @@ impl std::ops::Deref for Entries {
     type Target = [EntryDoc];
 
     fn deref(&self) -> &[EntryDoc] {
-
-    fn sample() -> String {
-        "{ any: ROLE }".to_owned()
-    }
         &self.0
     }
 }
@@ -466,6 +476,10 @@ impl Decode for Entries {
         let one = EntryDoc::schema(schemas);
         json!({ "anyOf": [one.clone(), { "type": "array", "minItems": 1, "items": one }] })
     }
+
+    fn sample() -> String {
+        EntryDoc::sample()
+    }
 }
 
 /// A whole command where a program is expected. Paths may have blanks.
@@ -476,34 +490,30 @@ fn is_command_line(program: &str) -> bool {
 /// What was written as one text, as the list that it has to be.
 fn wrong_run(message: String, text: &str) -> Problem {
     let needs_shell = text.contains(['&', '|', ';', '>', '<', '$', '`', '"', '\'', '*']);
-
-    fn sample() -> String {
-        EntryDoc::sample()
-    }
     let words = match needs_shell {
         true => format!("\"sh\", \"-c\", {}", json!(text)),
         false => text.split_whitespace().map(|word| json!(word).to_string()).collect::<Vec<_>>().join(", "),
     };
+    // Nothing was written that could be turned into a list: any list shows the form.
+    let list = if words.is_empty() { SAMPLE_COMMAND.to_owned() } else { format!("[{words}]") };
     let help = format!(
-        "write it as a list: `run: [{words}]`; Interlock starts no shell. For several commands, declare a gate for each"
+        "write it as a list: `run: {list}`; Interlock starts no shell. For several commands, declare a gate for each"
     );
     Problem::new(Code::WrongType, message).help(help)
 }
+
+const SAMPLE_COMMAND: &str = r#"["npm", "test"]"#;
 
 #[derive(Clone, Debug)]
 pub(crate) enum RunDoc {
     Plan,
     Command(Vec<At<Name>>),
-    // Nothing was written that could be turned into a list: any list shows the form.
-    let list = if words.is_empty() { SAMPLE_COMMAND.to_owned() } else { format!("[{words}]") };
 }
 
 impl Decode for RunDoc {
     fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
         match &node.value {
             Value::Scalar(text) if &**text == "plan" => Some(Self::Plan),
-const SAMPLE_COMMAND: &str = r#"["npm", "test"]"#;
-
             Value::List(items) if !items.is_empty() => match &items.first().map(|first| &first.value) {
                 Some(Value::Scalar(program)) if is_command_line(program) => {
                     let message = format!("`{program}` is not a program: `run` is one command, word by word");
@@ -533,6 +543,10 @@ const SAMPLE_COMMAND: &str = r#"["npm", "test"]"#;
     fn schema(_: &mut Schemas) -> Json {
         json!({ "anyOf": [{ "const": "plan" }, { "type": "array", "minItems": 1, "items": { "type": "string" } }] })
     }
+
+    fn sample() -> String {
+        SAMPLE_COMMAND.to_owned()
+    }
 }
 
 /// Evidence that a group needs: one name, or any of several, perhaps only where settings and flags say so.
@@ -543,10 +557,6 @@ pub(crate) struct NeedDoc {
 }
 
 impl Decode for NeedDoc {
-
-    fn sample() -> String {
-        SAMPLE_COMMAND.to_owned()
-    }
     fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
         if node.text().is_some() {
             let name = At::decode(node, problems)?;
@@ -584,6 +594,10 @@ impl Decode for NeedDoc {
         };
         json!({ "anyOf": [{ "type": "string" }, object("need", json!({ "type": "string" })), object("any_of", names)] })
     }
+
+    fn sample() -> String {
+        "{ need: NAME, when: { NAME: VALUE } }".to_owned()
+    }
 }
 
 /// The JSON Schema of a workflow file, for editors.
@@ -594,10 +608,6 @@ pub fn schema() -> Json {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Interlock workflow",
         "$ref": root.get("$ref"),
-
-    fn sample() -> String {
-        "{ need: NAME, when: { NAME: VALUE } }".to_owned()
-    }
         "$defs": schemas.0,
     })
 }

@@ -329,6 +329,15 @@ impl Completion {
     }
 }
 
+/// What a group may change at most, where its flags meet the condition.
+#[derive(Clone, Debug)]
+pub struct FileLimit {
+    /// Flags only: the plan chooses them.
+    pub(crate) when: Vec<Test>,
+    /// Patterns of paths.
+    pub only: Vec<Name>,
+}
+
 /// Where a group must change files to be completed.
 #[derive(Clone, Debug)]
 pub(crate) struct RequiredChanges {
@@ -561,6 +570,8 @@ pub struct Workflow {
     pub test_files: Vec<Name>,
     /// Groups at work at once.
     pub groups_at_most: u32,
+    /// What groups may change at most, by the flags of their plan.
+    pub(crate) file_limits: Vec<FileLimit>,
     pub(crate) stages: Vec<Stage>,
     pub(crate) overrides: Vec<Override>,
     pub(crate) completion: Completion,

@@ -355,9 +355,10 @@ impl Laws {
                 assert!(fine, "the session completed with {} {:?}", group.id, group.progress);
             }
             assert!(after.open.is_empty(), "the session completed with assignments open");
-            let completed = after.groups.iter().any(|group| group.progress == Progress::Ended(End::Completed));
+            let is_completed = |group: &Group| group.progress == Progress::Ended(End::Completed);
+            let worked = after.groups.iter().any(|group| is_completed(group) && is_work(workflow, group));
             let declared = after.session.as_ref().is_some_and(|session| session.investigation);
-            let fine = completed || self.acknowledged || declared && after.groups.is_empty();
+            let fine = worked || self.acknowledged || declared && after.groups.iter().all(is_completed);
             assert!(fine, "the session completed with nothing done, and no person knows");
         }
     }
@@ -399,14 +400,22 @@ fn completed_now<'a>(event: &'a Event, after: &'a State) -> impl Iterator<Item =
     })
 }
 
-/// The condition of the need `qa`, said again.
+/// Whether a completed group counts as a result of the session, said again.
+fn is_work(workflow: &Workflow, group: &Group) -> bool {
+    let has_changes = group.diff.as_ref().is_some_and(|diff| !diff.is_empty());
+    let is_code = group.flags.get("kind").is_none_or(|kind| kind == "code");
+    group.nothing_to_do.is_none() && (workflow.name != "delivery-team" || is_code || has_changes)
+}
+
+/// The condition of the need `qa`, said again. Research that changes code counts as code.
 fn tests_are_needed(workflow: &Workflow, state: &State, group: &Group) -> bool {
     let set = |name: &str, value: &str| {
         let session = state.session.as_ref();
         let chosen = session.and_then(|session| session.settings.get(name)).or_else(|| group.flags.get(name));
         chosen.is_none_or(|chosen| chosen.as_str() == value)
     };
-    workflow.name.as_str() == "delivery-team" && set("testing", "full") && set("kind", "code")
+    let beyond = group.diff.as_ref().is_some_and(|diff| !diff.outside.is_empty());
+    workflow.name.as_str() == "delivery-team" && set("testing", "full") && (beyond || set("kind", "code"))
 }
 
 /// A blocking finding stops blocking only by its own reviewer: by name, or left out after the author answered `fixed`.
@@ -428,6 +437,14 @@ fn findings_end_explicitly(command: &Command, event: &Event, before: &State) {
             }
             if finding.accepted_as_is_by.is_some() {
                 assert_eq!((finding.accepted_as_is_by.as_ref(), finding.status), (Some(by), FindingStatus::Accepted));
+                let answered = was.response.is_some() && !was.response_refuted;
+                let counters = before.group(group).map_or(&[][..], |group| group.lane.counters.as_slice());
+                let escalated = counters.iter().any(|c| c.counted.ends_with("/escalated") && c.role == *by);
+                let by_role = matches!(event.cause, Cause::Reported { .. });
+                assert!(
+                    !by_role || answered || escalated,
+                    "{by} accepted over {was:?}, which its author never answered"
+                );
                 continue;
             }
             assert_eq!(by, &was.raised_by, "another role ended {was:?}");
