@@ -133,7 +133,7 @@ impl Brief<'_> {
         let open = || group.findings.iter().enumerate().filter(|(_, finding)| finding.status == FindingStatus::Open);
         if open().next().is_some() {
             let listed = |most: usize| {
-                let lines = open().map(|(index, finding)| open_finding(finding, self.said.of_finding(index), most));
+                let lines = open().map(|(index, _)| open_finding(group, index, self.said.of_finding(index), most));
                 lines.collect::<Vec<_>>().join("\n")
             };
             let heading = "Open findings, with the author's responses".to_owned();
@@ -148,8 +148,11 @@ impl Brief<'_> {
 
     /// A line for each finding that ended: its reviewer and its author must not take it up again unaware.
     fn settled_findings(&self, group: &Group) -> Option<Piece> {
-        let settled = group.findings.iter().filter(|finding| finding.status != FindingStatus::Open);
-        let part = |finding: &Finding| Part { body: format!("- {}", settled_finding(finding)), ..Part::default() };
+        let settled = group.findings.iter().enumerate().filter(|(_, finding)| finding.status != FindingStatus::Open);
+        let part = |(index, finding)| Part {
+            body: format!("- {}", settled_finding(group, index, finding)),
+            ..Part::default()
+        };
         let parts: Vec<Part> = settled.map(part).collect();
         if parts.is_empty() {
             return None;
@@ -311,9 +314,11 @@ fn open_points(group: &Group) -> Vec<String> {
         let tests: Vec<String> = group.failing_tests.iter().map(|test| data::line(test)).collect();
         lines.push(format!("failing tests: {}", tests.join("; ")));
     }
-    let open = group.findings.iter().filter(|finding| finding.status == FindingStatus::Open);
-    let open = open.filter(|finding| !finding.is_serious_remark());
-    lines.extend(open.map(|finding| format!("open finding {}; {}", finding_head(finding), finding_response(finding))));
+    let open = group.findings.iter().enumerate().filter(|(_, finding)| finding.status == FindingStatus::Open);
+    let open = open.filter(|(_, finding)| !finding.is_serious_remark());
+    lines.extend(open.map(|(index, finding)| {
+        format!("open finding {}; {}", finding_head(finding), finding_response(group, index, finding))
+    }));
     lines
 }
 
@@ -335,6 +340,10 @@ fn measured(measure: Measure) -> &'static str {
 
 /// Whether the next iteration escalates.
 fn next_step(item: &Loop, counter: &Counter) -> &'static str {
+    let is_stuck = item.limit.no_progress.is_some_and(|limit| counter.no_progress >= limit);
+    if is_stuck || counter.iteration >= item.limit.iteration {
+        return "; the limit is reached";
+    }
     let last = counter.iteration.saturating_add(1) >= item.limit.iteration;
     let stuck = item.limit.no_progress.is_some_and(|limit| counter.no_progress.saturating_add(1) >= limit);
     match (last, stuck) {
@@ -345,7 +354,8 @@ fn next_step(item: &Loop, counter: &Counter) -> &'static str {
 }
 
 /// A finding, with so many characters of what its reviewer wrote of it.
-fn open_finding(finding: &Finding, words: Option<&str>, most: usize) -> String {
+fn open_finding(group: &Group, index: usize, words: Option<&str>, most: usize) -> String {
+    let Some(finding) = group.findings.get(index) else { return String::new() };
     let mut line = format!("- {}", finding_head(finding));
     if let Some(words) = words.map(data::text) {
         let shown: String = words.chars().take(most).collect();
@@ -354,12 +364,12 @@ fn open_finding(finding: &Finding, words: Option<&str>, most: usize) -> String {
             line.push_str(&format!("\n  | {said}"));
         }
     }
-    line.push_str(&format!("\n  {}", finding_response(finding)));
+    line.push_str(&format!("\n  {}", finding_response(group, index, finding)));
     line
 }
 
 /// A finding that ended: how, and what its author answered.
-fn settled_finding(finding: &Finding) -> String {
+fn settled_finding(group: &Group, index: usize, finding: &Finding) -> String {
     let is_fixed = finding.response.as_ref().is_some_and(|response| response.response == Answer::Fixed);
     let state = match (&finding.accepted_as_is_by, &finding.dropped_because, finding.status) {
         (Some(by), _, _) => format!("not resolved; {} accepted the group as it is", data::line(&shown_person(by))),
@@ -368,7 +378,7 @@ fn settled_finding(finding: &Finding) -> String {
         (None, None, FindingStatus::Closed | FindingStatus::Open) if is_fixed => "fix confirmed".to_owned(),
         (None, None, FindingStatus::Closed | FindingStatus::Open) => "ended by its reviewer".to_owned(),
     };
-    let response = finding.response.as_ref().map(|_| format!("; {}", finding_response(finding)));
+    let response = finding.response.as_ref().map(|_| format!("; {}", finding_response(group, index, finding)));
     format!("{}: {state}{}", finding_head(finding), response.unwrap_or_default())
 }
 
@@ -379,7 +389,8 @@ pub(super) fn finding_head(finding: &Finding) -> String {
     format!("{id} [{grade}, {blocking}] {place}: {title} (by {})", finding.raised_by)
 }
 
-pub(super) fn finding_response(finding: &Finding) -> String {
+/// What the author answered, and whether its reviewer refuted it.
+pub(super) fn finding_response(group: &Group, index: usize, finding: &Finding) -> String {
     let Some(response) = &finding.response else { return "no response yet".to_owned() };
     let word = match response.response {
         Answer::Fixed => "fixed",
@@ -387,5 +398,17 @@ pub(super) fn finding_response(finding: &Finding) -> String {
         Answer::Deferred => "deferred",
     };
     let reason = response.reason.as_deref().map(|reason| format!(": {}", data::line(reason)));
-    format!("author's last response: {word}{}", reason.unwrap_or_default())
+    let refuted = finding.response_refuted && finding.status == FindingStatus::Open;
+    let refuted = if refuted { refutation(group, index, finding, response.response) } else { String::new() };
+    format!("author's last response: {word}{}{refuted}", reason.unwrap_or_default())
+}
+
+/// The reviewer insists on a finding that the author answered.
+fn refutation(group: &Group, index: usize, finding: &Finding, response: Answer) -> String {
+    let how = match response {
+        Answer::Rejected => "rejection overruled",
+        Answer::Fixed | Answer::Deferred => "raised again",
+    };
+    let review = group.words.refuted_in.get(&index).map(|number| format!(" in review {number}"));
+    format!("; {how} by {}{}", finding.raised_by, review.unwrap_or_default())
 }
