@@ -828,6 +828,14 @@ impl Workflow {
         noted.into_iter().map(line).collect()
     }
 
+    /// Those that some rule takes for this task.
+    pub(crate) fn status_meanings_for(&self, role: RoleIx, task: Task) -> Vec<(Name, Option<Name>)> {
+        let mut meanings = self.status_meanings(role);
+        let takes = |status: StatusIx| self.rules_of(role, status).any(|rule| rule.speaks_of(task));
+        meanings.retain(|(name, _)| self.status_of(role, name).is_some_and(takes));
+        meanings
+    }
+
     /// Statuses that agents of this role may report, by their declared names.
     pub fn statuses_of(&self, role: RoleIx) -> Vec<Name> {
         let own = self.by_report.range((role, StatusIx(0))..=(role, StatusIx(u16::MAX)));

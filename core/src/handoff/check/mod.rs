@@ -95,7 +95,7 @@ fn check_report_by(
     let mut reader = Reader::new(extracted);
     let role = reader.role(workflow, expect);
     reader.common();
-    let status = reader.status(workflow, role.as_ref());
+    let status = reader.status(workflow, role.as_ref(), expect.task);
     reader.blocked(workflow, expect, role.as_ref(), &status);
     reader.context_present(workflow, expect, role.as_ref());
     reader.paths();
