@@ -453,7 +453,8 @@ fn findings_end_explicitly(command: &Command, event: &Event, before: &State) {
             let ended = match finding.status {
                 FindingStatus::Accepted => old.iter().any(|named| {
                     let same = named.raised_by == was.raised_by && identity(named) == identity(was);
-                    same && tracking.rejections_accepted.contains(&named.id)
+                    let rejected = answered(named, Answer::Rejected) || answered(named, Answer::Deferred);
+                    same && rejected && tracking.rejections_accepted.contains(&named.id)
                 }),
                 FindingStatus::Closed | FindingStatus::Open => {
                     let confirmed = tracking.fixes_confirmed.contains(&was.id);
