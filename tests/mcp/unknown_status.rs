@@ -45,6 +45,38 @@ fn unknown_status_is_returned_twice_across_restarts_before_the_fallback() {
     assert!(team.ask(&["rebuild"]).done()["differences"].as_array().is_none_or(Vec::is_empty));
 }
 
+/// A workflow without a fallback returns the status the same way. After that the handoff is malformed, and evidence of
+/// nothing.
+#[test]
+fn unknown_status_without_a_fallback_is_returned_twice_and_is_then_a_problem() {
+    let team = Team::new("mcp_unknown_without_fallback");
+    let started = team.ask(&["session", "start", "--title", "Add login", "--workflow", "feature"]).done();
+    let session = started["session"].as_str().expect("a session").to_owned();
+    let planner = team.claim(&session, "planner", "-");
+    let more = json!({ "skills_invoked": ["persisting-agent-outputs", "writing-plans"], "summary": "one group",
+        "groups": [{ "id": "LOGIN", "title": "Log in", "domain": "backend" }] });
+    let mut call = json!({ "assignment": planner.assignment, "token": planner.token,
+        "handoff": handoff("planner", "DONE", more.clone()) });
+    let mut client = Client::new(&team, NEWEST);
+    let checked = client.call("check_handoff", json!({ "assignment": call["assignment"], "handoff": call["handoff"] }));
+    assert_eq!(checked["problems"].as_array().map(Vec::len), Some(1), "{checked}");
+    assert_eq!(checked["problems"][0]["code"], "E0380", "{checked}");
+    for _ in 0..2 {
+        let refused = client.refused("report_handoff", call.clone());
+        assert_eq!((&refused["code"], refused["problems"].as_array().map(Vec::len)), (&json!("E0380"), Some(1)));
+        let allowed: Vec<&str> = refused["allowed"].as_array().unwrap().iter().filter_map(Json::as_str).collect();
+        assert_eq!(allowed, ["complete", "needs_clarification", "needs_review", "blocked"], "{refused}");
+        let help = refused["help"].as_str().unwrap();
+        assert!(help.starts_with("usually: `complete` (finished); otherwise: "), "{help}");
+    }
+    let refused = client.refused("report_handoff", call.clone());
+    assert_eq!(refused["code"], "E0227", "{refused}");
+    assert!(!refused.to_string().contains("MERGE_"), "no merge assignment: {refused}");
+    call["handoff"] = handoff("planner", "complete", more);
+    let decided = client.call("report_handoff", call);
+    assert_eq!(decided["next"][0]["role"], "backend-lead", "{decided}");
+}
+
 /// A right status after an unknown one is an ordinary report.
 #[test]
 fn known_status_after_an_unknown_one_is_accepted() {

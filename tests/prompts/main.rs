@@ -1,5 +1,6 @@
 //! Prompts and questions as the real program writes them: what was recorded before reaches its reader.
 
+mod artifacts;
 mod documents;
 mod held;
 mod people;

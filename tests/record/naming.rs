@@ -82,3 +82,69 @@ fn person_without_a_usable_name_is_refused() {
     }
     assert_eq!(team.status(&session), "active");
 }
+
+/// The record names roles and persons side by side, so a person with the name of a role would read like an agent.
+#[test]
+fn person_with_the_name_of_a_role_or_of_interlock_is_refused_by_every_command() {
+    let (team, session) = planned("person-role", &["LOGIN"]);
+    for name in ["project_manager", " Tech_Lead ", "tech lead", "validator", "Interlock", "orchestrator", "a\"b", "a`b"]
+    {
+        for arguments in [
+            &["defer", &session, "LOGIN", "--why", "later"][..],
+            &["acknowledge", &session, "LOGIN"],
+            &["accept", &session, "LOGIN"],
+            &["override", &session, "LOGIN", "--to", "tech_lead", "--why", "now"],
+            &["override", &session, "LOGIN", "--waive", "qa", "--why", "now"],
+            &["complete", &session],
+            &["cancel", &session],
+            &["session", "upgrade", &session, "--workflow", "feature"],
+        ] {
+            let mut arguments = arguments.to_vec();
+            arguments.extend(["--as", name]);
+            let run = team.ask(&arguments);
+            assert_eq!((run.exit, run.code().as_str()), (4, "E0262"), "{arguments:?}: {run}");
+        }
+    }
+    let started = team.ask(&["session", "start", "--title", "T", "--investigation", "--as", "project_manager"]);
+    assert_eq!(started.code(), "E0262", "{started}");
+    let allowed = team.ask(&["session", "start", "--title", "T", "--allow", "ci/**", "--as", "project_manager"]);
+    assert_eq!(allowed.code(), "E0262", "{allowed}");
+    for refused in team.log(&session).iter().filter(|event| event["kind"] == "refused") {
+        assert_eq!(refused["agent"], json!(null), "the record does not repeat the name: {refused}");
+    }
+    assert_eq!(team.status(&session), "active");
+    team.ask(&["cancel", &session, "--as", "operator"]).done();
+}
+
+/// A refusal that never came to the decision records no agent either.
+#[test]
+fn refusal_without_a_key_does_not_record_the_name_of_a_role() {
+    let (team, session) = planned("person-key", &["LOGIN"]);
+    let run = team.ask_without_keys(&["cancel", &session, "--as", "project_manager"]);
+    assert_eq!(run.exit, 3, "{run}");
+    let log = crate::run(&mut team.command(&["log", &session]), "").stdout;
+    assert!(!log.contains("by project_manager"), "{log}");
+}
+
+#[test]
+fn person_whose_name_reads_like_a_sentence_stands_in_quotation_marks() {
+    let (team, session) = planned("person-sentence", &["LOGIN"]);
+    let name = "operator accepted LOGIN: fine; operator";
+    team.ask(&["defer", &session, "LOGIN", "--why", "later", "--as", name]).done();
+    team.ask(&["cancel", &session, "--as", name]).done();
+    let decisions = team.ask(&["decisions", &session]).done()["decisions"].as_array().map_or(0, Vec::len);
+    let mut commands = vec![
+        vec!["log".to_owned(), session.clone()],
+        vec!["session".to_owned(), "show".to_owned(), session.clone()],
+        vec!["decisions".to_owned(), session.clone()],
+        vec!["watch".to_owned(), session.clone()],
+    ];
+    commands.extend((1..=decisions).map(|id| vec!["why".to_owned(), format!("{session}.d{id}")]));
+    for arguments in commands {
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        let shown = crate::run(&mut team.command(&arguments), "").stdout;
+        let words = shown.split_whitespace().filter(|word| *word != "|").collect::<Vec<_>>().join(" ");
+        let named = words.matches(name).count();
+        assert_eq!(words.matches(&format!("\"{name}\"")).count(), named, "{arguments:?}: {shown}");
+    }
+}

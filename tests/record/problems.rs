@@ -169,3 +169,36 @@ fn command_of_a_gate_in_a_wrong_form_is_shown_as_it_has_to_be() {
         assert!(checked.stderr.contains(help) || checked.stdout.contains(help), "{run_text}: {checked}");
     }
 }
+
+/// Several fields can be missing from one object, which is quoted once.
+#[test]
+fn place_of_several_missing_fields_is_quoted_once() {
+    let (team, session) = planned("fields", &["LOGIN"]);
+    let developer = team.claim(&session, "developer", "LOGIN");
+    let run = submit_for_people(&team, &developer, "{ \"agent\": \"developer\" }");
+    assert_eq!(run.exit, 4, "{run}");
+    assert!(run.stderr.contains("is missing: `status`, ") || run.stderr.contains("missing: `"), "{run}");
+    let places: Vec<&str> = run.stderr.lines().filter(|line| line.contains("-->")).collect();
+    let mut once = places.clone();
+    once.dedup();
+    assert_eq!(places, once, "{run}");
+}
+
+#[test]
+fn list_of_what_there_is_stands_once() {
+    let team = Team::new("record-list-once");
+    let session = team.start("Add login");
+    let other = team.start("Tidy the docs");
+    let run = run(&mut team.command(&["session", "show", "zzzz"]), "");
+    assert!(run.stderr.contains(&session) && run.stderr.contains(&other), "{run}");
+    assert_eq!(run.stderr.matches(&other).count(), 1, "{run}");
+}
+
+#[test]
+fn argument_that_cannot_be_understood_is_refused_with_its_code_in_text() {
+    let team = Team::new("record-usage");
+    for arguments in [&["why", "x"][..], &["session", "shwo"], &["answer"], &["log", "--nothing"]] {
+        let run = run(&mut team.command(arguments), "");
+        assert!(run.stderr.starts_with("error[E0402]: "), "{arguments:?}: {run}");
+    }
+}

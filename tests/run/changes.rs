@@ -60,6 +60,15 @@ pub(crate) fn run(yard: &Yard, more: &[&str]) -> (String, Option<i32>, String) {
     (text, output.status.code(), session)
 }
 
+/// A group with nothing to do is no result: a person confirms the end of a session that has no other.
+#[track_caller]
+fn confirm_nothing_completed(yard: &Yard, session: &str) {
+    let shown = yard.json(&["session", "show", session]);
+    assert_eq!(shown["questions"][0]["name"], "nothing_completed", "{shown:#}");
+    yard.json(&["answer", &format!("{session}.q1"), "--option", "confirm", "--as", "ann"]);
+    assert_eq!(yard.json(&["session", "show", session])["status"], "completed");
+}
+
 fn has(statuses: &[String], wanted: &str) -> bool {
     statuses.iter().any(|status| status == wanted)
 }
@@ -175,10 +184,8 @@ else:
 #[test]
 fn group_with_nothing_to_do_completes_when_the_manager_accepts_it() {
     let yard = project("nothing_to_do", DEVELOPER, "say('NOTHING_TO_DO')\n", &[]);
-    let (text, code, session) = run(&yard, &[]);
-    assert_eq!(code, Some(0), "{text}");
-    assert!(text.contains("One: completed") && !text.contains("merged yet"), "{text}");
-    assert!(text.contains(&format!("result   branch interlock/{session}: no file was changed")), "{text}");
+    let (text, _, session) = run(&yard, &[]);
+    confirm_nothing_completed(&yard, &session);
     assert!(text.contains("changes  one: no file was changed; accepted by project_manager"), "{text}");
     let report = yard.json(&["log", &session]).to_string();
     assert!(report.contains("the merge is empty: group `one` changes no file"), "{report}");
@@ -199,8 +206,8 @@ else: say('NOTHING_TO_DO')
 ";
     let played = &["senior_software_engineer", "tech_lead", "project_manager"];
     let yard = project("nothing_to_do_secure", played, body, &[]);
-    let (text, code, session) = run(&yard, &[]);
-    assert_eq!(code, Some(0), "{text}");
+    let (text, _, session) = run(&yard, &[]);
+    confirm_nothing_completed(&yard, &session);
     assert!(text.contains("changes  one: no file was changed; accepted by project_manager"), "{text}");
     let statuses = yard.statuses(&session);
     assert!(has(&statuses, "APPROVED") && has(&statuses, "GROUP_ACCEPTED"), "{statuses:?}");
@@ -311,4 +318,55 @@ fn session_without_an_observed_diff_says_so_where_it_completes() {
     assert_eq!(yard.json(&["complete", session])["changes"], serde_json::json!([sentence]));
     let shown = yard.ask(&["session", "show", session]);
     assert!(String::from_utf8_lossy(&shown.stdout).contains(sentence));
+}
+
+/// A plan cannot call code research: what such a group may change is declared, and everything else is undone.
+#[test]
+fn research_group_that_changes_code_is_sent_back() {
+    let body = "
+if TURN == 1: put('src/b.py'); put('docs/answer.md'); say('READY_FOR_REVIEW')
+else: say('READY_FOR_REVIEW')
+";
+    let yard = project("research_code", &["requirements_engineer"], body, &[]);
+    yard.write("scripted.yaml", &script("{ id: one, title: One, kind: research }", ""));
+    let (text, _, session) = run(&yard, &[]);
+    let back = prompt(&yard, "requirements_engineer", 2);
+    assert!(back.contains("E0620") && back.contains("`kind: research`") && back.contains("src/b.py"), "{back}");
+    assert!(text.contains("one: planned as research by project_manager: done without `qa`"), "{text}");
+    let log = yard.json(&["log", &session]).to_string();
+    assert!(log.contains("docs/answer.md") && !log.contains(r#""path":"src/b.py""#), "{log}");
+}
+
+/// A person may let the group change code. Then it is judged as code.
+#[test]
+fn research_group_whose_code_a_person_allows_is_tested() {
+    let body = "put('src/b.py'); say('READY_FOR_REVIEW')\n";
+    let yard = project("research_allowed", &["requirements_engineer"], body, &[]);
+    yard.write("scripted.yaml", &script("{ id: one, title: One, kind: research }", ""));
+    let (text, code, session) = run(&yard, &["--allow", "src/**"]);
+    assert_eq!(code, Some(0), "{text}");
+    assert!(has(&yard.statuses(&session), "PASS"), "{text}");
+    assert!(!text.contains("planned as research"), "{text}");
+}
+
+#[test]
+fn instructions_for_agents_that_change_are_named() {
+    let body = "put('AGENTS.md'); put('a.txt'); say('READY_FOR_QA')\n";
+    let yard = project("instructions", DEVELOPER, body, &[]);
+    let (text, code, _) = run(&yard, &[]);
+    assert_eq!(code, Some(0), "{text}");
+    assert!(text.contains("instructions for agents were changed: AGENTS.md (added)"), "{text}");
+}
+
+/// Two groups make the same change: the second merge brings nothing, and everyone is told.
+#[test]
+fn merge_of_changes_that_were_merged_before_is_an_exception() {
+    let body = "put('same.txt'); say('READY_FOR_QA')\n";
+    let yard = project("same_change", DEVELOPER, body, &[]);
+    yard.write("scripted.yaml", &script("{ id: one, title: One }, { id: two, title: Two }", ""));
+    let (text, code, session) = run(&yard, &[]);
+    assert_eq!(code, Some(0), "{text}");
+    let told = "its merge changed nothing: the same changes were merged before";
+    assert!(text.contains(told), "{text}");
+    assert!(yard.json(&["session", "show", &session])["exceptions"].to_string().contains(told));
 }

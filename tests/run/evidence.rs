@@ -37,12 +37,16 @@ fn qa_that_never_reports_ends_at_a_person() {
 fn group_with_nothing_to_do_completes_and_the_summary_says_so() {
     let more = "  - { role: developer, says: { status: NOTHING_TO_DO, handoff: { next_agent: null, context: The field is there since May. } } }";
     let yard = yard("nothing_to_do", more);
-    let run = yard.run(&["m.md", "--agents", "scripted"]);
-    assert_eq!(run["status"], "completed", "{run:#}");
-    let text = run["exceptions"][0]["text"].as_str().expect("an exception");
+    let (_, id) = asked(&yard);
+    yard.json(&["answer", &id, "--option", "confirm", "--as", "ann"]);
+    let session = id.split('.').next().expect("a session");
+    assert_eq!(yard.json(&["session", "show", session])["status"], "completed");
+    let exceptions = yard.json(&["complete", session])["exceptions"].clone();
+    assert_eq!(exceptions[0]["text"], "no work was completed; ann confirmed that", "{exceptions:#}");
+    let text = exceptions[1]["text"].as_str().expect("an exception");
     assert!(text.starts_with("nothing to do, reported by developer (The field is there since May.)"), "{text}");
     assert!(text.ends_with("accepted by project_manager"), "{text}");
-    let statuses = yard.statuses(run["session"].as_str().expect("a session"));
+    let statuses = yard.statuses(session);
     assert!(!statuses.contains(&"PASS".to_owned()), "there is nothing to test: {statuses:?}");
 }
 

@@ -275,13 +275,16 @@ fn id_of_a_finding_that_this_review_ends_may_be_used_again() {
 }
 
 #[test]
-fn accepted_rejection_of_a_finding_that_was_not_rejected_is_recorded_as_such() {
-    let answers = json!([answer(2, "fixed"), answer(3, "rejected")]);
-    let name = "accepted_rejection_of_a_finding_that_was_not_rejected_is_recorded_as_such";
-    let (team, s) = reviewed(name, 3, answers);
+fn accepted_rejection_of_an_unanswered_finding_leaves_it_open() {
+    let answers = json!([answer(2, "fixed"), answer(3, "rejected"), answer(4, "deferred")]);
+    let (team, s) = reviewed("accepted_rejection_of_an_unanswered_finding_leaves_it_open", 4, answers);
     let holder = team.claim(&s, "tech_lead", "AUTH");
-    let accepts = json!({ "iteration_tracking": { "iteration": 2, "rejections_accepted": ["R1", "R2", "R3", "R9"] } });
-    let decided = team.report(&holder, "APPROVED", accepts).done();
+    let all = json!({ "iteration": 2, "rejections_accepted": ["R1", "R2", "R3", "R4", "R9"] });
+    let error = team.report(&holder, "APPROVED", json!({ "iteration_tracking": &all })).json()["error"].clone();
+    assert_eq!(error["code"], "E0311", "{error:#}");
+    assert_eq!(error["message"], "`review` cannot pass: 1 blocking finding is open: R1");
+    let goes_back = json!({ "issues": [issue(1)], "iteration_tracking": all });
+    let decided = team.report(&holder, "CHANGES_REQUESTED", goes_back).done();
     let warnings = decided["warnings"].to_string();
     for text in [
         "names R1, and its author did not answer it",
@@ -290,8 +293,8 @@ fn accepted_rejection_of_a_finding_that_was_not_rejected_is_recorded_as_such() {
     ] {
         assert!(warnings.contains(text), "{text}: {warnings}");
     }
-    assert!(!warnings.contains("R3"), "{warnings}");
-    assert_eq!(statuses(&team, &s), ["accepted", "accepted", "accepted"]);
+    assert!(!warnings.contains("R3") && !warnings.contains("R4"), "{warnings}");
+    assert_eq!(statuses(&team, &s), ["open", "closed", "accepted", "accepted"]);
 }
 
 #[test]

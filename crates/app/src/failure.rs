@@ -217,13 +217,21 @@ impl Failure {
         text
     }
 
+    /// The help is the same list already, or there is nothing to list.
+    fn help_lists_allowed(&self) -> bool {
+        let mut sorted: Vec<&str> = self.more.allowed.iter().map(String::as_str).collect();
+        sorted.sort_unstable();
+        sorted.dedup();
+        self.advice().ends_with(&sorted.join(", "))
+    }
+
     /// What stands under the message: reasons and problems without a place by their codes, and what is allowed.
     fn notes(&self) -> Vec<(String, String)> {
         let problems = group_problems(&self.more.problems).into_iter().map(|group| (group.first.code, group.message()));
         let problems = problems.filter(|(_, message)| *message != self.message);
         let problems = problems.map(|(code, message)| (code.to_string(), message));
         let reasons = self.more.reasons.iter().map(|reason| (reason.code.to_string(), reason.text.to_string()));
-        let allowed = Some(self.more.allowed.join(", ")).filter(|allowed| !allowed.is_empty());
+        let allowed = Some(self.more.allowed.join(", ")).filter(|_| !self.help_lists_allowed());
         problems.chain(reasons).chain(allowed.map(|allowed| ("allowed".to_owned(), allowed))).collect()
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use interlock_core::decision::{Action, Decision};
 use interlock_core::event::{Cause, Change, Event, Refusal, RefusedProblem};
 use interlock_core::id::{AssignmentId, Digest, GateRunId, Name, QuestionId};
-use interlock_core::naming::shown_status;
+use interlock_core::naming::{shown_person, shown_status};
 use interlock_core::state::{End, SessionStatus};
 use serde_json::{Value as Json, json};
 
@@ -167,13 +167,17 @@ impl Narrator {
                 let less: Vec<&str> = dropped.iter().map(Name::as_str).collect();
                 let chosen = match by {
                     Some(by) if !less.is_empty() => {
-                        format!("; {by} chose a workflow that demands less than the project's: {}", less.join("; "))
+                        format!(
+                            "; {by} chose a workflow that demands less than the project's: {}",
+                            less.join("; "),
+                            by = shown_person(by)
+                        )
                     }
                     Some(_) | None => String::new(),
                 };
                 format!("session started with workflow {workflow}: {title}{chosen}")
             }
-            Cause::Planned { by } => format!("{by} added groups to the plan"),
+            Cause::Planned { by } => format!("{by} added groups to the plan", by = shown_person(by)),
             Cause::Claimed { assignment, via, .. } => {
                 let via = via.as_ref().map_or(String::new(), |via| format!(" ({via})"));
                 format!("{} started work on {assignment}{via}", self.holder(*assignment))
@@ -185,7 +189,7 @@ impl Narrator {
                 let note = note.as_ref().map_or(String::new(), |note| format!(": {note}"));
                 format!("the attempt of {} was lost, {status}{note}", self.holder(*assignment))
             }
-            Cause::Merged { assignment, status, conflicts } => {
+            Cause::Merged { assignment, status, conflicts, .. } => {
                 let files = conflicting_files(conflicts);
                 match self.holders.get(assignment) {
                     Some((role, Some(group))) => format!("merge of {group} (work of {role}): {status}{files}"),
@@ -196,9 +200,11 @@ impl Narrator {
             Cause::Answered { question, option, text, by } => {
                 let answer = option.iter().chain(text).map(Name::as_str).collect::<Vec<_>>().join(": ");
                 match self.questions.get(question) {
-                    Some((name, Some(group))) => format!("{by} answered {name} for {group}: {answer}"),
-                    Some((name, None)) => format!("{by} answered {name}: {answer}"),
-                    None => format!("{by} answered {question}: {answer}"),
+                    Some((name, Some(group))) => {
+                        format!("{by} answered {name} for {group}: {answer}", by = shown_person(by))
+                    }
+                    Some((name, None)) => format!("{by} answered {name}: {answer}", by = shown_person(by)),
+                    None => format!("{by} answered {question}: {answer}", by = shown_person(by)),
                 }
             }
             Cause::GateFinished { run, gate, passed, output, .. } => {
@@ -209,15 +215,19 @@ impl Narrator {
                     false => format!("gate {gate}{group} failed{}", failure_of(output)),
                 }
             }
-            Cause::Deferred { group, why, by } => format!("{by} deferred {group}: {why}"),
-            Cause::Acknowledged { group, by } => format!("{by} acknowledged that {group} is deferred"),
-            Cause::Overridden { group, to, why, by } => format!("{by} moved {group} to {to}: {why}"),
-            Cause::Waived { group, evidence, why, by } => {
-                format!("{by} waived {evidence} for this tree of {group}: {why}")
+            Cause::Deferred { group, why, by } => format!("{by} deferred {group}: {why}", by = shown_person(by)),
+            Cause::Acknowledged { group, by } => {
+                format!("{by} acknowledged that {group} is deferred", by = shown_person(by))
             }
-            Cause::Accepted { group, by } => format!("{by} accepted {group}"),
-            Cause::CompletionAsked { by } => format!("{by} asked for completion"),
-            Cause::Cancelled { by } => format!("{by} cancelled the session"),
+            Cause::Overridden { group, to, why, by } => {
+                format!("{by} moved {group} to {to}: {why}", by = shown_person(by))
+            }
+            Cause::Waived { group, evidence, why, by } => {
+                format!("{by} waived {evidence} for this tree of {group}: {why}", by = shown_person(by))
+            }
+            Cause::Accepted { group, by } => format!("{by} accepted {group}", by = shown_person(by)),
+            Cause::CompletionAsked { by } => format!("{by} asked for completion", by = shown_person(by)),
+            Cause::Cancelled { by } => format!("{by} cancelled the session", by = shown_person(by)),
             Cause::LeaseExpired { assignment, holder_gone: true } => {
                 format!("{} was cut short; {assignment} can be claimed again", self.holder(*assignment))
             }
@@ -231,11 +241,11 @@ impl Narrator {
                 } else {
                     format!("; it demands less: {}", dropped.join("; "))
                 };
-                format!("{by} moved the session from {from} to workflow {workflow} {to}{less}")
+                format!("{by} moved the session from {from} to workflow {workflow} {to}{less}", by = shown_person(by))
             }
             Cause::Allowed { paths, by } => {
                 let paths: Vec<&str> = paths.iter().map(Name::as_str).collect();
-                format!("{by} allowed protected paths: {}", paths.join(", "))
+                format!("{by} allowed protected paths: {}", paths.join(", "), by = shown_person(by))
             }
             Cause::Sighted(sighting) => format!("hook {} of {} was seen", sighting.hook, sighting.client),
             Cause::Refused(refusal) => {
@@ -256,7 +266,7 @@ impl Narrator {
                 status.as_deref().unwrap_or("a handoff without a status")
             );
         }
-        let by = refusal.by.as_ref().map_or(String::new(), |by| format!(" by {by}"));
+        let by = refusal.by.as_ref().map_or(String::new(), |by| format!(" by {by}", by = shown_person(by)));
         let about = refusal.about.as_ref();
         let about = about.map_or(String::new(), |about| format!(" for {}", self.subject(about)));
         format!("{}{by}{about}", refusal.command)
@@ -368,7 +378,10 @@ pub fn summary(data: &Json) -> String {
     for name in
         ["title", "group", "status", "command", "code", "option", "text", "why", "message", "by", "client", "hook"]
     {
-        parts.extend(Some(said(name)).filter(|text| !text.is_empty()).map(str::to_owned));
+        parts.extend(Some(said(name)).filter(|text| !text.is_empty()).map(|text| match name {
+            "by" => shown_person(text).into_owned(),
+            _ => text.to_owned(),
+        }));
     }
     if let Some(action) = data["decision"]["action"].as_str() {
         let next = data["decision"]["next"].as_array();

@@ -99,6 +99,7 @@ pages! {
     E0255 UnstatedFact
     E0260 ReservedId
     E0261 TextTooLong
+    E0262 PersonName
     E0301 NoSession
     E0302 SessionExists
     E0303 SessionEnded

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use interlock_core::code::Code;
 use interlock_core::id::Name;
+use interlock_core::naming;
 use interlock_core::watch::Via;
 
 use interlock_engine::Engine;
@@ -150,6 +151,7 @@ pub fn keyring() -> Result<Keyring, Failure> {
 /// The name of the person at the keyboard.
 pub fn person(named: Option<&str>) -> Name {
     // Services and containers often set only one of them.
-    let user = || ["USER", "LOGNAME"].iter().find_map(|name| env::var(name).ok().filter(|user| !user.is_empty()));
+    let usable = |user: &String| naming::check_person(user).is_none();
+    let user = || ["USER", "LOGNAME"].iter().find_map(|name| env::var(name).ok().filter(usable));
     Name::from(named.map(str::to_owned).or_else(user).unwrap_or_else(|| "operator".to_owned()))
 }

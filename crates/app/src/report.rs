@@ -1,6 +1,6 @@
 //! Problems as people read them: what, where, the line itself, and what to do.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io;
 use std::ops::Range;
 
@@ -25,14 +25,11 @@ pub fn sort(problems: &mut [Problem]) {
 pub fn problems(problems: &[Problem], sources: &Sources) -> Text {
     let mut text = Text::default();
     let mut lines = Lines::new(sources);
-    let mut told = BTreeSet::new();
-    for group in group_problems(problems) {
-        // What a code says of itself is worth reading once.
-        let general = told.insert(group.first.code).then(|| group.first.code.help());
-        one(&mut text, &group, (&[], general), &mut lines);
+    let groups = group_problems(problems);
+    for group in &groups {
+        one(&mut text, group, &[], &mut lines);
         text.push("\n");
     }
-    let groups = group_problems(problems);
     let errors = groups.iter().filter(|group| group.first.is_error()).count();
     let warnings = groups.len() - errors;
     let counted: Vec<String> = [(errors, "error"), (warnings, "warning")]
@@ -49,33 +46,31 @@ pub fn problems(problems: &[Problem], sources: &Sources) -> Text {
 
 /// One problem without a place, and what belongs to it: each note has a name and a text.
 pub(crate) fn problem(text: &mut Text, problem: &Problem, notes: &[(String, String)]) {
-    let group = ProblemGroup { first: problem, others: Vec::new() };
-    one(text, &group, (notes, None), &mut Lines::new(&Sources::default()));
+    let group = ProblemGroup::alone(problem);
+    one(text, &group, notes, &mut Lines::new(&Sources::default()));
 }
-
-/// The notes that belong to it, and the help for a problem that has none of its own.
-type Beside<'a> = (&'a [(String, String)], Option<&'a str>);
 
 /// How many lines of the source one mistake shows. Of the others it shows the place only.
 const QUOTED_PLACES: usize = 5;
 
-fn one(text: &mut Text, group: &ProblemGroup<'_>, (notes, general): Beside<'_>, lines: &mut Lines<'_>) {
+fn one(text: &mut Text, group: &ProblemGroup<'_>, notes: &[(String, String)], lines: &mut Lines<'_>) {
     let problem = group.first;
     let level = level_of(problem);
-    let title = level.primary_title(sanitise::line(&group.message()).into_owned()).id(problem.code.number());
+    let title = level.clone().primary_title(sanitise::line(&group.message()).into_owned()).id(problem.code.number());
     text.push_rendered(&renderer().render(&[Group::with_title(title)]));
     text.push("\n");
     let mut indent = 1;
-    for (index, member) in group.members().enumerate() {
-        let Some(place) = &member.at else { continue };
-        let element = member.subject.as_ref().filter(|_| !group.others.is_empty()).map(|own| own.element.as_str());
-        let quoted = show_place(text, (place, level_of(member)), element, index < QUOTED_PLACES, lines);
-        indent = indent.max(quoted);
+    let places = places_of(group);
+    for (index, (place, elements)) in places.iter().enumerate() {
+        // The message names every element already.
+        let elements = Some(elements.join(", ")).filter(|elements| places.len() > 1 && !elements.is_empty());
+        let quotes = index < QUOTED_PLACES;
+        indent = indent.max(show_place(text, (place, level.clone()), elements.as_deref(), quotes, lines));
     }
     let field = problem.field.as_deref().filter(|field| group.others.is_empty() && !problem.message.contains(field));
     let field = field.filter(|_| problem.subject.is_none()).map(|field| ("field", field));
     let notes = notes.iter().map(|(name, note)| (name.as_str(), note.as_str()));
-    let help = problem.help.as_deref().or(general).map(|help| ("help", help));
+    let help = group.help.map(|help| ("help", help));
     for (name, note) in field.into_iter().chain(notes).chain(help) {
         text.put(" ".repeat(indent + 1));
         text.paint(GUTTER, "=");
@@ -90,6 +85,22 @@ fn one(text: &mut Text, group: &ProblemGroup<'_>, (notes, general): Beside<'_>, 
             }
         }
     }
+}
+
+/// Each place once, with the elements that have the problem there: several fields can be missing from one object.
+fn places_of<'g>(group: &ProblemGroup<'g>) -> Vec<(&'g Place, Vec<&'g str>)> {
+    let mut places: Vec<(&Place, Vec<&str>)> = Vec::new();
+    let mut known: BTreeMap<&Place, usize> = BTreeMap::new();
+    for member in group.members() {
+        let Some(place) = &member.at else { continue };
+        let index = *known.entry(place).or_insert(places.len());
+        if index == places.len() {
+            places.push((place, Vec::new()));
+        }
+        let element = member.subject.as_ref().map(|own| own.element.as_str());
+        places[index].1.extend(element);
+    }
+    places
 }
 
 /// Where it is, and the line itself. Returns how wide the numbers of lines are.

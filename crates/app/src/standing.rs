@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use interlock_core::id::{Digest, Name, QuestionId};
+use interlock_core::naming::shown_person;
 use interlock_core::state::{
     CompletionException, End, GateRun as Awaited, Group, GroupStatus, Progress, Session, State,
 };
@@ -245,13 +246,13 @@ pub fn text(live: &Live, workflow: &Workflow, pinned: &Pinned, briefs: &Briefs) 
         text.line(format_args!("settings {}", sanitise::line(&settings.join(" "))));
     }
     for allowed in state.session.iter().flat_map(|session| &session.allowed) {
-        let allowed = format!("protected paths allowed by {}: {}", allowed.by, allowed.pattern);
+        let allowed = format!("protected paths allowed by {}: {}", shown_person(&allowed.by), allowed.pattern);
         text.line(sanitise::line(&allowed));
     }
     for upgrade in &state.upgrades {
         let (from, to) = (upgrade.from.to_string(), upgrade.to.to_string());
         let (from, to) = (from.get(..12).unwrap_or(&from), to.get(..12).unwrap_or(&to));
-        text.line(format_args!("  moved by {} from {from} to {to}", sanitise::line(&upgrade.by)));
+        text.line(format_args!("  moved by {} from {from} to {to}", sanitise::line(&shown_person(&upgrade.by))));
         for requirement in &upgrade.dropped {
             text.line(format_args!("    dropped: {}", sanitise::line(requirement)));
         }
@@ -340,8 +341,10 @@ fn deferral(group: &Group) -> Option<Json> {
 
 fn deferral_line(group: &Group) -> Option<String> {
     let Progress::Ended(End::Deferred { why, by, acknowledged }) = &group.progress else { return None };
-    let state = acknowledged.as_ref().map_or("not acknowledged".to_owned(), |name| format!("acknowledged by {name}"));
-    Some(format!("deferred by {by}, {state}: {why}"))
+    let state = acknowledged
+        .as_ref()
+        .map_or("not acknowledged".to_owned(), |name| format!("acknowledged by {}", shown_person(name)));
+    Some(format!("deferred by {by}, {state}: {why}", by = shown_person(by)))
 }
 
 /// The groups that no command of Interlock checks, on one line: most plans that forget checks forget all of them.

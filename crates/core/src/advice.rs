@@ -109,6 +109,7 @@ impl Code {
             Code::NotAReview => "raise findings in a report whose status is a review's",
             Code::ReservedId => "choose another id, such as `LOGIN` or `api-2`",
             Code::TextTooLong => "write one short line; put details into the mission or `handoff.context`",
+            Code::PersonName => "use another name: `--as NAME`",
 
             Code::FilesNotChanged => "name the files that the diff has, or make the changes that the handoff names",
             Code::FilesNotClaimed => "name every file that was changed, and undo what was not meant",

@@ -115,6 +115,7 @@ codes! {
     E0255 UnstatedFact          "a field is set, but not the fact that decides what happens with it"
     E0260 ReservedId            "a group cannot have this id"
     E0261 TextTooLong           "a title, a name or a reason is empty or too long"
+    E0262 PersonName            "a person cannot have this name"
 
     E0301 NoSession             "the session has not been started"
     E0302 SessionExists         "the session has been started already"

@@ -70,6 +70,12 @@ impl Command {
         }
     }
 
+    /// Every person that the command names for the record.
+    pub fn persons(&self) -> impl Iterator<Item = &Name> {
+        let allowing = if let Command::Start(start) = self { start.allow.as_ref() } else { None };
+        self.person().into_iter().chain(allowing.map(|allow| &allow.by))
+    }
+
     /// The text that a person must write for the record, and its name in messages.
     pub fn words(&self) -> Option<(&'static str, &Name)> {
         match self {

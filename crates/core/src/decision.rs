@@ -47,6 +47,9 @@ pub struct Next {
     pub group: Option<Name>,
     pub attempt: u32,
     pub model: Option<Name>,
+    /// Reasons of the decision that are about this assignment only: overrides, and the entry that began its group.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub because: Vec<Name>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -123,6 +123,9 @@ pub enum Cause {
         /// Files in conflict, where the merge conflicts.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         conflicts: Vec<Name>,
+        /// Everything in it was merged before.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        empty: bool,
     },
     Answered {
         question: QuestionId,
@@ -278,6 +281,9 @@ pub enum Change {
         /// The decision on the report that planned the group, where a later answer starts it.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         reported: Option<DecisionId>,
+        /// Who planned it.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        by: Option<Name>,
     },
     /// The groups wait for their turn at this stage.
     Staged {
@@ -385,6 +391,11 @@ pub enum Change {
     },
     PassesLapsed {
         group: Name,
+    },
+    /// A later report on the same tree took this evidence back.
+    PassVoided {
+        group: Name,
+        name: Name,
     },
     /// The author states that nothing has to change.
     NothingToDo {

@@ -7,6 +7,7 @@ use std::borrow::Cow;
 
 use crate::code::Code;
 use crate::problem::Problem;
+use crate::workflow::Workflow;
 
 pub const LONGEST_GROUP_ID: usize = 64;
 /// In characters. Titles are shown in one line of a table.
@@ -18,6 +19,28 @@ pub const LONGEST_STATUS: usize = 200;
 
 /// Words that Interlock itself prints where a group could stand, and git's own name for the current commit.
 const RESERVED: [&str; 4] = ["session", "interlock", "integration", "head"];
+/// Names in the record that stand for Interlock itself, and the words that its own sentences begin with.
+const NOT_PERSONS: [&str; 17] = [
+    "interlock",
+    "validator",
+    "orchestrator",
+    "session",
+    "group",
+    "gate",
+    "merge",
+    "hook",
+    "route",
+    "rule",
+    "question",
+    "decision",
+    "refused",
+    "the",
+    "nobody",
+    "spawner",
+    "system",
+];
+/// Characters that could end the quotation marks around a name.
+pub const QUOTES: [char; 12] = ['"', '`', '\u{b4}', '«', '»', '‹', '›', '“', '”', '„', '‟', '＂'];
 /// Device names of Windows. They are taken with every extension: `nul.txt` is the device as well.
 const DEVICES: [&str; 4] = ["con", "prn", "aux", "nul"];
 /// Device names of Windows that end with a digit from 1 to 9.
@@ -57,14 +80,50 @@ pub fn check_title(title: &str) -> Option<Problem> {
     check_length("title", title, LONGEST_TITLE)
 }
 
-/// Why this cannot be the name of a person.
+/// Why this cannot be the name of a person, whatever the workflow is.
 pub fn check_person(name: &str) -> Option<Problem> {
     if !has_words(name) {
         return Some(
             Problem::new(Code::TextTooLong, "the name of a person is empty").help("name the person: --as NAME"),
         );
     }
+    if name.contains(QUOTES) {
+        return Some(refuse_person(name, "it contains a quotation mark"));
+    }
+    if NOT_PERSONS.contains(&person_key(name).as_str()) {
+        return Some(refuse_person(name, "Interlock uses this word itself"));
+    }
     check_length("name of a person", name, LONGEST_PERSON)
+}
+
+/// Why this cannot be the name of a person in a session of this workflow. The record names roles and persons side by side,
+/// so a person with the name of a role would read like an agent.
+pub fn check_person_in(workflow: &Workflow, name: &str) -> Option<Problem> {
+    let key = person_key(name);
+    let is_role = || workflow.roles.iter().any(|role| person_key(&role.name) == key);
+    check_person(name).or_else(|| is_role().then(|| refuse_person(name, "it is a role of the workflow")))
+}
+
+fn refuse_person(name: &str, reason: &str) -> Problem {
+    let shown: String = name.trim().chars().filter(|c| !QUOTES.contains(c)).collect();
+    let message = format!("`{}` cannot be the name of a person: {reason}", shorten(&shown));
+    Problem::new(Code::PersonName, message)
+}
+
+/// Names with the same key read alike. Neither case nor separators make a difference.
+fn person_key(name: &str) -> String {
+    name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+/// The name of a person, a role or a client, for a sentence. A name that is not one plain word stands in quotation marks,
+/// so that it cannot go on with the sentence. Names of roles are plain words.
+pub fn shown_person(name: &str) -> Cow<'_, str> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | '@' | '\'');
+    if !name.is_empty() && name.chars().all(is_plain) {
+        return Cow::Borrowed(name);
+    }
+    let inner: String = name.chars().filter(|c| !QUOTES.contains(c)).collect();
+    Cow::Owned(format!("\"{inner}\""))
 }
 
 /// Why this cannot be the reason of a person, or another text that must say something.
@@ -174,6 +233,27 @@ mod tests {
         for text in ["x", " 7 ", "日本"] {
             assert_eq!(check_words("reason", text), None, "{text:?}");
         }
+    }
+
+    #[test]
+    fn name_of_a_person_that_reads_like_interlock_or_ends_its_quotes_is_refused() {
+        for name in ["operator", "ann", "Ann Example", "o'neil", "ann@example.org", "José", "operators"] {
+            assert_eq!(check_person(name), None, "{name}");
+        }
+        for name in ["interlock", " Interlock\t", "VALIDATOR", "Orchestrator", "session", "a\"b", "a`b", "“ann”"] {
+            let problem = check_person(name);
+            assert_eq!(problem.map(|problem| problem.code), Some(Code::PersonName), "{name}");
+        }
+    }
+
+    #[test]
+    fn shown_person_cannot_go_on_with_a_sentence() {
+        assert_eq!(shown_person("ann"), "ann");
+        assert_eq!(shown_person("project_manager"), "project_manager");
+        assert_eq!(shown_person("operator accepted B: fine; operator"), "\"operator accepted B: fine; operator\"");
+        assert_eq!(shown_person("ann\" accepted B; \"bob"), "\"ann accepted B; bob\"");
+        assert_eq!(shown_person("ann."), "ann.");
+        assert_eq!(shown_person("ann:"), "\"ann:\"");
     }
 
     #[test]

@@ -22,6 +22,12 @@ pub struct ObservedChanges {
     /// Files that this turn changed and that the handoff does not name, where it names any.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub unclaimed: Vec<Name>,
+    /// Files that the group's flags do not let it change, at most [`ObservedChanges::MOST_OUTSIDE`].
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub outside: Vec<Name>,
+    /// The work was merged with this report, and everything in it was merged before.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub merge_is_empty: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,6 +40,9 @@ pub struct ChangedFile {
     /// A gate runs it, or reads its commands from it.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub gate: bool,
+    /// Agents read it as instructions: `AGENTS.md` and the like.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub instructions: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,15 +68,19 @@ impl ObservedChanges {
     pub const MOST_FILES: usize = 500;
     /// Names of unclaimed files that a report keeps.
     pub const MOST_UNCLAIMED: usize = 20;
+    /// Names of files outside of the group's limit that a report keeps.
+    pub const MOST_OUTSIDE: usize = 20;
 
     /// The work differs from its base in no file.
     pub fn is_empty(&self) -> bool {
         self.files.is_empty() && self.omitted == 0
     }
 
-    /// Existing tests and files of gates that the work modifies or deletes. New ones are not listed: they weaken nothing.
+    /// Existing tests and files of gates that the work modifies or deletes, and instructions for agents. New tests are not
+    /// listed: they weaken nothing. New instructions are, because the next agent obeys them.
     pub fn changed_tests(&self) -> impl Iterator<Item = &ChangedFile> {
-        self.files.iter().filter(|file| (file.test || file.gate) && file.change != FileChange::Added)
+        let judges = |file: &ChangedFile| (file.test || file.gate) && file.change != FileChange::Added;
+        self.files.iter().filter(move |file| judges(file) || file.instructions)
     }
 }
 
@@ -88,6 +101,9 @@ pub struct GroupDiff {
     /// Phases in which the tree changed.
     #[serde(skip_serializing_if = "BTreeSet::is_empty", default)]
     pub changed_in: BTreeSet<Name>,
+    /// Files that the group's flags do not let it change, at most [`ObservedChanges::MOST_OUTSIDE`].
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub outside: Vec<Name>,
 }
 
 impl GroupDiff {
@@ -110,6 +126,7 @@ impl GroupDiff {
             tests: observed.changed_tests().take(Self::MOST_TESTS).cloned().collect(),
             tests_omitted: u32::try_from(count.saturating_sub(Self::MOST_TESTS)).unwrap_or(u32::MAX),
             changed_in,
+            outside: observed.outside.clone(),
         }
     }
 

@@ -1,6 +1,6 @@
 //! What is wrong with a file or a handoff, where, and how to mend it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
@@ -136,12 +136,19 @@ impl Problem {
 pub struct ProblemGroup<'a> {
     pub first: &'a Problem,
     pub others: Vec<&'a Problem>,
+    /// The help to show with it: its own, or that of its code where no group before it has shown that.
+    pub help: Option<&'a str>,
 }
 
 /// How many elements a message names. The places of the others are listed below it.
 const NAMED_ELEMENTS: usize = 12;
 
 impl<'a> ProblemGroup<'a> {
+    /// A problem that stands alone. Only its own help is shown with it.
+    pub fn alone(problem: &'a Problem) -> Self {
+        Self { first: problem, others: Vec::new(), help: problem.help.as_deref() }
+    }
+
     pub fn members(&self) -> impl Iterator<Item = &'a Problem> {
         std::iter::once(self.first).chain(self.others.iter().copied())
     }
@@ -166,6 +173,8 @@ pub fn group_problems(problems: &[Problem]) -> Vec<ProblemGroup<'_>> {
     let mut groups: Vec<ProblemGroup<'_>> = Vec::new();
     // A handoff can have thousands of problems, so groups are found by their key.
     let mut known: BTreeMap<_, usize> = BTreeMap::new();
+    // What a code says in general is worth reading once.
+    let mut said: BTreeSet<Code> = BTreeSet::new();
     for problem in problems {
         let predicate = problem.subject.as_ref().map(|subject| subject.predicate.as_str());
         let message = predicate.unwrap_or(&problem.message);
@@ -174,7 +183,9 @@ pub fn group_problems(problems: &[Problem]) -> Vec<ProblemGroup<'_>> {
             Some(group) => group.others.push(problem),
             None => {
                 known.insert(key, groups.len());
-                groups.push(ProblemGroup { first: problem, others: Vec::new() });
+                let general = || said.insert(problem.code).then(|| problem.code.help());
+                let help = problem.help.as_deref().or_else(general);
+                groups.push(ProblemGroup { first: problem, others: Vec::new(), help });
             }
         }
     }

@@ -11,10 +11,15 @@ pub fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, candidate)| candidate)
 }
 
+/// A help line for what was most likely meant.
+pub fn meant(near: &str) -> String {
+    format!("did you mean `{near}`?")
+}
+
 /// A help line for a name that nothing has: the nearest one, or all there are.
 pub fn help<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str> + Clone) -> Option<String> {
     if let Some(near) = closest(word, candidates.clone()) {
-        return Some(format!("did you mean `{near}`?"));
+        return Some(meant(near));
     }
     let mut all: Vec<&str> = candidates.into_iter().collect();
     all.sort_unstable();
@@ -22,7 +27,13 @@ pub fn help<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str> + Clon
     match all.len() {
         0 => None,
         1..=24 => Some(format!("there is: {}", all.join(", "))),
-        more => Some(format!("there are {more}, among them: {}", all.get(..12).unwrap_or_default().join(", "))),
+        more => {
+            // Those most like the word come first: the one that was meant is hardly the first by its name.
+            let word = word.to_lowercase();
+            let likeness = |name: &str| strsim::jaro_winkler(&word, &name.to_lowercase());
+            all.sort_by(|a, b| likeness(b).total_cmp(&likeness(a)));
+            Some(format!("there are {more}, among them: {}", all.get(..12).unwrap_or_default().join(", ")))
+        }
     }
 }
 

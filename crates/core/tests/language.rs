@@ -276,3 +276,88 @@ fn excuse_that_nothing_accepts_is_an_error() {
     assert!(broken(done, "DONE: { spawn: lead, excuses: [review] }").contains(&"E0150"));
     assert!(broken(done, "DONE: { respawn: self, loop: review, excuses: [review] }").contains(&"E0121"));
 }
+
+/// The messages and helps of a file with a mistake.
+fn advice(from: &str, to: &str) -> Vec<(&'static str, String)> {
+    assert!(SOUND.contains(from), "{from}");
+    let loaded = load("t.yaml", &SOUND.replace(from, to), &|_| None);
+    loaded
+        .problems
+        .iter()
+        .map(|problem| (problem.code.number(), format!("{}: {}", problem.message, problem.advice())))
+        .collect()
+}
+
+/// With phases: `review` goes back while its loop measures something.
+const PHASED: &str = r#"
+workflow: phased
+language: 1
+roles:
+  planner: {}
+  maker: { is: [author] }
+  critic: {}
+phases:
+  - { phase: plan, role: planner, per: session, plans: groups }
+  - { phase: build, role: maker }
+  - { phase: review, role: critic, rework: { goto: build, loop: review } }
+loops:
+  review: { measure: blocking_findings, escalate_at: { iteration: 5, no_progress: 2 } }
+completion:
+  group: { needs: [] }
+"#;
+
+fn phased(from: &str, to: &str) -> Vec<&'static str> {
+    assert!(PHASED.contains(from), "{from}");
+    let errors = load("t.yaml", &PHASED.replace(from, to), &|_| None).problems;
+    errors.iter().filter(|problem| problem.is_error()).map(|problem| problem.code.number()).collect()
+}
+
+#[test]
+fn measure_that_is_stated_but_wrong_is_reported_once() {
+    assert_eq!(phased("language", "language"), [""; 0]);
+    assert_eq!(phased("measure: blocking_findings", "measure: blocking_finding"), ["E0129"]);
+    assert_eq!(phased("measure: blocking_findings", "mesure: blocking_findings"), ["E0104"]);
+    assert_eq!(phased("measure: blocking_findings", "measure: [a, b]"), ["E0105"]);
+    let whole = "review: { measure: blocking_findings, escalate_at: { iteration: 5, no_progress: 2 } }";
+    assert_eq!(phased(whole, "review: five"), ["E0105"]);
+    assert_eq!(phased(whole, "review: [5]"), ["E0105"]);
+    assert_eq!(phased("escalate_at: { iteration: 5, no_progress: 2 }", "escalate_at: 5"), ["E0105"]);
+    assert_eq!(phased(whole, "review: 5"), ["E0129"], "no measure is stated here");
+}
+
+#[test]
+fn value_of_a_wrong_shape_is_answered_with_the_right_one() {
+    let lint = "lint: { run: [make, lint], fail: { respawn: author, loop: review } }";
+    for (from, to, shape) in [
+        ("run: [make, lint]", "run: \"\"", r#"`run: ["npm", "test"]`"#),
+        ("run: [make, lint]", "run: \"  \"", r#"`run: ["npm", "test"]`"#),
+        ("run: [make, lint]", "run: []", r#"["npm", "test"]"#),
+        ("run: [make, lint]", "run: { cmd: npm }", r#"["npm", "test"]"#),
+        (lint, "lint: npm test", r#"{ run: ["npm", "test"]"#),
+        ("escalate_at: { iteration: 3 }", "escalate_at: 5", "{ iteration: 5, no_progress: 2 }"),
+        ("begin: { spawn: lead }", "begin: lead", "{ spawn: ROLE }"),
+        ("settings: { mode: [a, b] }", "settings: mode", "{ NAME: [NAME] }"),
+        ("  planning: 5", "  planning: [5]", "escalate_at: { iteration: 5"),
+        (
+            "group: { needs: [merge, review], gates: [lint, planned] }",
+            "group: merge",
+            "{ needs: [NAME], gates: [GATE] }",
+        ),
+        ("gates: [lint, planned] }", "gates: [lint, planned], changes: yes }", "`required`"),
+        ("is: [author]", "is: { author: true }", "`NAME`"),
+        ("  maker: { is: [author], escalates_to: lead }", "  maker: author", "{ is: author, escalates_to: ROLE }"),
+    ] {
+        let found = advice(from, to);
+        assert!(found.iter().any(|(code, text)| *code == "E0105" && text.contains(shape)), "{to}: {found:?}");
+    }
+    let rework = PHASED.replace("rework: { goto: build, loop: review }", "rework: build");
+    let problems = load("t.yaml", &rework, &|_| None).problems;
+    assert!(problems.iter().any(|problem| problem.advice().contains("{ goto: PHASE, loop: LOOP }")), "{problems:?}");
+}
+
+#[test]
+fn unknown_key_of_an_entry_lists_the_usual_keys_first() {
+    let found = advice("fail: { respawn: author, loop: review } }\n  planned", "fail: { zebra: lead } }\n  planned");
+    let (_, text) = found.iter().find(|(code, _)| *code == "E0104").expect("the key is unknown");
+    assert!(text.contains("the keys here are: when, spawn, respawn") && text.contains("consult"), "{text}");
+}

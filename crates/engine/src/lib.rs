@@ -4,6 +4,7 @@
 //! the tables say has no bearing on what is decided. In a long-lived process it stays in memory as long as nobody else
 //! has added to it.
 
+mod artifacts;
 mod desk;
 mod error;
 mod ids;

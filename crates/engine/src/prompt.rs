@@ -5,19 +5,17 @@ use std::sync::Arc;
 
 use interlock_core::event::{Cause, Change, Event};
 use interlock_core::id::{AssignmentId, DecisionId, Name, Timestamp};
-use interlock_core::observed::FileChange;
 use interlock_core::state::{Assignment, IndexedRecord, RecordKey};
 use interlock_core::watch::Via;
 use interlock_core::workflow::{Role, Workflow};
 use serde_json::Value as Json;
 
 use interlock_prompt::{
-    Brief, Dossier, DossierScope, LoggedRecord, LostAttempt, Prompt, ReturnChannel, Said, claimed_artifacts,
-    output_place,
+    Brief, Dossier, DossierScope, LoggedRecord, LostAttempt, Prompt, ReturnChannel, Said, output_place,
 };
+use crate::artifacts::locate_artifacts;
 use crate::load::{broken, unsealed};
-use crate::Result;
-use crate::Work;
+use crate::{Result, Work};
 use interlock_prompt::outputs;
 use interlock_store::chain::ChainKey;
 use interlock_store::{EventRow, View, chain};
@@ -80,8 +78,8 @@ impl Work<'_> {
         }
         let channel = match self.via {
             Some(Via::Run) => ReturnChannel::Run,
-            Some(Via::Hook(_)) => ReturnChannel::LastMessage,
-            Some(Via::Mcp(_)) | None => ReturnChannel::Command,
+            Some(Via::Hook(_) | Via::Mcp(_)) => ReturnChannel::LastMessage,
+            None => ReturnChannel::Command,
         };
         let state = &self.held(session)?.state;
         let brief = Brief {
@@ -204,7 +202,13 @@ impl Work<'_> {
     ) -> Result<Dossier> {
         let index =
             Dossier::index(&self.held(session)?.state, group.map_or(DossierScope::WholeSession, DossierScope::Group));
-        Dossier::assemble(index, |record| self.logged_record(session, key, record, reader))
+        let needed = match group {
+            Some(group) if reader.is_some() => Dossier::dependency_index(&self.held(session)?.state, group),
+            Some(_) | None => Vec::new(),
+        };
+        let mut dossier = Dossier::assemble(index, |record| self.logged_record(session, key, record, reader))?;
+        dossier.add_dependencies(needed, |record| self.logged_record(session, key, record, reader))?;
+        Ok(dossier)
     }
 
     /// Adds the report that led to the assignment. Sessions of older versions have no index of their records.
@@ -256,7 +260,7 @@ impl Work<'_> {
         let shown = self.shown_place(session, reader, &place);
         let files = outputs::list_files(Path::new(&format!("{}/{session}/{place}", self.output)));
         logged.output_files = files.iter().map(|file| format!("{shown}/{file}")).collect();
-        logged.absent_artifacts = absent_artifacts(&logged, &outputs_of_session(self.output, session), &place);
+        logged.artifacts = locate_artifacts(&logged, &outputs_of_session(self.output, session), &place);
         Ok(Some(logged))
     }
 
@@ -348,7 +352,7 @@ pub(super) fn read_record<V: View + ?Sized>(
     let Some(row) = view.event_of_decision(key, record.decision.0)? else { return Ok(None) };
     let event = Arc::new(unsealed(session, &row, chain)?);
     let mut logged =
-        LoggedRecord { event, handoff: None, question: None, output_files: Vec::new(), absent_artifacts: Vec::new() };
+        LoggedRecord { event, handoff: None, question: None, output_files: Vec::new(), artifacts: Vec::new() };
     match &logged.event.cause {
         Cause::Reported { .. } | Cause::Merged { .. } => {
             let body = given(view, session, &row)?;
@@ -366,41 +370,9 @@ pub(super) fn with_output_files(mut logged: LoggedRecord, record: &IndexedRecord
         let folder = format!("{outputs}/{}", output_place(id, attempt));
         let files = outputs::list_files(Path::new(&folder));
         logged.output_files = files.iter().map(|file| format!("{folder}/{file}")).collect();
-        logged.absent_artifacts = absent_artifacts(&logged, outputs, &output_place(id, attempt));
+        logged.artifacts = locate_artifacts(&logged, outputs, &output_place(id, attempt));
     }
     logged
-}
-
-/// Artifacts that a report names and that are in no place where its reporter could have left them: its output directory,
-/// the feature directory, the observed diff, and the project.
-fn absent_artifacts(logged: &LoggedRecord, outputs: &str, place: &str) -> Vec<String> {
-    let Some(handoff) = &logged.handoff else { return Vec::new() };
-    let observed = match &logged.event.cause {
-        Cause::Reported { observed, .. } => observed.as_deref(),
-        _ => None,
-    };
-    let in_diff = |path: &str| {
-        let observed = observed.iter().flat_map(|observed| &observed.files);
-        observed.filter(|file| file.change != FileChange::Deleted).any(|file| path.ends_with(file.path.as_str()))
-    };
-    let in_output = |path: &str| {
-        let name = path.rsplit('/').next().unwrap_or(path);
-        logged.output_files.iter().any(|file| file.ends_with(&format!("/{name}")))
-    };
-    // The program is called within the project.
-    let project = std::env::current_dir().unwrap_or_default();
-    let is_there = |path: &str| {
-        let path = path.split_once('#').map_or(path, |(path, _)| path);
-        let feature = [Path::new(outputs).join(place), Path::new(outputs).to_owned()];
-        feature
-            .iter()
-            .map(|folder| folder.as_path())
-            .chain(project.ancestors())
-            .any(|folder| folder.join(path).exists())
-    };
-    let omitted = observed.is_some_and(|observed| observed.omitted > 0);
-    let claimed = claimed_artifacts(handoff).into_iter();
-    claimed.filter(|path| !omitted && !in_output(path) && !in_diff(path) && !is_there(path)).collect()
 }
 
 /// What a sealed event was given, if it is what it was.

@@ -3,6 +3,7 @@
 use interlock_core::code::Code;
 use interlock_core::event::{Change, Event, Refusal, RefusedProblem};
 use interlock_core::id::Name;
+use interlock_core::naming::check_person_in;
 use interlock_core::problem::group_problems;
 use interlock_core::rejection::Rejection;
 
@@ -19,6 +20,14 @@ const LONGEST_PROBLEM: usize = 400;
 const LONGEST_STATUS: usize = 80;
 
 impl Work<'_> {
+    /// Who gave the command. A name that no person can have would make the record say that somebody else tried.
+    fn person_of(&mut self, order: &Order) -> Option<Name> {
+        let by = order.task.by()?;
+        let hash = self.held(&order.session).ok()?.workflow_hash();
+        let workflow = self.workflow(hash).ok()?;
+        check_person_in(&workflow, &by).is_none().then_some(by)
+    }
+
     pub(super) fn record_refusal(&mut self, order: &Order, rejection: &Rejection) -> Result<()> {
         let started = !matches!(order.task, Task::Start { .. });
         if !started || rejection.code == Code::NoSession {
@@ -32,7 +41,7 @@ impl Work<'_> {
             command: Name::new(order.task.name()),
             code: Name::new(rejection.code.number()),
             message: Name::new(&rejection.message),
-            by: order.task.by(),
+            by: self.person_of(order),
             about: order.task.about(),
             digest,
             status: reported_status(&order.task),

@@ -262,7 +262,9 @@ fn with_returned_status(
     let status = reported_status(extracted);
     match status.and_then(|status| decide::returned_status(workflow, state, id, status)) {
         Some(mut returned) => {
-            returned.problems.extend(rejection.problems);
+            // A workflow without a fallback lists the status as a problem of its own.
+            let others = rejection.problems.into_iter().filter(|problem| problem.code != Code::UnknownStatus);
+            returned.problems.extend(others);
             returned
         }
         None => rejection,

@@ -24,8 +24,26 @@ pub struct LoggedRecord {
     pub question: Option<Question>,
     /// Files that the reporter left in its output directory, as the reader sees them.
     pub output_files: Vec<String>,
-    /// Artifacts that the handoff names and that Interlock does not find.
-    pub absent_artifacts: Vec<String>,
+    /// Artifacts that the handoff names, and where they are.
+    pub artifacts: Vec<ClaimedArtifact>,
+}
+
+/// An artifact as a handoff names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClaimedArtifact {
+    pub path: String,
+    pub found: ArtifactPlace,
+}
+
+/// Where a claimed artifact is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ArtifactPlace {
+    /// One of the documents that the reporter left, as the reader sees it.
+    Output(String),
+    /// In the project, in the feature directory, or in the observed diff.
+    Elsewhere,
+    /// Not where the claim says. Documents of the reporter with the same name may be meant.
+    Nowhere { same_name: Vec<String> },
 }
 
 /// One record, with what it is about.
@@ -52,7 +70,7 @@ pub enum EntryContent {
         handoff: Arc<Json>,
         observed: Option<Arc<ObservedChanges>>,
         output_files: Vec<String>,
-        absent_artifacts: Vec<String>,
+        artifacts: Vec<ClaimedArtifact>,
     },
     Answer {
         question: Option<Name>,
@@ -86,6 +104,8 @@ pub struct Dossier {
     pub entries: Vec<DossierEntry>,
     /// Reports that later ones of the same role replaced, newest first: for their documents, files and notes.
     pub superseded: Vec<DossierEntry>,
+    /// The latest reports on the groups that the reader's group depends on, oldest first.
+    pub dependencies: Vec<DossierEntry>,
 }
 
 impl Dossier {
@@ -106,6 +126,35 @@ impl Dossier {
         }
         wanted.sort_by_key(|(_, record)| record.decision);
         wanted
+    }
+
+    /// The latest reports of work and merges on the groups that a group depends on, oldest first.
+    pub fn dependency_index(state: &State, group: &Name) -> Vec<(Option<Name>, IndexedRecord)> {
+        let needed = state.group(group).into_iter().flat_map(|group| &group.depends_on);
+        let needed = needed.filter_map(|name| state.group(name));
+        let is_work =
+            |key: &RecordKey| matches!(key, RecordKey::Report { task: Task::Work | Task::Merge, blocked: false, .. });
+        let of = |group: &Group| {
+            let records = group.lane.records.iter().filter(|record| is_work(&record.key));
+            let latest = records.map(|record| IndexedRecord { superseded: Vec::new(), ..record.clone() });
+            latest.map(|record| (Some(group.id.clone()), record)).collect::<Vec<_>>()
+        };
+        let mut wanted: Vec<(Option<Name>, IndexedRecord)> = needed.flat_map(of).collect();
+        wanted.sort_by_key(|(_, record)| record.decision);
+        wanted
+    }
+
+    /// Reads the reports on groups that the reader's group depends on.
+    pub fn add_dependencies<E>(
+        &mut self,
+        index: Vec<(Option<Name>, IndexedRecord)>,
+        mut read: impl FnMut(&IndexedRecord) -> Result<Option<LoggedRecord>, E>,
+    ) -> Result<(), E> {
+        for (group, record) in index {
+            let Some(logged) = read(&record)? else { continue };
+            self.dependencies.extend(DossierEntry::of(group, record, logged));
+        }
+        Ok(())
     }
 
     /// Reads the records. `read` finds one in the log.
@@ -146,7 +195,7 @@ impl Dossier {
             EntryContent::Report { output_files, .. } => !output_files.is_empty(),
             EntryContent::Answer { .. } | EntryContent::Gate { .. } | EntryContent::PersonsReason { .. } => false,
         };
-        let all = self.entries.iter().chain(&self.superseded);
+        let all = self.entries.iter().chain(&self.superseded).chain(&self.dependencies);
         all.filter(has_files).filter_map(|entry| entry.place.clone()).collect()
     }
 
@@ -164,14 +213,14 @@ impl DossierEntry {
                 handoff: logged.handoff?,
                 observed: observed.clone(),
                 output_files: logged.output_files,
-                absent_artifacts: logged.absent_artifacts,
+                artifacts: logged.artifacts,
             },
             Cause::Merged { status, .. } => EntryContent::Report {
                 status: status.clone(),
                 handoff: logged.handoff?,
                 observed: None,
                 output_files: Vec::new(),
-                absent_artifacts: Vec::new(),
+                artifacts: Vec::new(),
             },
             Cause::Answered { option, text, by, .. } => EntryContent::Answer {
                 question: logged.question.map(|question| question.text),

@@ -10,11 +10,13 @@ use interlock_core::workflow::Task;
 use serde_json::Value as Json;
 
 use crate::data;
-use crate::dossier::{DossierEntry, EntryContent};
+use crate::dossier::{ArtifactPlace, ClaimedArtifact, DossierEntry, EntryContent};
 use crate::piece::{Part, join_parts};
 
 /// Characters shown of a field that is not handed on by the workflow.
 const MINOR_FIELD: usize = 300;
+/// The same of a report on a group that the reader's group depends on.
+const SHORT_FIELD: usize = 600;
 /// Files listed before the rest is counted.
 const MOST_FILES: usize = 60;
 
@@ -73,14 +75,14 @@ impl DossierEntry {
     /// with the files in it that no report on the group names.
     pub(super) fn describe(&self, reader: Option<&str>, diff: Option<&BTreeSet<String>>) -> EntryText {
         let report = |most: usize| match &self.content {
-            EntryContent::Report { handoff, observed, output_files, absent_artifacts, .. } => {
+            EntryContent::Report { handoff, observed, output_files, artifacts, .. } => {
                 let style = ReportStyle { most, question: None, one_line: false };
                 let files = match (observed, diff) {
                     (Some(_), None) => Vec::new(),
                     (Some(observed), Some(unnamed)) => observed_parts(handoff, observed, Some(unnamed), style),
                     (None, _) => claimed_part(handoff, style),
                 };
-                self.report_parts(handoff, files, (output_files, absent_artifacts), style)
+                self.report_parts(handoff, files, (output_files, artifacts), style)
             }
             EntryContent::Answer { .. } | EntryContent::Gate { .. } | EntryContent::PersonsReason { .. } => {
                 self.other_parts()
@@ -97,13 +99,13 @@ impl DossierEntry {
     /// is not repeated, and documents are listed elsewhere.
     pub(super) fn describe_beside(&self, question: Option<&str>) -> (String, Vec<String>) {
         let lines = match &self.content {
-            EntryContent::Report { handoff, observed, absent_artifacts, .. } => {
+            EntryContent::Report { handoff, observed, artifacts, .. } => {
                 let style = ReportStyle { most: usize::MAX, question, one_line: true };
                 let files = match observed {
                     Some(observed) => observed_parts(handoff, observed, None, style),
                     None => claimed_part(handoff, style),
                 };
-                self.report_parts(handoff, files, (&[], absent_artifacts), style)
+                self.report_parts(handoff, files, (&[], artifacts), style)
             }
             EntryContent::Answer { .. } | EntryContent::Gate { .. } | EntryContent::PersonsReason { .. } => {
                 self.other_parts()
@@ -133,12 +135,12 @@ impl DossierEntry {
     /// A report that a later one replaced: its documents and claimed files, and the beginning of the rest.
     pub(super) fn describe_superseded(&self, reader: Option<&str>) -> EntryText {
         let EntryText { heading, whole, shown: all } = self.describe(reader, None);
-        let EntryContent::Report { handoff, observed, output_files, absent_artifacts, .. } = &self.content else {
+        let EntryContent::Report { handoff, observed, output_files, artifacts, .. } = &self.content else {
             return EntryText { heading, shown: all, whole };
         };
         let style = ReportStyle { most: MINOR_FIELD, question: None, one_line: false };
         let mut parts = Vec::new();
-        let artifacts = artifact_paths(handoff, output_files, absent_artifacts);
+        let artifacts = artifact_paths(output_files, artifacts);
         if !artifacts.is_empty() {
             parts.push(style.list("artifacts", &artifacts));
         }
@@ -153,6 +155,32 @@ impl DossierEntry {
             if let Some(value) = value.filter(|_| shown.insert(field)) {
                 parts.push(labelled(field, &data::line(&one_line.value(value))).shortened(MINOR_FIELD));
             }
+        }
+        EntryText { heading, shown: parts, whole }
+    }
+
+    /// A report for the reader of another group, which builds on what it states: summary, context and files.
+    pub(super) fn describe_short(&self, shows_diff: bool) -> EntryText {
+        let unnamed = BTreeSet::new();
+        let EntryText { heading, whole, shown: all } = self.describe(None, shows_diff.then_some(&unnamed));
+        let EntryContent::Report { handoff, observed, output_files, artifacts, .. } = &self.content else {
+            return EntryText { heading, shown: all, whole };
+        };
+        let style = ReportStyle { most: SHORT_FIELD, question: None, one_line: false };
+        let mut parts = Vec::new();
+        for field in ["summary", "handoff.context"] {
+            if let Some(value) = at(handoff, field).filter(|value| is_something(value)) {
+                parts.push(labelled(field, &data::line(&style.value(value))).shortened(SHORT_FIELD));
+            }
+        }
+        let artifacts = artifact_paths(output_files, artifacts);
+        if !artifacts.is_empty() {
+            parts.push(style.list("artifacts", &artifacts));
+        }
+        match observed {
+            Some(observed) if shows_diff => parts.extend(observed_parts(handoff, observed, None, style)),
+            Some(_) => {}
+            None => parts.extend(claimed_part(handoff, style)),
         }
         EntryText { heading, shown: parts, whole }
     }
@@ -199,7 +227,7 @@ impl DossierEntry {
         &self,
         handoff: &Json,
         files: Vec<Part>,
-        (output_files, absent_artifacts): (&[String], &[String]),
+        (output_files, claimed): (&[String], &[ClaimedArtifact]),
         style: ReportStyle<'_>,
     ) -> Vec<Part> {
         let mut parts = Vec::new();
@@ -216,7 +244,7 @@ impl DossierEntry {
         for field in BLOCKER_FIELDS.iter().copied().chain(named).chain([NOTES]) {
             add(&mut parts, &mut shown, field);
         }
-        let artifacts = artifact_paths(handoff, output_files, absent_artifacts);
+        let artifacts = artifact_paths(output_files, claimed);
         if !artifacts.is_empty() {
             parts.push(style.list("artifacts", &artifacts));
         }
@@ -352,18 +380,34 @@ fn observed_parts(
     parts
 }
 
-/// Artifacts as they were named, and the files that the output directory really has. Absent ones are marked.
-fn artifact_paths(handoff: &Json, output_files: &[String], absent: &[String]) -> Vec<String> {
+/// The documents of the output directory, and every claimed artifact that they do not stand for.
+fn artifact_paths(output_files: &[String], claimed: &[ClaimedArtifact]) -> Vec<String> {
     let mut paths: Vec<String> = output_files.iter().map(|file| data::line(file)).collect();
-    for artifact in texts(handoff, "artifacts") {
-        let name = artifact.rsplit('/').next().unwrap_or(&artifact).to_owned();
-        let is_there = output_files.iter().any(|file| file.ends_with(&format!("/{name}")));
-        if !is_there {
-            let mark = if absent.contains(&artifact) { " (claimed, but not found)" } else { "" };
-            paths.push(format!("{artifact}{mark}"));
-        }
+    for artifact in claimed {
+        let path = &artifact.path;
+        paths.extend(match &artifact.found {
+            ArtifactPlace::Output(file) if output_files.contains(file) => match is_part_of(path, file) {
+                true => None,
+                false => Some(format!("{path} ({})", data::line(file))),
+            },
+            ArtifactPlace::Output(_) | ArtifactPlace::Elsewhere => Some(path.clone()),
+            ArtifactPlace::Nowhere { same_name } if same_name.is_empty() => {
+                Some(format!("{path} (claimed, but not found)"))
+            }
+            ArtifactPlace::Nowhere { same_name } => {
+                let name = path.rsplit('/').next().unwrap_or(path);
+                let files: Vec<String> = same_name.iter().map(|file| data::line(file)).collect();
+                Some(format!("{path} (claimed; {name} is in {})", files.join(" and ")))
+            }
+        });
     }
     paths
+}
+
+/// The listed file ends with the claimed path, or the claim is the whole path of the output directory.
+fn is_part_of(claimed: &str, file: &str) -> bool {
+    let claimed = claimed.trim_start_matches("./");
+    claimed.starts_with('/') || file == claimed || file.ends_with(&format!("/{claimed}"))
 }
 
 /// Artifacts that a handoff names, each on one line.

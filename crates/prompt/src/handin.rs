@@ -118,11 +118,13 @@ pub fn read(folder: &Path, file: &Path) -> io::Result<Option<Vec<u8>>> {
 /// A refusal, as its lines.
 pub fn problems(rejection: &Rejection) -> Vec<String> {
     // Messages quote what the agent wrote, and each problem stays one line.
-    let line =
-        |code: &str, message: &str, help: &str| sanitise::line(&format!("{code}: {message} ({help})")).into_owned();
+    let line = |code: &str, message: &str, help: Option<&str>| {
+        let help = help.map_or(String::new(), |help| format!(" ({help})"));
+        sanitise::line(&format!("{code}: {message}{help}")).into_owned()
+    };
     let mut lines: Vec<String> = group_problems(&rejection.problems)
         .iter()
-        .map(|group| line(group.first.code.number(), &group.message(), group.first.advice()))
+        .map(|group| line(group.first.code.number(), &group.message(), group.help))
         .collect();
     let listed = rejection.problems.iter().any(|problem| problem.message == rejection.message);
     if !lines.is_empty() && !listed && rejection.problems.iter().all(|problem| problem.at.is_none()) {
@@ -130,7 +132,7 @@ pub fn problems(rejection: &Rejection) -> Vec<String> {
         lines.insert(0, sanitise::line(&format!("{}: {}", rejection.code.number(), rejection.message)).into_owned());
     }
     if lines.is_empty() {
-        lines.push(line(rejection.code.number(), &rejection.message, rejection.advice()));
+        lines.push(line(rejection.code.number(), &rejection.message, Some(rejection.advice())));
     }
     if !rejection.allowed.is_empty() {
         lines.push(format!("accepted now: {}", rejection.allowed.join(", ")));
@@ -138,7 +140,7 @@ pub fn problems(rejection: &Rejection) -> Vec<String> {
     lines
 }
 
-/// What the agent is told when its handoff was not taken.
+/// What the agent is told, in the same conversation, when its handoff was not taken.
 pub fn sent_back(problems: &[String], folder: &Path) -> String {
     let mut text = String::from("Your handoff was not accepted. The assignment is still yours. What is wrong:\n\n");
     text.push_str(&crate::listed(problems));
@@ -148,4 +150,26 @@ pub fn sent_back(problems: &[String], folder: &Path) -> String {
         file.display()
     ));
     text
+}
+
+/// The same as a section of the whole prompt, whose return format follows.
+pub fn sent_back_section(problems: &[String]) -> String {
+    format!("## Your last handoff was not accepted\n\nFix each of these:\n\n{}", crate::listed(problems))
+}
+
+#[cfg(test)]
+mod tests {
+    use interlock_core::problem::Problem;
+
+    use super::*;
+
+    #[test]
+    fn help_of_a_code_is_sent_once() {
+        let problem = |message: &str| Problem::new(Code::BadPlan, message);
+        let own = problem("third").help("do that");
+        let rejection = Rejection::new(Code::BadPlan, "first").problems(vec![problem("first"), problem("second"), own]);
+        let lines = problems(&rejection);
+        let help = format!("E0232: first ({})", Code::BadPlan.help());
+        assert_eq!(lines, [help.as_str(), "E0232: second", "E0232: third (do that)"]);
+    }
 }

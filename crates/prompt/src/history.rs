@@ -14,9 +14,13 @@ use crate::piece::{Part, Piece, Section};
 use crate::Brief;
 use crate::data;
 
+/// The heading of superseded reports.
+const EARLIER_REPORTS: &str = "Earlier reports of the same roles, newest first";
+
 impl Brief<'_> {
     pub(super) fn history(&self, pieces: &mut Vec<Piece>) {
         self.other_groups(pieces);
+        self.needed_groups(pieces);
         pieces.extend(self.superseded_piece());
         for entry in self.dossier.entries.iter().filter(|entry| self.is_own(entry)) {
             pieces.push(self.entry_piece(entry));
@@ -78,8 +82,7 @@ impl Brief<'_> {
     /// What superseded reports on the reader's group and on the session left, newest first.
     fn superseded_piece(&self) -> Option<Piece> {
         let (parts, whole) = self.superseded_texts(|entry| self.is_own(entry));
-        let heading = "Earlier reports of the same roles, newest first".to_owned();
-        let piece = || Piece::of_parts(Section::SupersededReports, heading, parts.clone());
+        let piece = || Piece::of_parts(Section::SupersededReports, EARLIER_REPORTS.to_owned(), parts.clone());
         (!parts.is_empty()).then(|| piece().out_of(whole.join("\n\n")))
     }
 
@@ -133,6 +136,32 @@ impl Brief<'_> {
         }
     }
 
+    /// One short piece for each group that the reader's group depends on.
+    fn needed_groups(&self, pieces: &mut Vec<Piece>) {
+        let needed = self.group().into_iter().flat_map(|group| &group.depends_on);
+        for group in needed.filter_map(|name| self.state.group(name)) {
+            let (mut parts, mut whole) = (Vec::new(), Vec::new());
+            let mut entries: Vec<&DossierEntry> = self.dossier.dependencies.iter().collect();
+            entries.retain(|entry| entry.group.as_ref() == Some(&group.id));
+            // What was built comes first.
+            entries.sort_by_key(|entry| !self.is_authors_delivery(entry));
+            let newest = entries.iter().filter(|entry| entry.observed().is_some()).max_by_key(|entry| entry.decision);
+            let newest = newest.map(|entry| entry.decision);
+            for entry in &entries {
+                add_entry(entry.describe_short(newest == Some(entry.decision)), &mut parts, &mut whole);
+            }
+            if !group.notes.is_empty() {
+                let notes: Vec<String> = group.notes.iter().map(|note| format!("- {}", data::line(note))).collect();
+                parts.push(Part { head: "\nnotes:\n".to_owned(), body: notes.join("\n"), ..Part::default() });
+                whole.push(format!("notes:\n{}", notes.join("\n")));
+            }
+            if !parts.is_empty() {
+                let heading = format!("Your group depends on `{}` ({})", group.id, group.status().name());
+                pieces.push(Piece::of_parts(Section::GroupReports, heading, parts).out_of(whole.join("\n\n")));
+            }
+        }
+    }
+
     fn is_authors_delivery(&self, entry: &DossierEntry) -> bool {
         let RecordKey::Report { role, blocked: false, .. } = &entry.key else { return false };
         self.workflow.role_named(role).is_some_and(|ix| self.workflow.role(ix).author)
@@ -150,6 +179,10 @@ impl Brief<'_> {
             add_entry(text, &mut parts, &mut whole);
         }
         let (old, old_whole) = self.superseded_texts(|entry| entry.group.as_ref() == Some(&group.id));
+        if !old.is_empty() {
+            parts.push(Part { head: format!("\n{EARLIER_REPORTS}:\n"), ..Part::default() });
+            whole.push(format!("{EARLIER_REPORTS}:"));
+        }
         parts.extend(old);
         whole.extend(old_whole);
         let heading = format!("Reports on group `{}` ({})", group.id, group.status().name());
@@ -159,7 +192,7 @@ impl Brief<'_> {
 
 /// One of several records in a piece, under a heading of its own.
 fn add_entry(text: EntryText, parts: &mut Vec<Part>, whole: &mut Vec<String>) {
-    let gap = if parts.is_empty() { "" } else { "\n" };
+    let gap = if parts.last().is_none_or(|last| last.head.ends_with(":\n")) { "" } else { "\n" };
     parts.push(Part { head: format!("{gap}[{}]", text.heading), ..Part::default() });
     parts.extend(text.shown);
     whole.push(format!("[{}]\n{}", text.heading, text.whole));

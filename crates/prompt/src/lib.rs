@@ -28,7 +28,9 @@ use interlock_core::id::AssignmentId;
 use interlock_core::state::{Assignment, Group, Lane, State};
 use interlock_core::workflow::{Role, Workflow};
 
-pub use dossier::{Dossier, DossierEntry, DossierScope, EntryContent, LoggedRecord, output_place};
+pub use dossier::{
+    ArtifactPlace, ClaimedArtifact, Dossier, DossierEntry, DossierScope, EntryContent, LoggedRecord, output_place,
+};
 pub use entry::claimed_artifacts;
 pub use lost::LostAttempt;
 pub use piece::{Keep, PRIORITIES, Priority, Prompt, Section};

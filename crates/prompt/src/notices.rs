@@ -9,8 +9,18 @@ pub const NOTHING_CHECKED: &str = "nothing is checked: no gate runs a command th
 
 /// What a person or the manager should know of a group before it is called done.
 pub fn notices(group: &Group, workflow: &Workflow) -> Vec<String> {
-    let unchecked = workflow.checks_nothing(group).then(|| NOTHING_CHECKED.to_owned());
-    serious_findings(group).chain(unchecked).collect()
+    serious_findings(group).chain(check_notice(group, workflow)).collect()
+}
+
+/// What the commands that Interlock runs for the group do not show.
+pub fn check_notice(group: &Group, workflow: &Workflow) -> Option<String> {
+    if workflow.checks_nothing(group) {
+        return Some(NOTHING_CHECKED.to_owned());
+    }
+    let looking = workflow.checks_without_project_code(group);
+    let looking: Vec<String> = looking.iter().map(|command| format!("`{}`", sanitise::line(command))).collect();
+    (!looking.is_empty())
+        .then(|| format!("no check runs code of the project: {} cannot show that it works", looking.join(", ")))
 }
 
 pub fn serious_findings(group: &Group) -> impl Iterator<Item = String> {

@@ -84,7 +84,8 @@ const fn priority(section: Section, floor: usize, keep: Keep) -> Priority {
     Priority { section, floor, keep }
 }
 
-/// What gives way to what: the first is cut first. Every piece is cut to its floor before any is cut below.
+/// What gives way to what: the first is cut first. Every piece is cut to its floor before any is cut below, so the mission
+/// and the plan keep their floors until everything else is gone.
 /// The task, the skills and the return format are not in it: they are never cut.
 pub const PRIORITIES: &[Priority] = &[
     priority(Section::SettledFindings, 1_000, Keep::Beginning),
@@ -92,8 +93,6 @@ pub const PRIORITIES: &[Priority] = &[
     priority(Section::GroupReports, 300, Keep::Beginning),
     priority(Section::Groups, 1_500, Keep::Beginning),
     priority(Section::EarlierReports, 1_000, Keep::Beginning),
-    priority(Section::Mission, 3_000, Keep::Beginning),
-    priority(Section::Plan, 3_000, Keep::Beginning),
     priority(Section::GateOutput, 2_000, Keep::End),
     priority(Section::LostAttempt, 2_500, Keep::Beginning),
     priority(Section::FailingTests, 1_500, Keep::Beginning),
@@ -102,9 +101,11 @@ pub const PRIORITIES: &[Priority] = &[
     priority(Section::OpenFindings, 3_000, Keep::Beginning),
     priority(Section::Answer, 2_000, Keep::Beginning),
     priority(Section::Verdict, 2_000, Keep::Beginning),
-    priority(Section::OpenGroupFacts, 6_000, Keep::Beginning),
     priority(Section::Blockers, 500, Keep::Beginning),
     priority(Section::Warnings, 1_000, Keep::Beginning),
+    priority(Section::OpenGroupFacts, 18_000, Keep::Beginning),
+    priority(Section::Plan, 6_000, Keep::Beginning),
+    priority(Section::Mission, 9_000, Keep::Beginning),
 ];
 
 /// Cutting is not worth its while below this: the line that says so needs room too, beside the name of a file.
@@ -192,6 +193,8 @@ pub(super) struct Piece {
     /// What was cut, before and after what is left.
     pub(super) cut_before: Option<String>,
     pub(super) cut_after: Option<String>,
+    /// It stands in another piece of its section, which says so for all of them.
+    pub(super) is_folded: bool,
     /// Groups awaiting confirmation, with the part of the text that has to be shown before they are confirmed.
     #[serde(skip)]
     pub(super) confirms: Vec<(Name, String)>,
@@ -227,6 +230,7 @@ impl Piece {
             fence,
             cut_before: None,
             cut_after: None,
+            is_folded: false,
             confirms: Vec::new(),
             parts: Vec::new(),
             is_extract: false,
@@ -260,8 +264,8 @@ impl Piece {
     fn shorten(&mut self, by: usize, floor: usize, keep: Keep) -> bool {
         let now = self.text.chars().count();
         let note = NOTE.saturating_add(self.file.len());
-        let least = if floor == 0 { 0 } else { floor.saturating_add(note) };
-        if now <= least {
+        // A text that is shorter than the note in its place stays.
+        if now <= floor.saturating_add(note) {
             return false;
         }
         let mut kept = now.saturating_sub(by).saturating_sub(note).max(floor);
@@ -342,7 +346,7 @@ pub(super) fn fit(mut pieces: Vec<Piece>, folder: &str, budget: usize, render: i
         piece.confirms.iter().filter(is_shown).map(|(group, _)| group.clone()).collect()
     };
     let confirmable = pieces.iter().flat_map(shown).collect();
-    let is_cut = pieces.into_iter().zip(names).filter(|(piece, _)| piece.is_cut());
+    let is_cut = pieces.into_iter().zip(names).filter(|(piece, _)| piece.is_cut() && !piece.is_folded);
     Prompt {
         text,
         earlier: Vec::new(),
@@ -367,9 +371,38 @@ fn cut(pieces: &mut [Piece], budget: usize, render: impl Fn(&[Piece]) -> String)
                     text = render(pieces);
                 }
             }
+            if !to_floor && text.chars().count() > budget && fold(pieces, priority.section) {
+                text = render(pieces);
+            }
         }
     }
     text
+}
+
+/// Puts the pieces of a section of which nothing or little is shown into one, with one note and one file: many headings and
+/// notes would displace what matters more. Says whether there were several.
+fn fold(pieces: &mut [Piece], section: Section) -> bool {
+    let little = |piece: &Piece| piece.text.chars().count() <= NOTE.saturating_add(piece.file.len());
+    let is_part = |piece: &Piece| piece.section == section && little(piece);
+    let parts: Vec<&Piece> = pieces.iter().filter(|piece| is_part(piece)).collect();
+    if parts.len() < 2 {
+        return false;
+    }
+    let heading = format!("{} not shown: {}", section.name(), parts.len());
+    let whole: Vec<String> = parts.iter().map(|piece| format!("## {}\n\n{}", piece.heading, piece.whole)).collect();
+    let mut first = true;
+    for piece in pieces.iter_mut().filter(|piece| is_part(piece)) {
+        piece.is_folded = !first;
+        piece.text.clear();
+        piece.lead.clear();
+        if first {
+            (piece.heading, piece.whole) = (heading.clone(), whole.join("\n\n"));
+            (piece.cut_before, piece.cut_after) = (None, None);
+            piece.say_what_is_left_out(Keep::Beginning);
+        }
+        first = false;
+    }
+    true
 }
 
 /// A file for each piece: in a folder of their own, where none of them is taken for a handoff.

@@ -68,7 +68,8 @@ impl QuestionBrief {
             _ => question.lines().map(|line| format!("| {line}")).collect(),
         };
         lines.extend(self.facts.iter().map(|fact| format!("- {fact}")));
-        lines.extend(self.effects.iter().enumerate().map(effect_line));
+        let only = self.effects.iter().all(|effect| effect.option.is_none());
+        lines.extend(self.effects.iter().enumerate().map(|effect| effect_line(effect, only)));
         lines.join("\n")
     }
 
@@ -82,7 +83,7 @@ impl QuestionBrief {
             text.wrapped("  ", MARK, format_args!("{}. {}{effect}", number + 1, option.as_str()));
         }
         for effect in self.effects.iter().filter(|effect| effect.option.is_none()) {
-            text.wrapped("  ", MARK, format_args!("or in your own words -> {}", effect.effect));
+            text.wrapped("  ", MARK, format_args!("{} -> {}", own_words(options.is_empty()), effect.effect));
         }
     }
 
@@ -98,10 +99,15 @@ impl QuestionBrief {
     }
 }
 
-fn effect_line((index, effect): (usize, &OptionEffect)) -> String {
+/// An answer in free words, as the only way to answer or beside options.
+fn own_words(only: bool) -> &'static str {
+    if only { "in your own words" } else { "or in your own words" }
+}
+
+fn effect_line((index, effect): (usize, &OptionEffect), only: bool) -> String {
     match &effect.option {
         Some(option) => format!("{}. {} -> {}", index.saturating_add(1), data::line(option), effect.effect),
-        None => format!("or in your own words -> {}", effect.effect),
+        None => format!("{} -> {}", own_words(only), effect.effect),
     }
 }
 
@@ -199,7 +205,7 @@ impl FactList {
                 FindingStatus::Closed => continue,
             };
             let words = sources.said.of_finding(index).map(|words| format!(": {}", self.shorten(words)));
-            let (head, response) = (finding_head(finding), finding_response(finding));
+            let (head, response) = (finding_head(finding), finding_response(group, index, finding));
             self.lines.push(format!("{state} finding {head}{}; {response}", words.unwrap_or_default()));
         }
     }

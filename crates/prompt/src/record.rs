@@ -3,6 +3,7 @@
 use interlock_core::decide::{Offer, missing_evidence, offers, role_after_overrides};
 use interlock_core::handoff::{Answer, Grade, is_something};
 use interlock_core::id::Name;
+use interlock_core::naming::shown_person;
 use interlock_core::state::{Counter, End, Finding, FindingStatus, Group, Progress, State};
 use interlock_core::workflow::{Loop, Measure, Task, Workflow};
 use serde_json::Value as Json;
@@ -44,17 +45,17 @@ impl Brief<'_> {
             lines.push(format!("{}:{gap}{text}", data::line(key)));
         }
         lines.extend(group.checks.iter().map(|check| format!("check: {}", data::line(&check.join(" ")))));
-        let is_unchecked = self.workflow.checks_nothing(group) && self.judges_group();
+        let notice = notices::check_notice(group, self.workflow).filter(|_| self.judges_group());
         // A workflow without a plan makes one group, which has the title of the session.
         let session = self.state.session.as_ref().map(|session| &session.title);
-        if lines.len() == 1 && Some(&group.title) == session && self.mission.is_some() && !is_unchecked {
+        if lines.len() == 1 && Some(&group.title) == session && self.mission.is_some() && notice.is_none() {
             return;
         }
         let heading = format!("Plan for group `{}`", group.id);
         let piece = Piece::data(Section::Plan, heading, lines.join("\n"));
-        pieces.push(match is_unchecked {
-            true => piece.lead(format!("Of this group, {}.", notices::NOTHING_CHECKED)),
-            false => piece,
+        pieces.push(match notice {
+            Some(notice) => piece.lead(format!("Of this group, {notice}.")),
+            None => piece,
         });
     }
 
@@ -133,7 +134,7 @@ impl Brief<'_> {
         let open = || group.findings.iter().enumerate().filter(|(_, finding)| finding.status == FindingStatus::Open);
         if open().next().is_some() {
             let listed = |most: usize| {
-                let lines = open().map(|(index, finding)| open_finding(finding, self.said.of_finding(index), most));
+                let lines = open().map(|(index, _)| open_finding(group, index, self.said.of_finding(index), most));
                 lines.collect::<Vec<_>>().join("\n")
             };
             let heading = "Open findings, with the author's responses".to_owned();
@@ -148,8 +149,11 @@ impl Brief<'_> {
 
     /// A line for each finding that ended: its reviewer and its author must not take it up again unaware.
     fn settled_findings(&self, group: &Group) -> Option<Piece> {
-        let settled = group.findings.iter().filter(|finding| finding.status != FindingStatus::Open);
-        let part = |finding: &Finding| Part { body: format!("- {}", settled_finding(finding)), ..Part::default() };
+        let settled = group.findings.iter().enumerate().filter(|(_, finding)| finding.status != FindingStatus::Open);
+        let part = |(index, finding)| Part {
+            body: format!("- {}", settled_finding(group, index, finding)),
+            ..Part::default()
+        };
         let parts: Vec<Part> = settled.map(part).collect();
         if parts.is_empty() {
             return None;
@@ -228,6 +232,10 @@ impl Brief<'_> {
                 let mut lines = group_summary(group, None);
                 lines.splice(1..1, self.plan_line(group));
                 lines.extend(evidence_lines(self.workflow, self.state, group));
+                let looking = !self.workflow.checks_nothing(group);
+                lines.extend(
+                    notices::check_notice(group, self.workflow).filter(|_| looking).map(|notice| data::line(&notice)),
+                );
                 lines.extend(open_points(group));
                 lines.join("\n  ")
             };
@@ -257,6 +265,7 @@ impl Brief<'_> {
 /// Evidence that a group was excused from, failed, or does not have although its work was delivered.
 pub(super) fn evidence_lines(workflow: &Workflow, state: &State, group: &Group) -> Vec<String> {
     let mut lines: Vec<String> = group.excused.iter().map(|excuse| data::line(&excuse.to_string())).collect();
+    lines.extend(state.plan_exceptions(workflow, group).iter().map(|exception| data::line(exception)));
     if !group.failed.is_empty() {
         let failed: Vec<&str> = group.failed.iter().map(Name::as_str).collect();
         lines.push(format!("failed: {}", failed.join(", ")));
@@ -274,10 +283,10 @@ pub(super) fn group_summary(group: &Group, workflow: Option<&Workflow>) -> Vec<S
     let mut lines = vec![format!("{} [{}] {}", group.id, group.status().name(), data::line(&group.title))];
     if let Progress::Ended(End::Deferred { why, by, acknowledged }) = &group.progress {
         let state = match acknowledged {
-            Some(name) => format!("acknowledged by {}", data::line(name)),
+            Some(name) => format!("acknowledged by {}", data::line(&shown_person(name))),
             None => "not acknowledged".to_owned(),
         };
-        lines.push(format!("deferred by {}, {state}: {}", data::line(by), data::line(why)));
+        lines.push(format!("deferred by {}, {state}: {}", data::line(&shown_person(by)), data::line(why)));
     }
     lines.extend(group.lane.blocks.iter().map(|block| {
         let reason = block.reason.as_ref().map(|reason| format!(": {}", data::line(reason)));
@@ -290,8 +299,9 @@ pub(super) fn group_summary(group: &Group, workflow: Option<&Workflow>) -> Vec<S
         lines.push(format!("passed: {}{by}", passed.join(", ")));
     }
     lines.extend(notices::serious_findings(group).map(|notice| data::line(&notice)));
-    let is_unchecked = workflow.is_some_and(|workflow| workflow.checks_nothing(group));
-    lines.extend(is_unchecked.then(|| notices::NOTHING_CHECKED.to_owned()));
+    lines.extend(
+        workflow.and_then(|workflow| notices::check_notice(group, workflow)).map(|notice| data::line(&notice)),
+    );
     let stated = group.stated_failures.iter();
     lines.extend(stated.map(|one| format!("failing tests reported by {}", data::line(&one.to_string()))));
     lines.extend(group.notes.iter().map(|note| format!("note: {}", data::line(note))));
@@ -305,9 +315,11 @@ fn open_points(group: &Group) -> Vec<String> {
         let tests: Vec<String> = group.failing_tests.iter().map(|test| data::line(test)).collect();
         lines.push(format!("failing tests: {}", tests.join("; ")));
     }
-    let open = group.findings.iter().filter(|finding| finding.status == FindingStatus::Open);
-    let open = open.filter(|finding| !finding.is_serious_remark());
-    lines.extend(open.map(|finding| format!("open finding {}; {}", finding_head(finding), finding_response(finding))));
+    let open = group.findings.iter().enumerate().filter(|(_, finding)| finding.status == FindingStatus::Open);
+    let open = open.filter(|(_, finding)| !finding.is_serious_remark());
+    lines.extend(open.map(|(index, finding)| {
+        format!("open finding {}; {}", finding_head(finding), finding_response(group, index, finding))
+    }));
     lines
 }
 
@@ -329,6 +341,10 @@ fn measured(measure: Measure) -> &'static str {
 
 /// Whether the next iteration escalates.
 fn next_step(item: &Loop, counter: &Counter) -> &'static str {
+    let is_stuck = item.limit.no_progress.is_some_and(|limit| counter.no_progress >= limit);
+    if is_stuck || counter.iteration >= item.limit.iteration {
+        return "; the limit is reached";
+    }
     let last = counter.iteration.saturating_add(1) >= item.limit.iteration;
     let stuck = item.limit.no_progress.is_some_and(|limit| counter.no_progress.saturating_add(1) >= limit);
     match (last, stuck) {
@@ -339,7 +355,8 @@ fn next_step(item: &Loop, counter: &Counter) -> &'static str {
 }
 
 /// A finding, with so many characters of what its reviewer wrote of it.
-fn open_finding(finding: &Finding, words: Option<&str>, most: usize) -> String {
+fn open_finding(group: &Group, index: usize, words: Option<&str>, most: usize) -> String {
+    let Some(finding) = group.findings.get(index) else { return String::new() };
     let mut line = format!("- {}", finding_head(finding));
     if let Some(words) = words.map(data::text) {
         let shown: String = words.chars().take(most).collect();
@@ -348,21 +365,21 @@ fn open_finding(finding: &Finding, words: Option<&str>, most: usize) -> String {
             line.push_str(&format!("\n  | {said}"));
         }
     }
-    line.push_str(&format!("\n  {}", finding_response(finding)));
+    line.push_str(&format!("\n  {}", finding_response(group, index, finding)));
     line
 }
 
 /// A finding that ended: how, and what its author answered.
-fn settled_finding(finding: &Finding) -> String {
+fn settled_finding(group: &Group, index: usize, finding: &Finding) -> String {
     let is_fixed = finding.response.as_ref().is_some_and(|response| response.response == Answer::Fixed);
     let state = match (&finding.accepted_as_is_by, &finding.dropped_because, finding.status) {
-        (Some(by), _, _) => format!("not resolved; {} accepted the group as it is", data::line(by)),
+        (Some(by), _, _) => format!("not resolved; {} accepted the group as it is", data::line(&shown_person(by))),
         (None, Some(reason), _) => format!("dropped: {}", data::line(reason)),
         (None, None, FindingStatus::Accepted) => "rejection accepted, do not raise it again".to_owned(),
         (None, None, FindingStatus::Closed | FindingStatus::Open) if is_fixed => "fix confirmed".to_owned(),
         (None, None, FindingStatus::Closed | FindingStatus::Open) => "ended by its reviewer".to_owned(),
     };
-    let response = finding.response.as_ref().map(|_| format!("; {}", finding_response(finding)));
+    let response = finding.response.as_ref().map(|_| format!("; {}", finding_response(group, index, finding)));
     format!("{}: {state}{}", finding_head(finding), response.unwrap_or_default())
 }
 
@@ -373,7 +390,8 @@ pub(super) fn finding_head(finding: &Finding) -> String {
     format!("{id} [{grade}, {blocking}] {place}: {title} (by {})", finding.raised_by)
 }
 
-pub(super) fn finding_response(finding: &Finding) -> String {
+/// What the author answered, and whether its reviewer refuted it.
+pub(super) fn finding_response(group: &Group, index: usize, finding: &Finding) -> String {
     let Some(response) = &finding.response else { return "no response yet".to_owned() };
     let word = match response.response {
         Answer::Fixed => "fixed",
@@ -381,5 +399,17 @@ pub(super) fn finding_response(finding: &Finding) -> String {
         Answer::Deferred => "deferred",
     };
     let reason = response.reason.as_deref().map(|reason| format!(": {}", data::line(reason)));
-    format!("author's last response: {word}{}", reason.unwrap_or_default())
+    let refuted = finding.response_refuted && finding.status == FindingStatus::Open;
+    let refuted = if refuted { refutation(group, index, finding, response.response) } else { String::new() };
+    format!("author's last response: {word}{}{refuted}", reason.unwrap_or_default())
+}
+
+/// The reviewer insists on a finding that the author answered.
+fn refutation(group: &Group, index: usize, finding: &Finding, response: Answer) -> String {
+    let how = match response {
+        Answer::Rejected => "rejection overruled",
+        Answer::Fixed | Answer::Deferred => "raised again",
+    };
+    let review = group.words.refuted_in.get(&index).map(|number| format!(" in review {number}"));
+    format!("; {how} by {}{}", finding.raised_by, review.unwrap_or_default())
 }

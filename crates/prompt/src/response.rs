@@ -2,7 +2,7 @@
 //!
 //! The page of a role shows the same skeleton and the same status lines. See [`RoleReturnFormat`].
 
-use interlock_core::decide::{Offer, offers};
+use interlock_core::decide::{Offer, ReplacedRole, offers};
 use interlock_core::handoff::{mandatory_skills, skills_of_task};
 use interlock_core::id::Name;
 use interlock_core::state::Progress;
@@ -144,7 +144,12 @@ impl Brief<'_> {
         // What a status means for the plan says nothing about work on one group.
         let means = offer.means.as_deref().filter(|_| !(manages_group && offer.plans)).map(str::to_owned);
         let leads_to = offer.leads_to.as_deref().filter(|_| manages_group && !offer.blocked).map(str::to_owned);
-        let words: Vec<String> = means.into_iter().chain(leads_to).collect();
+        let words: Vec<String> = match &offer.replaced {
+            _ if offer.accepts_nothing_to_do => vec!["you accept that nothing has to change".to_owned()],
+            // The meaning may promise the role that does not get it.
+            Some(replaced) => vec![replacement(replaced)],
+            None => means.into_iter().chain(leads_to).collect(),
+        };
         let mut line = status_head(&offer.status, (!words.is_empty()).then(|| words.join("; ")).as_deref());
         let mut notes = Vec::new();
         let needs = self.own_needs(offer, shared);
@@ -201,7 +206,8 @@ impl Brief<'_> {
         needs
     }
 
-    /// Each status with its meaning. Fields follow the last status that takes them, and name the others.
+    /// Each status with its meaning. Fields follow the first status that takes them, which is the usual one if it takes them.
+    /// The others refer back to it.
     fn status_lines(&self, offers: &[Offer], shared: &[Name]) -> Vec<String> {
         let manages_group = self.assignment.group.is_some() && offers.iter().any(|offer| offer.plans);
         let line = |(index, offer): (usize, &Offer)| {
@@ -209,13 +215,12 @@ impl Brief<'_> {
         };
         let mut lines: Vec<String> = offers.iter().enumerate().map(line).collect();
         let mut add = |takes: fn(&Offer) -> bool, text: String| {
-            let takers: Vec<usize> = (0..offers.len()).filter(|index| offers.get(*index).is_some_and(takes)).collect();
-            let Some((last, others)) = takers.split_last().filter(|_| !text.is_empty()) else { return };
-            let others: Vec<Name> =
-                others.iter().filter_map(|index| offers.get(*index)).map(|offer| offer.status.clone()).collect();
-            let also = if others.is_empty() { String::new() } else { format!(" (also with {})", quoted(&others)) };
-            if let Some(line) = lines.get_mut(*last) {
-                line.push_str(&format!("\n  Add{also} {text}"));
+            let mut takers = offers.iter().zip(&mut lines).filter(|(offer, _)| takes(offer));
+            let Some((_, line)) = takers.next().filter(|_| !text.is_empty()) else { return };
+            line.push_str(&format!("\n  Add {text}"));
+            let field = text.trim_start_matches('`').split('"').nth(1).unwrap_or_default();
+            for (_, line) in takers {
+                line.push_str(&format!("\n  Add `{field}` as above."));
             }
         };
         if self.assignment.group.is_none() {
@@ -334,6 +339,12 @@ impl Brief<'_> {
             ),
         }
     }
+}
+
+/// Who gets the work, where an override replaces the role that the workflow names.
+fn replacement(replaced: &ReplacedRole) -> String {
+    let because = replaced.because.as_ref().map(|because| format!(" ({because})")).unwrap_or_default();
+    format!("{} is next, not {}{because}", replaced.takes, replaced.instead_of)
 }
 
 fn requires(offer: &Offer, field: &str) -> bool {

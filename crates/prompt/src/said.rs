@@ -34,12 +34,13 @@ impl Said {
             if finding.status != FindingStatus::Open {
                 continue;
             }
+            let mut words = FindingWords::default();
             for decision in group.words.of_finding(index, &finding.raised_by) {
-                if let Some(words) = of(decision)?.and_then(|report| description(&report, finding)) {
-                    said.findings.insert(index, words);
-                    break;
+                if let Some(report) = of(decision)? {
+                    words.add_older(&report, finding);
                 }
             }
+            said.findings.extend(words.text().map(|text| (index, text)));
         }
         Ok(said)
     }
@@ -78,9 +79,34 @@ fn entry_of<'a>(plan: &'a Json, group: &str) -> Option<&'a Json> {
     plan.get("groups")?.as_array()?.iter().find(own)
 }
 
-fn description(report: &Json, finding: &Finding) -> Option<String> {
-    let word = |issue: &Json, key: &str| issue.get(key).and_then(Json::as_str).unwrap_or_default().to_owned();
-    let same = |issue: &&Json| finding.same_as(&word(issue, "location"), &word(issue, "title"));
-    let issue = report.get("issues")?.as_array()?.iter().find(same)?;
-    Some(word(issue, "description")).filter(|words| !words.trim().is_empty())
+/// Fields of a finding that the ledger has.
+const LEDGER_FIELDS: &[&str] = &["id", "title", "location", "severity", "blocking"];
+
+/// What a reviewer wrote of a finding: the latest text of each field that is not empty.
+#[derive(Default)]
+struct FindingWords {
+    fields: BTreeMap<String, String>,
+}
+
+impl FindingWords {
+    /// Fields that newer reviews left out.
+    fn add_older(&mut self, report: &Json, finding: &Finding) {
+        let word = |issue: &Json, key: &str| issue.get(key).and_then(Json::as_str).unwrap_or_default().to_owned();
+        let same = |issue: &&Json| finding.same_as(&word(issue, "location"), &word(issue, "title"));
+        let issues = report.get("issues").and_then(Json::as_array).into_iter().flatten();
+        for (key, value) in issues.filter(same).filter_map(Json::as_object).flatten() {
+            let text = value.as_str().map(str::trim).filter(|text| !text.is_empty());
+            if let Some(text) = text.filter(|_| !LEDGER_FIELDS.contains(&key.as_str())) {
+                self.fields.entry(key.clone()).or_insert_with(|| text.to_owned());
+            }
+        }
+    }
+
+    /// The description, then the other fields with their names.
+    fn text(mut self) -> Option<String> {
+        let description = self.fields.remove("description");
+        let others = self.fields.into_iter().map(|(key, text)| format!("{key}: {text}"));
+        let lines: Vec<String> = description.into_iter().chain(others).collect();
+        (!lines.is_empty()).then(|| lines.join("\n"))
+    }
 }

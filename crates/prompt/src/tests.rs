@@ -8,6 +8,7 @@ mod frame;
 mod generated;
 mod hostile;
 mod play;
+mod reach;
 
 use serde_json::json;
 
@@ -298,7 +299,7 @@ fn the_plan_and_the_words_to_findings_reach_everybody_on_the_group() {
     play.report("developer", json!({ "status": "READY_FOR_REVIEW" }));
     let tracking = json!({ "iteration": 3, "rejections_overruled": ["R1"] });
     play.report("tech_lead", json!({ "status": "CHANGES_REQUESTED", "iteration_tracking": tracking }));
-    assert!(tells_plan(&play, "developer").contains("| debug.log has it\n"), "the words that it was raised with");
+    assert!(tells_plan(&play, "developer").contains("| trace.log as well\n"), "the latest words stay");
 }
 
 #[test]

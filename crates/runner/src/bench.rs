@@ -120,8 +120,13 @@ impl Bench {
             };
             problems.push(format!("{} may change {may}, and you changed {}", self.role, listed(&outside)));
         }
-        if !protected.is_empty() {
-            problems.push(refused_message(&self.role, protected));
+        let (of_plan, of_workflow): (Vec<&RefusedPath>, Vec<&RefusedPath>) =
+            protected.iter().partition(|refused| refused.is_by_plan());
+        if !of_workflow.is_empty() {
+            problems.push(refused_message(&self.role, &of_workflow));
+        }
+        if !of_plan.is_empty() {
+            problems.push(beyond_plan_message(&of_plan));
         }
         if !changes.astray.is_empty() {
             problems.push(format!("links must not lead out of the project: {}", listed(&changes.astray)));
@@ -146,14 +151,29 @@ impl Bench {
 }
 
 /// Says which pattern protects each path, which role owns it, and how a person allows it.
-fn refused_message(role: &str, refused: &[RefusedPath]) -> String {
+/// The plan frees this group from requirements, so it may not change what they are for.
+fn beyond_plan_message(refused: &[&RefusedPath]) -> String {
+    let names: Vec<String> = refused.iter().map(|refused| refused.path.clone()).collect();
+    let why = refused.first().map(|refused| refused.why()).unwrap_or_default();
+    let patterns: BTreeSet<String> = refused.iter().take(MOST_REFUSED).map(|refused| refused.allowing()).collect();
+    let allow: Vec<String> = patterns.iter().map(|pattern| format!("--allow '{}'", sanitise::line(pattern))).collect();
+    let allow = allow.join(" ");
+    format!(
+        "{}: {why}, and you changed {}. If the work needs the change, report that you are blocked and name the paths: the manager \
+         plans a group without that flag, or a person allows them with `interlock answer QUESTION {allow}`",
+        Code::ProtectedPath,
+        listed(&names)
+    )
+}
+
+fn refused_message(role: &str, refused: &[&RefusedPath]) -> String {
     let shown = refused.iter().take(MOST_REFUSED);
     let mut names: Vec<String> =
         shown.map(|refused| format!("`{}` ({})", sanitise::line(&refused.path), refused.why())).collect();
     if refused.len() > names.len() {
         names.push(format!("{} more", refused.len() - names.len()));
     }
-    let patterns: BTreeSet<String> = refused.iter().take(MOST_REFUSED).map(RefusedPath::allowing).collect();
+    let patterns: BTreeSet<String> = refused.iter().take(MOST_REFUSED).map(|refused| refused.allowing()).collect();
     let allow: Vec<String> = patterns.iter().map(|pattern| format!("--allow '{}'", sanitise::line(pattern))).collect();
     let allow = allow.join(" ");
     format!(

@@ -253,7 +253,7 @@ impl Conductor {
         if self.at_work.contains_key(&work) || self.is_taken(&Place::Integration) {
             return;
         }
-        let call = Call::new(id, assignment, state);
+        let call = Call::new(id, assignment, state, &self.crew.workflow);
         let row = Row::new(assignment.group.clone(), "merge".to_owned(), assignment.attempt);
         self.go(work, Place::Integration, row, move |crew, control, _| merge::take(crew, &call, control));
     }
@@ -272,7 +272,7 @@ impl Conductor {
         if self.crew.is_held(&assignment.role, assignment.group.as_ref()) {
             return;
         }
-        let call = Call::new(id, assignment, state);
+        let call = Call::new(id, assignment, state, &self.crew.workflow);
         let mut row = Row::new(assignment.group.clone(), assignment.role.to_string(), assignment.attempt);
         if assignment.group.is_none() {
             row = row.on(Account::Assignment(format!("{}.{id}", self.crew.session)));

@@ -25,6 +25,7 @@ use crate::neighbours::{Neighbour, is_settled, neighbours};
 use crate::observe::ChangeObserver;
 use crate::purse::{Account, Purse};
 use crate::site::Site;
+use crate::scope::GroupLimit;
 use interlock_agents::team::{Part, Team};
 
 pub(super) struct Crew {
@@ -78,10 +79,12 @@ pub(super) struct Call {
     pub(super) groups: Vec<Name>,
     /// Protected paths that people have allowed.
     pub(super) allowed: Vec<Name>,
+    /// What the flags of its plan let the group change.
+    pub(super) limits: Vec<GroupLimit>,
 }
 
 impl Call {
-    pub(super) fn new(id: AssignmentId, assignment: &Assignment, state: &State) -> Self {
+    pub(super) fn new(id: AssignmentId, assignment: &Assignment, state: &State, workflow: &Workflow) -> Self {
         let group = assignment.group.as_ref().and_then(|name| state.group(name));
         Self {
             id,
@@ -102,6 +105,7 @@ impl Call {
                 None => state.groups.iter().map(|group| group.id.clone()).collect(),
             },
             allowed: state.allowed_paths().cloned().collect(),
+            limits: group.map(|group| GroupLimit::of(workflow, group)).unwrap_or_default(),
         }
     }
 }
@@ -155,7 +159,7 @@ impl Crew {
         let claimed = |id: &&AssignmentId| state.assignments.get(id).is_some_and(|given| given.token.is_some());
         for id in state.open.iter().filter(claimed) {
             if let Some(assignment) = state.assignments.get(id) {
-                self.keep_remains(&Call::new(*id, assignment, state), assignment.attempt);
+                self.keep_remains(&Call::new(*id, assignment, state, &self.workflow), assignment.attempt);
             }
             self.free(*id)?;
         }

@@ -99,7 +99,9 @@ impl Run {
         };
         let key = RegisterKey::new(looking.register_key(&self.session));
         let sources = sources(&mut looking, &self.workflow)?;
-        let own: Vec<(String, String)> = sources.iter().cloned().chain([self.team.source.clone()]).collect();
+        let scripts = self.team.scripts.iter().map(|path| (path.display().to_string(), String::new()));
+        let own: Vec<(String, String)> =
+            sources.iter().cloned().chain([self.team.source.clone()]).chain(scripts).collect();
         let checks = checks::RunChecks { passed: Default::default(), key: looking.checkout_key(&self.session) };
         let crew = Arc::new(Crew {
             observer: observe::ChangeObserver::new(&self.workflow, &own, &self.team.prepare.run, &self.project.root),

@@ -19,20 +19,28 @@ use crate::site::listed;
 
 /// What came of trying it.
 pub(super) enum Tried {
-    /// It is in the result, which is now here.
-    In(Hash),
+    /// It is in the result.
+    In(Merge),
     /// It is not, and this is to be said of it.
     Out(Json),
     Stopped,
+}
+
+/// A merge that was made.
+pub(super) struct Merge {
+    /// The commit that everything merged is at.
+    pub(super) into: Hash,
+    /// The work changed nothing that was not merged before.
+    pub(super) is_empty: bool,
 }
 
 pub(super) fn take(crew: &Crew, call: &Call, control: &Control) -> Result<Over, Failure> {
     let Some(group) = &call.group else { return Ok(Over::Gone) };
     let commit = crew.site.head(group, &call.open)?;
     match attempt(crew, call, group, &commit, control)? {
-        Tried::In(into) => {
+        Tried::In(merge) => {
             let unchanged = crew.site.changes_nothing(group, &commit)?;
-            report(crew, call, &success(&crew.workflow.merge_words(), (&commit, &into), unchanged)?)
+            report(crew, call, &success(&crew.workflow.merge_words(), (&commit, &merge), unchanged)?)
         }
         Tried::Out(said) => report(crew, call, &said),
         Tried::Stopped => Ok(Over::Stopped),
@@ -52,7 +60,7 @@ pub(super) fn attempt(
     match crew.site.vault.try_merge(group, commit)? {
         Attempt::Contained(into) => {
             crew.site.vault.note_merge(call.id, &into)?;
-            Ok(Tried::In(into))
+            Ok(Tried::In(Merge { into, is_empty: false }))
         }
         Attempt::Conflict { onto, conflicts } => {
             crew.site.vault.bring_onto(group, &onto)?;
@@ -85,7 +93,8 @@ fn checked(
         }
     }
     crew.site.vault.publish(group, &merge, onto, Some(call.id))?;
-    Ok(Tried::In(merge))
+    let is_empty = crew.site.vault.tree(onto)? == *tree;
+    Ok(Tried::In(Merge { into: merge, is_empty }))
 }
 
 pub(super) fn report(crew: &Crew, call: &Call, said: &Json) -> Result<Over, Failure> {
@@ -105,16 +114,26 @@ pub(super) fn report(crew: &Crew, call: &Call, said: &Json) -> Result<Over, Fail
     settled(crew.order(Wish::Merge { assignment: call.id, given }))
 }
 
-fn success(words: &MergeWords, (commit, into): (&Hash, &Hash), unchanged: bool) -> Result<Json, Failure> {
-    let context = match unchanged {
-        true => {
+fn success(words: &MergeWords, (commit, merge): (&Hash, &Merge), unchanged: bool) -> Result<Json, Failure> {
+    let into = &merge.into;
+    let context = match (unchanged, merge.is_empty) {
+        (true, _) => {
             format!("There was nothing to merge: the group changes no file; everything merged is at {}", into.short())
         }
-        false => {
+        (false, true) => format!(
+            "Interlock has merged {}, and the merge changed nothing: the same changes were merged before; everything that was merged is at {}",
+            commit.short(),
+            into.short()
+        ),
+        (false, false) => {
             format!("Interlock has merged {}; everything that was merged is now at {}", commit.short(), into.short())
         }
     };
-    said(words.success.as_ref(), &context, json!({ "commit": into.as_str() }))
+    let mut more = json!({ "commit": into.as_str() });
+    if merge.is_empty && !unchanged {
+        more["merge_is_empty"] = json!(true);
+    }
+    said(words.success.as_ref(), &context, more)
 }
 
 fn conflict(words: &MergeWords, files: &[String]) -> Result<Json, Failure> {

@@ -13,7 +13,7 @@ use crate::gates::GateFiles;
 use crate::git::{Changes, Hash, Result};
 use crate::bench::Bench;
 use crate::site::{OF_SESSION, Site};
-use crate::scope::{ProtectedPaths, files_in_project, glob_set};
+use crate::scope::{GroupLimit, INSTRUCTIONS, ProtectedPaths, files_in_project, glob_set};
 
 /// A diff, and the two commits that it lies between.
 #[derive(Clone)]
@@ -27,6 +27,7 @@ pub(super) struct WorkDiff {
 pub(super) struct ChangeObserver {
     pub(super) protected: ProtectedPaths,
     test_files: GlobSet,
+    instructions: GlobSet,
     /// Files that gates run or read their commands from.
     gate_files: BTreeSet<String>,
     /// The last diff of each workspace. Reviewers report on the commit that the author left: it is not computed again.
@@ -44,6 +45,7 @@ impl ChangeObserver {
         let gate_files = GateFiles::of(workflow, prepare, project);
         Self {
             protected: ProtectedPaths::new(workflow, &files_in_project(sources, project), &gate_files.scripts),
+            instructions: glob_set(INSTRUCTIONS.iter().copied(), true),
             test_files: glob_set(workflow.test_files.iter().map(Name::as_str), true),
             gate_files: gate_files.scripts.into_iter().chain(gate_files.configuration).collect(),
             last: Mutex::default(),
@@ -84,17 +86,29 @@ impl ChangeObserver {
     }
 
     /// As it is recorded with a report.
-    pub(super) fn record(&self, site: &Site, diff: &WorkDiff, unclaimed: Vec<Name>) -> Result<Arc<ObservedChanges>> {
+    pub(super) fn record(
+        &self,
+        site: &Site,
+        diff: &WorkDiff,
+        unclaimed: Vec<Name>,
+        limits: &[GroupLimit],
+    ) -> Result<Arc<ObservedChanges>> {
         let listed = diff.files.iter().take(ObservedChanges::MOST_FILES);
         let files: Vec<ChangedFile> = listed
             .map(|(path, change)| ChangedFile {
                 path: Name::from(path.to_string_lossy().into_owned()),
                 change: *change,
                 test: self.test_files.is_match(path),
+                instructions: self.instructions.is_match(path),
                 gate: path.to_str().is_some_and(|path| self.gate_files.contains(path)),
             })
             .collect();
+        let is_outside = |(path, _): &&(PathBuf, FileChange)| limits.iter().any(|limit| !limit.covers(path));
+        let outside = diff.files.iter().filter(is_outside).take(ObservedChanges::MOST_OUTSIDE);
+        let outside = outside.map(|(path, _)| Name::from(path.to_string_lossy().into_owned())).collect();
         Ok(Arc::new(ObservedChanges {
+            outside,
+            merge_is_empty: false,
             base: Name::new(diff.base.as_str()),
             commit: Name::new(diff.commit.as_str()),
             tree: Name::new(site.vault.tree(&diff.commit)?.as_str()),

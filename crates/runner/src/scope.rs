@@ -4,7 +4,8 @@ use std::path::Path;
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use interlock_core::id::Name;
-use interlock_core::workflow::{BUILTINS, Role, Workflow, Writes};
+use interlock_core::state::Group;
+use interlock_core::workflow::{BUILTINS, FileLimit, Role, TEST_RUNNERS, Workflow, Writes};
 
 /// Those of the files that may not be changed by whoever may write this much.
 pub fn outside(files: &[String], writes: &Writes) -> Vec<String> {
@@ -30,6 +31,47 @@ pub(crate) fn glob_set<'a>(patterns: impl IntoIterator<Item = &'a str>, any_case
     set.build().unwrap_or_default()
 }
 
+/// Files that agents read as instructions. They are not protected, since people want them edited; changes are pointed out.
+pub(crate) const INSTRUCTIONS: &[&str] = &[
+    "**/{CLAUDE,CLAUDE.local,AGENTS,AGENTS.override,GEMINI,QWEN,AGENT,CONVENTIONS,WARP}.md",
+    "**/.{cursorrules,windsurfrules,clinerules,roorules}",
+    "**/.clinerules/**",
+    ".github/{copilot-instructions.md,instructions/**,chatmodes/**,prompts/**,agents/**}",
+];
+
+/// What the flags of its plan let a group change, whatever the role at work may write.
+#[derive(Clone, Debug)]
+pub(crate) struct GroupLimit {
+    files: GlobSet,
+    patterns: Vec<Name>,
+    /// The flags with their values, such as `kind: research`.
+    flags: String,
+}
+
+impl GroupLimit {
+    pub(crate) fn of(workflow: &Workflow, group: &Group) -> Vec<Self> {
+        let limit = |limit: &FileLimit| Self {
+            files: glob_set(limit.only.iter().map(Name::as_str), true),
+            patterns: limit.only.clone(),
+            flags: workflow.flags_of(limit, group),
+        };
+        workflow.limits_of(group).map(limit).collect()
+    }
+
+    pub(crate) fn covers(&self, path: &Path) -> bool {
+        self.files.is_match(path)
+    }
+
+    /// Those of the paths that the group may not change, and that no person has allowed.
+    pub(crate) fn refused<'a>(&self, paths: impl IntoIterator<Item = &'a str>, allowed: &[Name]) -> Vec<RefusedPath> {
+        let may = glob_set(allowed.iter().map(Name::as_str), true);
+        let refused = paths.into_iter().filter(|path| !self.files.is_match(path) && !may.is_match(path));
+        let protection = Protection::Plan { flags: self.flags.clone(), patterns: self.patterns.clone() };
+        let of = |path: &str| RefusedPath { path: path.to_owned(), protection: protection.clone(), owners: Vec::new() };
+        refused.map(of).collect()
+    }
+}
+
 /// Why a path is protected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Protection {
@@ -39,6 +81,8 @@ pub(crate) enum Protection {
     OfSession,
     /// A gate or `prepare` runs it.
     Script,
+    /// The plan has these flags for the group, and by them it changes only these patterns.
+    Plan { flags: String, patterns: Vec<Name> },
 }
 
 /// A protected path that a role may not change.
@@ -55,8 +99,15 @@ impl RefusedPath {
     pub fn allowing(&self) -> String {
         match &self.protection {
             Protection::Pattern(pattern) if glob_set([pattern.as_str()], true).is_match(&self.path) => pattern.clone(),
-            Protection::Pattern(_) | Protection::OfSession | Protection::Script => globset::escape(&self.path),
+            Protection::Pattern(_) | Protection::OfSession | Protection::Script | Protection::Plan { .. } => {
+                globset::escape(&self.path)
+            }
         }
+    }
+
+    /// Refused because of the flags of a group's plan, not by the workflow's `protected`.
+    pub(crate) fn is_by_plan(&self) -> bool {
+        matches!(self.protection, Protection::Plan { .. })
     }
 
     /// Why it is protected, and who owns it.
@@ -65,6 +116,10 @@ impl RefusedPath {
             Protection::Pattern(pattern) => format!("protected by `{pattern}`"),
             Protection::OfSession => "the workflow or agents file of this session".to_owned(),
             Protection::Script => "a script that a gate or `prepare` runs".to_owned(),
+            Protection::Plan { flags, patterns } => {
+                let patterns: Vec<String> = patterns.iter().map(|pattern| format!("`{pattern}`")).collect();
+                return format!("the plan has `{flags}`, and such a group changes only {}", patterns.join(", "));
+            }
         };
         match self.owners.as_slice() {
             [] => format!("{why}; no role owns it"),
@@ -90,7 +145,9 @@ impl ProtectedPaths {
     /// Those of a workflow, and single files by their paths in the project. Letter case does not matter: some file systems do
     /// not tell it apart. Scripts that are tests are left out: authors write those, and changes of them are pointed out.
     pub fn new(workflow: &Workflow, of_session: &[String], scripts: &[String]) -> Self {
-        let tests = glob_set(workflow.test_files.iter().map(Name::as_str), true);
+        // A runner of tests judges by itself, where a gate runs it.
+        let tests = workflow.test_files.iter().map(Name::as_str).filter(|pattern| *pattern != TEST_RUNNERS);
+        let tests = glob_set(tests, true);
         let of_workflow = workflow.protected.iter().map(Name::to_string);
         let of_workflow = of_workflow.map(|pattern| (pattern.clone(), Protection::Pattern(pattern)));
         let of_session = of_session.iter().map(|path| (globset::escape(path), Protection::OfSession));
@@ -161,6 +218,7 @@ pub fn files_in_project(sources: &[(String, String)], project: &Path) -> Vec<Str
 
 #[cfg(test)]
 mod tests {
+    use interlock_core::handoff::PlannedGroup;
     use interlock_core::workflow::load_builtin;
 
     use super::*;
@@ -203,6 +261,27 @@ mod tests {
             "Jenkinsfile",
             "azure-pipelines.yml",
             "team/[a].yaml",
+            ".drone.star",
+            ".semaphore/semaphore.yml",
+            ".build.yml",
+            ".builds/alpine.yml",
+            ".teamcity/settings.kts",
+            ".tekton/push.yaml",
+            "bamboo-specs/bamboo.yml",
+            ".azure-pipelines/ci.yml",
+            ".gitlab-ci.yaml",
+            ".cursor/mcp.json",
+            "web/.vscode/settings.json",
+            ".vscode/tasks.json",
+            ".vscode/mcp.json",
+            ".devcontainer/devcontainer.json",
+            "opencode.jsonc",
+            ".opencode/agent/a.md",
+            ".qwen/settings.json",
+            ".amp/settings.json",
+            ".aider.conf.yml",
+            ".continue/config.yaml",
+            ".goosehints",
         ] {
             assert_eq!(refused(path, false), [path]);
         }
@@ -215,8 +294,72 @@ mod tests {
             "team/a.yaml",
             "tests/all.sh",
             "package.json",
+            ".vscode/extensions.json",
+            "src/continue/a.rs",
         ] {
             assert!(refused(path, false).is_empty(), "{path}");
+        }
+    }
+
+    fn is_test(path: &str) -> bool {
+        let workflow = load_builtin("delivery-team").and_then(|loaded| loaded.workflow).expect("a workflow");
+        glob_set(workflow.test_files.iter().map(Name::as_str), true).is_match(path)
+    }
+
+    #[test]
+    fn default_test_files_cover_runners_configuration_and_stored_results() {
+        for path in [
+            "test.sh",
+            "ci/run_tests.sh",
+            "pytest.ini",
+            "tox.ini",
+            "noxfile.py",
+            "jest.config.js",
+            "web/vitest.config.ts",
+            "playwright.config.ts",
+            "cypress/support/index.js",
+            "t/basic.t",
+            "src/__snapshots__/a.js.snap",
+            "a.snap",
+            "pkg/testdata/in.txt",
+            "features/login.feature",
+        ] {
+            assert!(is_test(path), "{path}");
+        }
+        for path in ["src/main.rs", "latest.sh", "features/login.rs", "src/contest.py", "Makefile"] {
+            assert!(!is_test(path), "{path}");
+        }
+    }
+
+    #[test]
+    fn runner_of_tests_that_a_gate_runs_is_protected() {
+        let workflow = load_builtin("delivery-team").and_then(|loaded| loaded.workflow).expect("a workflow");
+        assert!(workflow.test_files.iter().any(|pattern| pattern == TEST_RUNNERS));
+        let paths = ProtectedPaths::new(&workflow, &[], &["run_tests.sh".to_owned()]);
+        assert_eq!(paths.refused([("run_tests.sh", false)], None, &[]).len(), 1);
+    }
+
+    #[test]
+    fn group_of_documents_may_not_change_code() {
+        let workflow = load_builtin("delivery-team").and_then(|loaded| loaded.workflow).expect("a workflow");
+        let plan = |kind: &str| PlannedGroup {
+            id: Name::new("R"),
+            title: Name::new("Find it out"),
+            flags: [(Name::new("kind"), Name::new(kind))].into(),
+            depends_on: Vec::new(),
+            checks: Vec::new(),
+        };
+        let refused = |kind: &str, path: &str| {
+            let limits = GroupLimit::of(&workflow, &Group::planned(&plan(kind)));
+            limits.iter().flat_map(|limit| limit.refused([path], &[])).count()
+        };
+        for path in ["docs/answer.md", "README.md", "docs/data/sizes.csv", "research/plot.png"] {
+            assert_eq!(refused("research", path), 0, "{path}");
+        }
+        for path in
+            ["src/b.py", "docs/conf.py", "CMakeLists.txt", "requirements.txt", "Makefile", "docs/run", "a.ipynb"]
+        {
+            assert_eq!((refused("research", path), refused("code", path)), (1, 0), "{path}");
         }
     }
 

@@ -132,6 +132,7 @@ impl Writer<'_> {
             Change::NeedSpared { group, clause, .. } => self.spared(group, *clause),
             Change::NothingCompletedAcknowledged { by } => self.evidence(None, "acknowledged", by),
             Change::PassesLapsed { group } => self.lapses(group),
+            Change::PassVoided { group, .. } => self.restate_evidence(group),
             Change::Counted { group, counted, role, iteration, no_progress, measure } => {
                 let at = (*iteration, *no_progress, *measure);
                 self.counter(group.as_ref(), counted, role, at);
@@ -298,6 +299,20 @@ impl Writer<'_> {
         let of_group = |record: &Record| record.table == &EVIDENCE && record.key.first() == Some(&Cell::from(name));
         self.writes.retain(|write| !matches!(write, Write::Row(record) if of_group(record)));
         self.touched(name).lapses = true;
+    }
+
+    /// One pass is taken back. Evidence is never deleted, so what still holds of the group is recorded again.
+    fn restate_evidence(&mut self, name: &Name) {
+        self.lapses(name);
+        let Some(group) = self.after.group(name) else { return };
+        let named = [("pass", &group.passed), ("gate", &group.gates_passed), ("failed", &group.failed)];
+        for (kind, names) in named {
+            names.iter().for_each(|evidence| self.evidence(Some(name), kind, evidence));
+        }
+        group.excused.iter().for_each(|excuse| self.evidence(Some(name), "excused", &excuse.evidence));
+        if group.confirmed {
+            self.evidence(Some(name), "confirmed", name);
+        }
     }
 
     fn counter(&mut self, group: Option<&Name>, counted: &Name, role: &Name, at: (u32, u32, Option<u32>)) {

@@ -55,9 +55,11 @@ impl Text {
         self.shown.push_str(&style.render_reset().to_string());
     }
 
-    /// Text of several lines. Every line begins with the mark, so that none can be taken for a line of this program.
+    /// Text of several lines. Every line begins with the mark, so that none can be taken for a line of this program. Long
+    /// lines are wrapped to 80 columns, and padding within a line is dropped: in a pipe no terminal width would do so.
     pub fn block(&mut self, mark: &'static str, text: &str) {
-        for line in text.lines() {
+        let room = PAGE.saturating_sub(mark.chars().count());
+        for line in text.lines().flat_map(|line| fold_line(line, room)) {
             self.shown.push_str(mark);
             self.line(line);
         }
@@ -88,7 +90,7 @@ impl Text {
     /// A question as people read it: long lines are wrapped, and every line is marked where there are several.
     pub fn question(&mut self, text: &str) {
         let room = PAGE.saturating_sub(MARK.chars().count());
-        let lines: Vec<String> = text.trim_end().lines().flat_map(|line| wrap_long(line, room)).collect();
+        let lines: Vec<String> = text.trim_end().lines().flat_map(|line| fold_line(line, room)).collect();
         self.quote(MARK, &lines.join("\n"));
     }
 
@@ -198,6 +200,23 @@ pub fn wrap(paragraph: &str, width: usize) -> Vec<String> {
     lines
 }
 
+/// A line of foreign text in lines of at most `width` characters. Its indentation stays where it fits on one line; every
+/// other run of blanks is one space. Blanks are replaced before the line is measured, and a word without end is cut.
+fn fold_line(line: &str, width: usize) -> Vec<String> {
+    const DEEPEST: usize = 16;
+    let text = line.trim_start_matches(' ');
+    let indent = line.len().saturating_sub(text.len()).min(DEEPEST);
+    let text = sanitise::line(text);
+    if indent + text.chars().count() <= width {
+        return vec![format!("{:indent$}{text}", "")];
+    }
+    let cut = |word: String| {
+        let letters: Vec<char> = word.chars().collect();
+        letters.chunks(width.max(1)).map(String::from_iter).collect::<Vec<String>>()
+    };
+    wrap(&text, width).into_iter().flat_map(cut).collect()
+}
+
 /// The same where a line is too long. Others stay as they are, with their indentation.
 pub fn wrap_long(line: &str, width: usize) -> Vec<String> {
     if line.chars().count() > width { wrap(line, width) } else { vec![line.to_owned()] }
@@ -252,6 +271,20 @@ mod tests {
             }
             let kept = |text: &str| text.replace(MARK, "").replace(['\n', ' '], "");
             assert_eq!(kept(&fitted), kept(&words));
+        }
+    }
+
+    #[test]
+    fn padding_and_endless_lines_of_a_block_are_dropped_and_wrapped() {
+        let mut text = Text::default();
+        let blanks =
+            ["   ", "\t\t", "\u{a0}\u{3000}", "\u{2800}\u{3164}", " \u{2800} \u{2800}"].map(|own| own.repeat(60));
+        let foreign = format!("  a{}b {}", blanks.join("c"), "x".repeat(400));
+        text.block("  | ", &foreign);
+        text.question(&format!("{foreign}\n{foreign}"));
+        for line in text.as_str().lines() {
+            let (_, body) = line.split_once("| ").unwrap_or(("", line));
+            assert!(line.chars().count() <= PAGE && !body.contains("  "), "{}", text.as_str());
         }
     }
 

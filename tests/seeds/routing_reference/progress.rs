@@ -70,7 +70,10 @@ fn step_1_what_the_author_claims_is_compared_and_not_counted() {
 
 #[test]
 fn step_1_accepted_rejections_do_not_block() {
-    let mut play = reviewed(&[&["a", "b", "c"]]);
+    let mut play = in_review();
+    play.report("tech_lead", changes(&["a", "b", "c"]));
+    let rejected = json!([{ "id": "a", "response": "rejected", "reason": "by design" }]);
+    play.report("developer", json!({ "status": "READY_FOR_REVIEW", "issue_responses": rejected }));
     let accepted = json!({ "iteration_tracking": { "iteration": 2, "rejections_accepted": ["a"] } });
     play.report("tech_lead", merged(changes(&["b", "c"]), accepted));
     assert_eq!(counted(&play), (2, 0, 2));

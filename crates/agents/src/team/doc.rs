@@ -177,7 +177,12 @@ impl Decode for CommandLine {
     fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
         let words = Vec::<String>::decode(node, problems)?;
         if words.is_empty() || words.first().is_some_and(|word| word.trim().is_empty()) {
-            interlock_core::workflow::record::wrong_type(node, "a program and its arguments", problems);
+            interlock_core::workflow::record::wrong_type(
+                node,
+                "a program and its arguments",
+                &Self::sample(),
+                problems,
+            );
             return None;
         }
         Some(Self(words))
@@ -185,6 +190,10 @@ impl Decode for CommandLine {
 
     fn schema(_: &mut Schemas) -> Json {
         json!({ "type": "array", "items": { "type": "string" }, "minItems": 1 })
+    }
+
+    fn sample() -> String {
+        r#"["npm", "ci"]"#.to_owned()
     }
 }
 

@@ -150,6 +150,8 @@ impl Fallback {
 pub struct Team {
     /// The file, and its text.
     pub source: (String, String),
+    /// Files that say what scripted agents do.
+    pub scripts: Vec<PathBuf>,
     parts: BTreeMap<Name, Part>,
     any: Option<Part>,
     /// The roles that the file names.

@@ -53,7 +53,7 @@ pub fn open(source: &Source) -> Read {
     let doc =
         yaml::parse(&source.name, &source.text, &mut problems).and_then(|node| TeamDoc::decode(&node, &mut problems));
     let Some(doc) = doc else { return Err(problems) };
-    let mut reader = Reader { source, problems, agents: BTreeMap::new(), unknown: Vec::new() };
+    let mut reader = Reader { source, problems, agents: BTreeMap::new(), unknown: Vec::new(), scripts: Vec::new() };
     reader.agents(&doc);
     let team = reader.team(&doc);
     if reader.problems.is_empty() { Ok(team) } else { Err(reader.problems) }
@@ -65,6 +65,8 @@ struct Reader<'a> {
     agents: BTreeMap<Name, Agent>,
     /// Agents whose client there is not: told of once, and not again for each role.
     unknown: Vec<Name>,
+    /// Files that scripted agents play, and that commands of agents name.
+    scripts: Vec<PathBuf>,
 }
 
 #[derive(Clone)]
@@ -119,7 +121,12 @@ impl Reader<'_> {
                 self.report(Code::BadAgent, &script.place, message);
                 Vec::new()
             }
-            None => agent.command.as_ref().map(|line| self.source.resolved(&line.0)).unwrap_or_default(),
+            None => {
+                let line = agent.command.as_ref().map(|line| self.source.resolved(&line.0)).unwrap_or_default();
+                let files = line.iter().map(|word| self.source.folder.join(word)).filter(|path| path.is_file());
+                self.scripts.extend(files);
+                line
+            }
         };
         let allowed = client.variables().iter().copied().chain(agent.env.iter().map(String::as_str));
         let mut environment = environment(allowed);
@@ -138,7 +145,10 @@ impl Reader<'_> {
         let script = agent.script.as_ref().map(|script| self.source.folder.join(script.value.as_str()));
         let found = script.or_else(|| play::find(&self.source.folder));
         match found {
-            Some(path) if path.is_file() => play::command(Some(&path)),
+            Some(path) if path.is_file() => {
+                self.scripts.push(path.clone());
+                play::command(Some(&path))
+            }
             Some(path) => {
                 let place = agent.script.as_ref().map_or(&agent.place, |script| &script.place);
                 self.report(Code::BadAgent, place, format!("there is no script {}", path.display()));
@@ -165,6 +175,7 @@ impl Reader<'_> {
         let named = doc.roles.iter().filter(|(role, _, _)| **role != "any");
         Team {
             source: (self.source.name.clone(), self.source.text.clone()),
+            scripts: std::mem::take(&mut self.scripts),
             named: named.map(|(role, place, _)| At { value: role.clone(), place: place.clone() }).collect(),
             parts: parts.into_iter().map(|(role, part)| (role, with_budget(part))).collect(),
             any: any.map(with_budget),

@@ -3,6 +3,7 @@
 use clap::Args;
 use interlock_core::code::Code;
 use interlock_core::event::Event;
+use interlock_core::naming::shown_person;
 use interlock_core::rejection::Rejection;
 use serde_json::{Value as Json, json};
 
@@ -85,10 +86,10 @@ fn show_session(text: &mut Text, session: &str, decided: &[(Event, RoutingRecord
     let or_dash = |name: &Option<interlock_core::id::Name>| {
         sanitise::line(name.as_ref().map_or("-", |name| name.as_str())).into_owned()
     };
-    let rows: Vec<[String; 3]> = decided
-        .iter()
-        .map(|(_, record)| [or_dash(&record.group), or_dash(&record.agent), or_dash(&record.status)])
-        .collect();
+    let agent =
+        |record: &RoutingRecord| sanitise::line(&record.agent.as_deref().map_or("-".into(), shown_person)).into_owned();
+    let rows: Vec<[String; 3]> =
+        decided.iter().map(|(_, record)| [or_dash(&record.group), agent(record), or_dash(&record.status)]).collect();
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count().min(24)).max().unwrap_or(0);
     let [group_width, agent_width, status_width] = [0, 1, 2].map(width);
     for ((event, _), [group, agent, status]) in decided.iter().zip(&rows) {

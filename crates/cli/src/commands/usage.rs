@@ -38,7 +38,13 @@ fn failure(mut error: clap::Error) -> Failure {
     let help = suggestion(&error);
     make_harmless(&mut error);
     let mut text = Text::default();
-    text.push_rendered(&error.render().ansi().to_string());
+    // Clap knows no codes; every error of this program has one.
+    let rendered = error.render().ansi().to_string();
+    let coded = format!("error[{}]:", Code::BadArgument.number());
+    text.push_rendered(&match rendered.lines().next().is_some_and(|first| first.contains("error:")) {
+        true => rendered.replacen("error:", &coded, 1),
+        false => rendered,
+    });
     let (message, allowed) = if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         ("a command is missing".to_owned(), commands(&error.render().to_string()))
     } else {

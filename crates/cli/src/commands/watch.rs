@@ -7,6 +7,7 @@ use clap::Args;
 use interlock_core::decision::Decision;
 use interlock_core::event::{Cause, Event};
 use interlock_core::id::Name;
+use interlock_core::naming::shown_person;
 use interlock_core::state::SessionStatus;
 use serde_json::{Value as Json, json};
 
@@ -102,7 +103,7 @@ impl Follower {
         match &event.cause {
             Cause::Refused(refusal) => {
                 text.paint(ALARM, "refused");
-                let by = refusal.by.as_ref().map_or(String::new(), |by| format!("{by}, "));
+                let by = refusal.by.as_ref().map_or(String::new(), |by| format!("{by}, ", by = shown_person(by)));
                 let message = sanitise::line(&refusal.message);
                 text.line(format_args!("  {}: {message} ({}{})", refusal.code, sanitise::line(&by), refusal.command));
             }

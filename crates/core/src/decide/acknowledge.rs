@@ -7,6 +7,7 @@ use crate::decide::validate::only_nothing_completed;
 use crate::decide::{Cx, Outcome};
 use crate::event::{Cause, Change};
 use crate::id::{Name, QuestionId};
+use crate::naming::shown_person;
 use crate::rejection::Rejection;
 use crate::state::{End, Progress};
 
@@ -15,7 +16,7 @@ pub(super) fn acknowledge(cx: &Cx<'_>, acknowledge: &Acknowledge) -> Result<Outc
     match &group.progress {
         Progress::Ended(End::Deferred { acknowledged: None, .. }) => {}
         Progress::Ended(End::Deferred { acknowledged: Some(by), .. }) => {
-            let message = format!("{by} has acknowledged `{}` already", group.id);
+            let message = format!("{by} has acknowledged `{}` already", group.id, by = shown_person(by));
             return Err(Rejection::new(Code::AlreadyAcknowledged, message));
         }
         Progress::Pending

@@ -1,5 +1,6 @@
 //! Carries a chosen rule out.
 
+use crate::code::Code;
 use crate::decide::choose::{Chosen, aim, free_role, overridden, reached};
 use crate::decide::draft::Draft;
 use crate::decide::facts::{BLOCKED_AGENT, record};
@@ -8,6 +9,7 @@ use crate::decide::situation::{Passage, Situation};
 use crate::decision::{Action, FactValue, Warning};
 use crate::event::{Change, Resolution};
 use crate::id::Name;
+use crate::naming::shown_person;
 use crate::rejection::Rejection;
 use crate::state::{End, Finding, Group, SessionStatus, Stopped};
 use crate::workflow::*;
@@ -29,6 +31,7 @@ impl Draft<'_> {
         let Chosen { rule, passage, facts } = chosen;
         self.about = situation.group_name();
         self.cite(rule, facts);
+        self.withdraw_passes(situation, rule);
         if !rule.climbs {
             self.pass(situation, rule, voice)?;
             self.excuse_evidence(situation, rule, voice);
@@ -192,7 +195,12 @@ impl Draft<'_> {
         let rung = target.and_then(|role| self.cx.workflow.role(role).escalates_to);
         let judges = |above: &RoleIx| target.is_some_and(|target| situation.author_would_judge(target, *above));
         match rung.filter(|above| !judges(above)) {
-            Some(role) => self.replace(situation, target, role, voice)?,
+            Some(role) => {
+                if target == situation.reporter {
+                    self.escalate_findings(situation, role, voice);
+                }
+                self.replace(situation, target, role, voice)?;
+            }
             None => self.stuck(situation, rule, None)?,
         }
         Ok(())
@@ -234,6 +242,10 @@ impl Draft<'_> {
         };
         let rung = rung.filter(|above| helps || !decides(above));
         let rung = rung.and_then(|rung| self.count_escalation(situation, rule, rung));
+        let counts_findings = limit.is_some_and(|item| item.measure == Some(Measure::BlockingFindings));
+        if let Some(role) = rung.filter(|_| counts_findings) {
+            self.escalate_findings(situation, role, voice);
+        }
         match (rung, rule.verb) {
             (Some(role), Verb::Consult(_)) if free_role(situation, overridden(situation, role)) => {
                 self.consult(situation, role, rule.blocks);
@@ -324,6 +336,7 @@ impl Draft<'_> {
                 return Err(self.still_open(situation, pass, open));
             }
             if pass.settles {
+                self.refuse_unanswered(situation, pass, voice)?;
                 self.settle(situation, voice, None);
             }
             self.end_waiting(situation.slot(), 0, Resolution::Approval);
@@ -394,6 +407,51 @@ impl Draft<'_> {
         }
     }
 
+    /// An acceptance in place of the review ends disputes, not findings that nobody has looked at: an author that never
+    /// answered one has not worked on it. A person decides as they see fit.
+    fn refuse_unanswered(&self, situation: &Situation<'_>, pass: &Pass, voice: &Voice) -> Result<(), Rejection> {
+        let Some(group) = situation.group.filter(|_| voice.resolution != Resolution::Person) else { return Ok(()) };
+        let unanswered: Vec<&Finding> =
+            group.findings.iter().filter(|finding| finding.is_unanswered_for(&voice.name)).collect();
+        match unanswered.is_empty() || self.preview {
+            true => Ok(()),
+            false => Err(refuse::unanswered(situation, &pass.name, &unanswered)),
+        }
+    }
+
+    /// The loop leaves open findings to the role above: it decides about them, answered or not.
+    fn escalate_findings(&mut self, situation: &Situation<'_>, to: RoleIx, voice: &Voice) {
+        let workflow = self.cx.workflow;
+        let Some(group) = situation.group.filter(|_| !self.preview && !workflow.role(to).author) else { return };
+        let to = &workflow.role(to).name;
+        let open =
+            self.findings_after(group).into_iter().enumerate().filter(|(_, finding)| finding.is_unanswered_for(to));
+        let escalated = open.map(|(index, finding)| {
+            let finding = Finding { escalated_to: Some(to.clone()), ..finding };
+            (u32::try_from(index).unwrap_or(u32::MAX), finding)
+        });
+        let findings: Vec<(u32, Finding)> = escalated.collect();
+        if !findings.is_empty() {
+            self.push(Change::Reviewed { group: group.id.clone(), by: voice.name.clone(), findings });
+        }
+    }
+
+    /// The findings of a group as this decision leaves them.
+    fn findings_after(&self, group: &Group) -> Vec<Finding> {
+        let mut findings = group.findings.clone();
+        let moves = self.changes.iter().filter_map(|change| {
+            let Change::Reviewed { group: reviewed, findings, .. } = change else { return None };
+            (*reviewed == group.id).then_some(findings)
+        });
+        for (index, finding) in moves.flatten() {
+            match findings.get_mut(usize::try_from(*index).unwrap_or(usize::MAX)) {
+                Some(old) => *old = finding.clone(),
+                None => findings.push(finding.clone()),
+            }
+        }
+        findings
+    }
+
     /// Accepted in place of the reviewer: what is open, of one role or of all, is settled by that.
     /// Says how many stay open.
     fn settle(&mut self, situation: &Situation<'_>, voice: &Voice, only: Option<RoleIx>) -> u32 {
@@ -415,9 +473,11 @@ impl Draft<'_> {
         if moves.is_empty() {
             return left;
         }
-        let note = format!("{} accepted the group with {} findings open", voice.name, moves.len());
+        let (by, count) = (shown_person(&voice.name), moves.len());
+        let findings = if count == 1 { "finding" } else { "findings" };
+        let note = format!("{by} accepted the group with {count} blocking {findings} open");
         self.push(Change::Noted { group: group.id.clone(), note: Name::from(note.clone()) });
-        self.warnings.push(Warning::plain(note));
+        self.warnings.push(Warning::coded(Code::FindingsOpen, note));
         self.push(Change::Reviewed { group: group.id.clone(), by: voice.name.clone(), findings: moves });
         left
     }
@@ -443,7 +503,9 @@ impl Draft<'_> {
         if passage.iteration >= item.warn.iteration {
             let above = above();
             let left = item.limit.iteration.saturating_sub(passage.iteration);
-            let text = if left <= 1 {
+            let text = if left <= 1 && item.measure.is_none() {
+                format!("FINAL ITERATION of {}: if it comes to another one, it escalates to {above}", item.name)
+            } else if left <= 1 {
                 format!("FINAL ITERATION of {}: resolve everything that blocks, or it escalates to {above}", item.name)
             } else {
                 format!("{} iteration {}: {left} more and it escalates to {above}", item.name, passage.iteration)

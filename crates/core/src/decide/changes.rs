@@ -184,6 +184,16 @@ impl Draft<'_> {
         }
     }
 
+    /// The group changes files, and others merged the same changes before.
+    pub(super) fn note_merge_of_nothing_new(&mut self, empty: bool, group: Option<&Name>) {
+        let group = group.and_then(|group| self.cx.state.group(group)).filter(|_| empty);
+        if let Some(group) = group.filter(|group| !self.is_unchanged(group)) {
+            let text =
+                format!("the merge of group `{}` changed nothing: the same changes were merged before", group.id);
+            self.because.push(Name::from(text));
+        }
+    }
+
     /// An author states that nothing has to change.
     pub(super) fn note_nothing_to_do(&mut self, group: Option<&Group>, rule: &Rule, by: &Name) {
         if let (Some(group), ChangesDemand::Nothing) = (group, rule.demands.changes) {

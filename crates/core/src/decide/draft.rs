@@ -140,10 +140,10 @@ impl<'a> Draft<'a> {
     }
 
     /// `reported`: the decision that has the plan, where it is not this one.
-    pub(crate) fn plan_group(&mut self, group: PlannedGroup, reported: Option<DecisionId>) {
+    pub(crate) fn plan_group(&mut self, group: PlannedGroup, reported: Option<DecisionId>, by: Option<Name>) {
         let planned = Group::planned(&group);
         self.roster.add(self.cx.state.groups.len().saturating_add(self.planned.len()), &planned);
-        self.push(Change::GroupPlanned { group, reported });
+        self.push(Change::GroupPlanned { group, reported, by });
         self.spare_needs(&planned);
         self.planned.push(planned);
     }
@@ -195,7 +195,9 @@ impl<'a> Draft<'a> {
         let keeps = |role, instead| must_keep_role(&cx, slot.group, role, instead);
         let holds = |when: &[Test]| self.lets_through(slot.group, when);
         let role = overridden(workflow, role, holds, keeps, |item| applied.push(item));
+        let mut because: Vec<Name> = Vec::new();
         for item in applied {
+            because.push(item.because.clone());
             self.because.push(item.because.clone());
             let name = |ix| workflow.role(ix).name.clone();
             let (instead_of, used) = (name(item.instead_of), name(item.takes));
@@ -219,6 +221,7 @@ impl<'a> Draft<'a> {
             group: group.clone(),
             attempt,
             model: self.model.clone().or_else(|| holder.model.clone()),
+            because,
         });
         let phase = slot.phase.map(|phase| workflow.phase(phase).name.clone());
         self.push(Change::Assigned {

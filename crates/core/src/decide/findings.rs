@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::code::Code;
 use crate::decision::Warning;
-use crate::handoff::{Answer, Grade, Handoff, Issue};
+use crate::handoff::{Answer, Grade, Handoff, Issue, Response};
 use crate::id::Name;
 use crate::state::{Finding, FindingStatus, Group};
 
@@ -98,18 +98,19 @@ impl<'g> LedgerReview<'g> {
         }
     }
 
-    /// An accepted rejection settles the finding for good, also where the reviewer had raised it before.
+    /// An accepted rejection settles the finding for good, also where the reviewer had raised it before. Without an answer
+    /// that can be accepted the finding stays open: otherwise a reviewer could end one that its author never looked at.
     fn accept_rejection(&mut self, id: &Name) {
         let Some(last) = self.own_open(id).last().copied() else {
             return self.warn_not_open("rejections_accepted", id);
         };
         let answer = self.findings.get(last).and_then(|finding| finding.response.as_ref());
-        if answer.is_none_or(|answer| answer.response != Answer::Rejected) {
+        let is_acceptable = |answer: &Response| matches!(answer.response, Answer::Rejected | Answer::Deferred);
+        if !answer.is_some_and(is_acceptable) {
             let state = answer.map_or("did not answer it".to_owned(), |a| format!("answered `{}`", a.response.name()));
-            let text = format!(
-                "`rejections_accepted` names {id}, and its author {state}: it ends by the word of the reviewer"
-            );
-            self.warnings.push(Warning::coded(Code::UnresolvedRejection, text));
+            let text =
+                format!("`rejections_accepted` names {id}, and its author {state}: there is no rejection to accept");
+            return self.warnings.push(Warning::coded(Code::UnresolvedRejection, text));
         }
         let identity = self.findings.get(last).map(|finding| Finding::identity(&finding.location, &finding.title));
         let same = identity.and_then(|identity| self.by_identity.get(&identity)).cloned().unwrap_or_default();
@@ -213,6 +214,7 @@ impl<'g> LedgerReview<'g> {
             response_refuted: response.is_some(),
             response,
             accepted_as_is_by: None,
+            escalated_to: None,
             dropped_because: None,
         });
         let place = known.unwrap_or(self.findings.len());

@@ -281,6 +281,9 @@ impl<'a> Draft<'a> {
         self.because.extend(opening.because.clone());
         let model = std::mem::replace(&mut self.model, opening.model.clone());
         self.assign(slot, opening.role, Task::Work, Resolution::Rework);
+        if let Some(next) = self.next.last_mut() {
+            next.because.extend(opening.because.clone());
+        }
         self.model = model;
     }
 

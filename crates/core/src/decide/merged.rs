@@ -26,7 +26,10 @@ pub(super) fn merged(cx: &Cx<'_>, merged: &Merged) -> Result<Outcome, Rejection>
     draft.given_in_via(assignment.via.as_ref());
     draft.handoff = Some(merged.handoff.submitted.clone());
     let status = merged.handoff.said.clone();
-    Ok(draft.finish(Cause::Merged { assignment: merged.assignment, status, conflicts: conflicts(&merged.handoff) }))
+    let empty = merged.handoff.field("merge_is_empty") == Some(&Json::Bool(true));
+    draft.note_merge_of_nothing_new(empty, assignment.group.as_ref());
+    let conflicts = conflicts(&merged.handoff);
+    Ok(draft.finish(Cause::Merged { assignment: merged.assignment, status, conflicts, empty }))
 }
 
 /// The files that the merge reports in conflict.

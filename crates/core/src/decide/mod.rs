@@ -54,7 +54,8 @@ pub(crate) use carry::{rung_above, sends_back};
 pub(crate) use choose::aim;
 pub use effects::{OptionEffect, option_effects};
 pub(crate) use facts::{DOMAIN, REASON};
-pub use offer::{FactOutcome, Offer, missing_evidence, offers, role_after_overrides};
+pub use offer::{FactOutcome, Offer, ReplacedRole, missing_evidence, offers, role_after_overrides};
+pub use report::FALLBACK;
 pub(crate) use report::{Given, GivenLoop, route_report};
 pub use report::{returned_status, returned_status_of_role};
 pub(crate) use situation::test_holds;
@@ -116,7 +117,10 @@ fn decide_within(known: &Cx<'_>, command: &Command) -> Result<Outcome, Rejection
     // A gate result is the latest that is known of the tree.
     let tree = if let Command::GateFinished(result) = command { Some(&result.tree) } else { known.tree };
     let cx = Cx { tree: tree.filter(|tree| !tree.is_empty()), ..*known };
-    let person = command.person().and_then(|name| naming::check_person(name));
+    let before = if let Command::Upgrade(upgrade) = command { Some(&*upgrade.from) } else { None };
+    let workflows = || std::iter::once(cx.workflow).chain(before);
+    let refused = |name: &Name| workflows().find_map(|workflow| naming::check_person_in(workflow, name));
+    let person = command.persons().find_map(refused);
     let words = command.words().and_then(|(what, text)| naming::check_words(what, text));
     if let Some(problem) = person.or(words) {
         return Err(Rejection::new(problem.code, problem.message).maybe_help(problem.help));

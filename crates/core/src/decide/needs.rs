@@ -3,6 +3,7 @@
 use crate::code::Code;
 use crate::decide::Cx;
 use crate::decide::carry::{Voice, sends_back};
+use crate::decide::choose::possible;
 use crate::decide::draft::Draft;
 use crate::decide::situation::{Situation, applies, guard_value, test_holds};
 use crate::event::Change;
@@ -35,13 +36,39 @@ pub(crate) fn must_keep_role(cx: &Cx<'_>, group: Option<&Group>, role: RoleIx, i
 }
 
 impl Situation<'_> {
-    /// The group has passed it on the tree of this report.
-    fn is_passed(&self, group: &Group, name: &Name) -> bool {
-        !self.is_stale && group.passed.contains(name)
+    /// The group has passed it on the tree of this report, and the report does not take that back.
+    fn is_passed(&self, group: &Group, ix: PassIx, rule: Option<&Rule>) -> bool {
+        let passed = !self.is_stale && group.passed.contains(&self.workflow().pass(ix).name);
+        passed && !rule.is_some_and(|rule| self.withdraws(rule, ix))
     }
 
-    fn is_excused(&self, group: &Group, name: &Name) -> bool {
-        !self.is_stale && group.excused.iter().any(|excuse| excuse.evidence == *name)
+    /// No excuse covers a failure of the same tree.
+    fn is_excused(&self, group: &Group, ix: PassIx, rule: Option<&Rule>) -> bool {
+        let pass = self.workflow().pass(ix);
+        let excused = !self.is_stale && is_excused(group, &pass.name);
+        excused && !rule.is_some_and(|rule| self.reports_failure(rule, ix))
+    }
+
+    /// The role that passes it reports a failure of this tree: the work goes back, or tests are listed that fail.
+    fn reports_failure(&self, rule: &Rule, ix: PassIx) -> bool {
+        let pass = self.workflow().pass(ix);
+        let own = self.reporter.is_some_and(|role| pass.roles.contains(role.index()));
+        let reports = own && self.handoff.is_some() && self.task != Task::Merge && !rule.passes.contains(&ix);
+        reports && (sends_back(rule) || lists_failures(self, rule, pass))
+    }
+
+    /// The latest verdict of a role counts. A report that could have passed the evidence and passes nothing, such as one of
+    /// a role that is blocked, leaves no pass of an earlier one in force.
+    fn withdraws(&self, rule: &Rule, ix: PassIx) -> bool {
+        let Some(role) = self.reporter.filter(|_| self.handoff.is_some()) else { return false };
+        let workflow = self.workflow();
+        let could_pass = || {
+            let own = workflow.by_report.range((role, StatusIx(0))..=(role, StatusIx(u16::MAX)));
+            let mut rules = own.flat_map(|(_, rules)| rules).map(|ix| workflow.rule(*ix));
+            rules.any(|rule| rule.passes.contains(&ix) && possible(self, rule))
+        };
+        let passes_nothing = self.task == Task::Work && rule.passes.is_empty();
+        self.reports_failure(rule, ix) || passes_nothing && could_pass()
     }
 
     /// Is the need met, with what the rule passes?
@@ -52,9 +79,12 @@ impl Situation<'_> {
             let here = match self.given {
                 // A described group has passed what it is not said to lack.
                 Some(given) if need.asks.is_some() => given.passed.get(name) != Some(&false),
-                Some(_) | None => self.is_passed(group, name),
+                Some(_) | None => self.is_passed(group, *ix, rule),
             };
-            passes || here || self.is_excused(group, name) || rule.is_some_and(|rule| self.excepts(group, rule, *ix))
+            passes
+                || here
+                || self.is_excused(group, *ix, rule)
+                || rule.is_some_and(|rule| self.excepts(group, rule, *ix))
         })
     }
 
@@ -82,8 +112,9 @@ impl Situation<'_> {
         let mut needs = needs_of(&self.cx, group).peekable();
         let met = |need: &Need| {
             let has = |ix: &PassIx| {
-                let name = &self.workflow().pass(*ix).name;
-                rule.passes.contains(ix) || self.is_passed(group, name) || self.is_excused(group, name)
+                rule.passes.contains(ix)
+                    || self.is_passed(group, *ix, Some(rule))
+                    || self.is_excused(group, *ix, Some(rule))
             };
             need.options.iter().any(has)
         };
@@ -93,11 +124,12 @@ impl Situation<'_> {
     /// An approval of this tree is recorded, and with what the rule passes only the merge is missing.
     pub(crate) fn approved_already(&self, rule: &Rule) -> bool {
         let Some(group) = self.group else { return false };
-        let passed = |pass: &Pass| match self.given {
-            Some(given) => given.passed.get(&pass.name) == Some(&true),
-            None => self.is_passed(group, &pass.name),
+        let passed = |ix: PassIx| match self.given {
+            Some(given) => given.passed.get(&self.workflow().pass(ix).name) == Some(&true),
+            None => self.is_passed(group, ix, Some(rule)),
         };
-        let approved = self.workflow().passes.iter().any(|pass| pass.approves && passed(pass));
+        let mut approvals = all_passes(self.workflow()).filter(|ix| self.workflow().pass(*ix).approves);
+        let approved = approvals.any(passed);
         let mut asked = needs_of(&self.cx, group).filter(|(_, need)| need.asks.is_some());
         approved && asked.all(|(_, need)| self.meets(group, need, Some(rule)))
     }
@@ -105,7 +137,7 @@ impl Situation<'_> {
     /// Its author states that nothing has to change, and no role that may accept that has done so, this rule included.
     pub(crate) fn awaits_acceptance(&self, rule: &Rule) -> bool {
         let Some(group) = self.group.filter(|group| group.nothing_to_do.is_some()) else { return false };
-        let accepts = |ix: PassIx| rule.passes.contains(&ix) || self.is_passed(group, &self.workflow().pass(ix).name);
+        let accepts = |ix: PassIx| rule.passes.contains(&ix) || self.is_passed(group, ix, Some(rule));
         !self.workflow().completion.accepting().any(accepts)
     }
 
@@ -116,6 +148,15 @@ impl Situation<'_> {
         let alone = |need: &Need| passes_need(workflow, need, role) && !passes_need(workflow, need, above);
         needs_of(&self.cx, group).any(|(_, need)| !self.meets(group, need, None) && alone(need))
     }
+}
+
+fn all_passes(workflow: &Workflow) -> impl Iterator<Item = PassIx> {
+    (0..workflow.passes.len()).map(PassIx::new)
+}
+
+/// The group does without this evidence, and it did not fail on this tree.
+pub(crate) fn is_excused(group: &Group, name: &Name) -> bool {
+    !group.failed.contains(name) && group.excused.iter().any(|excuse| excuse.evidence == *name)
 }
 
 /// The report names failing tests, and this evidence is about tests.
@@ -183,12 +224,17 @@ impl Draft<'_> {
     pub(crate) fn has_passed(&self, group: &Group, name: &Name) -> bool {
         let now =
             |change: &Change| matches!(change, Change::Passed { group: g, name: n } if *g == group.id && n == name);
-        self.changes.iter().any(now) || !self.lapses_now(group) && group.passed.contains(name)
+        let voided =
+            |change: &Change| matches!(change, Change::PassVoided { group: g, name: n } if *g == group.id && n == name);
+        let lapsed = || self.lapses_now(group) || self.changes.iter().any(voided);
+        self.changes.iter().any(now) || group.passed.contains(name) && !lapsed()
     }
 
-    /// An excuse for this evidence, or for any.
+    /// An excuse for this evidence, or for any. None covers a failure of the same tree.
     pub(crate) fn has_excuse(&self, group: &Group, name: Option<&Name>) -> bool {
-        let fits = |excuse: &Excuse| name.is_none_or(|name| excuse.evidence == *name);
+        let failed = self.failures_now(group);
+        let fits =
+            |excuse: &Excuse| name.is_none_or(|name| excuse.evidence == *name) && !failed.contains(&excuse.evidence);
         let now =
             |change: &Change| matches!(change, Change::Excused { group: g, excuse } if *g == group.id && fits(excuse));
         self.changes.iter().any(now) || !self.lapses_now(group) && group.excused.iter().any(fits)
@@ -268,6 +314,26 @@ impl Draft<'_> {
         let why = Name::from(why.chars().take(LONGEST_REASON).collect::<String>());
         let excuse = Excuse { evidence, kind, by: by.clone(), why };
         self.push(Change::Excused { group: group.id.clone(), excuse });
+    }
+
+    /// Voids what the role of this report passed earlier on the same tree, and fails it where the report names failing tests:
+    /// before the verb, so that nothing completes with evidence that this report takes back.
+    pub(crate) fn withdraw_passes(&mut self, situation: &Situation<'_>, rule: &Rule) {
+        let (Some(group), Some(reporter)) = (situation.group, situation.reporter) else { return };
+        let workflow = self.cx.workflow;
+        for ix in all_passes(workflow) {
+            let name = &workflow.pass(ix).name;
+            if self.has_passed(group, name) && situation.withdraws(rule, ix) {
+                let role = &workflow.role(reporter).name;
+                let text = format!("{role} passed `{name}` on this tree before, and this report takes that back");
+                self.because.push(Name::from(text));
+                self.push(Change::PassVoided { group: group.id.clone(), name: name.clone() });
+            }
+            let fails = !sends_back(rule) && situation.reports_failure(rule, ix);
+            if fails && !self.failures_now(group).contains(name) {
+                self.push(Change::EvidenceFailed { group: group.id.clone(), name: name.clone() });
+            }
+        }
     }
 
     /// Work that goes back leaves the tree with a failure on record, until its author delivers another one. So does a report

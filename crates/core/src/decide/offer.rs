@@ -5,7 +5,7 @@ use crate::decide::Cx;
 use crate::decide::choose::possible;
 use crate::decide::draft::overridden;
 use crate::decide::ledger::Bearing;
-use crate::decide::needs::{must_keep_role, needs_of};
+use crate::decide::needs::{is_excused, must_keep_role, needs_of};
 use crate::decide::report::{MADE_HERE, bearings};
 use crate::decide::situation::{Situation, applies, test_holds};
 use crate::id::{Name, Timestamp};
@@ -56,6 +56,20 @@ pub struct Offer {
     pub needs_empty_diff: bool,
     /// The phase that the work goes back to while this measure is not zero.
     pub rework: Option<(Measure, Name)>,
+    /// An override replaces the role that the workflow names for it, so its meaning may promise the wrong role.
+    pub replaced: Option<ReplacedRole>,
+    /// The holder was asked to accept that nothing has to change, and this accepts it.
+    pub accepts_nothing_to_do: bool,
+    /// It defers the group.
+    pub defers: bool,
+}
+
+/// Another role gets the work than the one that the workflow names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReplacedRole {
+    pub instead_of: Name,
+    pub takes: Name,
+    pub because: Option<Name>,
 }
 
 /// What a value of a declared fact leads to.
@@ -77,15 +91,20 @@ pub fn offers(workflow: &Workflow, state: &State, assignment: &Assignment) -> Ve
     let Ok(situation) = Situation::of_assignment(&cx, assignment, None, None) else { return Vec::new() };
     let Some(role) = situation.reporter else { return Vec::new() };
     let own = workflow.by_report.range((role, StatusIx(0))..=(role, StatusIx(u16::MAX)));
-    let mut offers: Vec<Offer> = own
+    let mut ways: Vec<(Offer, Option<&Rule>)> = own
         .filter(|((_, status), _)| !workflow.is_loss(*status))
         .filter_map(|((_, status), rules)| offer(&situation, *status, rules))
         .collect();
+    prefer_fitting_status(&situation, &mut ways);
+    let mut offers: Vec<Offer> = ways.into_iter().map(|(offer, _)| offer).collect();
     let helps = assignment.task == Task::Consult;
     // The role that plans the session decides about one group here: first what ends its part in it.
     let manages = assignment.group.is_some() && offers.iter().any(|offer| offer.plans);
+    let unchanged = offers.iter().any(|offer| offer.accepts_nothing_to_do);
     let rank = |offer: &Offer| match (manages, offer.settles_group, offer.plans) {
         (false, _, _) => (!(helps && offer.returns), !offer.usual),
+        // The question is whether nothing has to change: deferring answers another one.
+        (true, true, _) if unchanged && offer.defers => (true, true),
         (true, true, _) => (false, false),
         (true, false, true) => (false, true),
         (true, false, false) => (true, true),
@@ -94,7 +113,42 @@ pub fn offers(workflow: &Workflow, state: &State, assignment: &Assignment) -> Ve
     offers
 }
 
-fn offer(situation: &Situation<'_>, status: StatusIx, candidates: &[RuleIx]) -> Option<Offer> {
+/// Where an override replaces the role that the usual status leads to, a status that leads to the other role by itself, with
+/// the same demands, is the usual one.
+fn prefer_fitting_status(situation: &Situation<'_>, ways: &mut [(Offer, Option<&Rule>)]) {
+    let Some(usual) = ways.iter().position(|(offer, _)| offer.usual && offer.replaced.is_some()) else { return };
+    let Some((offer, Some(rule))) = ways.get(usual) else { return };
+    let Some(takes) = offer.replaced.as_ref().map(|replaced| replaced.takes.clone()) else { return };
+    let demands = (offer.demands.clone(), rule.demands.clone());
+    let passed_on = rule.with.clone();
+    let fits = |(offer, rule): &(Offer, Option<&Rule>)| {
+        let Some(rule) = rule.filter(|_| !offer.blocked && offer.replaced.is_none()) else { return false };
+        let Verb::Spawn(target) = rule.verb else { return false };
+        let role = situation.resolve(target).map(|ix| &situation.workflow().role(ix).name);
+        role == Some(&takes) && (&offer.demands, &rule.demands) == (&demands.0, &demands.1)
+    };
+    let shared = |rule: Option<&Rule>| {
+        rule.map_or(0, |rule| rule.with.iter().filter(|field| passed_on.contains(*field)).count())
+    };
+    let fitting = ways.iter().enumerate().rev().filter(|(_, way)| fits(way)).max_by_key(|(_, (_, rule))| shared(*rule));
+    let Some(fitting) = fitting.map(|(index, _)| index) else { return };
+    for (index, (offer, _)) in ways.iter_mut().enumerate() {
+        offer.usual = index == fitting;
+    }
+}
+
+/// The role that an override replaces on this way.
+fn replaced_role(situation: &Situation<'_>, rule: &Rule) -> Option<ReplacedRole> {
+    let (Verb::Spawn(target) | Verb::Respawn(target) | Verb::Consult(target)) = rule.verb else { return None };
+    let named = situation.resolve(target)?;
+    let mut because = None;
+    let (cx, group) = (&situation.cx, situation.group);
+    let takes = override_role(cx, group, named, |item| because = Some(item.because.clone()));
+    let name = |ix| situation.workflow().role(ix).name.clone();
+    (takes != named).then(|| ReplacedRole { instead_of: name(named), takes: name(takes), because })
+}
+
+fn offer<'r>(situation: &Situation<'r>, status: StatusIx, candidates: &[RuleIx]) -> Option<(Offer, Option<&'r Rule>)> {
     let workflow = situation.workflow();
     let rules: Vec<&Rule> =
         candidates.iter().map(|ix| workflow.rule(*ix)).filter(|rule| possible(situation, rule)).collect();
@@ -106,7 +160,11 @@ fn offer(situation: &Situation<'_>, status: StatusIx, candidates: &[RuleIx]) -> 
     let phase = situation.phase.map(|phase| workflow.phase(phase)).filter(|_| situation.task == Task::Work);
     let plans_here = phase.is_some_and(|phase| phase.plans) && rules.iter().any(|rule| rule.leaves);
     let note = situation.reporter.and_then(|role| workflow.status_note(role, status));
-    Some(Offer {
+    let likely = likely_rule(situation, &rules, None);
+    let settles = |rule: &&Rule| matches!(rule.verb, Verb::Merge | Verb::Complete | Verb::Defer);
+    let unchanged = situation.group.is_some_and(|group| group.nothing_to_do.is_some());
+    let accepts = |rule: &&Rule| matches!(rule.verb, Verb::Merge | Verb::Complete) && !rule.passes.is_empty();
+    let offer = Offer {
         status: workflow.status_name(status).clone(),
         blocked: blocked.is_some(),
         demands: demands(situation, &rules, blocked),
@@ -122,13 +180,17 @@ fn offer(situation: &Situation<'_>, status: StatusIx, candidates: &[RuleIx]) -> 
         usual: note.is_some_and(|note| note.usual),
         returns: rules.iter().any(|rule| rule.verb == Verb::Return),
         reaches_person: rules.iter().any(|rule| asks(workflow, rule)),
-        leads_to: likely_rule(situation, &rules, None).map(|rule| rule_outcome(situation, rule)),
-        settles_group: rules.iter().any(|rule| matches!(rule.verb, Verb::Merge | Verb::Complete | Verb::Defer)),
+        leads_to: likely.map(|rule| rule_outcome(situation, rule)),
+        settles_group: rules.iter().any(settles),
         reasons: blocked.map(|blocked| reasons(blocked, &rules)).unwrap_or_default(),
         lacks_waiting_role: lacks_waiting_role(situation, candidates, &rules),
         needs_empty_diff: rules.iter().all(|rule| rule.demands.changes == ChangesDemand::Nothing),
         rework: rework(workflow, &rules),
-    })
+        replaced: likely.and_then(|rule| replaced_role(situation, rule)),
+        accepts_nothing_to_do: unchanged && likely.as_ref().is_some_and(accepts),
+        defers: rules.iter().any(|rule| rule.verb == Verb::Defer),
+    };
+    Some((offer, likely))
 }
 
 /// Rules that return help of another task, such as those behind `complete` of a phase, say nothing of this one.
@@ -255,16 +317,19 @@ pub fn role_after_overrides(workflow: &Workflow, state: &State, group: Option<&G
 }
 
 fn overridden_role(cx: &Cx<'_>, group: Option<&Group>, role: RoleIx) -> RoleIx {
+    override_role(cx, group, role, |_| {})
+}
+
+fn override_role(cx: &Cx<'_>, group: Option<&Group>, role: RoleIx, applied: impl FnMut(&Override)) -> RoleIx {
     let keeps = |role, instead| must_keep_role(cx, group, role, instead);
-    overridden(cx.workflow, role, |when| applies(cx, group, when), keeps, |_| {})
+    overridden(cx.workflow, role, |when| applies(cx, group, when), keeps, applied)
 }
 
 /// Evidence that completion needs, and that a group neither has nor is excused from.
 pub fn missing_evidence(workflow: &Workflow, state: &State, group: &Group) -> Vec<String> {
     let cx = Cx { workflow, state, inputs: &Inputs { now: Timestamp(0) }, tree: None, feature_directory: None };
     let name = |ix: &PassIx| workflow.pass(*ix).name.clone();
-    let is_excused = |name: &Name| group.excused.iter().any(|excuse| excuse.evidence == *name);
-    let has = |ix: &PassIx| group.passed.contains(&name(ix)) || is_excused(&name(ix));
+    let has = |ix: &PassIx| group.passed.contains(&name(ix)) || is_excused(group, &name(ix));
     let missing = needs_of(&cx, group).filter(|(_, need)| !need.options.iter().any(has));
     missing.map(|(_, need)| need.options.iter().map(name).collect::<Vec<_>>().join(" or ")).collect()
 }

@@ -32,7 +32,7 @@ pub(super) fn plan(cx: &Cx<'_>, plan: &Plan) -> Result<Outcome, Rejection> {
         // The question about unfinished work is about another plan now.
         draft.void_lane(None, &cx.state.lane, None, None);
     }
-    draft.take_groups(&plan.groups, None)?;
+    draft.take_groups(&plan.groups, None, Some(&plan.by))?;
     draft.start_groups(None)?;
     Ok(draft.finish(Cause::Planned { by: plan.by.clone() }))
 }
@@ -41,12 +41,13 @@ impl Draft<'_> {
     /// The plan that a report brings, or that an answered question kept, if there is one.
     pub(crate) fn take_plan(&mut self, situation: &Situation<'_>) -> Result<(), Rejection> {
         let held = self.held_report().and_then(|held| Some((held.groups.as_ref()?, held.reported)));
+        let by = situation.reporter.map(|role| &situation.workflow().role(role).name);
         match (situation.handoff, held) {
             (Some(handoff), _) => match &handoff.groups {
-                Some(groups) => self.take_groups(groups, None),
+                Some(groups) => self.take_groups(groups, None, by),
                 None => must_plan(situation),
             },
-            (None, Some((groups, reported))) => self.take_groups(groups, Some(reported)),
+            (None, Some((groups, reported))) => self.take_groups(groups, Some(reported), by),
             (None, None) if self.answering.is_some() => must_plan(situation),
             (None, None) => Ok(()),
         }
@@ -62,10 +63,15 @@ impl Draft<'_> {
         Ok(())
     }
 
-    fn take_groups(&mut self, groups: &[PlannedGroup], reported: Option<DecisionId>) -> Result<(), Rejection> {
+    fn take_groups(
+        &mut self,
+        groups: &[PlannedGroup],
+        reported: Option<DecisionId>,
+        by: Option<&Name>,
+    ) -> Result<(), Rejection> {
         self.refuse_plan(groups)?;
         for group in groups {
-            self.plan_group(group.clone(), reported);
+            self.plan_group(group.clone(), reported, by.cloned());
         }
         Ok(())
     }

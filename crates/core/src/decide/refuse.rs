@@ -135,6 +135,40 @@ pub(crate) fn still_open(situation: &Situation<'_>, message: String, findings: V
     Rejection::new(Code::StillOpen, message).problems(problems).help(ways_to_end(&open, reporter, &list_again))
 }
 
+/// An acceptance while its author has not answered what blocks the group: who can end each finding, and what may be reported.
+pub(crate) fn unanswered(situation: &Situation<'_>, pass: &Name, findings: &[&Finding]) -> Rejection {
+    let author = situation.author().map_or("its author", |role| situation.workflow().role(role).name.as_str());
+    let (count, are) = (findings.len(), if findings.len() == 1 { "finding is" } else { "findings are" });
+    let ids: Vec<&str> = findings.iter().take(MOST_LISTED).map(|finding| finding.id.as_str()).collect();
+    let message =
+        format!("`{pass}` cannot pass: {count} blocking {are} open that {author} has not answered: {}", ids.join(", "));
+    let ways = |finding: &Finding| {
+        let reviewer = &finding.raised_by;
+        format!(
+            "send the work back to {author}, or have {reviewer} confirm the fix, accept a rejection or drop the finding"
+        )
+    };
+    let problem = |finding: &&Finding| {
+        let Finding { id, title, location, severity, .. } = finding;
+        let state = if finding.response.is_some() { "raised again since it was answered" } else { "not answered" };
+        let element = format!("{id} [{}] {title} ({location})", severity.name());
+        Problem::new(Code::StillOpen, state).of_element(element).help(ways(finding)).field("status")
+    };
+    let mut problems: Vec<Problem> = findings.iter().take(MOST_LISTED).map(problem).collect();
+    if let Some(more) = findings.len().checked_sub(MOST_LISTED).filter(|more| *more > 0) {
+        problems.push(Problem::new(Code::StillOpen, format!("and {more} more that are not listed")));
+    }
+    let reported = situation.handoff.map(|handoff| handoff.said.to_string());
+    let allowed = accepted(situation).into_iter().filter(|status| Some(status) != reported.as_ref()).collect();
+    let reviewers: BTreeSet<&str> = findings.iter().map(|finding| finding.raised_by.as_str()).collect();
+    let reviewers = reviewers.into_iter().collect::<Vec<_>>().join(" and ");
+    let help = format!(
+        "send the work back to {author} with one of the allowed statuses, or have {reviewers} confirm each fix or drop the \
+         finding; once {author} has answered, the group can be accepted"
+    );
+    Rejection::new(Code::StillOpen, message).problems(problems).help(help).allowed(allowed)
+}
+
 /// What the reporter may do now, once for all findings.
 fn ways_to_end(open: &[&Finding], reporter: Option<&Name>, list_again: &str) -> String {
     let is_own = |finding: &&&Finding| reporter.is_none_or(|role| *role == finding.raised_by);

@@ -80,15 +80,11 @@ pub(super) fn report(cx: &Cx<'_>, report: &Report) -> Result<Outcome, Rejection>
 const STATUS_RETURNS: u32 = 2;
 
 /// How an agent that can still be asked gets this status back. `None`: the role has the status, or the workflow's fallback
-/// applies now. For handoffs that other problems keep from being decided on, and for those that are only checked.
+/// applies now; without one, the handoff is malformed. For handoffs that other problems keep from being decided on, and for those that are only checked.
 pub fn returned_status(workflow: &Workflow, state: &State, id: AssignmentId, status: &str) -> Option<Rejection> {
     let assignment = state.assignments.get(&id)?;
     let role = workflow.role_named(&assignment.role)?;
-    // Without a fallback, an unknown status is a problem of the handoff like any other.
-    if workflow.status_of(role, status).is_some()
-        || workflow.unknown.is_empty()
-        || assignment.statuses_returned >= STATUS_RETURNS
-    {
+    if is_reportable(workflow, role, status) || assignment.statuses_returned >= STATUS_RETURNS {
         return None;
     }
     let cx = Cx { workflow, state, inputs: &Inputs { now: Timestamp(0) }, tree: None, feature_directory: None };
@@ -97,10 +93,12 @@ pub fn returned_status(workflow: &Workflow, state: &State, id: AssignmentId, sta
 
 /// As [`returned_status`], for a handoff that is checked for a role and belongs to no assignment.
 pub fn returned_status_of_role(workflow: &Workflow, role: RoleIx, status: &str) -> Option<Rejection> {
-    if workflow.status_of(role, status).is_some() || workflow.unknown.is_empty() {
-        return None;
-    }
-    Some(refuse::returned_status_of_role(workflow, role, status))
+    (!is_reportable(workflow, role, status)).then(|| refuse::returned_status_of_role(workflow, role, status))
+}
+
+/// The role has the status, and an agent may report it.
+fn is_reportable(workflow: &Workflow, role: RoleIx, status: &str) -> bool {
+    workflow.status_of(role, status).is_some_and(|status| !workflow.is_loss(status))
 }
 
 fn refuse_unknown_status(cx: &Cx<'_>, assignment: &Assignment, status: &str) -> Result<Rejection, Rejection> {
@@ -167,6 +165,9 @@ pub(super) fn repeated(cx: &Cx<'_>, report: &Report) -> Option<Outcome> {
     decision.map(Outcome::Repeated)
 }
 
+/// Before the reason of a decision on a report whose status does not exist.
+pub const FALLBACK: &str = "fallback: ";
+
 /// Fields that are handed on and stand in no handoff: whoever writes prompts fills them in.
 pub(super) const MADE_HERE: [&str; 4] = ["answer", "gate_output", "group_summaries", "deferred_groups"];
 
@@ -224,6 +225,8 @@ pub(crate) fn route_report<'a>(
     draft.carry(&situation, chosen, &voice)?;
     if assignment.task == Task::Merge && !draft.preview {
         draft.note_empty_merge(situation.group);
+        let empty = observed.is_some_and(|observed| observed.merge_is_empty);
+        draft.note_merge_of_nothing_new(empty, assignment.group.as_ref());
     }
     draft.note_handoff(handoff);
     Ok(draft)
@@ -368,7 +371,7 @@ impl Draft<'_> {
         match handoff.status.map(|status| workflow.status_name(status)) {
             None => {
                 let text = format!("{} has no status `{}`", handoff.role, naming::shown_status(&handoff.said));
-                let because = format!("fallback: {text}, so this report is evidence of nothing");
+                let because = format!("{FALLBACK}{text}, so this report is evidence of nothing");
                 self.because.push(Name::from(because));
                 self.warnings.push(Warning::coded(Code::UnknownStatus, text));
             }

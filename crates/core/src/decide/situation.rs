@@ -132,7 +132,7 @@ pub(crate) fn guard_value(cx: &Cx<'_>, group: Option<&Group>, ix: GuardIx) -> us
     let guard = cx.workflow.guard(ix);
     let text = match guard.source {
         GuardSource::Setting => cx.state.session.as_ref().and_then(|session| session.settings.get(&guard.name)),
-        GuardSource::Flag => group.and_then(|group| group.flags.get(&guard.name)),
+        GuardSource::Flag => group.and_then(|group| cx.workflow.flag_value(group, ix)),
         GuardSource::Fact => None,
     };
     text.and_then(|text| guard.values.iter().position(|value| value == text)).unwrap_or(0)

@@ -142,7 +142,7 @@ impl Draft<'_> {
             depends_on: Vec::new(),
             checks: Vec::new(),
         };
-        self.plan_group(group, None);
+        self.plan_group(group, None, None);
         Ok(())
     }
 

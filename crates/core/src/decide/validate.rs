@@ -10,6 +10,7 @@ use crate::decide::situation::Situation;
 use crate::decision::{Action, Judgement, Reason, Verdict, Warning};
 use crate::event::{Change, Resolution};
 use crate::id::Name;
+use crate::naming::shown_person;
 use crate::rejection::Rejection;
 use crate::state::{End, GatePurpose, Group, Progress, SessionStatus, Where};
 use crate::workflow::*;
@@ -117,7 +118,8 @@ impl Draft<'_> {
         // Without `accept`, the report confirms what its prompt listed.
         let named = handoff.field("accept").is_some();
         let accept = accepted_by(situation, handoff);
-        if !named && !accept.is_empty() {
+        let awaits = |group: &Group| group.progress == Progress::AwaitingConfirmation;
+        if !named && accept.iter().filter_map(|name| state.group(name)).any(awaits) {
             self.because
                 .push(Name::new("the report names no group to accept, so it accepts those that its prompt listed"));
         }
@@ -155,7 +157,7 @@ impl Draft<'_> {
     /// Everything but the confirmation was there when the group began to await it.
     pub(crate) fn accept(&mut self, group: &Group, by: &Name) {
         let workflow = self.cx.workflow;
-        self.because.push(Name::from(format!("{by} accepted {}: {}", group.id, doubts(group))));
+        self.because.push(Name::from(format!("{by} accepted {}: {}", group.id, doubts(group), by = shown_person(by))));
         for ix in &workflow.completion.once_blocked {
             self.push(Change::Passed { group: group.id.clone(), name: workflow.pass(*ix).name.clone() });
         }
@@ -191,22 +193,42 @@ impl Draft<'_> {
             let codes = [Code::GroupUnfinished, Code::NotConfirmed, Code::NothingPlanned];
             codes.iter().any(|code| reason.code == code.number())
         };
-        let completed = |change: &Change| matches!(change, Change::GroupEnded { end: End::Completed, .. });
         let acknowledged = |change: &Change| matches!(change, Change::NothingCompletedAcknowledged { .. });
-        let result = state.groups.iter().any(|group| group.progress == Progress::Ended(End::Completed))
-            || self.changes.iter().any(completed);
-        let groups = !state.groups.is_empty() || !self.planned.is_empty();
-        let declared = !groups && state.session.as_ref().is_some_and(|session| session.investigation);
+        let workflow = self.cx.workflow;
+        let all = || state.groups.iter().chain(&self.planned);
+        let completed: Vec<&Group> = all().filter(|group| self.is_completed(group)).collect();
+        let result = completed.iter().any(|group| state.is_result(workflow, group));
+        let groups = all().next().is_some();
+        // An investigation may end with its answers alone, but not with work that was given up.
+        let declared =
+            state.session.as_ref().is_some_and(|session| session.investigation) && completed.len() == all().count();
         let settled = result || declared || state.nothing_completed.is_some() || self.changes.iter().any(acknowledged);
         if settled || reasons.iter().any(unfinished) {
             return None;
         }
-        let text = if groups {
-            "no group was completed: all are deferred or cancelled, and no person has acknowledged that"
-        } else {
-            "no group was planned, and no person has declared or confirmed an investigation"
+        let text = match (completed.as_slice(), groups) {
+            ([], true) => {
+                "no group was completed: all are deferred or cancelled, and no person has acknowledged that".to_owned()
+            }
+            ([], false) => "no group was planned, and no person has declared or confirmed an investigation".to_owned(),
+            (idle, _) => {
+                let idle: Vec<&str> = idle.iter().map(|group| group.id.as_str()).collect();
+                let idle = idle.join(", ");
+                format!(
+                    "no work was completed, only groups without required changes ({idle}), and no person has acknowledged that"
+                )
+            }
         };
         Some(Reason::new(Code::NothingCompleted, None, text))
+    }
+
+    /// As this decision leaves the group.
+    fn is_completed(&self, group: &Group) -> bool {
+        let ended = self.changes.iter().rev().find_map(|change| {
+            let Change::GroupEnded { group: ended, end } = change else { return None };
+            (*ended == group.id).then_some(*end == End::Completed)
+        });
+        ended.unwrap_or(group.progress == Progress::Ended(End::Completed))
     }
 
     fn ask_nothing_completed(&mut self, situation: &Situation<'_>, reasons: &[Reason]) -> Result<(), Rejection> {

@@ -88,6 +88,7 @@ fn decision_of_cell(workflow: &Workflow, rule: &Rule) -> Decision {
             group: None,
             attempt: 1,
             model: role.model.clone(),
+            because: Vec::new(),
         });
     } else if let Verb::Ask(ix) = rule.verb {
         let question = workflow.question(ix);

@@ -114,6 +114,7 @@ impl Seed<'_> {
             response: None,
             response_refuted: false,
             accepted_as_is_by: None,
+            escalated_to: None,
             dropped_because: None,
         };
         (0..open.min(MOST_DESCRIBED)).map(finding).collect()

@@ -46,6 +46,9 @@ impl State {
         if let Cause::Reported { assignment, observed, .. } = &event.cause {
             self.note_observed(*assignment, observed.as_deref());
         }
+        if let Cause::Merged { assignment, empty, .. } = &event.cause {
+            self.note_merge(*assignment, *empty);
+        }
         let record = self.indexed_record(event);
         for change in &event.changes {
             self.change(change, decision);
@@ -65,11 +68,12 @@ impl State {
 
     fn change(&mut self, change: &Change, decision: DecisionId) {
         match change {
-            Change::GroupPlanned { group, reported } => {
+            Change::GroupPlanned { group, reported, by } => {
                 self.session_gates_lapse();
                 self.nothing_completed = None;
                 let mut group = Group::planned(group);
                 group.words.plan = reported.unwrap_or(decision);
+                group.planned_by.clone_from(by);
                 self.roster.add(self.groups.len(), &group);
                 self.groups.push(group);
             }
@@ -136,6 +140,7 @@ impl State {
             | Change::Author { .. }
             | Change::Passed { .. }
             | Change::PassesLapsed { .. }
+            | Change::PassVoided { .. }
             | Change::NothingToDo { .. }
             | Change::AcceptedUnchanged { .. }
             | Change::Reviewed { .. }
@@ -166,6 +171,7 @@ impl State {
             Change::Author { group, role } => self.on_group(group, |group| group.begin_authorship(role)),
             Change::Passed { group, name } => self.on_group(group, |group| group.pass_evidence(name)),
             Change::PassesLapsed { group } => self.on_group(group, Group::lapse_evidence),
+            Change::PassVoided { group, name } => self.on_group(group, |group| group.void_pass(name)),
             Change::NothingToDo { group, by } => self.on_group(group, |group| group.state_nothing_to_do(by)),
             Change::AcceptedUnchanged { group, by } => self.on_group(group, |group| group.accept_unchanged(by)),
             Change::Reviewed { group, by, findings } => {
@@ -518,9 +524,14 @@ impl Lane {
 impl Group {
     fn reviewed(&mut self, by: &Name, findings: &[(u32, Finding)], decision: DecisionId) {
         self.reviewers.insert(by.clone());
-        self.words.reviews.insert(by.clone(), decision);
+        self.words.review(by, decision);
+        let number = self.words.review_counts.get(by).copied().unwrap_or_default();
         for (index, finding) in findings {
             let mut index = usize::try_from(*index).unwrap_or(usize::MAX);
+            let was_refuted = self.findings.get(index).is_some_and(|old| old.response_refuted);
+            if finding.response_refuted && !was_refuted {
+                self.words.refuted_in.insert(index, number);
+            }
             match self.findings.get_mut(index) {
                 Some(old) => *old = finding.clone(),
                 None => {

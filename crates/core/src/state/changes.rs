@@ -1,6 +1,7 @@
 //! The changes that groups made to files: how the state keeps them, and sentences about them for people.
 
 use crate::id::{AssignmentId, Name};
+use crate::naming::shown_person;
 use crate::observed::{ChangedFile, GroupDiff, ObservedChanges};
 use crate::state::{AllowedPath, End, Group, Progress, State};
 use crate::workflow::Task;
@@ -11,11 +12,22 @@ impl State {
         let Some(assignment) = self.assignments.get(&assignment) else { return };
         let (task, role, phase) = (assignment.task, assignment.role.clone(), assignment.phase.clone());
         let Some(group) = assignment.group.clone() else { return };
+        if let (Task::Merge, Some(observed)) = (task, observed) {
+            self.on_group(&group, |group| group.merge_is_empty = observed.merge_is_empty);
+        }
         self.on_group(&group, |group| match observed {
             Some(observed) => group.diff = Some(GroupDiff::after(group.diff.as_ref(), observed, phase.as_ref())),
             None if task == Task::Work && group.author.as_ref() == Some(&role) => group.diff = None,
             None => {}
         });
+    }
+
+    /// Interlock has merged the work of a group.
+    pub(super) fn note_merge(&mut self, assignment: AssignmentId, empty: bool) {
+        let group = self.assignments.get(&assignment).and_then(|assignment| assignment.group.clone());
+        if let Some(group) = group {
+            self.on_group(&group, |group| group.merge_is_empty = empty);
+        }
     }
 
     pub(super) fn allow_paths(&mut self, paths: &[Name], by: &Name) {
@@ -38,6 +50,8 @@ impl Group {
     pub(super) fn begin_authorship(&mut self, role: &Name) {
         self.author = Some(role.clone());
         self.nothing_to_do = None;
+        // What was left to a role above is the author's to answer again.
+        self.findings.iter_mut().for_each(|finding| finding.escalated_to = None);
     }
 
     pub(super) fn state_nothing_to_do(&mut self, by: &Name) {
@@ -72,7 +86,7 @@ pub(crate) fn changes_statement<'g>(groups: impl IntoIterator<Item = &'g Group>)
 fn unchanged_sentence(group: &Group) -> Option<String> {
     group.diff.as_ref().filter(|diff| diff.is_empty())?;
     let by = match &group.accepted_unchanged {
-        Some(by) => format!("; accepted by {by}"),
+        Some(by) => format!("; accepted by {by}", by = shown_person(by)),
         None => String::new(),
     };
     Some(format!("{}: no file was changed{by}", group.id))
@@ -82,15 +96,21 @@ fn unchanged_sentence(group: &Group) -> Option<String> {
 pub fn changed_tests_sentence(group: &Group) -> Option<String> {
     let diff = group.diff.as_ref().filter(|diff| !diff.tests.is_empty())?;
     let named = |file: &ChangedFile| format!("{} ({})", file.path, file.change.name());
-    let mut names: Vec<String> = diff.tests.iter().map(named).collect();
-    if diff.tests_omitted > 0 {
-        names.push(format!("{} more", diff.tests_omitted));
-    }
-    let kinds = (diff.tests.iter().any(|file| !file.gate), diff.tests.iter().any(|file| file.gate));
+    let (instructions, judging): (Vec<&ChangedFile>, Vec<&ChangedFile>) =
+        diff.tests.iter().partition(|file| file.instructions);
+    let mut names: Vec<String> = judging.iter().map(|file| named(file)).collect();
+    let kinds = (judging.iter().any(|file| !file.gate), judging.iter().any(|file| file.gate));
     let kinds = match kinds {
         (true, true) => "tests and files of gates",
         (false, true) => "files of gates",
         (true, false) | (false, false) => "tests",
     };
-    Some(format!("existing {kinds} were changed: {}", names.join(", ")))
+    if diff.tests_omitted > 0 {
+        names.push(format!("{} more", diff.tests_omitted));
+    }
+    let judging = (!names.is_empty()).then(|| format!("existing {kinds} were changed: {}", names.join(", ")));
+    let names: Vec<String> = instructions.iter().map(|file| named(file)).collect();
+    let instructions =
+        (!names.is_empty()).then(|| format!("instructions for agents were changed: {}", names.join(", ")));
+    Some(judging.into_iter().chain(instructions).collect::<Vec<_>>().join("; "))
 }

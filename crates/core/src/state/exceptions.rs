@@ -1,10 +1,14 @@
 //! What a session was completed without: for everyone who reads its result.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 
 use crate::handoff::Answer;
 use crate::id::Name;
-use crate::state::{End, Finding, FindingStatus, Group, Progress, State};
+use crate::naming::shown_person;
+use crate::state::exceptions_of_plan::empty_merge_of;
+use crate::state::{End, Finding, FindingStatus, Group, Progress, Session, State};
 use crate::workflow::Workflow;
 
 /// A requirement that a session or a group does without, who said so, and why.
@@ -23,23 +27,24 @@ impl State {
         if let Some(session) = &self.session {
             for dropped in workflow.requirements_off(&session.settings) {
                 let who = match (&session.settings_by, dropped.chosen) {
-                    (Some(by), true) => format!("chosen by {by}"),
+                    (Some(by), true) => format!("chosen by {by}", by = shown_person(by)),
                     (None, true) => "chosen when the session was started".to_owned(),
                     (_, false) => "the default of the workflow".to_owned(),
                 };
                 all.push(of_session(format!("{dropped}: {who}")));
             }
             for requirement in &session.dropped {
-                let by = session.settings_by.as_ref().map_or("a person", Name::as_str);
+                let by = chosen_by(session);
                 all.push(of_session(format!("{requirement}: workflow chosen by {by}")));
             }
             if session.investigation {
-                let by = session.settings_by.as_ref().map_or("a person", Name::as_str);
+                let by = chosen_by(session);
                 all.push(of_session(format!("declared an investigation by {by}: it may end without groups")));
             }
         }
-        if !self.groups.iter().any(|group| group.progress == Progress::Ended(End::Completed)) {
-            let confirmed = |by: &Name| of_session(format!("nothing was completed; {by} confirmed that"));
+        if !self.has_result(workflow) {
+            let what = self.without_result();
+            let confirmed = |by: &Name| of_session(format!("{what}; {by} confirmed that", by = shown_person(by)));
             all.extend(self.nothing_completed.iter().map(confirmed));
         }
         all.extend(self.waived_gates.iter().map(|waived| CompletionException {
@@ -48,6 +53,8 @@ impl State {
         }));
         for group in &self.groups {
             all.extend(deferral_of(group));
+            all.extend(self.dropped_by_plan_of(workflow, group));
+            all.extend(empty_merge_of(group));
             all.extend(excuses_of(group));
             all.extend(findings_accepted_as_is(group));
             all.extend(group.stated_failures.iter().map(|statement| CompletionException {
@@ -72,22 +79,27 @@ impl State {
     }
 }
 
+fn chosen_by(session: &Session) -> Cow<'_, str> {
+    session.settings_by.as_deref().map_or(Cow::Borrowed("a person"), shown_person)
+}
+
 /// How a group ended, where it did not simply pass all its evidence.
 fn end_of(group: &Group) -> Vec<String> {
     match &group.progress {
         // A deferral is an exception already.
         Progress::Ended(End::Deferred { .. }) => Vec::new(),
-        Progress::Ended(End::Cancelled { by }) => vec![format!("cancelled by {by}")],
+        Progress::Ended(End::Cancelled { by }) => vec![format!("cancelled by {by}", by = shown_person(by))],
         Progress::Ended(End::Completed) => {
             let unchanged = match (&group.nothing_to_do, &group.accepted_unchanged) {
-                (Some(author), Some(by)) => {
-                    Some(format!("{author} reported that nothing has to change; accepted by {by}"))
-                }
+                (Some(author), Some(by)) => Some(format!(
+                    "{author} reported that nothing has to change; accepted by {by}",
+                    by = shown_person(by)
+                )),
                 (Some(author), None) => Some(format!("{author} reported that nothing has to change")),
-                (None, Some(by)) => Some(format!("no file was changed; accepted by {by}")),
+                (None, Some(by)) => Some(format!("no file was changed; accepted by {by}", by = shown_person(by))),
                 (None, None) => None,
             };
-            let by = group.accepted_by.as_ref().map_or(String::new(), |by| format!(" by {by}"));
+            let by = group.accepted_by.as_ref().map_or(String::new(), |by| format!(" by {by}", by = shown_person(by)));
             let confirmed = group.confirmed && group.excused.is_empty();
             unchanged.into_iter().chain(confirmed.then(|| format!("once blocked; accepted{by}"))).collect()
         }
@@ -117,16 +129,19 @@ fn findings_of(group: &Group) -> impl Iterator<Item = String> {
 fn deferral_of(group: &Group) -> Option<CompletionException> {
     let Progress::Ended(End::Deferred { why, by, acknowledged }) = &group.progress else { return None };
     let seen = match acknowledged {
-        Some(person) => format!("acknowledged by {person}"),
+        Some(person) => format!("acknowledged by {person}", person = shown_person(person)),
         None => "not acknowledged".to_owned(),
     };
-    Some(CompletionException { group: Some(group.id.clone()), text: format!("deferred by {by} ({why}); {seen}") })
+    Some(CompletionException {
+        group: Some(group.id.clone()),
+        text: format!("deferred by {by} ({why}); {seen}", by = shown_person(by)),
+    })
 }
 
 /// A group that was dropped does without everything, so its excuses say nothing more.
 fn excuses_of(group: &Group) -> impl Iterator<Item = CompletionException> {
     let accepted = match (&group.accepted_by, group.confirmed) {
-        (Some(by), true) => format!("accepted by {by}"),
+        (Some(by), true) => format!("accepted by {by}", by = shown_person(by)),
         (None, true) => "accepted".to_owned(),
         (_, false) => "not accepted yet".to_owned(),
     };
@@ -142,7 +157,13 @@ fn findings_accepted_as_is(group: &Group) -> Option<CompletionException> {
     let named: Vec<String> = accepted
         .filter_map(|finding| {
             let by = finding.accepted_as_is_by.as_ref()?;
-            let text = format!("{} [{}] {}, by {by}", finding.id, finding.severity.name(), finding.title);
+            let text = format!(
+                "{} [{}] {}, by {by}",
+                finding.id,
+                finding.severity.name(),
+                finding.title,
+                by = shown_person(by)
+            );
             // Line breaks in an id or title must not look like a line of their own.
             Some(text.split_whitespace().collect::<Vec<_>>().join(" "))
         })

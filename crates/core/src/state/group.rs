@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::handoff::{Answer, Grade, Issue, PlannedGroup, Response};
 use crate::id::{DecisionId, Name};
+use crate::naming::shown_person;
 use crate::observed::GroupDiff;
 use crate::state::lane::Lane;
 
@@ -58,9 +59,11 @@ impl std::fmt::Display for Excuse {
         // A reason with line breaks must not look like a line of its own.
         let why = why.split_whitespace().collect::<Vec<_>>().join(" ");
         match kind {
-            ExcuseKind::Waived => write!(f, "`{evidence}` was waived by {by} ({why})"),
-            ExcuseKind::Blocked => write!(f, "`{evidence}` was not passed ({why}); {by} approved without it"),
-            ExcuseKind::NothingToDo => write!(f, "nothing to do, reported by {by} ({why})"),
+            ExcuseKind::Waived => write!(f, "`{evidence}` was waived by {by} ({why})", by = shown_person(by)),
+            ExcuseKind::Blocked => {
+                write!(f, "`{evidence}` was not passed ({why}); {by} approved without it", by = shown_person(by))
+            }
+            ExcuseKind::NothingToDo => write!(f, "nothing to do, reported by {by} ({why})", by = shown_person(by)),
         }
     }
 }
@@ -128,6 +131,9 @@ pub struct Finding {
     /// The role or person that accepted the group while this blocked. `None` where its reviewer settled it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub accepted_as_is_by: Option<Name>,
+    /// The role that decides about it: the review loop escalated to it while this was open.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub escalated_to: Option<Name>,
     /// Why its reviewer dropped it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub dropped_because: Option<Name>,
@@ -147,11 +153,18 @@ impl Finding {
             && self.id == issue.id
             && self.location == issue.location
             && self.title == issue.title
+            && self.escalated_to.is_none()
             && (self.response.is_none() || self.response_refuted)
     }
 
     pub fn is_blocking(&self) -> bool {
         self.status == FindingStatus::Open && self.blocking
+    }
+
+    /// It blocks, and neither its author has answered since it was last raised nor was it escalated to this role.
+    pub fn is_unanswered_for(&self, role: &Name) -> bool {
+        let answered = self.response.is_some() && !self.response_refuted;
+        self.is_blocking() && !answered && self.escalated_to.as_ref() != Some(role)
     }
 
     /// Open and serious, although its reviewer lets the work pass: the manager has to know of it.
@@ -233,6 +246,9 @@ pub struct Group {
     pub flags: BTreeMap<Name, Name>,
     pub depends_on: Vec<Name>,
     pub checks: Vec<Vec<Name>>,
+    /// Who planned it; unknown in sessions of older versions.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub planned_by: Option<Name>,
     pub progress: Progress,
     pub lane: Lane,
     /// The author role that last had work on it.
@@ -274,6 +290,9 @@ pub struct Group {
     /// The diff that Interlock observed with the last report; `None` where it did not start the author.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub diff: Option<GroupDiff>,
+    /// It was merged, and everything in it was merged before.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub merge_is_empty: bool,
     /// The author that stated in its last report that nothing has to change.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub nothing_to_do: Option<Name>,
@@ -295,14 +314,43 @@ pub struct Words {
     pub raised: Vec<DecisionId>,
     /// For each reviewer, of its last review.
     pub reviews: BTreeMap<Name, DecisionId>,
+    /// For each reviewer, of the reviews before the last one, oldest first. The oldest are forgotten.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub earlier_reviews: BTreeMap<Name, Vec<DecisionId>>,
+    /// How many reviews each reviewer has made.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub review_counts: BTreeMap<Name, u32>,
+    /// For each finding whose response was refuted, in which review of its reviewer.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub refuted_in: BTreeMap<usize, u32>,
 }
 
+/// Reviews of one reviewer that a group remembers beside the last one.
+const MOST_EARLIER_REVIEWS: usize = 16;
+
 impl Words {
-    /// The decisions whose reports may have the words to a finding: the last review first, which may say it anew.
+    /// The decisions whose reports may have the words to a finding, newest first. A review that lists a finding without a
+    /// description, or does not list it, leaves the earlier words in force.
     pub fn of_finding(&self, index: usize, raised_by: &str) -> impl Iterator<Item = DecisionId> {
         let last = self.reviews.get(raised_by).copied();
+        let earlier = self.earlier_reviews.get(raised_by).into_iter().flatten().rev().copied();
         let raised = self.raised.get(index).copied();
-        last.into_iter().chain(raised).filter(|decision| *decision != DecisionId::default())
+        last.into_iter().chain(earlier).chain(raised).filter(|decision| *decision != DecisionId::default())
+    }
+
+    pub(super) fn review(&mut self, by: &Name, decision: DecisionId) {
+        let last = self.reviews.insert(by.clone(), decision);
+        if last == Some(decision) {
+            return;
+        }
+        if let Some(last) = last {
+            let earlier = self.earlier_reviews.entry(by.clone()).or_default();
+            earlier.push(last);
+            let forgotten = earlier.len().saturating_sub(MOST_EARLIER_REVIEWS);
+            earlier.drain(..forgotten);
+        }
+        let count = self.review_counts.entry(by.clone()).or_default();
+        *count = count.saturating_add(1);
     }
 
     pub(super) fn raise(&mut self, index: usize, decision: DecisionId) {
@@ -319,13 +367,14 @@ impl Words {
 const MOST_FAILED_TREES: usize = 32;
 
 impl Group {
-    pub(crate) fn planned(plan: &PlannedGroup) -> Self {
+    pub fn planned(plan: &PlannedGroup) -> Self {
         Self {
             id: plan.id.clone(),
             title: plan.title.clone(),
             flags: plan.flags.clone(),
             depends_on: plan.depends_on.clone(),
             checks: plan.checks.clone(),
+            planned_by: None,
             progress: Progress::Pending,
             lane: Lane::default(),
             author: None,
@@ -345,6 +394,7 @@ impl Group {
             merging: false,
             notes: Vec::new(),
             diff: None,
+            merge_is_empty: false,
             nothing_to_do: None,
             accepted_unchanged: None,
             words: Words::default(),
@@ -385,6 +435,12 @@ impl Group {
         if let Some(diff) = &self.diff {
             self.failed_trees.retain(|(failed, tree)| failed != name || *tree != diff.tree);
         }
+    }
+
+    /// An acceptance was given for the group with this evidence.
+    pub(super) fn void_pass(&mut self, name: &Name) {
+        self.passed.remove(name);
+        self.withdraw_confirmation();
     }
 
     pub(super) fn fail_evidence(&mut self, name: &Name) {

@@ -6,9 +6,11 @@
 mod apply;
 mod changes;
 mod exceptions;
+mod exceptions_of_plan;
 mod group;
 mod lane;
 mod record_index;
+mod result;
 mod roster;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -32,6 +32,9 @@ pub(crate) fn shipped() -> impl Iterator<Item = &'static Builtin> {
 /// The rows that every workflow has.
 pub(crate) const PRELUDE: Builtin = Builtin { name: "prelude", file: "prelude", text: PRELUDE_TEXT };
 
+/// The pattern of the prelude for scripts that run tests.
+pub const TEST_RUNNERS: &str = "**/{test,tests,run_tests,run-tests,runtests}.{sh,bash,py,rb,js,mjs,ts,ps1,bat}";
+
 const PRELUDE_TEXT: &str = r#"
 workflow: prelude
 language: 1
@@ -72,21 +75,29 @@ protected:
   - "{interlock,agents}.{yml,yaml}"
   - ".interlock?*"
   - ".interlock*/**"
-  - "**/.claude/**"
-  - "**/.codex/**"
-  - "**/.gemini/**"
+  - "**/.{claude,codex,gemini,cursor,opencode,qwen,amp,continue,devcontainer,goose}/**"
   - "**/.mcp.json"
+  - "**/.vscode/{mcp,settings,tasks,launch}.json"
+  - "**/opencode.{json,jsonc}"
+  - "**/.aider.conf.{yml,yaml}"
+  - "**/.goose*"
+  - "**/.devcontainer.json"
+  - "**/.{windsurf,roo,kilocode,kiro,augment,junie,trae}/**"
   - .github/workflows/**
   - .github/actions/**
   - "{.forgejo,.gitea}/{workflows,actions}/**"
   - .gitlab-ci.yml
+  - .gitlab-ci.yaml
   - .gitlab/ci/**
   - .ci/**
   - .circleci/**
   - .buildkite/**
   - .woodpecker/**
-  - "{.travis,.drone,.woodpecker,.cirrus,appveyor,.appveyor,azure-pipelines,bitbucket-pipelines,cloudbuild}.{yml,yaml}"
-  - Jenkinsfile
+  - "{.semaphore,.builds,.teamcity,.tekton,.azure-pipelines,.harness,.screwdriver,bamboo-specs}/**"
+  - "{.travis,.drone,.woodpecker,.cirrus,appveyor,.appveyor,azure-pipelines,.azure-pipelines,bitbucket-pipelines,cloudbuild,buildspec,codemagic,screwdriver,.build}.{yml,yaml}"
+  - ".drone.{star,jsonnet}"
+  - .cirrus.star
+  - "Jenkinsfile*"
   - "{.husky,.githooks}/**"
   - "{.pre-commit-config,lefthook,.lefthook}.{yml,yaml}"
 test_files:
@@ -95,4 +106,12 @@ test_files:
   - "**/test_*.*"
   - "**/*{Test,Tests,Spec}.{java,kt,cs,scala,swift,php,groovy}"
   - "**/conftest.py"
+  - "**/{test,tests,run_tests,run-tests,runtests}.{sh,bash,py,rb,js,mjs,ts,ps1,bat}"
+  - "**/{pytest.ini,tox.ini,noxfile.py,.rspec,phpunit.xml,phpunit.xml.dist}"
+  - "**/{jest,vitest,playwright,cypress,karma,wdio,ava,mocha}.config.*"
+  - "**/.mocharc*"
+  - "**/t/**/*.t"
+  - "**/{__snapshots__,snapshots,testdata,fixtures,cypress}/**"
+  - "**/*.{snap,snapshot}"
+  - "**/features/**/*.feature"
 "#;

@@ -17,7 +17,7 @@ type Verb = Option<Box<At<Name>>>;
 
 record! {
     /// A workflow: the declared rules by which a team of agents works.
-    struct WorkflowDoc {
+    struct WorkflowDoc like("{ workflow: NAME, language: 1 }") {
         /// The name of the workflow.
         workflow: At<Name>,
         /// The version of this language: 1.
@@ -79,7 +79,7 @@ record! {
     }
 
     /// A fact: its values, and the CEL expression that derives it where it is not a plain field.
-    struct FactDoc short(fact_from_list) {
+    struct FactDoc short(fact_from_list) like("[VALUE, VALUE]") {
         /// The values, the default first.
         values: Vec<Literal>,
         /// A CEL expression over `handoff` that yields one of the values.
@@ -87,7 +87,7 @@ record! {
     }
 
     /// A role.
-    struct RoleDoc {
+    struct RoleDoc like("{ is: author, escalates_to: ROLE }") {
         /// What the role does, for whoever plays it: a few sentences in its prompt. `{domain}` is filled in.
         about: Option<String>,
         /// Classes of the role; `author` is known to the language.
@@ -113,7 +113,7 @@ record! {
     }
 
     /// When a status is reported. A text alone is `means`.
-    struct StatusDoc short(status_from_text) {
+    struct StatusDoc short(status_from_text) like("a few words") {
         /// When a role reports it, in a few words.
         means: String,
         /// The status of work that went well: prompts list it first.
@@ -121,7 +121,7 @@ record! {
     }
 
     /// What follows: one verb and its modifiers.
-    struct EntryDoc {
+    struct EntryDoc like("{ spawn: ROLE }") {
         /// Taken only if each name has one of the values.
         when: Table<Vec<Literal>>,
         /// Verb: an assignment for a role, or `author`.
@@ -215,7 +215,7 @@ record! {
     }
 
     /// A loop: a bounded passage.
-    struct LoopDoc short(loop_from_number) {
+    struct LoopDoc short(loop_from_number) like("{ escalate_at: { iteration: 5, no_progress: 2 }, measure: blocking_findings }") {
         /// When work no longer goes back but up.
         escalate_at: LimitDoc,
         /// What shows progress: `blocking_findings` or `failing_tests`.
@@ -225,7 +225,7 @@ record! {
     }
 
     /// Limits of a loop.
-    struct LimitDoc {
+    struct LimitDoc like("{ iteration: 5, no_progress: 2 }") {
         /// The passage that no longer goes through.
         iteration: Option<At<u32>>,
         /// Passages in a row without progress.
@@ -233,7 +233,7 @@ record! {
     }
 
     /// A phase, or several side by side.
-    struct PhaseDoc {
+    struct PhaseDoc like("{ phase: NAME, role: ROLE }") {
         /// The name of the phase.
         phase: Option<At<Name>>,
         /// Phases that run side by side and are joined.
@@ -265,7 +265,7 @@ record! {
     }
 
     /// Where rework goes, and the loop that counts and measures it.
-    struct ReworkDoc {
+    struct ReworkDoc like("{ goto: PHASE, loop: LOOP }") {
         /// The earlier phase.
         goto: At<Name>,
         /// The loop; it needs a measure.
@@ -273,7 +273,7 @@ record! {
     }
 
     /// Where a person is asked before work goes on.
-    struct CheckpointDoc {
+    struct CheckpointDoc like("{ after: PHASE, ask: QUESTION }") {
         /// The phases after which it is asked.
         after: Vec<At<Name>>,
         /// The question.
@@ -283,7 +283,7 @@ record! {
     }
 
     /// A command that Interlock runs itself, on the exact tree.
-    struct GateDoc {
+    struct GateDoc like("{ run: [\"npm\", \"test\"], fail: { respawn: author } }") {
         /// The program and its arguments, or `plan`: the `checks` of the group's plan. `{feature_directory}`, `{session}`,
         /// `{group}` and `{domain}` are filled in.
         run: RunDoc,
@@ -296,19 +296,29 @@ record! {
     }
 
     /// The units of work that run side by side.
-    struct GroupsDoc {
+    struct GroupsDoc like("{ begin: { spawn: ROLE }, ended: { spawn: ROLE } }") {
         /// How many may be at work at once.
         at_most: Option<At<u32>>,
         /// Fields of a group in the plan, with their finite values.
         flags: Table<Vec<Literal>>,
+        /// What groups may change at most, by their flags.
+        writes: Vec<GroupWritesDoc>,
         /// The first assignment of a group.
         begin: Vec<EntryDoc>,
         /// What follows when no group is left to start or running.
         ended: Vec<EntryDoc>,
     }
 
+    /// What a group may change at most, whatever its roles may write.
+    struct GroupWritesDoc {
+        /// Flags of the plan, each with the values for which this holds.
+        when: Table<Vec<Literal>>,
+        /// Patterns of paths.
+        only: Vec<At<Name>>,
+    }
+
     /// What a person is asked.
-    struct QuestionDoc {
+    struct QuestionDoc like("{ text: \"Go on?\", options: { yes: { redo: work } } }") {
         /// The text. Fields of the handoff and `{because}`, `{role}`, `{phase}`, `{gate_output}` are filled in.
         text: At<Name>,
         /// What follows each option.
@@ -318,7 +328,7 @@ record! {
     }
 
     /// The evidence that completion needs.
-    struct CompletionDoc {
+    struct CompletionDoc like("{ group: { needs: [NAME] } }") {
         /// Of a group.
         group: Option<GroupNeedsDoc>,
         /// Of the session.
@@ -326,7 +336,7 @@ record! {
     }
 
     /// The evidence that a group needs to be completed.
-    struct GroupNeedsDoc {
+    struct GroupNeedsDoc like("{ needs: [NAME], gates: [GATE] }") {
         /// Names that must have been passed, `{ need: NAME, when: … }`, or `{ any_of: […], when: … }`.
         needs: Vec<NeedDoc>,
         /// Needed as well by a group that was ever blocked.
@@ -338,7 +348,7 @@ record! {
     }
 
     /// Where a group must change files to be completed.
-    struct ChangesDoc short(changes_from_word) {
+    struct ChangesDoc short(changes_from_word) like("required") {
         /// Required only if each name has one of the values.
         when: Table<Vec<Literal>>,
         /// Evidence that accepts a group whose diff is empty.
@@ -346,13 +356,13 @@ record! {
     }
 
     /// The evidence that a session needs to be completed.
-    struct SessionNeedsDoc {
+    struct SessionNeedsDoc like("{ gates: [GATE] }") {
         /// Gates that must have passed on the tree being completed.
         gates: Vec<At<Name>>,
     }
 
     /// What holds for a model that orchestrates, and is itself no role.
-    struct OrchestratorDoc {
+    struct OrchestratorDoc like("{ writes: none, watched: told }") {
         /// What it may change by itself: `none` (default), `all`, or patterns such as `notes/**`.
         writes: Vec<At<Name>>,
         /// `told` (default): completion says what was watched; `required`: work that nobody watched is not taken.
@@ -360,7 +370,7 @@ record! {
     }
 
     /// What every handoff must have.
-    struct HandoffDoc {
+    struct HandoffDoc like("{ require: [FIELD] }") {
         /// Fields that every handoff must have.
         require: Vec<At<Name>>,
         /// Claims under `verification` that must be true.
@@ -372,7 +382,7 @@ record! {
     }
 
     /// A decision that must come out as written.
-    struct ExampleDoc {
+    struct ExampleDoc like("{ role: ROLE, status: STATUS, expect: { spawn: ROLE } }") {
         /// The role that reports.
         role: Option<At<Name>>,
         /// The gate that has run.
@@ -434,6 +444,10 @@ impl Decode for RowDoc {
         let columns = Table::<At<Name>>::schema(schemas);
         json!({ "anyOf": [{ "type": "string" }, columns] })
     }
+
+    fn sample() -> String {
+        "{ any: ROLE }".to_owned()
+    }
 }
 
 /// What follows a status or an option: alternatives, at least one.
@@ -462,6 +476,10 @@ impl Decode for Entries {
         let one = EntryDoc::schema(schemas);
         json!({ "anyOf": [one.clone(), { "type": "array", "minItems": 1, "items": one }] })
     }
+
+    fn sample() -> String {
+        EntryDoc::sample()
+    }
 }
 
 /// A whole command where a program is expected. Paths may have blanks.
@@ -476,11 +494,15 @@ fn wrong_run(message: String, text: &str) -> Problem {
         true => format!("\"sh\", \"-c\", {}", json!(text)),
         false => text.split_whitespace().map(|word| json!(word).to_string()).collect::<Vec<_>>().join(", "),
     };
+    // Nothing was written that could be turned into a list: any list shows the form.
+    let list = if words.is_empty() { SAMPLE_COMMAND.to_owned() } else { format!("[{words}]") };
     let help = format!(
-        "write it as a list: `run: [{words}]`; Interlock starts no shell. For several commands, declare a gate for each"
+        "write it as a list: `run: {list}`; Interlock starts no shell. For several commands, declare a gate for each"
     );
     Problem::new(Code::WrongType, message).help(help)
 }
+
+const SAMPLE_COMMAND: &str = r#"["npm", "test"]"#;
 
 #[derive(Clone, Debug)]
 pub(crate) enum RunDoc {
@@ -512,7 +534,7 @@ impl Decode for RunDoc {
                 None
             }
             Value::Null | Value::List(_) | Value::Map(_) => {
-                wrong_type(node, "`plan`, or a list of the program and its arguments,", problems);
+                wrong_type(node, "`plan`, or a list of the program and its arguments,", &Self::sample(), problems);
                 None
             }
         }
@@ -520,6 +542,10 @@ impl Decode for RunDoc {
 
     fn schema(_: &mut Schemas) -> Json {
         json!({ "anyOf": [{ "const": "plan" }, { "type": "array", "minItems": 1, "items": { "type": "string" } }] })
+    }
+
+    fn sample() -> String {
+        SAMPLE_COMMAND.to_owned()
     }
 }
 
@@ -536,7 +562,7 @@ impl Decode for NeedDoc {
             let name = At::decode(node, problems)?;
             return Some(Self { names: vec![name], when: Table::default() });
         }
-        crate::workflow::record::check_keys(node, &["need", "any_of", "when"], problems)?;
+        crate::workflow::record::check_keys(node, &["need", "any_of", "when"], Self::sample, problems)?;
         let has = |wanted: &str| {
             let Value::Map(entries) = &node.value else { return false };
             entries.iter().any(|(key, _)| key.text() == Some(wanted))
@@ -568,6 +594,10 @@ impl Decode for NeedDoc {
         };
         json!({ "anyOf": [{ "type": "string" }, object("need", json!({ "type": "string" })), object("any_of", names)] })
     }
+
+    fn sample() -> String {
+        "{ need: NAME, when: { NAME: VALUE } }".to_owned()
+    }
 }
 
 /// The JSON Schema of a workflow file, for editors.
@@ -580,4 +610,49 @@ pub fn schema() -> Json {
         "$ref": root.get("$ref"),
         "$defs": schemas.0,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reads<T: Decode>() {
+        let (mut problems, sample) = (Vec::new(), T::sample());
+        let node = crate::yaml::parse("t.yaml", &sample, &mut problems).expect("YAML");
+        let read = T::decode(&node, &mut problems);
+        assert!(read.is_some() && problems.is_empty(), "{}: {sample}: {problems:?}", std::any::type_name::<T>());
+    }
+
+    /// A help that shows a shape that is refused sends its reader in circles.
+    #[test]
+    fn every_shape_that_a_help_shows_can_be_read() {
+        reads::<WorkflowDoc>();
+        reads::<FactDoc>();
+        reads::<RoleDoc>();
+        reads::<StatusDoc>();
+        reads::<EntryDoc>();
+        reads::<BlockedDoc>();
+        reads::<OverrideDoc>();
+        reads::<LoopDoc>();
+        reads::<LimitDoc>();
+        reads::<PhaseDoc>();
+        reads::<ReworkDoc>();
+        reads::<CheckpointDoc>();
+        reads::<GateDoc>();
+        reads::<GroupsDoc>();
+        reads::<QuestionDoc>();
+        reads::<CompletionDoc>();
+        reads::<GroupNeedsDoc>();
+        reads::<ChangesDoc>();
+        reads::<SessionNeedsDoc>();
+        reads::<OrchestratorDoc>();
+        reads::<HandoffDoc>();
+        reads::<ExampleDoc>();
+        reads::<RowDoc>();
+        reads::<Entries>();
+        reads::<RunDoc>();
+        reads::<NeedDoc>();
+        reads::<Duration>();
+        reads::<Table<Vec<Literal>>>();
+    }
 }

@@ -77,6 +77,10 @@ impl Decode for Duration {
     fn schema(_: &mut Schemas) -> Json {
         json!({ "type": "string", "pattern": "^([0-9]+(d|h|m|s|ms))+$" })
     }
+
+    fn sample() -> String {
+        "15m".to_owned()
+    }
 }
 
 #[cfg(test)]

@@ -329,6 +329,15 @@ impl Completion {
     }
 }
 
+/// What a group may change at most, where its flags meet the condition.
+#[derive(Clone, Debug)]
+pub struct FileLimit {
+    /// Flags only: the plan chooses them.
+    pub(crate) when: Vec<Test>,
+    /// Patterns of paths.
+    pub only: Vec<Name>,
+}
+
 /// Where a group must change files to be completed.
 #[derive(Clone, Debug)]
 pub(crate) struct RequiredChanges {
@@ -561,6 +570,8 @@ pub struct Workflow {
     pub test_files: Vec<Name>,
     /// Groups at work at once.
     pub groups_at_most: u32,
+    /// What groups may change at most, by the flags of their plan.
+    pub(crate) file_limits: Vec<FileLimit>,
     pub(crate) stages: Vec<Stage>,
     pub(crate) overrides: Vec<Override>,
     pub(crate) completion: Completion,
@@ -815,6 +826,14 @@ impl Workflow {
             (self.status_name(status).clone(), note.map(|note| note.means.clone()))
         };
         noted.into_iter().map(line).collect()
+    }
+
+    /// Those that some rule takes for this task.
+    pub(crate) fn status_meanings_for(&self, role: RoleIx, task: Task) -> Vec<(Name, Option<Name>)> {
+        let mut meanings = self.status_meanings(role);
+        let takes = |status: StatusIx| self.rules_of(role, status).any(|rule| rule.speaks_of(task));
+        meanings.retain(|(name, _)| self.status_of(role, name).is_some_and(takes));
+        meanings
     }
 
     /// Statuses that agents of this role may report, by their declared names.

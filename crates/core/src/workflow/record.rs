@@ -27,6 +27,11 @@ pub trait Decode: Sized {
     }
 
     fn schema(schemas: &mut Schemas) -> Json;
+
+    /// How it is written, for the help of an error.
+    fn sample() -> String {
+        "…".to_owned()
+    }
 }
 
 /// Named schemas, collected while the types are walked.
@@ -59,11 +64,17 @@ impl<T: Decode> Decode for At<T> {
     fn schema(schemas: &mut Schemas) -> Json {
         T::schema(schemas)
     }
+
+    fn sample() -> String {
+        T::sample()
+    }
 }
 
-pub fn wrong_type(node: &Node, wanted: &str, problems: &mut Problems) {
+/// Something else belongs here. The help shows one that does.
+pub fn wrong_type(node: &Node, wanted: &str, sample: &str, problems: &mut Problems) {
     let message = format!("{wanted} belongs here, not {}", node.kind());
-    problems.push(Problem::new(Code::WrongType, message).at(node.place.clone()));
+    let help = format!("write it such as `{sample}`");
+    problems.push(Problem::new(Code::WrongType, message).help(help).at(node.place.clone()));
 }
 
 impl Decode for Name {
@@ -71,7 +82,7 @@ impl Decode for Name {
         match node.scalar() {
             Some(text) if !text.trim().is_empty() => Some(Name::from(text)),
             Some(_) | None => {
-                wrong_type(node, "a name", problems);
+                wrong_type(node, "a name", &Self::sample(), problems);
                 None
             }
         }
@@ -80,12 +91,16 @@ impl Decode for Name {
     fn schema(_: &mut Schemas) -> Json {
         json!({ "type": ["string", "number", "boolean"] })
     }
+
+    fn sample() -> String {
+        "NAME".to_owned()
+    }
 }
 
 impl Decode for String {
     fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
         node.text().map(str::to_owned).or_else(|| {
-            wrong_type(node, "text", problems);
+            wrong_type(node, "text", &Self::sample(), problems);
             None
         })
     }
@@ -93,18 +108,26 @@ impl Decode for String {
     fn schema(_: &mut Schemas) -> Json {
         json!({ "type": "string" })
     }
+
+    fn sample() -> String {
+        "a few words".to_owned()
+    }
 }
 
 impl Decode for u32 {
     fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
         node.text().and_then(|text| text.parse().ok()).or_else(|| {
-            wrong_type(node, "a whole number from 0 to 4294967295", problems);
+            wrong_type(node, "a whole number from 0 to 4294967295", &Self::sample(), problems);
             None
         })
     }
 
     fn schema(_: &mut Schemas) -> Json {
         json!({ "type": "integer", "minimum": 0, "maximum": u32::MAX })
+    }
+
+    fn sample() -> String {
+        "5".to_owned()
     }
 }
 
@@ -114,7 +137,7 @@ impl Decode for bool {
             Some("true") => Some(true),
             Some("false") => Some(false),
             Some(_) | None => {
-                wrong_type(node, "true or false", problems);
+                wrong_type(node, "true or false", &Self::sample(), problems);
                 None
             }
         }
@@ -126,6 +149,10 @@ impl Decode for bool {
 
     fn schema(_: &mut Schemas) -> Json {
         json!({ "type": "boolean" })
+    }
+
+    fn sample() -> String {
+        "true".to_owned()
     }
 }
 
@@ -142,6 +169,10 @@ impl<T: Decode> Decode for Option<T> {
     fn schema(schemas: &mut Schemas) -> Json {
         T::schema(schemas)
     }
+
+    fn sample() -> String {
+        T::sample()
+    }
 }
 
 impl<T: Decode> Decode for Box<T> {
@@ -152,6 +183,10 @@ impl<T: Decode> Decode for Box<T> {
     fn schema(schemas: &mut Schemas) -> Json {
         T::schema(schemas)
     }
+
+    fn sample() -> String {
+        T::sample()
+    }
 }
 
 /// A list; a single entry stands for a list of one.
@@ -160,7 +195,7 @@ impl<T: Decode> Decode for Vec<T> {
         match &node.value {
             Value::List(items) => Some(items.iter().filter_map(|item| T::decode(item, problems)).collect()),
             Value::Null => {
-                wrong_type(node, "a list", problems);
+                wrong_type(node, "a list", &Self::sample(), problems);
                 None
             }
             Value::Scalar(_) | Value::Map(_) => T::decode(node, problems).map(|one| vec![one]),
@@ -175,13 +210,17 @@ impl<T: Decode> Decode for Vec<T> {
         let one = T::schema(schemas);
         json!({ "anyOf": [one.clone(), { "type": "array", "items": one }] })
     }
+
+    fn sample() -> String {
+        format!("[{}]", T::sample())
+    }
 }
 
 /// A map of free names. It has no order of its own: it is kept by name.
 #[derive(Clone, Debug)]
 pub struct Table<T> {
     entries: BTreeMap<Name, (Place, T)>,
-    /// Entries that are written and could not be read: what names them is not at fault.
+    /// Entries that are written and have a mistake: what names them is not at fault, nor is what they lack.
     unread: BTreeSet<Name>,
 }
 
@@ -220,7 +259,7 @@ impl<T> Table<T> {
 impl<T: Decode> Decode for Table<T> {
     fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
         let Value::Map(entries) = &node.value else {
-            wrong_type(node, "a map", problems);
+            wrong_type(node, "a map", &Self::sample(), problems);
             return None;
         };
         let mut table = Self::default();
@@ -229,13 +268,13 @@ impl<T: Decode> Decode for Table<T> {
             if value.is_null() {
                 continue;
             }
-            match T::decode(value, problems) {
-                Some(value) => {
-                    table.entries.insert(name, (key.place.clone(), value));
-                }
-                None => {
-                    table.unread.insert(name);
-                }
+            let before = problems.len();
+            let read = T::decode(value, problems);
+            if problems.len() > before {
+                table.unread.insert(name.clone());
+            }
+            if let Some(value) = read {
+                table.entries.insert(name, (key.place.clone(), value));
             }
         }
         Some(table)
@@ -248,6 +287,10 @@ impl<T: Decode> Decode for Table<T> {
     fn schema(schemas: &mut Schemas) -> Json {
         let value = T::schema(schemas);
         json!({ "type": "object", "additionalProperties": { "anyOf": [value, { "type": "null" }] } })
+    }
+
+    fn sample() -> String {
+        format!("{{ NAME: {} }}", T::sample())
     }
 }
 
@@ -294,9 +337,14 @@ impl Unread {
 }
 
 /// What of a map is unknown, each with the key that it was most likely meant to be; nothing, if it is no map.
-pub fn check_keys(node: &Node, known: &[&'static str], problems: &mut Problems) -> Option<Unread> {
+pub fn check_keys(
+    node: &Node,
+    known: &[&'static str],
+    sample: impl FnOnce() -> String,
+    problems: &mut Problems,
+) -> Option<Unread> {
     let Value::Map(entries) = &node.value else {
-        wrong_type(node, "a map", problems);
+        wrong_type(node, "a map", &sample(), problems);
         return None;
     };
     let mut unread = Unread::default();
@@ -305,12 +353,24 @@ pub fn check_keys(node: &Node, known: &[&'static str], problems: &mut Problems) 
         if !known.contains(&text) {
             let meant = suggest::closest(text, known.iter().copied());
             unread.push(known.iter().copied().find(|key| Some(*key) == meant).unwrap_or_default());
-            let help = suggest::help(text, known.iter().copied());
+            // In the order of their declaration: the keys that are used most come first.
+            let help = meant.map_or_else(|| format!("the keys here are: {}", known.join(", ")), suggest::meant);
             let problem = Problem::new(Code::UnknownKey, format!("`{text}` is not a key here"));
-            problems.push(problem.maybe_help(help).at(key.place.clone()));
+            problems.push(problem.help(help).at(key.place.clone()));
         }
     }
     Some(unread)
+}
+
+/// The keys that a record must have, or the first ones where it needs none.
+pub fn sample_of(keys: &[(&str, bool)]) -> String {
+    const SHOWN: usize = 3;
+    let mut shown: Vec<&str> = keys.iter().filter(|(_, required)| *required).map(|(key, _)| *key).collect();
+    if shown.is_empty() {
+        shown = keys.iter().take(SHOWN).map(|(key, _)| *key).collect();
+    }
+    let shown: Vec<String> = shown.into_iter().map(|key| format!("{key}: …")).collect();
+    format!("{{ {} }}", shown.join(", "))
 }
 
 pub fn decode_key<T: Decode>(node: &Node, key: &'static str, problems: &mut Problems) -> Option<T> {
@@ -325,7 +385,7 @@ pub fn decode_key<T: Decode>(node: &Node, key: &'static str, problems: &mut Prob
 
 #[macro_export]
 macro_rules! record {
-    ($($(#[doc = $about:literal])+ struct $name:ident $(short($short:path))? {
+    ($($(#[doc = $about:literal])+ struct $name:ident $(short($short:path))? $(like($like:literal))? {
         $($(#[doc = $key_about:literal])+ $field:ident $(= $key:literal)? : $type:ty,)*
     })*) => {$(
         $(#[doc = $about])+
@@ -352,7 +412,8 @@ macro_rules! record {
                     Some(map) => { expanded = map; &expanded }
                     None => node,
                 };)?
-                let mut unread = $crate::workflow::record::check_keys(node, Self::KEYS, problems)?;
+                let mut unread = $crate::workflow::record::check_keys(
+                    node, Self::KEYS, <Self as $crate::workflow::record::Decode>::sample, problems)?;
                 // Every key is decoded before any is given up on: all problems at once.
                 $(let before = problems.len();
                 let $field = $crate::workflow::record::decode_key::<$type>(
@@ -375,10 +436,23 @@ macro_rules! record {
                     $crate::record!(@short full $($short)?)
                 })
             }
+
+            fn sample() -> String {
+                let keys = [$((
+                    $crate::record!(@key $field $($key)?),
+                    <$type as $crate::workflow::record::Decode>::absent().is_none(),
+                ),)*];
+                $crate::record!(@sample keys $($like)?)
+            }
         }
     )*};
     (@key $field:ident) => { stringify!($field) };
     (@key $field:ident $key:literal) => { $key };
+    (@sample $keys:ident) => { $crate::workflow::record::sample_of(&$keys) };
+    (@sample $keys:ident $like:literal) => {{
+        let _ = $keys;
+        $like.to_owned()
+    }};
     (@short $full:ident) => { $full };
     (@short $full:ident $short:path) => {
         serde_json::json!({ "anyOf": [$full, { "type": ["string", "number", "array"] }] })

@@ -89,7 +89,13 @@ fn observed(dice: &mut Dice, group: Option<&Group>, is_author: bool) -> Option<A
     }
     if !is_author {
         let diff = group?.diff.as_ref()?;
-        let file = ChangedFile { path: Name::new("src/a.rs"), change: FileChange::Modified, test: false, gate: false };
+        let file = ChangedFile {
+            path: Name::new("src/a.rs"),
+            change: FileChange::Modified,
+            test: false,
+            gate: false,
+            instructions: false,
+        };
         let (base, tree) = (Name::new("base"), diff.tree.clone());
         let files = if diff.is_empty() { Vec::new() } else { vec![file] };
         return Some(Arc::new(ObservedChanges {
@@ -99,6 +105,8 @@ fn observed(dice: &mut Dice, group: Option<&Group>, is_author: bool) -> Option<A
             files,
             omitted: 0,
             unclaimed: Vec::new(),
+            outside: diff.outside.clone(),
+            merge_is_empty: false,
         }));
     }
     let files = match dice.roll(4) {
@@ -108,15 +116,29 @@ fn observed(dice: &mut Dice, group: Option<&Group>, is_author: bool) -> Option<A
             change: FileChange::Modified,
             test: dice.one_in(4),
             gate: false,
+            instructions: false,
         }],
     };
+    // What a plan calls research may bring code all the same.
+    let is_research = group.is_some_and(|group| group.flags.get("kind").is_some_and(|kind| kind == "research"));
+    let outside =
+        if is_research && !files.is_empty() && dice.one_in(2) { vec![Name::new("src/a.rs")] } else { Vec::new() };
     let fresh = Name::from(format!("tree{}", if files.is_empty() { 0 } else { dice.roll(4) + 1 }));
     // Authors that go back to a tree that failed are what the law on failed trees is about.
     let failed = group.map_or(&[][..], |group| group.failed_trees.as_slice());
     let back = dice.pick(failed).filter(|(_, tree)| dice.one_in(3) && tree != "tree0" && !files.is_empty());
     let tree = back.map_or(fresh, |(_, tree)| tree.clone());
     let (base, commit) = (Name::new("base"), tree.clone());
-    Some(Arc::new(ObservedChanges { base, commit, tree, files, omitted: 0, unclaimed: Vec::new() }))
+    Some(Arc::new(ObservedChanges {
+        base,
+        commit,
+        tree,
+        files,
+        omitted: 0,
+        unclaimed: Vec::new(),
+        outside,
+        merge_is_empty: false,
+    }))
 }
 
 fn token(id: AssignmentId) -> Digest {
@@ -174,12 +196,7 @@ impl<'w> Driver<'w> {
             92 => Command::Plan(Plan { groups: self.plan(dice), by: Name::new("ada") }),
             93 => Command::Defer(Defer { group: self.group(dice), why: Name::new("later"), by: Name::new("ada") }),
             94..=95 => Command::Acknowledge(Acknowledge { group: self.group(dice), by: Name::new("ada") }),
-            96..=97 => Command::Override(Override {
-                group: self.group(dice),
-                to: self.role(dice),
-                why: Name::new("a person knows better"),
-                by: Name::new("ada"),
-            }),
+            96..=97 => self.send_to_role(dice),
             98 if dice.one_in(8) => {
                 Command::Allow(Allow { paths: vec![Name::new(".github/**")], by: Name::new("ada") })
             }
@@ -217,6 +234,17 @@ impl<'w> Driver<'w> {
             dropped: Vec::new(),
             allow: None,
         })
+    }
+
+    /// Often a role that has passed the tree looks at it again: its latest report is the one that counts.
+    fn send_to_role(&self, dice: &mut Dice) -> Command {
+        let tested = self.state.groups.iter().find(|group| group.passed.contains("qa") && !group.ended());
+        let tested = tested.filter(|_| dice.one_in(2));
+        let (group, to) = match tested {
+            Some(group) => (group.id.clone(), Name::new("qa_expert")),
+            None => (self.group(dice), self.role(dice)),
+        };
+        Command::Override(Override { group, to, why: Name::new("a person knows better"), by: Name::new("ada") })
     }
 
     /// Mostly one that the workflow knows.

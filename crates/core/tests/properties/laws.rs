@@ -103,6 +103,7 @@ pub(crate) const STATES: &[(&str, u64)] = &[
     (ID_REUSED, OFTEN),
     (ACCEPTANCE_OVER_FAILURE, OFTEN),
     (AUTHOR_BACK_ON_FAILED_TREE, RARE),
+    (PASS_WITHDRAWN, OFTEN),
     (COMPLETED_AFTER_FAILURE, OFTEN),
     (COMPLETED_AFTER_FINDING, OFTEN),
     (COMPLETED_AS_IS, OFTEN),
@@ -114,6 +115,7 @@ const APPROVAL_OVER_FINDING: &str = "a report that would pass is refused while a
 const FINDING_LOWERED: &str = "a reviewer lists an open blocking finding as one that does not block";
 const ID_REUSED: &str = "a reviewer uses the id of an open finding for another";
 const ACCEPTANCE_OVER_FAILURE: &str = "a report is refused because QA failed the tree";
+const PASS_WITHDRAWN: &str = "QA reports again on a tree that it passed, and does not pass it";
 const AUTHOR_BACK_ON_FAILED_TREE: &str = "an author delivers a tree that QA failed before";
 const COMPLETED_AFTER_FAILURE: &str = "a group completes after QA failed another tree of it";
 const COMPLETED_AFTER_FINDING: &str = "a group completes after a blocking finding ended";
@@ -129,10 +131,10 @@ impl Laws {
                 assert_eq!(step.before, *after, "a refusal or a repeat must change nothing");
             }
             Ok(Outcome::Decided(event)) => {
-                self.gather(workflow, event, &step.before);
+                self.gather(workflow, step, event);
                 self.gather_gates(event, &step.before);
                 self.count_states(step, event, after);
-                self.no_group_completes_on_a_failed_tree(workflow, event, &step.before, after);
+                self.no_group_completes_on_a_failed_tree(workflow, step, event, after);
                 self.no_settled_finding_blocks(event, &step.before, after);
                 findings_end_explicitly(&step.command, event, &step.before);
                 ids_name_one_open_finding(after);
@@ -149,20 +151,15 @@ impl Laws {
     }
 
     /// QA's latest verdict on a tree holds wherever the author goes in between.
-    fn no_group_completes_on_a_failed_tree(
-        &mut self,
-        workflow: &Workflow,
-        event: &Event,
-        before: &State,
-        after: &State,
-    ) {
+    fn no_group_completes_on_a_failed_tree(&mut self, workflow: &Workflow, step: &Step, event: &Event, after: &State) {
         if let Cause::Reported { assignment, status, .. } = &event.cause {
-            let assignment = before.assignments.get(assignment).unwrap();
+            let assignment = step.before.assignments.get(assignment).unwrap();
             let group = assignment.group.as_ref().and_then(|group| after.group(group));
             let tree = group.and_then(|group| Some((group.id.clone(), group.diff.as_ref()?.tree.clone())));
             match (assignment.role.as_str(), status.as_str(), tree) {
                 ("qa_expert", "PASS", Some(tree)) => self.failed_on.remove(&tree),
                 ("qa_expert", "FAIL" | "FAIL_ESCALATE", Some(tree)) => self.failed_on.insert(tree),
+                ("qa_expert", _, Some(tree)) if lists_failing_tests(&step.command) => self.failed_on.insert(tree),
                 _ => false,
             };
         }
@@ -259,23 +256,30 @@ impl Laws {
         }
     }
 
-    fn gather(&mut self, workflow: &Workflow, event: &Event, before: &State) {
-        let handoff_of = |id| before.assignments.get(id);
+    fn gather(&mut self, workflow: &Workflow, step: &Step, event: &Event) {
+        let handoff_of = |id| step.before.assignments.get(id);
+        let works = |id| handoff_of(id).is_some_and(|given| given.task == interlock_core::workflow::Task::Work);
+        let mut passes_withdrawn = 0;
         if let Cause::Reported { assignment, status, .. } | Cause::Merged { assignment, status, .. } = &event.cause {
+            let works = works(assignment);
             let assignment = handoff_of(assignment).unwrap();
             if let Some(group) = &assignment.group {
                 let evidence = self.evidence.entry(group.clone()).or_default();
                 let (role, status) = (assignment.role.as_str(), status.as_str());
                 let words = Words::of(workflow);
+                let before = evidence.tested;
                 evidence.tested = match (role, status) {
                     ("qa_expert", "PASS") => Tested::Passed,
                     ("qa_expert", "FAIL" | "FAIL_ESCALATE") => Tested::Failed,
+                    ("qa_expert", _) if lists_failing_tests(&step.command) => Tested::Failed,
                     ("qa_expert", "BLOCKED") if evidence.tested != Tested::Failed => Tested::Blocked,
+                    ("qa_expert", _) if works && evidence.tested == Tested::Passed => Tested::Never,
                     _ if evidence.tested == Tested::Blocked && words.approve.contains(&(role, status)) => {
                         Tested::BlockedThenApproved
                     }
                     _ => evidence.tested,
                 };
+                passes_withdrawn += u64::from(before == Tested::Passed && evidence.tested != before);
                 evidence.excused |= status == "NOTHING_TO_DO";
                 evidence.approved |= words.approve.contains(&(role, status));
                 evidence.accepted |= words.accept.contains(&(role, status));
@@ -285,6 +289,7 @@ impl Laws {
                 evidence.blocked |= Some(status) == blocked;
             }
         }
+        *self.reached.entry(PASS_WITHDRAWN).or_default() += passes_withdrawn;
         if let Cause::Waived { group, .. } = &event.cause {
             self.evidence.entry(group.clone()).or_default().excused = true;
         }
@@ -350,9 +355,10 @@ impl Laws {
                 assert!(fine, "the session completed with {} {:?}", group.id, group.progress);
             }
             assert!(after.open.is_empty(), "the session completed with assignments open");
-            let completed = after.groups.iter().any(|group| group.progress == Progress::Ended(End::Completed));
+            let is_completed = |group: &Group| group.progress == Progress::Ended(End::Completed);
+            let worked = after.groups.iter().any(|group| is_completed(group) && is_work(workflow, group));
             let declared = after.session.as_ref().is_some_and(|session| session.investigation);
-            let fine = completed || self.acknowledged || declared && after.groups.is_empty();
+            let fine = worked || self.acknowledged || declared && after.groups.iter().all(is_completed);
             assert!(fine, "the session completed with nothing done, and no person knows");
         }
     }
@@ -380,6 +386,12 @@ impl Laws {
     }
 }
 
+/// The report names tests that fail, whatever its status.
+fn lists_failing_tests(command: &Command) -> bool {
+    let Command::Report(report) = command else { return false };
+    report.handoff.failing_tests.as_ref().is_some_and(|tests| !tests.is_empty())
+}
+
 /// The groups that this event completes.
 fn completed_now<'a>(event: &'a Event, after: &'a State) -> impl Iterator<Item = &'a Group> {
     event.changes.iter().filter_map(|change| match change {
@@ -388,14 +400,22 @@ fn completed_now<'a>(event: &'a Event, after: &'a State) -> impl Iterator<Item =
     })
 }
 
-/// The condition of the need `qa`, said again.
+/// Whether a completed group counts as a result of the session, said again.
+fn is_work(workflow: &Workflow, group: &Group) -> bool {
+    let has_changes = group.diff.as_ref().is_some_and(|diff| !diff.is_empty());
+    let is_code = group.flags.get("kind").is_none_or(|kind| kind == "code");
+    group.nothing_to_do.is_none() && (workflow.name != "delivery-team" || is_code || has_changes)
+}
+
+/// The condition of the need `qa`, said again. Research that changes code counts as code.
 fn tests_are_needed(workflow: &Workflow, state: &State, group: &Group) -> bool {
     let set = |name: &str, value: &str| {
         let session = state.session.as_ref();
         let chosen = session.and_then(|session| session.settings.get(name)).or_else(|| group.flags.get(name));
         chosen.is_none_or(|chosen| chosen.as_str() == value)
     };
-    workflow.name.as_str() == "delivery-team" && set("testing", "full") && set("kind", "code")
+    let beyond = group.diff.as_ref().is_some_and(|diff| !diff.outside.is_empty());
+    workflow.name.as_str() == "delivery-team" && set("testing", "full") && (beyond || set("kind", "code"))
 }
 
 /// A blocking finding stops blocking only by its own reviewer: by name, or left out after the author answered `fixed`.
@@ -417,6 +437,14 @@ fn findings_end_explicitly(command: &Command, event: &Event, before: &State) {
             }
             if finding.accepted_as_is_by.is_some() {
                 assert_eq!((finding.accepted_as_is_by.as_ref(), finding.status), (Some(by), FindingStatus::Accepted));
+                let answered = was.response.is_some() && !was.response_refuted;
+                let counters = before.group(group).map_or(&[][..], |group| group.lane.counters.as_slice());
+                let escalated = counters.iter().any(|c| c.counted.ends_with("/escalated") && c.role == *by);
+                let by_role = matches!(event.cause, Cause::Reported { .. });
+                assert!(
+                    !by_role || answered || escalated,
+                    "{by} accepted over {was:?}, which its author never answered"
+                );
                 continue;
             }
             assert_eq!(by, &was.raised_by, "another role ended {was:?}");
@@ -425,7 +453,8 @@ fn findings_end_explicitly(command: &Command, event: &Event, before: &State) {
             let ended = match finding.status {
                 FindingStatus::Accepted => old.iter().any(|named| {
                     let same = named.raised_by == was.raised_by && identity(named) == identity(was);
-                    same && tracking.rejections_accepted.contains(&named.id)
+                    let rejected = answered(named, Answer::Rejected) || answered(named, Answer::Deferred);
+                    same && rejected && tracking.rejections_accepted.contains(&named.id)
                 }),
                 FindingStatus::Closed | FindingStatus::Open => {
                     let confirmed = tracking.fixes_confirmed.contains(&was.id);

@@ -248,6 +248,6 @@ fn everything_was_reached(coverage: &Coverage) {
     assert!(rare.is_empty(), "too few sequences reached {rare:?}: {:?}", coverage.states);
     let actions: BTreeSet<_> = coverage.actions.keys().copied().collect();
     assert_eq!(actions.len(), 10, "actions reached: {actions:?}");
-    assert_eq!(coverage.changes.len(), 44, "kinds of change reached: {:?}", coverage.changes.keys());
+    assert_eq!(coverage.changes.len(), 45, "kinds of change reached: {:?}", coverage.changes.keys());
     assert!(coverage.repeats > 0 && coverage.completed > 0);
 }

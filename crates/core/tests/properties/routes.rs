@@ -84,7 +84,11 @@ fn describe(workflow: &Workflow, state: &State, held: &Assignment, report: &Repo
     let lane = group.map_or(&state.lane, |group| &group.lane);
     let mut given: BTreeMap<Name, Name> = BTreeMap::new();
     given.extend(state.session.iter().flat_map(|session| session.settings.clone()));
-    given.extend(group.iter().flat_map(|group| group.flags.clone()));
+    // A group whose diff goes beyond what its kind lets it change is treated as one of the default kind.
+    let beyond = |group: &Group| group.diff.as_ref().is_some_and(|diff| !diff.outside.is_empty());
+    let counts = |group: &Group, flag: &Name| flag != "kind" || !beyond(group);
+    let flags = group.iter().flat_map(|group| group.flags.clone().into_iter().filter(|(flag, _)| counts(group, flag)));
+    given.extend(flags);
     for (index, guard) in workflow.guards.iter().enumerate().filter(|(_, guard)| guard.source == GuardSource::Fact) {
         let value = report.handoff.facts.get(index).copied().unwrap_or(0);
         given.extend(guard.values.get(usize::from(value)).map(|value| (guard.name.clone(), value.clone())));

@@ -6,7 +6,7 @@ use super::play::Play;
 use crate::BUDGET;
 
 /// Groups that were blocked once and then merged. Each report is as long as this.
-fn awaiting(groups: &[&str], length: usize) -> Play {
+pub(super) fn awaiting(groups: &[&str], length: usize) -> Play {
     let mut play = Play::groups(groups);
     let words = "details ".repeat(length / 8);
     for group in groups {

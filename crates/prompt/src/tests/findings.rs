@@ -9,8 +9,13 @@ use serde_json::json;
 use super::play::{Play, issue};
 
 fn observe(play: &mut Play, paths: &[&str], unclaimed: &[&str]) {
-    let file =
-        |path: &&str| ChangedFile { path: Name::new(path), change: FileChange::Modified, test: false, gate: false };
+    let file = |path: &&str| ChangedFile {
+        path: Name::new(path),
+        change: FileChange::Modified,
+        test: false,
+        gate: false,
+        instructions: false,
+    };
     play.observed = Some(Arc::new(ObservedChanges {
         base: Name::new("b0"),
         commit: Name::new("c1"),
@@ -18,6 +23,8 @@ fn observe(play: &mut Play, paths: &[&str], unclaimed: &[&str]) {
         files: paths.iter().map(file).collect(),
         omitted: 0,
         unclaimed: unclaimed.iter().map(|path| Name::new(path)).collect(),
+        outside: Vec::new(),
+        merge_is_empty: false,
     }));
 }
 

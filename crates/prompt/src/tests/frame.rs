@@ -204,3 +204,27 @@ fn frame_of_every_role_is_at_most_half_of_its_prompt() {
     let over: Vec<_> = shares.iter().filter(|(_, share)| share.is_over()).collect();
     assert!(over.is_empty(), "{over:?}");
 }
+
+/// Prompts whose readers get short reports only.
+#[test]
+fn frame_of_short_handoffs_after_a_block_or_a_lost_attempt_is_at_most_half() {
+    let mission = words(200);
+    let share = |play: &Play, whose: &str| {
+        let prompt = play.prompt(whose, Some(&mission));
+        let share = measure(&prompt).words;
+        assert!(share <= LARGEST_SHARE, "{share} % of words for {whose}: {prompt}");
+    };
+    share(&Play::start("delivery-team"), "project_manager");
+    let mut play = Play::groups(&["login"]);
+    play.lose("developer", Some("the agent ended with exit code 1"));
+    share(&play, "developer");
+    play.report("developer", json!({ "status": "READY_FOR_QA" }));
+    let blocked = json!({
+        "status": "BLOCKED", "blocked_reason": "environment", "attempted": ["Restarted it"],
+        "handoff": { "next_agent": null, "context": "No environment" },
+    });
+    play.report("qa_expert", blocked.clone());
+    share(&play, "tech_lead");
+    play.report("tech_lead", blocked);
+    share(&play, "project_manager");
+}

@@ -1,6 +1,5 @@
 //! Plays a session on the real core, and asks for prompts on the way.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use interlock_core::command::*;
@@ -13,14 +12,10 @@ use interlock_core::state::{Assignment, State};
 use interlock_core::workflow::{Workflow, load_shipped};
 use serde_json::{Value as Json, json};
 
-use crate::BUDGET;
-use crate::Brief;
-use crate::Dossier;
-use crate::DossierScope;
-use crate::LoggedRecord;
-use crate::Prompt;
-use crate::ReturnChannel;
-use crate::Said;
+use crate::{
+    ArtifactPlace, BUDGET, Brief, ClaimedArtifact, Dossier, DossierScope, LoggedRecord, Prompt, ReturnChannel, Said,
+    claimed_artifacts,
+};
 
 pub(super) struct Play {
     workflow: Workflow,
@@ -32,22 +27,34 @@ pub(super) struct Play {
     pub(super) observed: Option<Arc<ObservedChanges>>,
 }
 
+/// Every claimed artifact, as in a project that has it.
+fn found_artifacts(handoff: &Json) -> Vec<ClaimedArtifact> {
+    let found = |path| ClaimedArtifact { path, found: ArtifactPlace::Elsewhere };
+    claimed_artifacts(handoff).into_iter().map(found).collect()
+}
+
 pub(super) fn issue(id: &str, title: &str, severity: &str, blocking: bool) -> Json {
     json!({ "id": id, "title": title, "location": "src/session.ts:41", "severity": severity, "blocking": blocking })
 }
 
 impl Play {
     pub(super) fn start(workflow: &str) -> Self {
+        Self::start_with(workflow, &[])
+    }
+
+    pub(super) fn start_with(workflow: &str, settings: &[(&str, &str)]) -> Self {
+        let drops = !settings.is_empty();
+        let settings = settings.iter().map(|(name, value)| (Name::new(name), Name::new(value)));
         let workflow = load_shipped(workflow).and_then(|loaded| loaded.workflow).expect("a built-in workflow");
         let mut play = Self { workflow, state: State::default(), log: Vec::new(), budget: BUDGET, observed: None };
         let (session, title) = (Name::new("s1"), Name::new("Add login"));
         play.done(&Command::Start(Start {
             session,
             title,
-            settings: BTreeMap::new(),
+            settings: settings.collect(),
             mission: None,
             investigation: false,
-            by: None,
+            by: drops.then(|| Name::new("ada")),
             dropped: Vec::new(),
             allow: None,
         }));
@@ -297,11 +304,14 @@ impl Play {
                     _ => None,
                 },
                 output_files: Vec::new(),
-                absent_artifacts: Vec::new(),
+                artifacts: event.handoff.as_deref().map(found_artifacts).unwrap_or_default(),
                 event,
             }))
         };
-        Dossier::assemble(index, read).expect("the log")
+        let needed = group.map(|group| Dossier::dependency_index(&self.state, group)).unwrap_or_default();
+        let mut dossier = Dossier::assemble(index, read).expect("the log");
+        dossier.add_dependencies(needed, read).expect("the log");
+        dossier
     }
 
     fn said(&self, assignment: &Assignment) -> Said {

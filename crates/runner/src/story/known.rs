@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use interlock_core::event::{Cause, Change};
 use interlock_core::id::{AssignmentId, GateRunId, Name, QuestionId};
+use interlock_core::naming::shown_person;
 
 #[derive(Default)]
 pub(super) struct Known {
@@ -48,16 +49,18 @@ impl Known {
             }
             Cause::Merged { assignment, .. } => (ours(), group_of(assignment)),
             Cause::GateFinished { run, .. } => (ours(), self.group_of_gate(*run)),
-            Cause::Answered { question, by, .. } => (Some(by.to_string()), self.group_of_question(*question)),
+            Cause::Answered { question, by, .. } => {
+                (Some(shown_person(by).into_owned()), self.group_of_question(*question))
+            }
             Cause::Deferred { group, by, .. }
             | Cause::Acknowledged { group, by }
             | Cause::Waived { group, by, .. }
             | Cause::Accepted { group, by }
-            | Cause::Overridden { group, by, .. } => (Some(by.to_string()), Some(group.clone())),
+            | Cause::Overridden { group, by, .. } => (Some(shown_person(by).into_owned()), Some(group.clone())),
             Cause::Planned { by }
             | Cause::CompletionAsked { by }
             | Cause::Cancelled { by }
-            | Cause::Allowed { by, .. } => (Some(by.to_string()), None),
+            | Cause::Allowed { by, .. } => (Some(shown_person(by).into_owned()), None),
             _ => (None, None),
         }
     }

@@ -7,6 +7,7 @@ use interlock_core::command::Loss;
 use interlock_core::event::{Cause, Change, Event, Resolution};
 use interlock_core::handoff::Answer;
 use interlock_core::id::{AssignmentId, Name};
+use interlock_core::naming::shown_person;
 use interlock_core::state::{End, Finding, FindingStatus};
 use interlock_core::workflow::Workflow;
 use serde_json::{Value as Json, json};
@@ -92,15 +93,21 @@ impl Tales {
             Cause::Answered { question, option, text, by } => {
                 let group = self.known.group_of_question(*question);
                 let answer: Vec<&str> = [option, text].into_iter().flatten().map(|word| word.as_str()).collect();
-                self.tell(group.as_ref(), "answer", format!("{by}: {}", answer.join(", ")));
+                self.tell(group.as_ref(), "answer", format!("{by}: {}", answer.join(", "), by = shown_person(by)));
             }
             Cause::Overridden { group, to, why, by } => {
-                self.tell(Some(group), "override", format!("{by} gave it to {to}: {why}"));
+                self.tell(Some(group), "override", format!("{by} gave it to {to}: {why}", by = shown_person(by)));
             }
             Cause::Waived { group, evidence, why, by } => {
-                self.tell(Some(group), "waiver", format!("{by} waived {evidence} for this tree: {why}"));
+                self.tell(
+                    Some(group),
+                    "waiver",
+                    format!("{by} waived {evidence} for this tree: {why}", by = shown_person(by)),
+                );
             }
-            Cause::Accepted { group, by } => self.tell(Some(group), "accepted", format!("by {by}")),
+            Cause::Accepted { group, by } => {
+                self.tell(Some(group), "accepted", format!("by {by}", by = shown_person(by)))
+            }
             _ => {}
         }
     }
@@ -146,12 +153,14 @@ impl Tales {
             }
             Change::Asked { group, text, .. } => self.tell(group.as_ref(), "question", text.to_string()),
             Change::GroupEnded { group, end: End::Deferred { why, by, .. } } => {
-                self.tell(Some(group), "deferred", format!("by {by}: {why}"));
+                self.tell(Some(group), "deferred", format!("by {by}: {why}", by = shown_person(by)));
             }
             Change::GroupEnded { group, end: End::Cancelled { by } } => {
-                self.tell(Some(group), "cancelled", format!("by {by}"));
+                self.tell(Some(group), "cancelled", format!("by {by}", by = shown_person(by)));
             }
-            Change::DeferralNamed { group, by } => self.tell(Some(group), "acknowledged", format!("by {by}")),
+            Change::DeferralNamed { group, by } => {
+                self.tell(Some(group), "acknowledged", format!("by {by}", by = shown_person(by)))
+            }
             Change::Noted { group, note } => self.tell(Some(group), "note", note.to_string()),
             _ => {}
         }

@@ -3,6 +3,7 @@
 use interlock_core::decision::Decision;
 use interlock_core::event::Cause;
 use interlock_core::handoff::is_something;
+use interlock_core::naming::shown_person;
 use serde_json::Value as Json;
 
 use crate::story::mark::short;
@@ -24,12 +25,12 @@ pub(super) fn reason(cause: &Cause, decision: &Decision, report: Option<&Json>) 
             Some(format!("the answer: {}", words.join(", ")))
         }
         Cause::Deferred { why, .. } | Cause::Overridden { why, .. } | Cause::Waived { why, .. } => Some(short(why)),
-        Cause::Accepted { by, .. } => Some(format!("{by} accepted it")),
+        Cause::Accepted { by, .. } => Some(format!("{by} accepted it", by = shown_person(by))),
         Cause::Started { .. } => Some("the session was started".to_owned()),
-        Cause::Planned { by } => Some(format!("{by} added groups")),
-        Cause::Acknowledged { by, .. } => Some(format!("{by} acknowledged it by name")),
-        Cause::CompletionAsked { by } => Some(format!("{by} asked for the end")),
-        Cause::Cancelled { by } => Some(format!("{by} cancelled it")),
+        Cause::Planned { by } => Some(format!("{by} added groups", by = shown_person(by))),
+        Cause::Acknowledged { by, .. } => Some(format!("{by} acknowledged it by name", by = shown_person(by))),
+        Cause::CompletionAsked { by } => Some(format!("{by} asked for the end", by = shown_person(by))),
+        Cause::Cancelled { by } => Some(format!("{by} cancelled it", by = shown_person(by))),
         Cause::Claimed { .. }
         | Cause::LeaseExpired { .. }
         | Cause::Upgraded { .. }

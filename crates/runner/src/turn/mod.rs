@@ -331,8 +331,14 @@ impl Turn<'_> {
             return Ok(Err(Handed::Settled(Over::Stopped)));
         }
         Ok(match self.false_merge(json, commit.as_ref())? {
-            Some(over) => Err(Handed::Settled(over)),
-            None => Ok(TakenIn { commit, observed }),
+            Err(over) => Err(Handed::Settled(over)),
+            Ok(is_empty) => {
+                let mut observed = observed;
+                if let Some(observed) = observed.as_mut().filter(|_| is_empty) {
+                    Arc::make_mut(observed).merge_is_empty = true;
+                }
+                Ok(TakenIn { commit, observed })
+            }
         })
     }
 
@@ -402,16 +408,24 @@ impl Turn<'_> {
     fn start_over(&mut self) {
         self.note(format!("{}: the conversation is gone, and starts again", self.call.role));
         let last = std::mem::take(&mut self.told.text);
-        let text = if last == self.prompt { last } else { format!("{}\n\n{last}", self.prompt) };
+        let text = if last == self.prompt { last } else { self.prompt_with(&last) };
         self.told = Told { text, resume: None };
+    }
+
+    /// The prompt with more before its return format, which stays last.
+    fn prompt_with(&self, more: &str) -> String {
+        let (task, response) = brief::split_at_return(&self.prompt);
+        format!("{}\n\n{}\n{response}", task.trim_end(), more.trim_end())
     }
 
     fn send_back(&mut self, problems: &[String], conversation: Option<String>) {
         self.note(format!("{}: the handoff goes back: {}", self.call.role, problems.join("; ")));
-        let text = handin::sent_back(problems, &self.output);
         let resume = conversation.filter(|_| self.part.client.resumes());
         // One that cannot go on with a conversation has to be told everything.
-        let text = if resume.is_some() { text } else { format!("{}\n\n{text}", self.prompt) };
+        let text = match resume {
+            Some(_) => handin::sent_back(problems, &self.output),
+            None => self.prompt_with(&handin::sent_back_section(problems)),
+        };
         self.told = Told { text, resume };
         // The documents that it wrote stay.
         if !handin::discard(&self.output) {

@@ -32,7 +32,14 @@ impl Turn<'_> {
         let workflow = &self.crew.workflow;
         let role = workflow.role_named(&self.call.role).map(|ix| workflow.role(ix));
         let paths = paths.iter().map(|(path, leads_on)| (path.as_str(), *leads_on));
-        self.crew.observer.protected.refused(paths, role, &self.call.allowed)
+        let mut refused = self.crew.observer.protected.refused(paths.clone(), role, &self.call.allowed);
+        refused.extend(
+            self.call
+                .limits
+                .iter()
+                .flat_map(|limit| limit.refused(paths.clone().map(|(path, _)| path), &self.call.allowed)),
+        );
+        refused
     }
 
     /// The diff of the work with this turn in it. A handoff that names files which the diff denies goes back.
@@ -57,7 +64,7 @@ impl Turn<'_> {
             return Ok(Err(Handed::Denied { problems: vec![denied_message(&denied, &diff)], most: u32::MAX }));
         }
         let unclaimed = unclaimed(&claims, changes);
-        Ok(Ok(Some(observer.record(site, &diff, unclaimed)?)))
+        Ok(Ok(Some(observer.record(site, &diff, unclaimed, &self.call.limits)?)))
     }
 
     /// Claimed paths that the diff denies, each with the field that claims it and whether the file exists at all.
@@ -89,24 +96,25 @@ impl Turn<'_> {
 
     /// An agent that says that it has merged: Interlock makes that merge now. Files that the agent changed meanwhile are not
     /// those that were tested and approved, so they are not merged yet.
-    pub(super) fn false_merge(&self, json: &Json, commit: Option<&Hash>) -> Result<Option<Over>, Failure> {
-        let (Task::Merge, Some(group)) = (self.call.task, &self.call.group) else { return Ok(None) };
+    /// Else, whether the merge was empty.
+    pub(super) fn false_merge(&self, json: &Json, commit: Option<&Hash>) -> Result<Result<bool, Over>, Failure> {
+        let (Task::Merge, Some(group)) = (self.call.task, &self.call.group) else { return Ok(Ok(false)) };
         let said = json.get("status").and_then(Json::as_str).map(normalise_status);
         let success = self.crew.workflow.merge_words().success;
         if said.is_none() || said != success.map(|word| normalise_status(&word)) {
-            return Ok(None);
+            return Ok(Ok(false));
         }
         let commit = match commit {
             Some(commit) => commit.clone(),
             None => self.crew.site.head(group, &self.call.open)?,
         };
         if self.crew.site.vault.tree(&commit)? != self.crew.site.vault.tree(&self.bench.begun)? {
-            return merge::resolved(self.crew, self.call).map(Some);
+            return merge::resolved(self.crew, self.call).map(Err);
         }
         match merge::attempt(self.crew, self.call, group, &commit, self.control)? {
-            Tried::In(_) => Ok(None),
-            Tried::Out(said) => merge::report(self.crew, self.call, &said).map(Some),
-            Tried::Stopped => Ok(Some(Over::Stopped)),
+            Tried::In(merge) => Ok(Ok(merge.is_empty)),
+            Tried::Out(said) => merge::report(self.crew, self.call, &said).map(Err),
+            Tried::Stopped => Ok(Err(Over::Stopped)),
         }
     }
 

@@ -13,6 +13,7 @@ use anstyle::{AnsiColor, Style};
 use interlock_core::decision::Decision;
 use interlock_core::event::Cause;
 use interlock_core::id::Name;
+use interlock_core::naming::shown_person;
 use interlock_core::state::State;
 
 use interlock_agents::Progress;
@@ -276,7 +277,11 @@ pub(super) fn said(who: &str, cause: &Cause) -> String {
             format!("gate {gate} {}", if *passed { "passed" } else { "failed" })
         }
         Cause::Answered { option, text, by, .. } => {
-            format!("{by}: {}", option.as_ref().or(text.as_ref()).map_or("", |answer| answer.as_str()))
+            format!(
+                "{by}: {}",
+                option.as_ref().or(text.as_ref()).map_or("", |answer| answer.as_str()),
+                by = shown_person(by)
+            )
         }
         other => other.kind().replace('_', " "),
     }

@@ -151,7 +151,7 @@ fn question(prompt: &Prompt<'_>, columns: usize, most: usize, has_keys: bool) ->
     let text = sanitise::text(&prompt.question.text).into_owned();
     let width = columns.saturating_sub(4).max(10);
     let words = format!("{head}{text}");
-    let words = words.lines().flat_map(|line| wrap(line, width)).enumerate();
+    let words = words.lines().flat_map(|line| wrap(&sanitise::line(line), width)).enumerate();
     // Lines of the question have a mark, so that none of them can look like a fact.
     let mut words: Vec<(&str, Style, String)> =
         words.map(|(row, line)| (if row == 0 { "? " } else { "| " }, ALERT, line)).collect();

@@ -33,7 +33,8 @@ pub(super) fn claim(claim: &Claim, place: &Place) -> Outcome {
         "deadline": claimed.deadline.map(rfc3339),
     });
     let next = format!(
-        "Start one agent as {} with `prompt`; when it ends, give in its handoff as it wrote it: report_handoff {reference} with this token.",
+        "Start one agent as {} with `prompt`. Its last message ends with its handoff, a JSON block: pass that unchanged to \
+         report_handoff {reference} with this token.",
         claimed.role
     );
     Ok(Told::new(facts, next))

@@ -72,6 +72,7 @@ pub(super) fn check(check: &Check, place: &Place) -> Outcome {
     // A handoff that report_handoff would send back is not valid.
     if let Some(returned) = &returned {
         checked.warnings.retain(|warning| warning.code != Code::UnknownStatus);
+        checked.problems.retain(|problem| problem.code != Code::UnknownStatus);
         checked.problems.splice(..0, returned.problems.iter().cloned());
     }
     let mut facts = document(&checked, extracted.as_deref());

@@ -45,8 +45,8 @@ const LAST_ORDERS: Duration = Duration::from_secs(10);
 
 /// For a model that reads it before anything else.
 const INSTRUCTIONS: &str = "Interlock decides what happens next in this team; you carry it out. Ask whats_next, claim \
-an assignment, have an agent of that role do it with the prompt you get, and give in its handoff unchanged with \
-report_handoff; then do what the decision says. Never do a role's work or write its handoff yourself, and never skip \
+an assignment, have an agent of that role do it with the prompt you get, and pass the JSON block at the end of its last \
+message unchanged to report_handoff; then do what the decision says. Never do a role's work or write its handoff yourself, and never skip \
 one. What is not allowed is refused, with what is. Questions are for a person: ask_person puts them to one.";
 
 /// Serves a client whose model orchestrates, until it closes stdin.

@@ -9,6 +9,7 @@ use std::sync::Mutex;
 use interlock_core::code::Code;
 use interlock_core::command::{self, Choice, Command};
 use interlock_core::id::Name;
+use interlock_core::naming;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, ClientResult, ElicitRequest, ElicitRequestParams, ElicitResult,
     ElicitationAction, ElicitationSchema, InputRequest, InputRequiredResult, ProtocolVersion, ServerRequest,
@@ -174,7 +175,11 @@ fn can_ask(context: &RequestContext<RoleServer>) -> bool {
 
 /// Who answered, and by way of what: a client could answer by itself, so the record names it.
 fn recorded_as(who: &Name, client: &str) -> Name {
-    let client: String = client.chars().filter(|letter| !letter.is_control()).take(LONGEST_CLIENT).collect();
+    let client: String = client
+        .chars()
+        .filter(|letter| !letter.is_control() && !naming::QUOTES.contains(letter))
+        .take(LONGEST_CLIENT)
+        .collect();
     Name::from(format!("{who} by way of {}", if client.is_empty() { "an MCP client" } else { &client }))
 }
 

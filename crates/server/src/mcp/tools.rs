@@ -333,7 +333,7 @@ fn report_handoff() -> Tool {
     tool(
         "report_handoff",
         "Give in a handoff",
-        "Gives in what an agent handed off at the end of its assignment, and returns the decision: what happens next, \
+        "Submits the JSON block that ends an agent's last message, and returns the decision: what happens next, \
          and by which rule. The same handoff again gets the same decision. A handoff that is not valid is refused with \
          everything that is wrong with it: send that back to the agent, and give in what it writes then.",
         &Touch::AddsOnce,

@@ -12,6 +12,8 @@ mod reader;
 mod review;
 mod status;
 
+use std::collections::BTreeSet;
+
 use crate::code::Code;
 use crate::handoff::{Extracted, Handoff};
 use crate::id::Name;
@@ -93,7 +95,7 @@ fn check_report_by(
     let mut reader = Reader::new(extracted);
     let role = reader.role(workflow, expect);
     reader.common();
-    let status = reader.status(workflow, role.as_ref());
+    let status = reader.status(workflow, role.as_ref(), expect.task);
     reader.blocked(workflow, expect, role.as_ref(), &status);
     reader.context_present(workflow, expect, role.as_ref());
     reader.paths();
@@ -103,6 +105,7 @@ fn check_report_by(
     let failing_tests = reader.failing_tests();
     let groups = reader.plan(workflow, expect);
     let (acknowledge, accept) = (reader.names("acknowledge"), reader.names("accept"));
+    let (acknowledge, accept) = (acknowledge.map(without_repeats), accept.map(without_repeats));
     let facts = reader.facts(workflow);
     reader.demands(workflow, expect, role.as_ref(), &status);
     reader.skills(workflow, expect, role.as_ref());
@@ -174,4 +177,10 @@ impl Reader<'_> {
 /// A role that an agent can hold.
 fn held(workflow: &Workflow, name: &Name) -> Option<RoleIx> {
     workflow.role_named(name).filter(|ix| !workflow.role(*ix).by_interlock)
+}
+
+/// Each name once, where it stands first.
+fn without_repeats(names: Vec<Name>) -> Vec<Name> {
+    let mut known = BTreeSet::new();
+    names.into_iter().filter(|name| known.insert(name.clone())).collect()
 }

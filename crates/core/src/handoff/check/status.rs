@@ -7,7 +7,7 @@ use crate::id::Name;
 use crate::naming;
 use crate::problem::Problem;
 use crate::suggest;
-use crate::workflow::{Rule, StatusIx, Verb, Workflow, normalise_status};
+use crate::workflow::{Rule, StatusIx, Task, Verb, Workflow, normalise_status};
 
 /// What the handoff says of how it went.
 pub(super) struct Said {
@@ -32,7 +32,7 @@ impl Said {
 }
 
 impl Reader<'_> {
-    pub(super) fn status(&mut self, workflow: Option<&Workflow>, holder: Option<&Holder>) -> Said {
+    pub(super) fn status(&mut self, workflow: Option<&Workflow>, holder: Option<&Holder>, task: Task) -> Said {
         let text = self.required_text("status").unwrap_or_default();
         let normal = normalise_status(text);
         let reason = self.text("blocked_reason").map(Name::new);
@@ -60,16 +60,22 @@ impl Reader<'_> {
                 self.warn(Code::StatusSpelling, "status", format!("`{text}` was read as `{name}`"));
             }
             Some(_) => {}
-            None => self.unknown_status(workflow, holder, text, by_interlock),
+            None => self.unknown_status(workflow, (holder, task), text, by_interlock),
         }
         said.meant = declared;
         said
     }
 
-    fn unknown_status(&mut self, workflow: &Workflow, holder: Option<&Holder>, text: &str, by_interlock: bool) {
+    fn unknown_status(
+        &mut self,
+        workflow: &Workflow,
+        (holder, task): (Option<&Holder>, Task),
+        text: &str,
+        by_interlock: bool,
+    ) {
         let Some(holder) = holder else { return };
-        let known = holder.ix.map(|ix| workflow.statuses_of(ix)).unwrap_or_default();
-        let help = suggest::help(text, known.iter().map(Name::as_str));
+        let known = holder.ix.map(|ix| workflow.status_meanings_for(ix, task)).unwrap_or_default();
+        let help = suggest::help(text, known.iter().map(|(name, _)| name.as_str()));
         if let Some(problem) = naming::check_status(text) {
             return self.problem(problem, "status");
         }

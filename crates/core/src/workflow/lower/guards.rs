@@ -135,7 +135,7 @@ impl Lowering<'_> {
             },
         };
         let limit = self.limits(name, place, &doc.escalate_at, None)?;
-        if limit.no_progress.is_some() && doc.measure.is_none() {
+        if limit.no_progress.is_some() && doc.measure.is_none() && !doc.unread.any_of(&["measure"]) {
             let message = format!("loop `{name}` cannot see progress without a `measure`");
             self.report(Code::BadLoop, &doc.escalate_at.place, message);
         }

@@ -75,6 +75,7 @@ impl Lowering<'_> {
             protected: doc.protected.iter().map(|at| at.value.clone()).collect(),
             test_files: doc.test_files.iter().map(|at| at.value.clone()).collect(),
             groups_at_most,
+            file_limits: self.file_limits,
             stages: self.stages,
             overrides: self.overrides,
             completion: self.completion,

@@ -57,6 +57,7 @@ pub(crate) fn lower(doc: &WorkflowDoc, hash: Digest, reading: Reading, problems:
     lowering.roles();
     lowering.orchestrator();
     lowering.check_path_patterns();
+    lowering.file_limits();
     lowering.loops();
     lowering.overrides();
     lowering.name_phases();
@@ -97,6 +98,7 @@ pub(crate) struct Lowering<'a> {
     roles: Vec<Role>,
     role_index: BTreeMap<Name, RoleIx>,
     orchestrator: Orchestrator,
+    file_limits: Vec<FileLimit>,
     classes: BTreeMap<Name, IxSet>,
     loops: Vec<Loop>,
     /// Loops that an entry, a row or a phase names.
@@ -132,6 +134,7 @@ impl<'a> Lowering<'a> {
             roles: Vec::new(),
             role_index: BTreeMap::new(),
             orchestrator: Orchestrator::default(),
+            file_limits: Vec::new(),
             classes: BTreeMap::new(),
             loops: Vec::new(),
             used_loops: IxSet::default(),

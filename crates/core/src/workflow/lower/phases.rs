@@ -190,7 +190,9 @@ impl Lowering<'_> {
             "none" if !of_phase => ChangesDemand::Nothing,
             _ => {
                 let allowed = if of_phase { "`required`" } else { "`required` or `none`" };
-                self.report(Code::WrongType, &at.place, format!("`changes` is {allowed}"));
+                let problem = Problem::new(Code::WrongType, format!("`changes` is {allowed}"));
+                let help = "write `changes: required`, or leave it out";
+                self.problems.push(problem.help(help).at(at.place.clone()));
                 ChangesDemand::Any
             }
         }
@@ -246,7 +248,7 @@ impl Lowering<'_> {
     fn rework(&mut self, stage: usize, doc: &ReworkDoc, per_session: bool) -> Option<Rework> {
         let goto = self.find_phase(&doc.goto)?;
         let counted = self.find_loop(&doc.counted)?;
-        if self.loops.get(counted.index()).is_some_and(|item| item.measure.is_none()) {
+        if self.loops.get(counted.index()).is_some_and(|item| item.measure.is_none()) && !self.states_measure(doc) {
             let message = format!("rework needs to know when it is done: loop `{}` has no measure", doc.counted.value);
             let name = &doc.counted.value;
             let help = format!(
@@ -261,6 +263,12 @@ impl Lowering<'_> {
         }
         self.same_scope(target, per_session, &doc.goto.place);
         Some(Rework { goto, counted })
+    }
+
+    /// A measure that is written and cannot be read is reported where it stands. So is a loop that cannot be read.
+    fn states_measure(&self, doc: &ReworkDoc) -> bool {
+        let name = &doc.counted.value;
+        self.doc.loops.is_unread(name) || self.doc.loops.get(name).is_some_and(|item| item.measure.is_some())
     }
 
     pub(super) fn same_scope(&mut self, stage: usize, per_session: bool, place: &Place) {

@@ -126,6 +126,25 @@ impl Lowering<'_> {
         }
     }
 
+    /// What groups may change at most. Only flags may be tested: settings are chosen by the project or a person.
+    pub(super) fn file_limits(&mut self) {
+        let Some(groups) = &self.doc.groups else { return };
+        for limit in &groups.writes {
+            self.check_patterns(&limit.only);
+            let when = self.tests(&limit.when, false);
+            let is_flag =
+                |test: &Test| self.guards.get(test.guard.index()).is_some_and(|g| g.source == GuardSource::Flag);
+            if !when.iter().all(is_flag) {
+                let place = limit.when.iter().next().map(|(_, place, _)| place.clone());
+                let place = place.unwrap_or_else(|| self.doc.workflow.place.clone());
+                self.report(Code::GuardOutOfReach, &place, "`groups.writes` can only test flags of groups");
+                continue;
+            }
+            let only = limit.only.iter().map(|pattern| pattern.value.clone()).collect();
+            self.file_limits.push(FileLimit { when, only });
+        }
+    }
+
     pub(super) fn orchestrator(&mut self) {
         let doc = self.doc.orchestrator.as_ref();
         let watched = doc.and_then(|doc| doc.watched.as_ref());

@@ -30,6 +30,7 @@ pub fn dropped_requirements(old: &Workflow, new: &Workflow) -> Vec<Name> {
         orchestrator,
         protected,
         test_files,
+        file_limits,
         completion,
         passes,
         // Compared by their own modules.
@@ -77,6 +78,7 @@ pub fn dropped_requirements(old: &Workflow, new: &Workflow) -> Vec<Name> {
     weaker_evidence(passes, &new.passes, &mut dropped);
     weaker_handoffs((handoff, blocked), new, &mut dropped);
     weaker_paths((orchestrator, protected, test_files), new, &mut dropped);
+    weaker_limits((old, file_limits), new, &mut dropped);
     roles::weaker_roles(old, new, &mut dropped);
     roles::weaker_places(old, new, &mut dropped);
     reports::weaker_entries(old, new, &mut dropped);
@@ -254,6 +256,21 @@ fn weaker_paths(
     }
     for pattern in test_files.iter().filter(|pattern| !covered(pattern, &new.test_files)) {
         dropped.push(format!("paths `{pattern}` are no longer pointed out as tests"));
+    }
+}
+
+/// What groups may change at most, by their flags.
+fn weaker_limits((old, before): (&Workflow, &[FileLimit]), new: &Workflow, dropped: &mut Vec<String>) {
+    for FileLimit { when, only } in before {
+        let holds = |after: &&FileLimit| {
+            let within = after.only.iter().all(|pattern| covered(pattern, only));
+            within && conditions_imply(&conditions(old, when), &conditions(new, &after.when))
+        };
+        if !new.file_limits.iter().any(|after| holds(&after)) {
+            let named = |test: &Test| format!("`{}`", old.guard(test.guard).name);
+            let flags: Vec<String> = when.iter().map(named).collect();
+            dropped.push(format!("groups may change more files, whatever their plan has for {}", flags.join(", ")));
+        }
     }
 }
 
