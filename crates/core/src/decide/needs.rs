@@ -115,6 +115,7 @@ impl Situation<'_> {
                 rule.passes.contains(ix)
                     || self.is_passed(group, *ix, Some(rule))
                     || self.is_excused(group, *ix, Some(rule))
+                    || self.excepts(group, rule, *ix)
             };
             need.options.iter().any(has)
         };
@@ -167,8 +168,11 @@ fn lists_failures(situation: &Situation<'_>, rule: &Rule, pass: &Pass) -> bool {
         Some(measure) => measure == Measure::FailingTests,
         None => !pass.approves,
     };
-    let passes = rule.passes.iter().any(|own| workflow.pass(*own).name == pass.name);
-    about_tests && !passes && tests.is_some_and(|tests| !tests.is_empty())
+    let passed_by = |rule: &Rule| rule.passes.iter().any(|own| workflow.pass(*own).name == pass.name);
+    // A merge is not undone by what a later report says of tests.
+    let outside_merge = |rule: &Rule| rule.speaks_of(Task::Work) || rule.speaks_of(Task::Consult);
+    let judged = || workflow.rules.iter().any(|rule| passed_by(rule) && outside_merge(rule));
+    about_tests && !passed_by(rule) && judged() && tests.is_some_and(|tests| !tests.is_empty())
 }
 
 /// Nothing makes up for evidence that failed on this tree: not an approval, not an acceptance.
