@@ -106,7 +106,7 @@ impl Tales {
                 );
             }
             Cause::Accepted { group, by } => {
-                self.tell(Some(group), "accepted", format!("by {by}", by = shown_person(by)))
+                self.tell(Some(group), "accepted", format!("by {by}", by = shown_person(by)));
             }
             _ => {}
         }
@@ -159,7 +159,7 @@ impl Tales {
                 self.tell(Some(group), "cancelled", format!("by {by}", by = shown_person(by)));
             }
             Change::DeferralNamed { group, by } => {
-                self.tell(Some(group), "acknowledged", format!("by {by}", by = shown_person(by)))
+                self.tell(Some(group), "acknowledged", format!("by {by}", by = shown_person(by)));
             }
             Change::Noted { group, note } => self.tell(Some(group), "note", note.to_string()),
             _ => {}
