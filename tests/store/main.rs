@@ -10,7 +10,7 @@ mod sqlite;
 
 use interlock_store::chain::{BEGINNING, ChainKey, Seal, Sealed, given};
 use interlock_store::rows::rows;
-use interlock_store::{Append, Pinned, Store, Stored, Transaction};
+use interlock_store::{Append, Pinned, Store, StoreResult, Transaction};
 use interlock_core::event::Event;
 use interlock_core::id::{Name, Timestamp};
 use interlock_core::state::State;
@@ -42,7 +42,7 @@ impl Written {
     }
 
     /// Appends an event as the engine does.
-    fn append(&mut self, tx: &mut dyn Transaction, event: &Event) -> Stored<()> {
+    fn append(&mut self, tx: &mut dyn Transaction, event: &Event) -> StoreResult<()> {
         self.state.apply(event);
         let data = serde_json::to_string(event).unwrap();
         let decision = event.decision.as_ref().map(|decision| decision.id.0);

@@ -15,7 +15,7 @@ use interlock_engine::Error;
 use crate::output::{Output, complain};
 use interlock_system::text::Text;
 use crate::report;
-use interlock_store::Fault;
+use interlock_store::StoreError;
 
 /// The exit codes that scripts rely on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -237,8 +237,8 @@ impl Failure {
 }
 
 /// The store could not do it. Where its guards or its seals speak, it was refused.
-impl From<Fault> for Failure {
-    fn from(fault: Fault) -> Self {
+impl From<StoreError> for Failure {
+    fn from(fault: StoreError) -> Self {
         let exit = match fault.code {
             Code::GuardFired | Code::ChainBroken | Code::PinnedChanged => Exit::Refused,
             Code::BackupExists | Code::BadHead => Exit::Invalid,

@@ -12,7 +12,7 @@ use interlock_engine::Engine;
 use crate::failure::{Exit, Failure};
 use interlock_store::keys::Keyring;
 use interlock_store::sqlite::Sqlite;
-use interlock_store::{Fault, Stored};
+use interlock_store::{StoreError, StoreResult};
 
 /// The folder of a project's store, and the store in it.
 pub const FOLDER: &str = ".interlock";
@@ -53,18 +53,18 @@ impl Place {
     }
 
     /// The file of the store: as named, or found from this folder upward.
-    pub fn file(&self) -> Stored<PathBuf> {
+    pub fn file(&self) -> StoreResult<PathBuf> {
         match &self.named {
             Some(url) if url.starts_with("postgres://") || url.starts_with("postgresql://") => {
                 let message = "this version of Interlock keeps its store in a file; a server cannot be named yet";
-                Err(Fault::new(Code::StoreFailed, message).help("name a path with --store"))
+                Err(StoreError::new(Code::StoreFailed, message).help("name a path with --store"))
             }
             Some(path) => Ok(PathBuf::from(path)),
             None => {
-                let here = self.here().map_err(|error| Fault::new(Code::NoStore, error.to_string()))?;
+                let here = self.here().map_err(|error| StoreError::new(Code::NoStore, error.to_string()))?;
                 let found = here.ancestors().map(in_folder).find(|path| path.exists());
                 found.ok_or_else(|| {
-                    Fault::new(Code::NoStore, "there is no store here, nor in a folder above")
+                    StoreError::new(Code::NoStore, "there is no store here, nor in a folder above")
                         .help("`interlock init` makes one; --store or INTERLOCK_STORE names another")
                 })
             }
@@ -111,7 +111,7 @@ impl Place {
         {
             return Ok(project.to_owned());
         }
-        self.here().map_err(|error| Fault::new(Code::NoStore, error.to_string()).into())
+        self.here().map_err(|error| StoreError::new(Code::NoStore, error.to_string()).into())
     }
 
     fn here(&self) -> std::io::Result<PathBuf> {

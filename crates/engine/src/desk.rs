@@ -14,7 +14,7 @@ use crate::Engine;
 use crate::Error;
 use crate::Order;
 use crate::Result;
-use interlock_store::{Fault, Stored, Told};
+use interlock_store::{StoreError, StoreResult, Told};
 
 /// Orders taken into one commit.
 const MOST: usize = 256;
@@ -35,7 +35,7 @@ struct Ticket {
 enum Mail {
     Ticket(Ticket),
     /// What came of the oldest commit under way.
-    Stored(Stored<()>),
+    Stored(StoreResult<()>),
 }
 
 /// Where callers of one process hand in their orders.
@@ -49,7 +49,7 @@ pub struct Desk {
 pub struct Caller(Sender<Mail>);
 
 impl Desk {
-    pub fn open(engine: Engine) -> Stored<Self> {
+    pub fn open(engine: Engine) -> StoreResult<Self> {
         let engine = engine.write_behind()?;
         let (mail, waiting) = mpsc::channel();
         let clerk = Clerk { engine, mail: waiting, early: VecDeque::new(), under_way: VecDeque::new(), crowd: 1 };
@@ -130,7 +130,7 @@ impl Clerk {
     }
 
     /// Answers those whose commit is stored.
-    fn settle(&mut self, stored: &Stored<()>) {
+    fn settle(&mut self, stored: &StoreResult<()>) {
         let Some(batch) = self.under_way.pop_front() else { return };
         match stored {
             Ok(()) => batch.answer(),
@@ -157,7 +157,7 @@ impl Clerk {
     }
 
     /// What came of the oldest commit under way; orders that come in meanwhile wait.
-    fn stored(&mut self) -> Stored<()> {
+    fn stored(&mut self) -> StoreResult<()> {
         if let Some(at) = self.early.iter().position(|mail| matches!(mail, Mail::Stored(_)))
             && let Some(Mail::Stored(stored)) = self.early.remove(at)
         {
@@ -186,11 +186,11 @@ impl Batch {
 struct Teller(Option<Sender<Mail>>);
 
 impl Teller {
-    fn tell(mut self, stored: Stored<()>) {
+    fn tell(mut self, stored: StoreResult<()>) {
         self.say(stored);
     }
 
-    fn say(&mut self, stored: Stored<()>) {
+    fn say(&mut self, stored: StoreResult<()>) {
         if let Some(desk) = self.0.take() {
             let _ = desk.send(Mail::Stored(stored));
         }
@@ -203,8 +203,8 @@ impl Drop for Teller {
     }
 }
 
-fn unheard() -> Fault {
-    Fault::new(Code::Bug, "nobody said what came of a commit")
+fn unheard() -> StoreError {
+    StoreError::new(Code::Bug, "nobody said what came of a commit")
 }
 
 /// The orders of one commit: also those that are handed in while it is made.

@@ -5,20 +5,20 @@ use std::fmt;
 use interlock_core::code::Code;
 use interlock_core::rejection::Rejection;
 
-use interlock_store::Fault;
+use interlock_store::StoreError;
 
 #[derive(Clone, Debug)]
 pub enum Error {
     /// The rules do not allow it.
     Refused(Box<Rejection>),
     /// The store could not do it.
-    Fault(Fault),
+    Fault(StoreError),
 }
 
 impl Error {
     /// Whoever was to carry it out is gone.
     pub fn lost() -> Self {
-        Error::Fault(Fault::new(Code::Bug, "an order came back without a result"))
+        Error::Fault(StoreError::new(Code::Bug, "an order came back without a result"))
     }
 
     pub fn code(&self) -> Code {
@@ -35,8 +35,8 @@ impl From<Box<Rejection>> for Error {
     }
 }
 
-impl From<Fault> for Error {
-    fn from(fault: Fault) -> Self {
+impl From<StoreError> for Error {
+    fn from(fault: StoreError) -> Self {
         Error::Fault(fault)
     }
 }

@@ -32,7 +32,7 @@ use interlock_prompt::{Dossier, DossierScope, QuestionBrief, QuestionSources, Sa
 use interlock_system::clock;
 use interlock_store::keys::{Keyring, Kind, Secret};
 use interlock_store::chain::ChainKey;
-use interlock_store::{Behind, Fault, Identity, Store, Stored, Told, Transaction};
+use interlock_store::{Behind, StoreError, Identity, Store, StoreResult, Told, Transaction};
 
 pub use desk::{Caller, Desk};
 pub use error::Error;
@@ -86,7 +86,7 @@ pub struct Engine {
 
 impl Engine {
     /// Opens the engine on a store; only whoever has the chain key can.
-    pub fn open(mut store: Box<dyn Store>, keyring: Keyring, output: String) -> Stored<Self> {
+    pub fn open(mut store: Box<dyn Store>, keyring: Keyring, output: String) -> StoreResult<Self> {
         let identity = store.view()?.identity()?;
         let key = keyring.chain(&identity)?;
         store.unlock(&key)?;
@@ -110,7 +110,7 @@ impl Engine {
     }
 
     /// From now on what is decided is written by another thread, while the next is being decided.
-    fn write_behind(self) -> Stored<Self> {
+    fn write_behind(self) -> StoreResult<Self> {
         let mut store: Box<dyn Store> = Box::new(Behind::new(self.store));
         store.expect_many()?;
         Ok(Self { store, ..self })
@@ -135,7 +135,7 @@ impl Engine {
         orders: &mut dyn Iterator<Item = Order>,
         taken: &mut Vec<Order>,
         told: impl FnOnce() -> Told,
-    ) -> Stored<Vec<Result<Done>>> {
+    ) -> StoreResult<Vec<Result<Done>>> {
         let Self { store, keyring, identity, key, memory, output, via } = self;
         let mut tx = if ahead { store.begin_ahead(memory.version)? } else { store.begin()? };
         if !ahead {
@@ -181,7 +181,7 @@ impl Engine {
         &mut self,
         orders: &mut dyn Iterator<Item = O>,
         taken: &mut Vec<O>,
-        each: fn(&mut Work<'_>, &Order) -> Stored<Result<Done>>,
+        each: fn(&mut Work<'_>, &Order) -> StoreResult<Result<Done>>,
     ) -> std::result::Result<Vec<Result<Done>>, Unstored> {
         let Self { store, keyring, identity, key, memory, output, via } = self;
         let mut tx = store.begin().map_err(|fault| Unstored { fault, spoilt: false })?;
@@ -318,8 +318,8 @@ fn take_each<O: Borrow<Order>>(
     work: &mut Work<'_>,
     orders: &mut dyn Iterator<Item = O>,
     taken: &mut Vec<O>,
-    each: fn(&mut Work<'_>, &Order) -> Stored<Result<Done>>,
-) -> Stored<Vec<Result<Done>>> {
+    each: fn(&mut Work<'_>, &Order) -> StoreResult<Result<Done>>,
+) -> StoreResult<Vec<Result<Done>>> {
     orders
         .map(|order| {
             let done = each(work, order.borrow());
@@ -331,7 +331,7 @@ fn take_each<O: Borrow<Order>>(
 
 /// Why nothing was stored.
 struct Unstored {
-    fault: Fault,
+    fault: StoreError,
     /// It was one of the orders that could not be; the others may.
     spoilt: bool,
 }
@@ -349,7 +349,7 @@ struct Work<'a> {
 
 impl Work<'_> {
     /// With one order that fails to be stored all of them fail.
-    fn together(&mut self, order: &Order) -> Stored<Result<Done>> {
+    fn together(&mut self, order: &Order) -> StoreResult<Result<Done>> {
         let done = self.carry_out(order);
         self.forget(&order.session);
         match done {
@@ -360,7 +360,7 @@ impl Work<'_> {
 
     /// An order that fails to be stored is undone without harm to the others. Where even that fails, the whole
     /// transaction is lost, and nothing may be added to what is left of it.
-    fn alone(&mut self, order: &Order) -> Stored<Result<Done>> {
+    fn alone(&mut self, order: &Order) -> StoreResult<Result<Done>> {
         self.tx.mark()?;
         let done = self.carry_out(order);
         self.forget(&order.session);

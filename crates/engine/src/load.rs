@@ -15,7 +15,7 @@ use crate::prompt::{Origin, Planned};
 use crate::Result;
 use crate::Work;
 use interlock_store::chain::{BEGINNING, ChainKey, Seal, Sealed};
-use interlock_store::{EventRow, Fault, SessionHead, Snapshot, Stored, View};
+use interlock_store::{EventRow, StoreError, SessionHead, Snapshot, StoreResult, View};
 
 /// Events read at a time.
 pub(super) const BATCH: usize = 1024;
@@ -50,7 +50,7 @@ impl Live {
     }
 
     /// Takes an event in, if it is the next one and its seal fits.
-    pub(super) fn take(&mut self, row: &EventRow, key: &ChainKey) -> Stored<()> {
+    pub(super) fn take(&mut self, row: &EventRow, key: &ChainKey) -> StoreResult<()> {
         let follows = row.seq == self.state.seq.saturating_add(1) && row.prev == self.head;
         if !follows {
             return Err(broken(&self.id, row.seq));
@@ -65,12 +65,12 @@ impl Live {
 }
 
 /// An event out of its bytes.
-pub(crate) fn parse(session: &str, row: &EventRow) -> Stored<Event> {
+pub(crate) fn parse(session: &str, row: &EventRow) -> StoreResult<Event> {
     serde_json::from_str(&row.data).map_err(|_| broken(session, row.seq))
 }
 
 /// An event out of its bytes, if its seal fits them.
-pub(super) fn unsealed(session: &str, row: &EventRow, key: &ChainKey) -> Stored<Event> {
+pub(super) fn unsealed(session: &str, row: &EventRow, key: &ChainKey) -> StoreResult<Event> {
     let EventRow { seq, kind, at, decision, data, says, given, .. } = row;
     let sealed = Sealed { session, seq: *seq, kind, at: *at, decision: *decision, data, says, given: *given };
     if key.event(&sealed, &row.prev) != row.hash {
@@ -79,8 +79,8 @@ pub(super) fn unsealed(session: &str, row: &EventRow, key: &ChainKey) -> Stored<
     parse(session, row)
 }
 
-pub(super) fn broken(session: &str, seq: u64) -> Fault {
-    Fault::new(Code::ChainBroken, format!("the history of {session} has been altered, from event {seq} on"))
+pub(super) fn broken(session: &str, seq: u64) -> StoreError {
+    StoreError::new(Code::ChainBroken, format!("the history of {session} has been altered, from event {seq} on"))
         .help("nothing is decided on it; `interlock audit verify` says what was done, a backup brings it back")
 }
 
@@ -305,16 +305,16 @@ fn is_of(change: &Change, id: AssignmentId) -> bool {
 }
 
 /// A workflow out of the store, if it still is what its hash says.
-fn pinned(tx: &mut dyn View, hash: Digest) -> Stored<Workflow> {
+fn pinned(tx: &mut dyn View, hash: Digest) -> StoreResult<Workflow> {
     let altered = || {
         let message = format!("the workflow {hash} is not in the store as it was pinned");
-        Fault::new(Code::PinnedChanged, message).help("nothing is decided with it; restore a backup")
+        StoreError::new(Code::PinnedChanged, message).help("nothing is decided with it; restore a backup")
     };
     let pinned = tx.workflow(hash)?.ok_or_else(altered)?;
     load_pinned(&pinned.sources).workflow.filter(|workflow| workflow.hash == hash).ok_or_else(altered)
 }
 
-fn unknown(tx: &mut dyn View, id: &str) -> Stored<Rejection> {
+fn unknown(tx: &mut dyn View, id: &str) -> StoreResult<Rejection> {
     let known: Vec<String> = tx.sessions()?.iter().take(10).map(|session| session.id.to_string()).collect();
     let help = interlock_core::suggest::help(id, known.iter().map(String::as_str).collect::<Vec<_>>());
     Ok(Rejection::new(Code::NoSession, format!("there is no session `{id}`")).allowed(known).maybe_help(help))

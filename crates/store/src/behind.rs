@@ -20,7 +20,7 @@ use crate::table::{self, Fold, Table};
 use crate::Append;
 use crate::Attempt;
 use crate::EventRow;
-use crate::Fault;
+use crate::StoreError;
 use crate::Identity;
 use crate::Kept;
 use crate::Link;
@@ -29,7 +29,7 @@ use crate::Pinned;
 use crate::SessionHead;
 use crate::Snapshot;
 use crate::Store;
-use crate::Stored;
+use crate::StoreResult;
 use crate::Told;
 use crate::Transaction;
 use crate::View;
@@ -41,8 +41,8 @@ type Changing = Box<dyn FnOnce(&mut dyn Transaction) + Send>;
 /// What is asked of a store.
 enum Job {
     Settle(Setting),
-    View(Sender<Stored<()>>),
-    Begin(Sender<Stored<()>>),
+    View(Sender<StoreResult<()>>),
+    Begin(Sender<StoreResult<()>>),
     /// Nobody waits for it; it holds only at this version.
     BeginAhead(i64),
     /// The rest are part of the view or transaction under way.
@@ -50,7 +50,7 @@ enum Job {
     Change(Changing),
     Append(Box<Append>),
     Snapshot(i64, Snapshot),
-    Written(Sender<Stored<()>>),
+    Written(Sender<StoreResult<()>>),
     Commit(Told),
     End,
 }
@@ -67,7 +67,7 @@ impl Behind {
         Self { jobs, hand: Some(hand) }
     }
 
-    fn begin_with(&self, job: impl FnOnce(Sender<Stored<()>>) -> Job) -> Stored<Hand<'_>> {
+    fn begin_with(&self, job: impl FnOnce(Sender<StoreResult<()>>) -> Job) -> StoreResult<Hand<'_>> {
         ask(&self.jobs, job)?;
         Ok(Hand { jobs: &self.jobs })
     }
@@ -85,31 +85,31 @@ impl Drop for Behind {
 }
 
 impl Store for Behind {
-    fn view(&mut self) -> Stored<Box<dyn View + '_>> {
+    fn view(&mut self) -> StoreResult<Box<dyn View + '_>> {
         Ok(Box::new(self.begin_with(Job::View)?))
     }
 
-    fn begin(&mut self) -> Stored<Box<dyn Transaction + '_>> {
+    fn begin(&mut self) -> StoreResult<Box<dyn Transaction + '_>> {
         Ok(Box::new(self.begin_with(Job::Begin)?))
     }
 
-    fn begin_ahead(&mut self, version: i64) -> Stored<Box<dyn Transaction + '_>> {
+    fn begin_ahead(&mut self, version: i64) -> StoreResult<Box<dyn Transaction + '_>> {
         self.jobs.send(Job::BeginAhead(version)).map_err(|_| gone())?;
         Ok(Box::new(Hand { jobs: &self.jobs }))
     }
 
-    fn expect_many(&mut self) -> Stored<()> {
+    fn expect_many(&mut self) -> StoreResult<()> {
         ask(&self.jobs, |back| Job::Settle(Box::new(move |store| answer(&back, store.expect_many()))))
     }
 
-    fn unlock(&mut self, key: &ChainKey) -> Stored<()> {
+    fn unlock(&mut self, key: &ChainKey) -> StoreResult<()> {
         let key = key.clone();
         ask(&self.jobs, |back| Job::Settle(Box::new(move |store| answer(&back, store.unlock(&key)))))
     }
 }
 
 /// Hands a job over, and waits for what comes of it.
-fn ask<T>(jobs: &Sender<Job>, job: impl FnOnce(Sender<Stored<T>>) -> Job) -> Stored<T> {
+fn ask<T>(jobs: &Sender<Job>, job: impl FnOnce(Sender<StoreResult<T>>) -> Job) -> StoreResult<T> {
     let (back, answer) = mpsc::channel();
     jobs.send(job(back)).map_err(|_| gone())?;
     answer.recv().map_err(|_| gone())?
@@ -120,8 +120,8 @@ fn answer<T>(back: &Sender<T>, result: T) {
     let _ = back.send(result);
 }
 
-fn gone() -> Fault {
-    Fault::new(Code::Bug, "the thread that writes the store is gone")
+fn gone() -> StoreError {
+    StoreError::new(Code::Bug, "the thread that writes the store is gone")
 }
 
 fn serve(mut store: Box<dyn Store>, waiting: &Receiver<Job>) {
@@ -192,7 +192,7 @@ fn transact(mut tx: Box<dyn Transaction + '_>, waiting: &Receiver<Job>) -> bool 
 }
 
 /// Takes in all that belongs to a transaction that there is not. Whoever asks gets no answer.
-fn refuse(fault: Fault, waiting: &Receiver<Job>) {
+fn refuse(fault: StoreError, waiting: &Receiver<Job>) {
     while let Ok(job) = waiting.recv() {
         match job {
             Job::Commit(told) => return told(Err(fault)),
@@ -208,18 +208,18 @@ struct Hand<'a> {
 }
 
 impl Hand<'_> {
-    fn look<T: Send + 'static>(&self, work: impl FnOnce(&mut dyn View) -> Stored<T> + Send + 'static) -> Stored<T> {
+    fn look<T: Send + 'static>(&self, work: impl FnOnce(&mut dyn View) -> StoreResult<T> + Send + 'static) -> StoreResult<T> {
         ask(self.jobs, |back| Job::Look(Box::new(move |view| answer(&back, work(view)))))
     }
 
     fn change<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&mut dyn Transaction) -> Stored<T> + Send + 'static,
-    ) -> Stored<T> {
+        work: impl FnOnce(&mut dyn Transaction) -> StoreResult<T> + Send + 'static,
+    ) -> StoreResult<T> {
         ask(self.jobs, |back| Job::Change(Box::new(move |tx| answer(&back, work(tx)))))
     }
 
-    fn hand_over(&self, job: Job) -> Stored<()> {
+    fn hand_over(&self, job: Job) -> StoreResult<()> {
         self.jobs.send(job).map_err(|_| gone())
     }
 }
@@ -232,97 +232,97 @@ impl Drop for Hand<'_> {
 }
 
 impl View for Hand<'_> {
-    fn identity(&mut self) -> Stored<Identity> {
+    fn identity(&mut self) -> StoreResult<Identity> {
         self.look(|view| view.identity())
     }
 
-    fn version(&mut self) -> Stored<i64> {
+    fn version(&mut self) -> StoreResult<i64> {
         self.look(|view| view.version())
     }
 
-    fn session(&mut self, id: &str) -> Stored<Option<SessionHead>> {
+    fn session(&mut self, id: &str) -> StoreResult<Option<SessionHead>> {
         let id = id.to_owned();
         self.look(move |view| view.session(&id))
     }
 
-    fn sessions(&mut self) -> Stored<Vec<SessionHead>> {
+    fn sessions(&mut self) -> StoreResult<Vec<SessionHead>> {
         self.look(|view| view.sessions())
     }
 
-    fn sessions_under_way(&mut self, most: usize) -> Stored<Vec<SessionHead>> {
+    fn sessions_under_way(&mut self, most: usize) -> StoreResult<Vec<SessionHead>> {
         self.look(move |view| view.sessions_under_way(most))
     }
 
-    fn workflow(&mut self, hash: Digest) -> Stored<Option<Pinned>> {
+    fn workflow(&mut self, hash: Digest) -> StoreResult<Option<Pinned>> {
         self.look(move |view| view.workflow(hash))
     }
 
-    fn needs_are(&mut self, hash: Digest, needs: &Requirements) -> Stored<bool> {
+    fn needs_are(&mut self, hash: Digest, needs: &Requirements) -> StoreResult<bool> {
         let needs = needs.clone();
         self.look(move |view| view.needs_are(hash, &needs))
     }
 
-    fn lost_sessions(&mut self) -> Stored<Vec<(&'static str, u64)>> {
+    fn lost_sessions(&mut self) -> StoreResult<Vec<(&'static str, u64)>> {
         self.look(|view| view.lost_sessions())
     }
 
-    fn kept(&mut self) -> Stored<Kept> {
+    fn kept(&mut self) -> StoreResult<Kept> {
         self.look(|view| view.kept())
     }
 
-    fn snapshot(&mut self, session: i64) -> Stored<Option<Snapshot>> {
+    fn snapshot(&mut self, session: i64) -> StoreResult<Option<Snapshot>> {
         self.look(move |view| view.snapshot(session))
     }
 
-    fn events(&mut self, session: i64, after: u64, limit: usize) -> Stored<Vec<EventRow>> {
+    fn events(&mut self, session: i64, after: u64, limit: usize) -> StoreResult<Vec<EventRow>> {
         self.look(move |view| view.events(session, after, limit))
     }
 
-    fn event_of_decision(&mut self, session: i64, decision: u32) -> Stored<Option<EventRow>> {
+    fn event_of_decision(&mut self, session: i64, decision: u32) -> StoreResult<Option<EventRow>> {
         self.look(move |view| view.event_of_decision(session, decision))
     }
 
-    fn attachment(&mut self, event: i64) -> Stored<Option<String>> {
+    fn attachment(&mut self, event: i64) -> StoreResult<Option<String>> {
         self.look(move |view| view.attachment(event))
     }
 
-    fn prompt(&mut self, event: i64) -> Stored<Option<String>> {
+    fn prompt(&mut self, event: i64) -> StoreResult<Option<String>> {
         self.look(move |view| view.prompt(event))
     }
 
-    fn opened(&mut self, session: i64, id: AssignmentId) -> Stored<Option<u64>> {
+    fn opened(&mut self, session: i64, id: AssignmentId) -> StoreResult<Option<u64>> {
         self.look(move |view| view.opened(session, id))
     }
 
-    fn question(&mut self, session: i64, id: QuestionId) -> Stored<Option<Question>> {
+    fn question(&mut self, session: i64, id: QuestionId) -> StoreResult<Option<Question>> {
         self.look(move |view| view.question(session, id))
     }
 
-    fn open_questions(&mut self, session: Option<i64>) -> Stored<Vec<OpenQuestion>> {
+    fn open_questions(&mut self, session: Option<i64>) -> StoreResult<Vec<OpenQuestion>> {
         self.look(move |view| view.open_questions(session))
     }
 
-    fn attempts(&mut self) -> Stored<Vec<Attempt>> {
+    fn attempts(&mut self) -> StoreResult<Vec<Attempt>> {
         self.look(|view| view.attempts())
     }
 
-    fn chain(&mut self, session: i64, each: &mut dyn FnMut(&Link<'_>)) -> Stored<()> {
+    fn chain(&mut self, session: i64, each: &mut dyn FnMut(&Link<'_>)) -> StoreResult<()> {
         let (links, chain) = mpsc::channel();
         self.look(move |view| view.chain(session, &mut |link| answer(&links, Copied::from(link))))?;
         chain.iter().for_each(|copied| each(&copied.link()));
         Ok(())
     }
 
-    fn table_is(&mut self, table: &'static Table, session: i64, rows: &table::Rows) -> Stored<bool> {
+    fn table_is(&mut self, table: &'static Table, session: i64, rows: &table::Rows) -> StoreResult<bool> {
         let rows = rows.clone();
         self.look(move |view| view.table_is(table, session, &rows))
     }
 
-    fn table(&mut self, table: &'static Table, session: i64) -> Stored<table::Rows> {
+    fn table(&mut self, table: &'static Table, session: i64) -> StoreResult<table::Rows> {
         self.look(move |view| view.table(table, session))
     }
 
-    fn schema(&mut self) -> Stored<Vec<String>> {
+    fn schema(&mut self) -> StoreResult<Vec<String>> {
         self.look(|view| view.schema())
     }
 }
@@ -372,50 +372,50 @@ impl Copied {
 }
 
 impl Transaction for Hand<'_> {
-    fn pin_workflow(&mut self, hash: Digest, pinned: &Pinned, needs: &Requirements) -> Stored<()> {
+    fn pin_workflow(&mut self, hash: Digest, pinned: &Pinned, needs: &Requirements) -> StoreResult<()> {
         let (pinned, needs) = (pinned.clone(), needs.clone());
         self.change(move |tx| tx.pin_workflow(hash, &pinned, &needs))
     }
 
-    fn begin_session(&mut self, id: &str, at: Timestamp) -> Stored<i64> {
+    fn begin_session(&mut self, id: &str, at: Timestamp) -> StoreResult<i64> {
         let id = id.to_owned();
         self.change(move |tx| tx.begin_session(&id, at))
     }
 
-    fn append(&mut self, append: &Append) -> Stored<()> {
+    fn append(&mut self, append: &Append) -> StoreResult<()> {
         self.take(append.clone())
     }
 
-    fn take(&mut self, append: Append) -> Stored<()> {
+    fn take(&mut self, append: Append) -> StoreResult<()> {
         self.hand_over(Job::Append(Box::new(append)))
     }
 
-    fn put_snapshot(&mut self, session: i64, snapshot: &Snapshot) -> Stored<()> {
+    fn put_snapshot(&mut self, session: i64, snapshot: &Snapshot) -> StoreResult<()> {
         self.hand_over(Job::Snapshot(session, snapshot.clone()))
     }
 
-    fn rebuild(&mut self, sessions: &[(i64, Fold, SessionRow)]) -> Stored<()> {
+    fn rebuild(&mut self, sessions: &[(i64, Fold, SessionRow)]) -> StoreResult<()> {
         let sessions = sessions.to_vec();
         self.change(move |tx| tx.rebuild(&sessions))
     }
 
-    fn mark(&mut self) -> Stored<()> {
+    fn mark(&mut self) -> StoreResult<()> {
         self.change(|tx| tx.mark())
     }
 
-    fn keep(&mut self) -> Stored<()> {
+    fn keep(&mut self) -> StoreResult<()> {
         self.change(|tx| tx.keep())
     }
 
-    fn undo(&mut self) -> Stored<()> {
+    fn undo(&mut self) -> StoreResult<()> {
         self.change(|tx| tx.undo())
     }
 
-    fn written(&mut self) -> Stored<()> {
+    fn written(&mut self) -> StoreResult<()> {
         ask(self.jobs, Job::Written)
     }
 
-    fn commit(self: Box<Self>) -> Stored<()> {
+    fn commit(self: Box<Self>) -> StoreResult<()> {
         ask(self.jobs, |back| Job::Commit(Box::new(move |stored| answer(&back, stored))))
     }
 

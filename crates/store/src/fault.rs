@@ -7,13 +7,13 @@ use interlock_core::code::Code;
 
 /// The store could not do it: nothing has changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
+pub struct StoreError {
     pub code: Code,
     pub message: String,
     pub help: Option<String>,
 }
 
-impl Fault {
+impl StoreError {
     pub fn new(code: Code, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), help: None }
     }
@@ -36,10 +36,10 @@ impl Fault {
     }
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for StoreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.code, self.message)
     }
 }
 
-impl std::error::Error for Fault {}
+impl std::error::Error for StoreError {}

@@ -16,9 +16,9 @@ use interlock_core::rejection::Rejection;
 use interlock_system::clock;
 use interlock_system::files;
 use crate::chain::ChainKey;
-use crate::Fault;
+use crate::StoreError;
 use crate::Identity;
-use crate::Stored;
+use crate::StoreResult;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
@@ -93,13 +93,13 @@ impl Keyring {
     }
 
     /// Makes the keys of a new store.
-    pub fn make(&self, store: &str) -> Stored<(Identity, PathBuf)> {
+    pub fn make(&self, store: &str) -> StoreResult<(Identity, PathBuf)> {
         let folder = self.folder(store);
         fs::DirBuilder::new()
             .recursive(true)
             .mode(0o700)
             .create(&folder)
-            .map_err(|error| Fault::unwritable(&folder, &error))?;
+            .map_err(|error| StoreError::unwritable(&folder, &error))?;
         let [operator, spawner, chain] = Kind::ALL.map(|kind| (kind, Secret::new()));
         let secrets = [&operator, &spawner, &chain];
         let written = secrets.iter().try_for_each(|(kind, secret)| write(&folder, *kind, secret));
@@ -110,7 +110,7 @@ impl Keyring {
         });
         if let Err(error) = kept {
             self.forget(store);
-            return Err(Fault::unwritable(&folder, &error));
+            return Err(StoreError::unwritable(&folder, &error));
         }
         let (operator, spawner) = (operator.1.digest(), spawner.1.digest());
         let seal = ChainKey::new(chain.1.0).store(store, operator.as_bytes(), spawner.as_bytes());
@@ -133,18 +133,18 @@ impl Keyring {
     }
 
     /// The key that seals the chains of this store.
-    pub fn chain(&self, identity: &Identity) -> Stored<ChainKey> {
+    pub fn chain(&self, identity: &Identity) -> StoreResult<ChainKey> {
         let path = self.path(&identity.id, Kind::Chain);
         let found = self.in_file(Kind::Chain).or_else(|| read(&path, Kind::Chain));
         let Some(secret) = found else {
             let message = format!("the chain key of this store is not at {}", path.display());
-            return Err(Fault::new(Code::NoChainKey, message)
+            return Err(StoreError::new(Code::NoChainKey, message)
                 .help("copy it from where the store was made; without it nothing can be added to the log"));
         };
         let key = ChainKey::new(secret.0);
         if key.store(&identity.id, identity.operator.as_bytes(), identity.spawner.as_bytes()) != identity.seal {
             let message = "the chain key does not fit the store, or somebody has exchanged the store's keys";
-            return Err(Fault::new(Code::KeyWrong, message));
+            return Err(StoreError::new(Code::KeyWrong, message));
         }
         Ok(key)
     }

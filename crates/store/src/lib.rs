@@ -20,11 +20,11 @@ use interlock_core::workflow::Requirements;
 
 pub use behind::Behind;
 use chain::{ChainKey, Seal};
-pub use fault::Fault;
+pub use fault::StoreError;
 use rows::{Rows, SessionRow};
 use table::{Fold, Table};
 
-pub type Stored<T> = Result<T, Fault>;
+pub type StoreResult<T> = Result<T, StoreError>;
 
 /// What a store says of itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -124,42 +124,42 @@ pub struct Append {
 
 /// What can be read.
 pub trait View {
-    fn identity(&mut self) -> Stored<Identity>;
+    fn identity(&mut self) -> StoreResult<Identity>;
     /// A number that differs from an earlier one of this connection if any other has written in between.
-    fn version(&mut self) -> Stored<i64>;
-    fn session(&mut self, id: &str) -> Stored<Option<SessionHead>>;
+    fn version(&mut self) -> StoreResult<i64>;
+    fn session(&mut self, id: &str) -> StoreResult<Option<SessionHead>>;
     /// The newest first.
-    fn sessions(&mut self) -> Stored<Vec<SessionHead>>;
+    fn sessions(&mut self) -> StoreResult<Vec<SessionHead>>;
     /// Those that have not ended, the newest first, so many at most.
-    fn sessions_under_way(&mut self, most: usize) -> Stored<Vec<SessionHead>>;
-    fn workflow(&mut self, hash: Digest) -> Stored<Option<Pinned>>;
+    fn sessions_under_way(&mut self, most: usize) -> StoreResult<Vec<SessionHead>>;
+    fn workflow(&mut self, hash: Digest) -> StoreResult<Option<Pinned>>;
     /// Whether what a completed group must have is stored for this workflow as it was pinned.
-    fn needs_are(&mut self, hash: Digest, needs: &Requirements) -> Stored<bool>;
+    fn needs_are(&mut self, hash: Digest, needs: &Requirements) -> StoreResult<bool>;
     /// Each table with rows of sessions that are not there, and of how many.
-    fn lost_sessions(&mut self) -> Stored<Vec<(&'static str, u64)>>;
+    fn lost_sessions(&mut self) -> StoreResult<Vec<(&'static str, u64)>>;
     /// How many events have something that they were given, and how many a prompt.
-    fn kept(&mut self) -> Stored<Kept>;
-    fn snapshot(&mut self, session: i64) -> Stored<Option<Snapshot>>;
+    fn kept(&mut self) -> StoreResult<Kept>;
+    fn snapshot(&mut self, session: i64) -> StoreResult<Option<Snapshot>>;
     /// Events after `seq`, in order, at most `limit`.
-    fn events(&mut self, session: i64, after: u64, limit: usize) -> Stored<Vec<EventRow>>;
-    fn event_of_decision(&mut self, session: i64, decision: u32) -> Stored<Option<EventRow>>;
+    fn events(&mut self, session: i64, after: u64, limit: usize) -> StoreResult<Vec<EventRow>>;
+    fn event_of_decision(&mut self, session: i64, decision: u32) -> StoreResult<Option<EventRow>>;
     /// What an event was given.
-    fn attachment(&mut self, event: i64) -> Stored<Option<String>>;
-    fn prompt(&mut self, event: i64) -> Stored<Option<String>>;
+    fn attachment(&mut self, event: i64) -> StoreResult<Option<String>>;
+    fn prompt(&mut self, event: i64) -> StoreResult<Option<String>>;
     /// The event that gave an assignment.
-    fn opened(&mut self, session: i64, id: AssignmentId) -> Stored<Option<u64>>;
-    fn question(&mut self, session: i64, id: QuestionId) -> Stored<Option<Question>>;
+    fn opened(&mut self, session: i64, id: AssignmentId) -> StoreResult<Option<u64>>;
+    fn question(&mut self, session: i64, id: QuestionId) -> StoreResult<Option<Question>>;
     /// Open questions of one session, or of all.
-    fn open_questions(&mut self, session: Option<i64>) -> Stored<Vec<OpenQuestion>>;
-    fn attempts(&mut self) -> Stored<Vec<Attempt>>;
+    fn open_questions(&mut self, session: Option<i64>) -> StoreResult<Vec<OpenQuestion>>;
+    fn attempts(&mut self) -> StoreResult<Vec<Attempt>>;
     /// Every event of a session in its order, with what it was given and what was told.
-    fn chain(&mut self, session: i64, each: &mut dyn FnMut(&Link<'_>)) -> Stored<()>;
+    fn chain(&mut self, session: i64, each: &mut dyn FnMut(&Link<'_>)) -> StoreResult<()>;
     /// Whether the rows of a session in one of the tables are these.
-    fn table_is(&mut self, table: &'static Table, session: i64, rows: &table::Rows) -> Stored<bool>;
+    fn table_is(&mut self, table: &'static Table, session: i64, rows: &table::Rows) -> StoreResult<bool>;
     /// The rows of a session in one of the tables.
-    fn table(&mut self, table: &'static Table, session: i64) -> Stored<table::Rows>;
+    fn table(&mut self, table: &'static Table, session: i64) -> StoreResult<table::Rows>;
     /// What is not as this version makes it: each object of the schema that is missing, added or changed.
-    fn schema(&mut self) -> Stored<Vec<String>>;
+    fn schema(&mut self) -> StoreResult<Vec<String>>;
 }
 
 /// What lies beside events.
@@ -187,26 +187,26 @@ pub struct Link<'a> {
 
 /// Everything in it is stored, durably, or nothing is.
 pub trait Transaction: View {
-    fn pin_workflow(&mut self, hash: Digest, pinned: &Pinned, needs: &Requirements) -> Stored<()>;
+    fn pin_workflow(&mut self, hash: Digest, pinned: &Pinned, needs: &Requirements) -> StoreResult<()>;
     /// Makes room for a session, which begins with its first event.
-    fn begin_session(&mut self, id: &str, at: Timestamp) -> Stored<i64>;
-    fn append(&mut self, append: &Append) -> Stored<()>;
+    fn begin_session(&mut self, id: &str, at: Timestamp) -> StoreResult<i64>;
+    fn append(&mut self, append: &Append) -> StoreResult<()>;
     /// The same, for a store that may write it later: what comes of it is known when all is `written`.
-    fn take(&mut self, append: Append) -> Stored<()> {
+    fn take(&mut self, append: Append) -> StoreResult<()> {
         self.append(&append)
     }
-    fn put_snapshot(&mut self, session: i64, snapshot: &Snapshot) -> Stored<()>;
+    fn put_snapshot(&mut self, session: i64, snapshot: &Snapshot) -> StoreResult<()>;
     /// Puts the rows of these sessions in the place of what is there.
-    fn rebuild(&mut self, sessions: &[(i64, Fold, SessionRow)]) -> Stored<()>;
+    fn rebuild(&mut self, sessions: &[(i64, Fold, SessionRow)]) -> StoreResult<()>;
     /// From here on everything can be undone by itself.
-    fn mark(&mut self) -> Stored<()>;
-    fn keep(&mut self) -> Stored<()>;
-    fn undo(&mut self) -> Stored<()>;
+    fn mark(&mut self) -> StoreResult<()>;
+    fn keep(&mut self) -> StoreResult<()>;
+    fn undo(&mut self) -> StoreResult<()>;
     /// Waits for what was taken and not written yet, and says what came of it.
-    fn written(&mut self) -> Stored<()> {
+    fn written(&mut self) -> StoreResult<()> {
         Ok(())
     }
-    fn commit(self: Box<Self>) -> Stored<()>;
+    fn commit(self: Box<Self>) -> StoreResult<()>;
     /// The same, for a store that may do it later: what came of it is told then.
     fn commit_behind(self: Box<Self>, told: Told) {
         told(self.commit());
@@ -214,24 +214,24 @@ pub trait Transaction: View {
 }
 
 /// Hears what came of a commit.
-pub type Told = Box<dyn FnOnce(Stored<()>) + Send>;
+pub type Told = Box<dyn FnOnce(StoreResult<()>) + Send>;
 
 pub trait Store: Send {
     /// For reading: one consistent view.
-    fn view(&mut self) -> Stored<Box<dyn View + '_>>;
+    fn view(&mut self) -> StoreResult<Box<dyn View + '_>>;
     /// For writing. Waits for its turn.
-    fn begin(&mut self) -> Stored<Box<dyn Transaction + '_>>;
+    fn begin(&mut self) -> StoreResult<Box<dyn Transaction + '_>>;
     /// For writing on top of what is in memory: only if nobody else has written since this version. A store that writes
     /// behind does not wait for that, nor for what was written last to be stored: it does not store it if either is not so.
-    fn begin_ahead(&mut self, version: i64) -> Stored<Box<dyn Transaction + '_>> {
+    fn begin_ahead(&mut self, version: i64) -> StoreResult<Box<dyn Transaction + '_>> {
         let mut tx = self.begin()?;
         match tx.version()? == version {
             true => Ok(tx),
-            false => Err(Fault::new(Code::StoreFailed, "somebody else has written in between")),
+            false => Err(StoreError::new(Code::StoreFailed, "somebody else has written in between")),
         }
     }
     /// This process will write for many callers.
-    fn expect_many(&mut self) -> Stored<()>;
+    fn expect_many(&mut self) -> StoreResult<()>;
     /// From now on events are sealed, and guarded, with this key.
-    fn unlock(&mut self, key: &ChainKey) -> Stored<()>;
+    fn unlock(&mut self, key: &ChainKey) -> StoreResult<()>;
 }

@@ -97,7 +97,7 @@ fn keys(place: &Place) -> Finding {
 fn workspaces(team: &Team, folder: &Path) -> Finding {
     let project = Project::of(folder).map_or_else(|_| folder.to_owned(), |project| project.root);
     let found = run::apart(team, &project).and_then(|path| {
-        std::fs::create_dir_all(&path).map_err(|error| interlock_store::Fault::unwritable(&path, &error))?;
+        std::fs::create_dir_all(&path).map_err(|error| interlock_store::StoreError::unwritable(&path, &error))?;
         Ok(path.display().to_string())
     });
     Finding { what: "workspaces".to_owned(), found: found.map_err(|failure| of(&failure)) }

@@ -107,7 +107,7 @@ pub(super) fn make_store(file: &Path) -> Result<Option<PathBuf>, Failure> {
     let (identity, keys) = keyring.make(&clock::suffix(16))?;
     let made = Sqlite::create(file, &identity, clock::now()).and_then(|mut store| {
         let made = store.view()?.identity()?;
-        files::sync_folder(file).map_err(|error| interlock_store::Fault::unwritable(file, &error))?;
+        files::sync_folder(file).map_err(|error| interlock_store::StoreError::unwritable(file, &error))?;
         Ok(made.id == identity.id)
     });
     match made {
@@ -141,7 +141,7 @@ fn ignore(folder: &Path) -> Result<bool, Failure> {
 }
 
 fn unwritable(path: &Path, error: &io::Error) -> Failure {
-    interlock_store::Fault::unwritable(path, error).into()
+    interlock_store::StoreError::unwritable(path, error).into()
 }
 
 fn unreadable(path: &Path, error: &io::Error) -> Failure {

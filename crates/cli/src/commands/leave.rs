@@ -29,7 +29,7 @@ pub(super) fn remember(place: &Place, session: &Name, agents: Option<&str>) -> R
     let agents = agents.map(whole).unwrap_or_default();
     let folder = path.parent().unwrap_or(Path::new(""));
     let written = fs::create_dir_all(folder).and_then(|()| fs::write(&path, agents));
-    written.map_err(|error| interlock_store::Fault::unwritable(&path, &error).into())
+    written.map_err(|error| interlock_store::StoreError::unwritable(&path, &error).into())
 }
 
 pub(super) fn forget(place: &Place, session: &Name) {

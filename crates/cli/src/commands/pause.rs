@@ -40,7 +40,7 @@ impl Pause {
         let (session, mark) = known(place, &self.session)?;
         let folder = mark.parent().unwrap_or(&mark);
         let written = fs::create_dir_all(folder).and_then(|()| fs::write(&mark, ""));
-        written.map_err(|error| interlock_store::Fault::unwritable(&mark, &error))?;
+        written.map_err(|error| interlock_store::StoreError::unwritable(&mark, &error))?;
         tell(output, &session, true)
     }
 }
@@ -49,7 +49,7 @@ impl Resume {
     pub(crate) fn run(&self, output: Output, place: &Place) -> Ending {
         let (session, mark) = known(place, &self.session)?;
         if mark.exists() {
-            fs::remove_file(&mark).map_err(|error| interlock_store::Fault::unwritable(&mark, &error))?;
+            fs::remove_file(&mark).map_err(|error| interlock_store::StoreError::unwritable(&mark, &error))?;
         }
         tell(output, &session, false)
     }

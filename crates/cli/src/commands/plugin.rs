@@ -124,7 +124,7 @@ impl Of {
         let write = !nothing && !self.dry_run && (self.yes || output.json || agreed()?);
         if write {
             for edit in &changes.edits {
-                edit.write().map_err(|error| interlock_store::Fault::unwritable(&edit.path, &error))?;
+                edit.write().map_err(|error| interlock_store::StoreError::unwritable(&edit.path, &error))?;
             }
         }
         if output.json {

@@ -194,7 +194,7 @@ impl Run {
         let ignore = file.with_file_name(".gitignore");
         let folder = ignore.parent().unwrap_or(Path::new(""));
         let put = fs::create_dir_all(folder).and_then(|()| files::put_new(&ignore, b"*\n"));
-        put.map_err(|error| interlock_store::Fault::unwritable(&ignore, &error))?;
+        put.map_err(|error| interlock_store::StoreError::unwritable(&ignore, &error))?;
         init::make_store(&file).map(|_| ())
     }
 
@@ -298,7 +298,7 @@ fn alone(place: &Place) -> Result<File, Failure> {
     let path = place.folder()?.join("starting.lock");
     let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
     let held = file.and_then(|file| file.lock().map(|()| file));
-    held.map_err(|error| interlock_store::Fault::unwritable(&path, &error).into())
+    held.map_err(|error| interlock_store::StoreError::unwritable(&path, &error).into())
 }
 
 /// The workflow of a new session. Without any file of its own, a project has the usual one.

@@ -7,9 +7,9 @@ use serde_json::{Value as Json, json};
 
 use crate::audit::{Kind, Problem};
 use crate::chain::{ChainKey, Seal};
-use crate::Fault;
+use crate::StoreError;
 use crate::SessionHead;
-use crate::Stored;
+use crate::StoreResult;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Head {
@@ -45,7 +45,7 @@ impl Head {
     }
 
     /// Reads what `export` wrote. `Err` inside: the signature is not this store's.
-    pub fn read(text: &str, key: &ChainKey) -> Stored<Result<Self, Problem>> {
+    pub fn read(text: &str, key: &ChainKey) -> StoreResult<Result<Self, Problem>> {
         let document: Json = serde_json::from_str(text).map_err(|_| none("it is not JSON"))?;
         let field = |name: &str| document[name].as_str().ok_or_else(|| none(&format!("`{name}` is missing")));
         let head = Self {
@@ -73,8 +73,8 @@ impl Head {
     }
 }
 
-fn none(why: &str) -> Fault {
-    Fault::new(Code::BadHead, format!("this is not the head of a chain: {why}"))
+fn none(why: &str) -> StoreError {
+    StoreError::new(Code::BadHead, format!("this is not the head of a chain: {why}"))
         .help("`interlock audit export SESSION` writes one")
 }
 

@@ -17,7 +17,7 @@ use crate::table::Fold;
 use crate::Kept;
 use crate::SessionHead;
 use crate::Store;
-use crate::Stored;
+use crate::StoreResult;
 use crate::View;
 
 pub use head::Head;
@@ -86,10 +86,10 @@ pub struct Folded {
 }
 
 /// Opens the store once more, for another thread to read.
-pub type Opener<'a> = &'a (dyn Fn() -> Stored<Box<dyn Store>> + Sync);
+pub type Opener<'a> = &'a (dyn Fn() -> StoreResult<Box<dyn Store>> + Sync);
 
 /// Looks at these sessions with as many threads as there are processors, and at the schema.
-pub fn verify(open: Opener<'_>, key: &ChainKey, sessions: &[SessionHead], heads: &[Head]) -> Stored<Report> {
+pub fn verify(open: Opener<'_>, key: &ChainKey, sessions: &[SessionHead], heads: &[Head]) -> StoreResult<Report> {
     let mut report = Report::default();
     let mut store = open()?;
     let (schema, folded) = thread::scope(|scope| {
@@ -121,7 +121,7 @@ pub fn verify(open: Opener<'_>, key: &ChainKey, sessions: &[SessionHead], heads:
 }
 
 /// What belongs to no session, or to no event.
-fn strays(view: &mut dyn View, looked_at: &[SessionHead], seen: Kept) -> Stored<Vec<Problem>> {
+fn strays(view: &mut dyn View, looked_at: &[SessionHead], seen: Kept) -> StoreResult<Vec<Problem>> {
     let lost = view.lost_sessions()?.into_iter();
     let lost = lost.map(|(table, count)| format!("sessions that are gone, with rows in {table} still there: {count}"));
     let mut texts: Vec<(Kind, String)> = lost.map(|text| (Kind::Dropped, text)).collect();
@@ -140,7 +140,7 @@ fn strays(view: &mut dyn View, looked_at: &[SessionHead], seen: Kept) -> Stored<
 }
 
 /// Holds one session against its events, and folds them.
-pub fn fold(view: &mut dyn View, key: &ChainKey, session: &SessionHead, heads: &[Head]) -> Stored<Folded> {
+pub fn fold(view: &mut dyn View, key: &ChainKey, session: &SessionHead, heads: &[Head]) -> StoreResult<Folded> {
     let heads: Vec<&Head> = heads.iter().filter(|head| head.session == session.id).collect();
     let snapshot = view.snapshot(session.key)?;
     let mut walk = chain::Walk::new(key, session, &heads, snapshot.as_ref());
@@ -158,11 +158,11 @@ pub fn fold(view: &mut dyn View, key: &ChainKey, session: &SessionHead, heads: &
 fn each_session<T: Send>(
     open: Opener<'_>,
     sessions: &[SessionHead],
-    work: impl Fn(&mut dyn View, &SessionHead) -> Stored<T> + Sync,
-) -> Stored<Vec<T>> {
+    work: impl Fn(&mut dyn View, &SessionHead) -> StoreResult<T> + Sync,
+) -> StoreResult<Vec<T>> {
     let hands = thread::available_parallelism().map_or(1, usize::from).min(sessions.len()).max(1);
     let next = std::sync::atomic::AtomicUsize::new(0);
-    let one = || -> Stored<Vec<(usize, T)>> {
+    let one = || -> StoreResult<Vec<(usize, T)>> {
         let mut store = open()?;
         let mut view = store.view()?;
         let mut done = Vec::new();
@@ -176,7 +176,7 @@ fn each_session<T: Send>(
     };
     let mut done = thread::scope(|scope| {
         let hands: Vec<_> = (0..hands).map(|_| scope.spawn(one)).collect();
-        let done: Stored<Vec<_>> = hands.into_iter().map(joined).collect();
+        let done: StoreResult<Vec<_>> = hands.into_iter().map(joined).collect();
         done.map(|done| done.into_iter().flatten().collect::<Vec<_>>())
     })?;
     done.sort_by_key(|(index, _)| *index);

@@ -6,11 +6,11 @@ use interlock_core::workflow::load_pinned;
 
 use crate::audit::{Kind, Problem};
 use crate::SessionHead;
-use crate::Stored;
+use crate::StoreResult;
 use crate::View;
 
 /// An event of each session commits to its workflow by hash; each workflow is looked at once.
-pub(super) fn compare(view: &mut dyn View, sessions: &[SessionHead], events: &[u64]) -> Stored<Vec<Problem>> {
+pub(super) fn compare(view: &mut dyn View, sessions: &[SessionHead], events: &[u64]) -> StoreResult<Vec<Problem>> {
     let mut seen = BTreeMap::new();
     let mut problems = Vec::new();
     for (session, seq) in sessions.iter().zip(events) {
@@ -28,7 +28,7 @@ pub(super) fn compare(view: &mut dyn View, sessions: &[SessionHead], events: &[u
     Ok(problems)
 }
 
-fn wrong(view: &mut dyn View, session: &SessionHead) -> Stored<Option<(Kind, &'static str)>> {
+fn wrong(view: &mut dyn View, session: &SessionHead) -> StoreResult<Option<(Kind, &'static str)>> {
     let Some(pinned) = view.workflow(session.workflow_hash)? else {
         return Ok(Some((Kind::Dropped, "it is gone")));
     };

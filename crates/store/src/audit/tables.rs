@@ -6,7 +6,7 @@ use crate::audit::{Kind, Problem};
 use crate::rows::SessionRow;
 use crate::table::{Cell, Fold, Rows, TABLES, Table};
 use crate::SessionHead;
-use crate::Stored;
+use crate::StoreResult;
 use crate::View;
 
 /// More than this nobody reads.
@@ -17,7 +17,7 @@ pub(super) fn compare(
     session: &SessionHead,
     fold: &Fold,
     row: &SessionRow,
-) -> Stored<Vec<Problem>> {
+) -> StoreResult<Vec<Problem>> {
     let mut wrong = session_row(session, row);
     for table in TABLES {
         let none = Rows::new();

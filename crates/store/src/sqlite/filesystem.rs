@@ -4,8 +4,8 @@ use std::path::Path;
 
 use interlock_core::code::Code;
 
-use crate::Fault;
-use crate::Stored;
+use crate::StoreError;
+use crate::StoreResult;
 
 /// File systems on other machines, by the numbers of `statfs`.
 const NETWORK: &[(u64, &str)] = &[
@@ -29,7 +29,7 @@ fn network(kind: u64) -> Option<&'static str> {
 }
 
 /// Refuses a place where two processes could both believe to be alone.
-pub(super) fn check(path: &Path) -> Stored<()> {
+pub(super) fn check(path: &Path) -> StoreResult<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let Ok(found) = rustix::fs::statfs(folder) else { return Ok(()) };
     #[allow(clippy::cast_sign_loss, clippy::unnecessary_cast, reason = "the type differs between systems")]
@@ -37,10 +37,10 @@ pub(super) fn check(path: &Path) -> Stored<()> {
     refuse(path, kind)
 }
 
-fn refuse(path: &Path, kind: u64) -> Stored<()> {
+fn refuse(path: &Path, kind: u64) -> StoreResult<()> {
     let Some(name) = network(kind) else { return Ok(()) };
     let message = format!("{} lies on a network file system ({name}), where SQLite cannot lock safely", path.display());
-    Err(Fault::new(Code::StoreNetwork, message)
+    Err(StoreError::new(Code::StoreNetwork, message)
         .help("put the store on a local disk of the machine that runs Interlock, with --store or INTERLOCK_STORE"))
 }
 

@@ -19,10 +19,10 @@ use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, TransactionBehavior};
 
 use crate::chain::{ChainKey, Seal, Sealed};
-use crate::Fault;
+use crate::StoreError;
 use crate::Identity;
 use crate::Store;
-use crate::Stored;
+use crate::StoreResult;
 use crate::Transaction;
 use crate::View;
 use trouble::trouble;
@@ -51,17 +51,17 @@ impl Sqlite {
     }
 
     /// Opens a store that is there.
-    pub fn open(path: &Path) -> Stored<Self> {
+    pub fn open(path: &Path) -> StoreResult<Self> {
         open::open(path, wait_for_turn::<PATIENCE>)
     }
 
     /// The same, for whoever somebody waits for: it is not waited long for others.
-    pub fn open_briefly(path: &Path) -> Stored<Self> {
+    pub fn open_briefly(path: &Path) -> StoreResult<Self> {
         open::open(path, wait_for_turn::<BRIEF>)
     }
 
     /// Makes a store. What is there already is opened, if it is one.
-    pub fn create(path: &Path, identity: &Identity, at: Timestamp) -> Stored<Self> {
+    pub fn create(path: &Path, identity: &Identity, at: Timestamp) -> StoreResult<Self> {
         open::create(path, identity, at)
     }
 
@@ -70,35 +70,35 @@ impl Sqlite {
     }
 
     /// A consistent copy, while others go on writing.
-    pub fn back_up(&self, to: &Path) -> Stored<()> {
+    pub fn back_up(&self, to: &Path) -> StoreResult<()> {
         open::back_up(&self.connection, to)
     }
 
-    fn transact(&mut self, behavior: TransactionBehavior) -> Stored<Tx<'_>> {
+    fn transact(&mut self, behavior: TransactionBehavior) -> StoreResult<Tx<'_>> {
         let Self { connection, path, texts } = self;
         let tx = connection.transaction_with_behavior(behavior).map_err(|error| trouble(path, &error))?;
         Ok(Tx { tx, path, texts })
     }
 
-    fn trouble(&self, error: &rusqlite::Error) -> Fault {
+    fn trouble(&self, error: &rusqlite::Error) -> StoreError {
         trouble(&self.path, error)
     }
 }
 
 impl Store for Sqlite {
-    fn view(&mut self) -> Stored<Box<dyn View + '_>> {
+    fn view(&mut self) -> StoreResult<Box<dyn View + '_>> {
         self.transact(TransactionBehavior::Deferred).map(|tx| Box::new(tx) as _)
     }
 
-    fn begin(&mut self) -> Stored<Box<dyn Transaction + '_>> {
+    fn begin(&mut self) -> StoreResult<Box<dyn Transaction + '_>> {
         self.transact(TransactionBehavior::Immediate).map(|tx| Box::new(tx) as _)
     }
 
-    fn expect_many(&mut self) -> Stored<()> {
+    fn expect_many(&mut self) -> StoreResult<()> {
         open::expect_many(&self.connection).map_err(|error| self.trouble(&error))
     }
 
-    fn unlock(&mut self, key: &ChainKey) -> Stored<()> {
+    fn unlock(&mut self, key: &ChainKey) -> StoreResult<()> {
         let key = key.clone();
         let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC | FunctionFlags::SQLITE_INNOCUOUS;
         let sealed = move |cx: &rusqlite::functions::Context<'_>| {
@@ -130,7 +130,7 @@ struct Tx<'a> {
 }
 
 impl Tx<'_> {
-    fn trouble(&self, error: &rusqlite::Error) -> Fault {
+    fn trouble(&self, error: &rusqlite::Error) -> StoreError {
         trouble(self.path, error)
     }
 }
@@ -155,7 +155,7 @@ fn unsigned(number: i64) -> u64 {
     u64::try_from(number).unwrap_or(0)
 }
 
-fn corrupt(what: &str) -> Fault {
-    Fault::new(Code::StoreCorrupt, format!("the store is damaged: {what}"))
+fn corrupt(what: &str) -> StoreError {
+    StoreError::new(Code::StoreCorrupt, format!("the store is damaged: {what}"))
         .help("`interlock audit verify` says what is wrong; restore a backup")
 }

@@ -14,9 +14,9 @@ use interlock_system::files;
 use crate::sqlite::{
     APPLICATION_ID, PATIENCE, STATEMENTS, Sqlite, Waits, corrupt, filesystem, guards, trouble, wait_for_turn,
 };
-use crate::Fault;
+use crate::StoreError;
 use crate::Identity;
-use crate::Stored;
+use crate::StoreResult;
 
 /// The version of the schema that this program writes.
 pub(super) const VERSION: i32 = 5;
@@ -36,7 +36,7 @@ const LONG_LOG: i32 = 8_192;
 /// Pages of the file kept in memory by a process that writes for many.
 const CACHE_KIB: i32 = 65_536;
 
-pub(super) fn open(path: &Path, waits: Waits) -> Stored<Sqlite> {
+pub(super) fn open(path: &Path, waits: Waits) -> StoreResult<Sqlite> {
     find(path)?;
     filesystem::check(path)?;
     let mut connection = connect(path, OpenFlags::empty(), waits)?;
@@ -47,7 +47,7 @@ pub(super) fn open(path: &Path, waits: Waits) -> Stored<Sqlite> {
         (APPLICATION_ID, newer) if newer > VERSION => {
             let message = format!("{} was written by a newer Interlock (version {newer})", path.display());
             return Err(
-                Fault::new(Code::StoreNewer, message).help("nothing was changed; use that version, or a newer one")
+                StoreError::new(Code::StoreNewer, message).help("nothing was changed; use that version, or a newer one")
             );
         }
         (APPLICATION_ID, older) if OLDER.iter().any(|(known, _)| *known == older) => {
@@ -55,7 +55,7 @@ pub(super) fn open(path: &Path, waits: Waits) -> Stored<Sqlite> {
         }
         (APPLICATION_ID, other) => return Err(corrupt(&format!("there is no version {other} of a store"))),
         (0, 0) if empty => {
-            return Err(Fault::new(Code::NoStore, format!("{} is empty: it was never finished", path.display()))
+            return Err(StoreError::new(Code::NoStore, format!("{} is empty: it was never finished", path.display()))
                 .help("`interlock init` makes a store of it"));
         }
         (_, _) => {
@@ -67,17 +67,17 @@ pub(super) fn open(path: &Path, waits: Waits) -> Stored<Sqlite> {
 }
 
 /// Looks before SQLite does, which throws the log of an empty file away, and takes one of a few bytes for an empty one.
-fn find(path: &Path) -> Stored<()> {
+fn find(path: &Path) -> StoreResult<()> {
     let place = path.display();
     let found = fs::metadata(path).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => {
-            Fault::new(Code::NoStore, format!("there is no store at {place}")).help("`interlock init` makes one")
+            StoreError::new(Code::NoStore, format!("there is no store at {place}")).help("`interlock init` makes one")
         }
-        _ => Fault::new(Code::StoreUnopened, format!("{place} cannot be opened: {error}"))
+        _ => StoreError::new(Code::StoreUnopened, format!("{place} cannot be opened: {error}"))
             .help("the file and its folder must be readable and writable for this user"),
     })?;
     if found.is_dir() {
-        return Err(Fault::new(Code::StoreUnopened, format!("{place} is a folder, not a store"))
+        return Err(StoreError::new(Code::StoreUnopened, format!("{place} is a folder, not a store"))
             .help("name the file in it with --store"));
     }
     if found.len() >= SMALLEST || beside(path, "-journal").exists() {
@@ -88,15 +88,15 @@ fn find(path: &Path) -> Stored<()> {
     }
     let log = fs::metadata(beside(path, "-wal")).map_or(0, |log| log.len());
     if log > 0 {
-        return Err(Fault::new(Code::StoreCorrupt, format!("{place} is empty, and its log beside it is not"))
+        return Err(StoreError::new(Code::StoreCorrupt, format!("{place} is empty, and its log beside it is not"))
             .help("nothing was changed; restore a backup"));
     }
-    Err(Fault::new(Code::NoStore, format!("{place} is empty: it was never finished"))
+    Err(StoreError::new(Code::NoStore, format!("{place} is empty: it was never finished"))
         .help("`interlock init` makes a store of it"))
 }
 
-fn foreign(message: String) -> Fault {
-    Fault::new(Code::StoreForeign, message).help("nothing was changed; name another with --store")
+fn foreign(message: String) -> StoreError {
+    StoreError::new(Code::StoreForeign, message).help("nothing was changed; name another with --store")
 }
 
 fn beside(path: &Path, ending: &str) -> PathBuf {
@@ -105,7 +105,7 @@ fn beside(path: &Path, ending: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-pub(super) fn create(path: &Path, identity: &Identity, at: Timestamp) -> Stored<Sqlite> {
+pub(super) fn create(path: &Path, identity: &Identity, at: Timestamp) -> StoreResult<Sqlite> {
     let waits: Waits = wait_for_turn::<PATIENCE>;
     filesystem::check(path)?;
     let mut connection = connect(path, OpenFlags::SQLITE_OPEN_CREATE, waits)?;
@@ -119,7 +119,7 @@ pub(super) fn create(path: &Path, identity: &Identity, at: Timestamp) -> Stored<
     Ok(Sqlite::new(connection, path))
 }
 
-fn connect(path: &Path, more: OpenFlags, waits: Waits) -> Stored<Connection> {
+fn connect(path: &Path, more: OpenFlags, waits: Waits) -> StoreResult<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | more;
     let mut connection = Connection::open_with_flags(path, flags).map_err(|error| trouble(path, &error))?;
     let patient = connection.busy_handler(Some(waits));
@@ -247,7 +247,7 @@ pub(super) fn schema(connection: &Connection) -> rusqlite::Result<Vec<(String, S
     objects.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
 }
 
-pub(super) fn back_up(connection: &Connection, to: &Path) -> Stored<()> {
+pub(super) fn back_up(connection: &Connection, to: &Path) -> StoreResult<()> {
     if fs::symlink_metadata(to).is_ok() {
         return Err(taken(to));
     }
@@ -262,13 +262,13 @@ pub(super) fn back_up(connection: &Connection, to: &Path) -> Stored<()> {
 }
 
 /// Copies under another name first: a file with the name of a backup is a whole one.
-fn copy(connection: &Connection, to: &Path, partial: &Path) -> Stored<()> {
+fn copy(connection: &Connection, to: &Path, partial: &Path) -> StoreResult<()> {
     let unwritable = |error: io::Error| match error.kind() {
         io::ErrorKind::AlreadyExists => taken(to),
-        _ => crate::Fault::unwritable(to, &error),
+        _ => crate::StoreError::unwritable(to, &error),
     };
     let Some(name) = partial.to_str() else {
-        return Err(Fault::new(Code::StoreUnopened, format!("{} is not a name in UTF-8", to.display()))
+        return Err(StoreError::new(Code::StoreUnopened, format!("{} is not a name in UTF-8", to.display()))
             .help("name the backup in letters that every program can write"));
     };
     // Reads in one transaction, so writers neither wait for it nor make it start again.
@@ -277,8 +277,8 @@ fn copy(connection: &Connection, to: &Path, partial: &Path) -> Stored<()> {
     files::place(partial, to).map_err(unwritable)
 }
 
-fn taken(to: &Path) -> Fault {
-    Fault::new(Code::BackupExists, format!("{} is there already", to.display()))
+fn taken(to: &Path) -> StoreError {
+    StoreError::new(Code::BackupExists, format!("{} is there already", to.display()))
         .help("name a file that does not exist yet; nothing is overwritten")
 }
 

@@ -22,7 +22,7 @@ use crate::OpenQuestion;
 use crate::Pinned;
 use crate::SessionHead;
 use crate::Snapshot;
-use crate::Stored;
+use crate::StoreResult;
 use crate::View;
 
 const SESSION_COLUMNS: &str =
@@ -31,7 +31,7 @@ const EVENT_COLUMNS: &str = "id, seq, kind, at, decision, data, says, given, pre
 const QUESTION_COLUMNS: &str = "name, grp, part, text, options, asker, stopped, status";
 
 impl View for Tx<'_> {
-    fn identity(&mut self) -> Stored<Identity> {
+    fn identity(&mut self) -> StoreResult<Identity> {
         let row = self.one("SELECT id, operator, spawner, seal FROM store", [], |row| {
             Ok(Identity {
                 id: name(row, 0)?,
@@ -43,27 +43,27 @@ impl View for Tx<'_> {
         row.ok_or_else(|| corrupt("it does not say whose it is"))
     }
 
-    fn version(&mut self) -> Stored<i64> {
+    fn version(&mut self) -> StoreResult<i64> {
         let version = self.one("PRAGMA data_version", [], |row| row.get(0))?;
         version.ok_or_else(|| corrupt("it does not say whether it was written"))
     }
 
-    fn session(&mut self, id: &str) -> Stored<Option<SessionHead>> {
+    fn session(&mut self, id: &str) -> StoreResult<Option<SessionHead>> {
         self.one(&format!("SELECT {SESSION_COLUMNS} FROM sessions WHERE id = ?1"), [id], session)
     }
 
-    fn sessions(&mut self) -> Stored<Vec<SessionHead>> {
+    fn sessions(&mut self) -> StoreResult<Vec<SessionHead>> {
         self.all(&format!("SELECT {SESSION_COLUMNS} FROM sessions ORDER BY key DESC"), [], session)
     }
 
-    fn sessions_under_way(&mut self, most: usize) -> Stored<Vec<SessionHead>> {
+    fn sessions_under_way(&mut self, most: usize) -> StoreResult<Vec<SessionHead>> {
         let most = i64::try_from(most).unwrap_or(i64::MAX);
         let open = "status NOT IN ('completed', 'cancelled')";
         let query = format!("SELECT {SESSION_COLUMNS} FROM sessions WHERE {open} ORDER BY key DESC LIMIT ?1");
         self.all(&query, [most], session)
     }
 
-    fn workflow(&mut self, hash: Digest) -> Stored<Option<Pinned>> {
+    fn workflow(&mut self, hash: Digest) -> StoreResult<Option<Pinned>> {
         let found = self.one("SELECT name, sources FROM workflows WHERE hash = ?1", [hash.to_string()], |row| {
             Ok((name(row, 0)?, text(row, 1)?))
         })?;
@@ -73,7 +73,7 @@ impl View for Tx<'_> {
         Ok(Some(Pinned { name, sources }))
     }
 
-    fn needs_are(&mut self, hash: Digest, needs: &Requirements) -> Stored<bool> {
+    fn needs_are(&mut self, hash: Digest, needs: &Requirements) -> StoreResult<bool> {
         let sql = "SELECT clause, kind, name FROM needs WHERE workflow = ?1 ORDER BY clause, name";
         let found: Vec<(u32, String, Name)> =
             self.all(sql, [hash.to_string()], |row| Ok((row.get(0)?, row.get(1)?, name(row, 2)?)))?;
@@ -83,56 +83,56 @@ impl View for Tx<'_> {
         Ok(found.eq(expected.iter().map(|(clause, kind, name)| (*clause, *kind, name))))
     }
 
-    fn lost_sessions(&mut self) -> Stored<Vec<(&'static str, u64)>> {
+    fn lost_sessions(&mut self) -> StoreResult<Vec<(&'static str, u64)>> {
         let names = table::TABLES.iter().map(|table| table.name).chain(["events", "snapshots"]);
         let count = |name| Ok((name, self.one(&lost(name), [], |row| row.get(0).map(unsigned))?.unwrap_or(0)));
-        let counts: Stored<Vec<_>> = names.map(count).collect();
+        let counts: StoreResult<Vec<_>> = names.map(count).collect();
         Ok(counts?.into_iter().filter(|(_, count)| *count > 0).collect())
     }
 
-    fn kept(&mut self) -> Stored<Kept> {
+    fn kept(&mut self) -> StoreResult<Kept> {
         let sql = "SELECT (SELECT count(*) FROM attachments), (SELECT count(*) FROM prompts)";
         let kept =
             self.one(sql, [], |row| Ok(Kept { attachments: unsigned(row.get(0)?), prompts: unsigned(row.get(1)?) }));
         kept.map(Option::unwrap_or_default)
     }
 
-    fn snapshot(&mut self, session: i64) -> Stored<Option<Snapshot>> {
+    fn snapshot(&mut self, session: i64) -> StoreResult<Option<Snapshot>> {
         self.one("SELECT seq, data, seal FROM snapshots WHERE session = ?1", [session], |row| {
             Ok(Snapshot { seq: unsigned(row.get(0)?), data: text(row, 1)?, seal: seal(row, 2)? })
         })
     }
 
-    fn events(&mut self, session: i64, after: u64, limit: usize) -> Stored<Vec<EventRow>> {
+    fn events(&mut self, session: i64, after: u64, limit: usize) -> StoreResult<Vec<EventRow>> {
         let sql = format!("SELECT {EVENT_COLUMNS} FROM events WHERE session = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3");
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         self.all(&sql, params![session, signed(after), limit], event)
     }
 
-    fn event_of_decision(&mut self, session: i64, decision: u32) -> Stored<Option<EventRow>> {
+    fn event_of_decision(&mut self, session: i64, decision: u32) -> StoreResult<Option<EventRow>> {
         let sql = format!("SELECT {EVENT_COLUMNS} FROM events WHERE session = ?1 AND decision = ?2");
         self.one(&sql, params![session, decision], event)
     }
 
-    fn attachment(&mut self, event: i64) -> Stored<Option<String>> {
+    fn attachment(&mut self, event: i64) -> StoreResult<Option<String>> {
         self.one("SELECT body FROM attachments WHERE event = ?1", [event], |row| row.get(0))
     }
 
-    fn prompt(&mut self, event: i64) -> Stored<Option<String>> {
+    fn prompt(&mut self, event: i64) -> StoreResult<Option<String>> {
         self.one("SELECT body FROM prompts WHERE event = ?1", [event], |row| row.get(0))
     }
 
-    fn opened(&mut self, session: i64, id: AssignmentId) -> Stored<Option<u64>> {
+    fn opened(&mut self, session: i64, id: AssignmentId) -> StoreResult<Option<u64>> {
         let sql = "SELECT opened FROM assignments WHERE session = ?1 AND n = ?2";
         self.one(sql, params![session, id.0], |row| row.get(0).map(unsigned))
     }
 
-    fn question(&mut self, session: i64, id: QuestionId) -> Stored<Option<Question>> {
+    fn question(&mut self, session: i64, id: QuestionId) -> StoreResult<Option<Question>> {
         let sql = format!("SELECT {QUESTION_COLUMNS} FROM questions WHERE session = ?1 AND n = ?2");
         self.one(&sql, params![session, id.0], question)
     }
 
-    fn open_questions(&mut self, session: Option<i64>) -> Stored<Vec<OpenQuestion>> {
+    fn open_questions(&mut self, session: Option<i64>) -> StoreResult<Vec<OpenQuestion>> {
         let sql = "SELECT s.id, q.n, q.grp, q.text, q.options FROM questions q JOIN sessions s ON s.key = q.session
                     WHERE q.status = 'open' AND s.status NOT IN ('completed', 'cancelled') AND (?1 IS NULL OR q.session = ?1)
                     ORDER BY q.session, q.n";
@@ -147,7 +147,7 @@ impl View for Tx<'_> {
         })
     }
 
-    fn chain(&mut self, session: i64, each: &mut dyn FnMut(&Link<'_>)) -> Stored<()> {
+    fn chain(&mut self, session: i64, each: &mut dyn FnMut(&Link<'_>)) -> StoreResult<()> {
         let sql = "SELECT e.seq, e.kind, e.at, e.decision, e.data, e.says, e.given, e.prev, e.hash, a.body, p.body
                      FROM events e LEFT JOIN attachments a ON a.event = e.id LEFT JOIN prompts p ON p.event = e.id
                     WHERE e.session = ?1 ORDER BY e.seq";
@@ -159,7 +159,7 @@ impl View for Tx<'_> {
         Ok(())
     }
 
-    fn table_is(&mut self, table: &'static Table, session: i64, rows: &table::Rows) -> Stored<bool> {
+    fn table_is(&mut self, table: &'static Table, session: i64, rows: &table::Rows) -> StoreResult<bool> {
         let mut statement = self.tx.prepare_cached(&rows_of(table)).map_err(|error| self.trouble(&error))?;
         let mut found = statement.query([session]).map_err(|error| self.trouble(&error))?;
         for (key, values) in rows {
@@ -173,7 +173,7 @@ impl View for Tx<'_> {
         Ok(more.is_none())
     }
 
-    fn table(&mut self, table: &'static Table, session: i64) -> Stored<table::Rows> {
+    fn table(&mut self, table: &'static Table, session: i64) -> StoreResult<table::Rows> {
         let keys = table.key.len();
         let rows = self.all(&rows_of(table), [session], |row| {
             let columns = 0..keys + table.columns.len();
@@ -183,11 +183,11 @@ impl View for Tx<'_> {
         Ok(rows.into_iter().map(|(values, key)| (key, values)).collect())
     }
 
-    fn schema(&mut self) -> Stored<Vec<String>> {
+    fn schema(&mut self) -> StoreResult<Vec<String>> {
         verify::schema(&self.tx).map_err(|error| self.trouble(&error))
     }
 
-    fn attempts(&mut self) -> Stored<Vec<Attempt>> {
+    fn attempts(&mut self) -> StoreResult<Vec<Attempt>> {
         let sql = "SELECT a.at, s.id, a.guard, a.what FROM attempts a LEFT JOIN sessions s ON s.key = a.session ORDER BY a.id";
         self.all(sql, [], |row| {
             Ok(Attempt {
@@ -206,7 +206,7 @@ impl Tx<'_> {
         sql: &str,
         values: impl Params,
         map: impl FnOnce(&rusqlite::Row<'_>) -> rusqlite::Result<T>,
-    ) -> Stored<Option<T>> {
+    ) -> StoreResult<Option<T>> {
         let mut statement = self.tx.prepare_cached(sql).map_err(|error| self.trouble(&error))?;
         statement.query_row(values, map).optional().map_err(|error| self.trouble(&error))
     }
@@ -216,7 +216,7 @@ impl Tx<'_> {
         sql: &str,
         values: impl Params,
         map: impl Fn(&rusqlite::Row<'_>) -> rusqlite::Result<T>,
-    ) -> Stored<Vec<T>> {
+    ) -> StoreResult<Vec<T>> {
         let mut statement = self.tx.prepare_cached(sql).map_err(|error| self.trouble(&error))?;
         let rows = statement.query_map(values, |row| map(row)).map_err(|error| self.trouble(&error))?;
         rows.collect::<rusqlite::Result<_>>().map_err(|error| self.trouble(&error))

@@ -6,15 +6,15 @@ use interlock_core::code::Code;
 use rusqlite::ffi::ErrorCode;
 use rustix::fs::{Access, access};
 
-use crate::Fault;
+use crate::StoreError;
 
-pub(super) fn trouble(path: &Path, error: &rusqlite::Error) -> Fault {
+pub(super) fn trouble(path: &Path, error: &rusqlite::Error) -> StoreError {
     let place = path.display();
     let said = match error {
         rusqlite::Error::SqliteFailure(_, Some(message)) => message.clone(),
         other => other.to_string(),
     };
-    let fault = |code: Code, message: String, help: &str| Fault::new(code, message).help(help);
+    let fault = |code: Code, message: String, help: &str| StoreError::new(code, message).help(help);
     if said.starts_with("interlock: ") {
         let help =
             "the tables may have been edited: `interlock audit verify` says so, `interlock rebuild` puts them right";

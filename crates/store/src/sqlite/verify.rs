@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, params};
 
-use crate::Stored;
+use crate::StoreResult;
 use crate::rows::SessionRow;
 use crate::sqlite::{Tx, open};
 use crate::table::{Fold, How, Record, TABLES};
@@ -36,7 +36,7 @@ fn is_own(name: &str) -> bool {
 }
 
 /// Replaces the rows of sessions. The guards are off only inside this transaction, and on again before it ends.
-pub(super) fn rebuild(tx: &Tx<'_>, sessions: &[(i64, Fold, SessionRow)]) -> Stored<()> {
+pub(super) fn rebuild(tx: &Tx<'_>, sessions: &[(i64, Fold, SessionRow)]) -> StoreResult<()> {
     open::drop_guards(&tx.tx).map_err(|error| tx.trouble(&error))?;
     for (session, fold, row) in sessions {
         tx.replace(*session, fold, row)?;
@@ -45,7 +45,7 @@ pub(super) fn rebuild(tx: &Tx<'_>, sessions: &[(i64, Fold, SessionRow)]) -> Stor
 }
 
 impl Tx<'_> {
-    fn replace(&self, session: i64, fold: &Fold, row: &SessionRow) -> Stored<()> {
+    fn replace(&self, session: i64, fold: &Fold, row: &SessionRow) -> StoreResult<()> {
         for table in TABLES {
             self.run(&format!("DELETE FROM {} WHERE session = ?1", table.name), [session])?;
             for (key, values) in fold.rows(table).into_iter().flatten() {

@@ -18,10 +18,10 @@ use crate::rows::SessionRow;
 use crate::sqlite::{Tx, corrupt, signed, verify};
 use crate::table::{Cell, Fold, How, Record, Resolved, Table, Write};
 use crate::Append;
-use crate::Fault;
+use crate::StoreError;
 use crate::Pinned;
 use crate::Snapshot;
-use crate::Stored;
+use crate::StoreResult;
 use crate::Transaction;
 use crate::View as _;
 
@@ -33,14 +33,14 @@ struct At {
 }
 
 impl Transaction for Tx<'_> {
-    fn pin_workflow(&mut self, digest: Digest, pinned: &Pinned, needs: &Requirements) -> Stored<()> {
+    fn pin_workflow(&mut self, digest: Digest, pinned: &Pinned, needs: &Requirements) -> StoreResult<()> {
         let hash = digest.to_string();
         let known = self.count("SELECT count(*) FROM workflows WHERE hash = ?1", [&hash])?;
         if known > 0 {
             // Somebody may have written them, or left some out, before the workflow was pinned.
             let message = format!("what workflow {hash} needs is not in the store as it was pinned");
             let altered =
-                || Fault::new(Code::PinnedChanged, message).help("nothing is started with it; restore a backup");
+                || StoreError::new(Code::PinnedChanged, message).help("nothing is started with it; restore a backup");
             return if self.needs_are(digest, needs)? { Ok(()) } else { Err(altered()) };
         }
         for (clause, kind, name) in clauses(needs) {
@@ -53,7 +53,7 @@ impl Transaction for Tx<'_> {
         Ok(())
     }
 
-    fn begin_session(&mut self, id: &str, at: Timestamp) -> Stored<i64> {
+    fn begin_session(&mut self, id: &str, at: Timestamp) -> StoreResult<i64> {
         let head = crate::chain::BEGINNING;
         self.run(
             "INSERT INTO sessions (id, title, workflow, workflow_hash, status, started_at, updated_at, lapsed, seq, head)
@@ -63,7 +63,7 @@ impl Transaction for Tx<'_> {
         Ok(self.tx.last_insert_rowid())
     }
 
-    fn append(&mut self, append: &Append) -> Stored<()> {
+    fn append(&mut self, append: &Append) -> StoreResult<()> {
         let at = At { session: append.session, seq: signed(append.seq) };
         let written = self.run(
             "INSERT OR FAIL INTO events (session, seq, kind, at, decision, data, says, given, prev, hash)
@@ -98,47 +98,47 @@ impl Transaction for Tx<'_> {
         self.session_row(at, &append.rows.session)
     }
 
-    fn put_snapshot(&mut self, session: i64, snapshot: &Snapshot) -> Stored<()> {
+    fn put_snapshot(&mut self, session: i64, snapshot: &Snapshot) -> StoreResult<()> {
         let row = params![session, signed(snapshot.seq), snapshot.data, snapshot.seal.as_bytes()];
         self.run("INSERT OR REPLACE INTO snapshots (session, seq, data, seal) VALUES (?1, ?2, ?3, ?4)", row)?;
         Ok(())
     }
 
-    fn rebuild(&mut self, sessions: &[(i64, Fold, SessionRow)]) -> Stored<()> {
+    fn rebuild(&mut self, sessions: &[(i64, Fold, SessionRow)]) -> StoreResult<()> {
         verify::rebuild(self, sessions)
     }
 
-    fn mark(&mut self) -> Stored<()> {
+    fn mark(&mut self) -> StoreResult<()> {
         self.run("SAVEPOINT one", []).map(drop)
     }
 
-    fn keep(&mut self) -> Stored<()> {
+    fn keep(&mut self) -> StoreResult<()> {
         self.run("RELEASE one", []).map(drop)
     }
 
-    fn undo(&mut self) -> Stored<()> {
+    fn undo(&mut self) -> StoreResult<()> {
         self.run("ROLLBACK TO one", [])?;
         self.run("RELEASE one", []).map(drop)
     }
 
-    fn commit(self: Box<Self>) -> Stored<()> {
+    fn commit(self: Box<Self>) -> StoreResult<()> {
         let Self { tx, path, .. } = *self;
         tx.commit().map_err(|error| super::trouble(path, &error))
     }
 }
 
 impl Tx<'_> {
-    pub(super) fn run(&self, sql: &str, values: impl Params) -> Stored<usize> {
+    pub(super) fn run(&self, sql: &str, values: impl Params) -> StoreResult<usize> {
         let mut statement = self.tx.prepare_cached(sql).map_err(|error| self.trouble(&error))?;
         statement.execute(values).map_err(|error| self.trouble(&error))
     }
 
-    fn count(&self, sql: &str, values: impl Params) -> Stored<i64> {
+    fn count(&self, sql: &str, values: impl Params) -> StoreResult<i64> {
         let mut statement = self.tx.prepare_cached(sql).map_err(|error| self.trouble(&error))?;
         statement.query_row(values, |row| row.get(0)).map_err(|error| self.trouble(&error))
     }
 
-    fn session_row(&self, at: At, row: &SessionRow) -> Stored<()> {
+    fn session_row(&self, at: At, row: &SessionRow) -> StoreResult<()> {
         let SessionRow { status, workflow, workflow_hash, title, lapses, .. } = row;
         let sql =
             "UPDATE OR FAIL sessions SET status = :status, title = :title, workflow = :workflow, workflow_hash = :hash,
@@ -152,7 +152,7 @@ impl Tx<'_> {
         self.run(sql, values).map(drop)
     }
 
-    fn write(&self, session: i64, write: &Write) -> Stored<()> {
+    fn write(&self, session: i64, write: &Write) -> StoreResult<()> {
         match write {
             Write::Row(record) => self.record(session, record),
             Write::Resolved(Resolved { group, part, role, by, seq }) => {
@@ -163,7 +163,7 @@ impl Tx<'_> {
         }
     }
 
-    pub(super) fn record(&self, session: i64, record: &Record) -> Stored<()> {
+    pub(super) fn record(&self, session: i64, record: &Record) -> StoreResult<()> {
         let written = match record.how {
             How::Insert => 0,
             How::Update | How::Either => self.bound(Verb::Update, session, record)?,
@@ -175,7 +175,7 @@ impl Tx<'_> {
     }
 
     /// Runs a statement whose values are the session, the key and the columns that are set, in this order.
-    fn bound(&self, verb: Verb, session: i64, record: &Record) -> Stored<usize> {
+    fn bound(&self, verb: Verb, session: i64, record: &Record) -> StoreResult<usize> {
         let sql = self.texts.borrow_mut().of(verb, record);
         let mut statement = self.tx.prepare_cached(&sql).map_err(|error| self.trouble(&error))?;
         let values = record.key.iter().chain(record.set.iter().map(|(_, value)| value));
