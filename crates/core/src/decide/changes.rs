@@ -1,5 +1,7 @@
 //! The observed diff: required before work goes on, and stated when the session completes.
 
+use std::borrow::Cow;
+
 use crate::code::Code;
 use crate::command::Allow;
 use crate::decide::draft::Draft;
@@ -247,6 +249,17 @@ impl Draft<'_> {
         }
         let kept: Vec<Group> = self.cx.state.groups.iter().filter_map(|group| self.kept_group(group)).collect();
         self.because.extend(changes_statement(&kept).into_iter().map(Name::from));
+    }
+
+    /// The group with the diff of this report: a plan's flags count by the files that it shows.
+    pub(crate) fn as_observed<'g>(&self, group: &'g Group) -> Cow<'g, Group> {
+        match self.observed.filter(|_| self.about.as_ref() == Some(&group.id)) {
+            Some(observed) if !observed.outside.is_empty() => {
+                let diff = Some(GroupDiff::after(group.diff.as_ref(), observed, None));
+                Cow::Owned(Group { diff, ..group.clone() })
+            }
+            Some(_) | None => Cow::Borrowed(group),
+        }
     }
 
     /// A group as this decision leaves it, unless it was deferred or cancelled.

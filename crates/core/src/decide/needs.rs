@@ -216,7 +216,8 @@ impl Draft<'_> {
             let name = &workflow.pass(*ix).name;
             self.has_passed(group, name) || self.has_excuse(group, Some(name))
         };
-        let missing = needs_of(&self.cx, group).filter(|(_, need)| !need.options.iter().any(has));
+        let judged = self.as_observed(group);
+        let missing = needs_of(&self.cx, &judged).filter(|(_, need)| !need.options.iter().any(has));
         missing.map(|(_, need)| need.options.iter().map(name).collect::<Vec<_>>().join(" or ")).collect()
     }
 

@@ -119,15 +119,15 @@ fn observed(dice: &mut Dice, group: Option<&Group>, is_author: bool) -> Option<A
             instructions: false,
         }],
     };
-    // What a plan calls research may bring code all the same.
-    let is_research = group.is_some_and(|group| group.flags.get("kind").is_some_and(|kind| kind == "research"));
-    let outside =
-        if is_research && !files.is_empty() && dice.one_in(2) { vec![Name::new("src/a.rs")] } else { Vec::new() };
     let fresh = Name::from(format!("tree{}", if files.is_empty() { 0 } else { dice.roll(4) + 1 }));
     // Authors that go back to a tree that failed are what the law on failed trees is about.
     let failed = group.map_or(&[][..], |group| group.failed_trees.as_slice());
     let back = dice.pick(failed).filter(|(_, tree)| dice.one_in(3) && tree != "tree0" && !files.is_empty());
     let tree = back.map_or(fresh, |(_, tree)| tree.clone());
+    // What a plan calls research may bring code all the same. The same tree always has the same files.
+    let is_research = group.is_some_and(|group| group.flags.get("kind").is_some_and(|kind| kind == "research"));
+    let outside =
+        if is_research && (tree == "tree1" || tree == "tree2") { vec![Name::new("src/a.rs")] } else { Vec::new() };
     let (base, commit) = (Name::new("base"), tree.clone());
     Some(Arc::new(ObservedChanges {
         base,

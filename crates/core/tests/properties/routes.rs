@@ -85,8 +85,7 @@ fn describe(workflow: &Workflow, state: &State, held: &Assignment, report: &Repo
     let mut given: BTreeMap<Name, Name> = BTreeMap::new();
     given.extend(state.session.iter().flat_map(|session| session.settings.clone()));
     // A group whose diff goes beyond what its kind lets it change is treated as one of the default kind.
-    let beyond = |group: &Group| group.diff.as_ref().is_some_and(|diff| !diff.outside.is_empty());
-    let counts = |group: &Group, flag: &Name| flag != "kind" || !beyond(group);
+    let counts = |group: &Group, flag: &Name| flag != "kind" || !goes_beyond(workflow, group);
     let flags = group.iter().flat_map(|group| group.flags.clone().into_iter().filter(|(flag, _)| counts(group, flag)));
     given.extend(flags);
     for (index, guard) in workflow.guards.iter().enumerate().filter(|(_, guard)| guard.source == GuardSource::Fact) {
@@ -139,6 +138,12 @@ fn describe(workflow: &Workflow, state: &State, held: &Assignment, report: &Repo
         scope: Some(if group.is_some() { Scope::Group } else { Scope::Session }),
         undeclared_roles: false,
     }
+}
+
+/// The diff has files that the plan's flags do not let the group change.
+fn goes_beyond(workflow: &Workflow, group: &Group) -> bool {
+    let limited = workflow.limits_of(group).next().is_some();
+    limited && group.diff.as_ref().is_some_and(|diff| !diff.outside.is_empty())
 }
 
 fn waiting(lane: &Lane, held: &Assignment) -> Name {
