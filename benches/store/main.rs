@@ -9,8 +9,8 @@ mod world;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use interlock_store::audit;
 use interlock_store::Store;
+use interlock_store::audit;
 use interlock_store::sqlite::Sqlite;
 
 use world::{Ready, World};

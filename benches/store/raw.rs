@@ -3,12 +3,12 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use interlock_core::event::Event;
+use interlock_core::state::State;
 use interlock_store::chain::{BEGINNING, Seal, Sealed, given};
 use interlock_store::rows::{Rows, rows};
 use interlock_store::sqlite::Sqlite;
 use interlock_store::{Append, Store};
-use interlock_core::event::Event;
-use interlock_core::state::State;
 
 use crate::world::{World, key};
 

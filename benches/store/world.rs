@@ -8,14 +8,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use interlock_engine::{Done, Engine, Given, Order, Task};
-use interlock_store::keys::{Keyring, Secret};
-use interlock_store::chain::ChainKey;
-use interlock_store::sqlite::Sqlite;
-use interlock_store::{Pinned, Store};
 use interlock_core::handoff;
 use interlock_core::id::{AssignmentId, Digest, Name, Timestamp};
 use interlock_core::workflow::{Workflow, builtin, load};
+use interlock_engine::{Done, Engine, Given, Order, Task};
+use interlock_store::chain::ChainKey;
+use interlock_store::keys::{Keyring, Secret};
+use interlock_store::sqlite::Sqlite;
+use interlock_store::{Pinned, Store};
 
 /// Groups of a usual session.
 const AT_ONCE: usize = 4;

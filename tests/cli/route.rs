@@ -161,7 +161,9 @@ fn nothing_passes_over_what_is_said_to_be_open() {
     // A manager that accepts in the reviewer's place settles what is open, and that is said.
     let run = route("delivery-team", "project_manager", "GROUP_ACCEPTED", &["--fact", "loop.review.open=2"]);
     assert_eq!(run.json()["action"], "merge", "{run}");
-    assert!(run.json()["warnings"][0]["message"].as_str().is_some_and(|text| text.contains("2 findings open")));
+    assert!(
+        run.json()["warnings"][0]["message"].as_str().is_some_and(|text| text.contains("2 blocking findings open"))
+    );
 }
 
 #[test]

@@ -5,11 +5,11 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
+use interlock_core::handoff;
+use interlock_core::id::{AssignmentId, Digest, Name};
 use interlock_engine::{Engine, Given, Order, Task};
 use interlock_store::keys::Keyring;
 use interlock_store::sqlite::Sqlite;
-use interlock_core::handoff;
-use interlock_core::id::{AssignmentId, Digest, Name};
 use rusqlite::Connection;
 use serde_json::json;
 

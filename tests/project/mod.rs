@@ -8,9 +8,9 @@ use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use interlock_store::Store;
 use interlock_store::audit;
 use interlock_store::keys::Keyring;
-use interlock_store::Store;
 use interlock_store::sqlite::Sqlite;
 use serde_json::{Value as Json, json};
 

@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use std::sync::{Arc, Barrier};
 use std::thread;
 
-use interlock_store::audit;
+use interlock_core::id::{AssignmentId, Name, Timestamp};
+use interlock_core::workflow::{Workflow, load_builtin};
 use interlock_engine::{Desk, Done, Engine, Error, Order, Task};
+use interlock_store::audit;
 use interlock_store::keys::Keyring;
 use interlock_store::sqlite::Sqlite;
 use interlock_store::{Pinned, Store};
-use interlock_core::id::{AssignmentId, Name, Timestamp};
-use interlock_core::workflow::{Workflow, load_builtin};
 
 /// Enough for two commits under way at once.
 const CALLERS: usize = 64;

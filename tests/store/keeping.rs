@@ -1,9 +1,9 @@
 //! What is kept, and that all of it is kept or nothing.
 
-use interlock_store::chain::BEGINNING;
-use interlock_store::{Snapshot, View};
 use interlock_core::id::{AssignmentId, Timestamp};
 use interlock_core::workflow::Workflow;
+use interlock_store::chain::BEGINNING;
+use interlock_store::{Snapshot, View};
 
 use crate::driver::Driver;
 use crate::{Backend, KEY, Written, builtin, name};

@@ -2,9 +2,9 @@
 
 use std::sync::Mutex;
 
+use interlock_core::workflow::{Workflow, load};
 use interlock_store::audit;
 use interlock_store::{SessionHead, Store};
-use interlock_core::workflow::{Workflow, load};
 
 use crate::driver::{Dice, Driver};
 use crate::{Backend, KEY, Written, builtin};

@@ -8,13 +8,13 @@ mod keeping;
 mod laws;
 mod sqlite;
 
-use interlock_store::chain::{BEGINNING, ChainKey, Seal, Sealed, given};
-use interlock_store::rows::rows;
-use interlock_store::{Append, Pinned, Store, StoreResult, Transaction};
 use interlock_core::event::Event;
 use interlock_core::id::{Name, Timestamp};
 use interlock_core::state::State;
 use interlock_core::workflow::{Workflow, load};
+use interlock_store::chain::{BEGINNING, ChainKey, Seal, Sealed, given};
+use interlock_store::rows::rows;
+use interlock_store::{Append, Pinned, Store, StoreResult, Transaction};
 
 /// The key that all stores of the suite have.
 const KEY: ChainKey = ChainKey::new([7; 32]);

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
+use interlock_core::id::{Digest, Timestamp};
 use interlock_store::sqlite::Sqlite;
 use interlock_store::{Identity, Store};
-use interlock_core::id::{Digest, Timestamp};
 
 use crate::{Backend, KEY, keeping, laws, name};
 

@@ -5,11 +5,11 @@ use interlock_core::workflow::Workflow;
 use serde_json::{Map, Value, json};
 
 use crate::failure::Ending;
-use interlock_engine::Done;
 use crate::failure::Exit;
 use crate::output::Output;
-use interlock_system::text::{HEADING, NAME, Text};
+use interlock_engine::Done;
 use interlock_system::sanitise;
+use interlock_system::text::{HEADING, NAME, Text};
 
 /// The fields that every decision has, as scripts read them.
 pub fn json(decision: &Decision) -> Map<String, Value> {

@@ -6,10 +6,10 @@ use interlock_core::event::{Cause, Event};
 use interlock_core::workflow::Workflow;
 use serde_json::{Map, Value as Json, json};
 
-use interlock_system::clock::rfc3339;
 use crate::narrative::{Narrator, consequence, further_problems};
-use interlock_system::text::{HEADING, NAME, Text, wrap};
+use interlock_system::clock::rfc3339;
 use interlock_system::sanitise;
+use interlock_system::text::{HEADING, NAME, Text, wrap};
 
 const WIDTH: usize = 80;
 const LABEL: usize = 12;

@@ -11,11 +11,11 @@ use interlock_core::problem::{Place, Problem, ProblemGroup, group_problems};
 use interlock_core::rejection::Rejection;
 use serde_json::{Value as Json, json};
 
-use interlock_engine::Error;
 use crate::output::{Output, complain};
-use interlock_system::text::Text;
 use crate::report;
+use interlock_engine::Error;
 use interlock_store::StoreError;
+use interlock_system::text::Text;
 
 /// The exit codes that scripts rely on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -8,8 +8,8 @@ use interlock_core::id::Name;
 use interlock_core::naming;
 use interlock_core::watch::Via;
 
-use interlock_engine::Engine;
 use crate::failure::{Exit, Failure};
+use interlock_engine::Engine;
 use interlock_store::keys::Keyring;
 use interlock_store::sqlite::Sqlite;
 use interlock_store::{StoreError, StoreResult};

@@ -8,8 +8,8 @@ use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use interlock_core::problem::{Place, Problem, ProblemGroup, Severity, group_problems};
 
 use crate::failure::Sources;
-use interlock_system::text::{GUTTER, HEADING, Text, columns};
 use interlock_system::sanitise;
+use interlock_system::text::{GUTTER, HEADING, Text, columns};
 
 /// A longer line is cut: agents write megabytes without a line break.
 const LONGEST_LINE: usize = 400;

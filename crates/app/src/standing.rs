@@ -10,12 +10,12 @@ use interlock_core::state::{
 use interlock_core::workflow::{Measure, Workflow};
 use serde_json::{Map, Value as Json, json};
 
-use interlock_prompt::QuestionBrief;
-use interlock_engine::{Engine, Error, Live};
 use crate::gate_commands;
-use interlock_system::text::{HEADING, NAME, Text};
-use interlock_system::sanitise;
+use interlock_engine::{Engine, Error, Live};
+use interlock_prompt::QuestionBrief;
 use interlock_store::rows::holder;
+use interlock_system::sanitise;
+use interlock_system::text::{HEADING, NAME, Text};
 
 /// What the file of the workflow says today, if there is one.
 pub struct Pinned {
@@ -32,13 +32,7 @@ impl Pinned {
     }
 }
 
-pub fn session(
-    live: &Live,
-    workflow: &Workflow,
-    pinned: &Pinned,
-    briefs: &Briefs,
-    feature_directory: &str,
-) -> Json {
+pub fn session(live: &Live, workflow: &Workflow, pinned: &Pinned, briefs: &Briefs, feature_directory: &str) -> Json {
     let state = &live.state;
     let session = state.session.as_ref();
     let groups: Vec<Json> = state.groups.iter().map(|group| group_json(group, state, workflow)).collect();
@@ -229,7 +223,10 @@ pub fn gates(live: &Live, workflow: &Workflow, feature_directory: &str) -> Vec<J
 /// The commands of a waiting gate run.
 fn gate_commands(run: &Awaited, live: &Live, workflow: &Workflow, feature_directory: &str) -> Vec<Vec<Name>> {
     let session = gate_commands::GateSession { id: &live.id, feature_directory };
-    gate_commands::commands_of_run(run, &live.state, workflow, session).into_iter().map(|command| command.command).collect()
+    gate_commands::commands_of_run(run, &live.state, workflow, session)
+        .into_iter()
+        .map(|command| command.command)
+        .collect()
 }
 
 pub fn text(live: &Live, workflow: &Workflow, pinned: &Pinned, briefs: &Briefs) -> Text {

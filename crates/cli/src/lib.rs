@@ -11,15 +11,17 @@ use std::process::ExitCode;
 
 use interlock_core::code::Code;
 
-use interlock_app::fault;
 use interlock_app::failure::{Exit, Failure};
+use interlock_app::fault;
 
 /// The program.
 pub fn main() -> ExitCode {
     let mut words = std::env::args_os().skip(1);
     match words.next() {
         Some(word) if word == interlock_system::process::KEEPER => return interlock_system::process::keep(words),
-        Some(word) if word == interlock_agents::play::WORD => return interlock_agents::play::main(&words.collect::<Vec<_>>()),
+        Some(word) if word == interlock_agents::play::WORD => {
+            return interlock_agents::play::main(&words.collect::<Vec<_>>());
+        }
         _ => {}
     }
     let arguments: Vec<_> = std::env::args_os().collect();

@@ -171,9 +171,9 @@ fn what_holds_everywhere_is_said_once() {
 #[test]
 fn the_tables_say_limits_stand_ins_and_completion() {
     let graph = built_in("delivery-team");
-    let loops = "Loops go one rung up at";
-    assert!(has_row(&graph, loops, "review", "passage 5, or 2 without fewer blocking findings"));
-    assert!(has_row(&graph, loops, "merging", "passage 4"));
+    let loops = "Loops escalate at";
+    assert!(has_row(&graph, loops, "review", "iteration 5, or 2 without fewer blocking findings"));
+    assert!(has_row(&graph, loops, "merging", "iteration 4"));
     assert!(rows(&graph, loops).iter().all(|(name, _)| name != "settled"), "nobody wrote it, nobody can change it");
     assert!(has_row(&graph, "Stands in", "tech_lead", "for qa_expert, when testing: minimal or disabled"));
     let completes = "A group completes with";

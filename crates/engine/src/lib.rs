@@ -29,10 +29,10 @@ use interlock_core::workflow::Workflow;
 use serde_json::Value as Json;
 
 use interlock_prompt::{Dossier, DossierScope, QuestionBrief, QuestionSources, Said};
-use interlock_system::clock;
-use interlock_store::keys::{Keyring, Kind, Secret};
 use interlock_store::chain::ChainKey;
-use interlock_store::{Behind, StoreError, Identity, Store, StoreResult, Told, Transaction};
+use interlock_store::keys::{Keyring, Kind, Secret};
+use interlock_store::{Behind, Identity, Store, StoreError, StoreResult, Told, Transaction};
+use interlock_system::clock;
 
 pub use desk::{Caller, Desk};
 pub use error::Error;

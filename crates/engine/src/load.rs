@@ -11,11 +11,11 @@ use interlock_core::rejection::Rejection;
 use interlock_core::state::{Assignment, State};
 use interlock_core::workflow::{Workflow, load_pinned};
 
-use crate::prompt::{Origin, Planned};
 use crate::Result;
 use crate::Work;
+use crate::prompt::{Origin, Planned};
 use interlock_store::chain::{BEGINNING, ChainKey, Seal, Sealed};
-use interlock_store::{EventRow, StoreError, SessionHead, Snapshot, StoreResult, View};
+use interlock_store::{EventRow, SessionHead, Snapshot, StoreError, StoreResult, View};
 
 /// Events read at a time.
 pub(super) const BATCH: usize = 1024;

@@ -11,8 +11,8 @@ use interlock_core::observed::ObservedChanges;
 use interlock_core::problem::Problem;
 use interlock_core::workflow::Workflow;
 
-use interlock_store::keys::Secret;
 use interlock_store::Pinned;
+use interlock_store::keys::Secret;
 
 /// Something to be done to a session.
 #[derive(Clone, Debug)]

@@ -10,13 +10,13 @@ use interlock_core::watch::Via;
 use interlock_core::workflow::{Role, Workflow};
 use serde_json::Value as Json;
 
-use interlock_prompt::{
-    Brief, Dossier, DossierScope, LoggedRecord, LostAttempt, Prompt, ReturnChannel, Said, output_place,
-};
 use crate::artifacts::locate_artifacts;
 use crate::load::{broken, unsealed};
 use crate::{Result, Work};
 use interlock_prompt::outputs;
+use interlock_prompt::{
+    Brief, Dossier, DossierScope, LoggedRecord, LostAttempt, Prompt, ReturnChannel, Said, output_place,
+};
 use interlock_store::chain::ChainKey;
 use interlock_store::{EventRow, View, chain};
 

@@ -7,13 +7,13 @@ use interlock_core::id::{AssignmentId, DecisionId, Name};
 use interlock_core::state::State;
 use serde::Serialize;
 
-use crate::load::unsealed;
 use crate::Claimed;
 use crate::Done;
 use crate::Error;
 use crate::Order;
 use crate::Result;
 use crate::Work;
+use crate::load::unsealed;
 use interlock_store::Append;
 use interlock_store::chain::{self, Sealed};
 use interlock_store::rows;

@@ -7,12 +7,12 @@ use interlock_core::naming::check_person_in;
 use interlock_core::problem::group_problems;
 use interlock_core::rejection::Rejection;
 
-use interlock_system::clock;
-use crate::record::With;
 use crate::Order;
 use crate::Result;
 use crate::Task;
 use crate::Work;
+use crate::record::With;
+use interlock_system::clock;
 
 /// A handoff can have thousands of problems, and they quote it. The log keeps this many, each up to this length.
 const MOST_PROBLEMS: usize = 40;

@@ -16,18 +16,18 @@ use interlock_core::watch::Via;
 use interlock_core::workflow::Workflow;
 use serde_json::Value as Json;
 
-use interlock_prompt::Prompt;
-use interlock_system::clock;
-use crate::order::Given;
-use crate::record::With;
 use crate::Claimed;
 use crate::Done;
 use crate::Order;
 use crate::Result;
 use crate::Work;
+use crate::order::Given;
 use crate::prompt;
-use interlock_store::keys::Secret;
+use crate::record::With;
+use interlock_prompt::Prompt;
 use interlock_store::Pinned;
+use interlock_store::keys::Secret;
+use interlock_system::clock;
 
 impl Work<'_> {
     pub(super) fn start(

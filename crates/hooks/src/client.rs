@@ -2,10 +2,10 @@
 
 use serde_json::Value as Json;
 
-use crate::happening::{Agent, Happening, Scene, Verdict};
 use crate::claude;
 use crate::codex;
 use crate::gemini;
+use crate::happening::{Agent, Happening, Scene, Verdict};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Client {

@@ -11,15 +11,15 @@ use interlock_core::handoff;
 use interlock_core::id::{Digest, Name};
 use interlock_core::rejection::Rejection;
 
-use interlock_engine::{Done, Error, Given, Order, Task};
-use interlock_app::failure::Failure;
-use interlock_prompt::handin;
 use crate::happening::{Agent, End, Verdict};
 use crate::judge::{Finding, Judge};
 use crate::memory::Held;
 use crate::spawn::role_name;
-use interlock_store::keys::Secret;
+use interlock_app::failure::Failure;
+use interlock_engine::{Done, Error, Given, Order, Task};
+use interlock_prompt::handin;
 use interlock_prompt::outputs::Remains;
+use interlock_store::keys::Secret;
 
 /// How often a handoff goes back before the attempt counts as lost.
 const SENT_BACK: u32 = 3;

@@ -12,16 +12,16 @@ use interlock_core::id::Name;
 use interlock_core::watch::{Sighting, Via};
 use interlock_core::workflow::Workflow;
 
-use interlock_app::place::Place;
-use interlock_app::place::workspaces;
-use interlock_engine::{Engine, Live, Order, Task};
-use interlock_app::failure::{Exit, Failure};
-use interlock_runner::gates::GateFiles;
 use crate::client::Client;
 use crate::ground::{Ground, secrets};
 use crate::happening::{Agent, Happening, Scene, Verdict};
 use crate::memory::{self, Memory};
 use crate::steps;
+use interlock_app::failure::{Exit, Failure};
+use interlock_app::place::Place;
+use interlock_app::place::workspaces;
+use interlock_engine::{Engine, Live, Order, Task};
+use interlock_runner::gates::GateFiles;
 use interlock_runner::scope::{ProtectedPaths, files_in_project};
 
 /// More sessions than these no conversation can have to do with.

@@ -30,12 +30,12 @@ use interlock_core::code::Code;
 use interlock_core::id::Digest;
 use serde_json::Value as Json;
 
-use interlock_app::place::Place;
-use interlock_app::failure::Failure;
-use interlock_system::process;
 use globs::fitting;
 use ground::{resolved, secrets};
 use happening::{End, Happening};
+use interlock_app::failure::Failure;
+use interlock_app::place::Place;
+use interlock_system::process;
 use judge::Judge;
 
 pub use client::{Client, Reply};

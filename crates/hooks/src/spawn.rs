@@ -4,13 +4,13 @@ use interlock_core::code::Code;
 use interlock_core::id::{AssignmentId, Name};
 use interlock_core::state::Assignment;
 
-use interlock_prompt as brief;
-use interlock_engine::{Error, Order, Task};
-use interlock_app::failure::{Exit, Failure};
-use interlock_prompt::handin;
 use crate::happening::{Agent, Spawn, Verdict};
 use crate::judge::{Finding, Judge};
 use crate::memory::Held;
+use interlock_app::failure::{Exit, Failure};
+use interlock_engine::{Error, Order, Task};
+use interlock_prompt as brief;
+use interlock_prompt::handin;
 
 impl Judge {
     pub(super) fn spawns(&mut self, spawn: &Spawn) -> Result<Finding, Failure> {

@@ -3,8 +3,8 @@
 use interlock_core::code::Code;
 use interlock_core::watch::Via;
 
-use interlock_app::failure::Failure;
 use crate::judge::{Course, Finding, Judge};
+use interlock_app::failure::Failure;
 
 /// How often a conversation is held back with nothing decided in between. A model that does not move is let go: the work
 /// stays open in the store, and a loop helps nobody.

@@ -4,9 +4,9 @@ use interlock_core::observed::ChangedFile;
 use interlock_core::state::{End, Group, Progress};
 use interlock_core::workflow::Task;
 
-use crate::piece::{Piece, Section};
 use crate::Brief;
 use crate::data;
+use crate::piece::{Piece, Section};
 
 impl Brief<'_> {
     /// Points out an empty diff, and tests that existed before and were modified or deleted.

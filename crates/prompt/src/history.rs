@@ -8,11 +8,11 @@ use interlock_core::id::Name;
 use interlock_core::state::{Group, RecordKey};
 use interlock_core::workflow::{Task, Writes};
 
+use crate::Brief;
+use crate::data;
 use crate::dossier::{DossierEntry, EntryContent, needs_decision};
 use crate::entry::{EntryText, claimed_files};
 use crate::piece::{Part, Piece, Section};
-use crate::Brief;
-use crate::data;
 
 /// The heading of superseded reports.
 const EARLIER_REPORTS: &str = "Earlier reports of the same roles, newest first";

@@ -3,11 +3,11 @@
 use interlock_core::id::Name;
 use serde_json::Value as Json;
 
-use crate::piece::{Piece, Section};
 use crate::Brief;
 use crate::data;
 use crate::entry;
 use crate::outputs;
+use crate::piece::{Piece, Section};
 
 /// Characters shown of the end of what a lost attempt printed.
 const MOST_OUTPUT: usize = 2_000;

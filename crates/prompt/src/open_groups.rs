@@ -10,11 +10,11 @@ use interlock_core::state::{Group, Progress, RecordKey};
 use interlock_core::workflow::Task;
 use serde_json::Value as Json;
 
+use crate::Brief;
+use crate::data;
 use crate::dossier::{DossierEntry, needs_decision};
 use crate::entry::{at, first_characters};
 use crate::piece::{Piece, Section};
-use crate::Brief;
-use crate::data;
 
 pub(super) const FACTS_HEADING: &str = "Groups to decide about";
 /// Characters of one fact. The report below has all of it.

@@ -7,11 +7,11 @@ use interlock_core::state::{FindingStatus, Group, Lane, Question, State};
 use interlock_core::workflow::Workflow;
 use serde_json::{Value as Json, json};
 
+use crate::Said;
+use crate::data;
 use crate::dossier::needs_decision;
 use crate::dossier::{Dossier, DossierEntry, EntryContent};
 use crate::record::{evidence_lines, finding_head, finding_response, group_summary};
-use crate::Said;
-use crate::data;
 use interlock_system::text::{MARK, Text, counted};
 
 /// Records of groups shown, the latest ones.

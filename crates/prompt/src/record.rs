@@ -8,12 +8,12 @@ use interlock_core::state::{Counter, End, Finding, FindingStatus, Group, Progres
 use interlock_core::workflow::{Loop, Measure, Task, Workflow};
 use serde_json::Value as Json;
 
-use crate::entry::first_characters;
-use crate::piece::{Part, Piece, Section};
 use crate::Brief;
 use crate::data;
-use interlock_system::text::counted;
+use crate::entry::first_characters;
 use crate::notices;
+use crate::piece::{Part, Piece, Section};
+use interlock_system::text::counted;
 
 /// What is shown of the words to one finding, so that it cannot hide the others.
 const DESCRIPTION: usize = 1_500;
@@ -299,9 +299,8 @@ pub(super) fn group_summary(group: &Group, workflow: Option<&Workflow>) -> Vec<S
         lines.push(format!("passed: {}{by}", passed.join(", ")));
     }
     lines.extend(notices::serious_findings(group).map(|notice| data::line(&notice)));
-    lines.extend(
-        workflow.and_then(|workflow| notices::check_notice(group, workflow)).map(|notice| data::line(&notice)),
-    );
+    lines
+        .extend(workflow.and_then(|workflow| notices::check_notice(group, workflow)).map(|notice| data::line(&notice)));
     let stated = group.stated_failures.iter();
     lines.extend(stated.map(|one| format!("failing tests reported by {}", data::line(&one.to_string()))));
     lines.extend(group.notes.iter().map(|note| format!("note: {}", data::line(note))));

@@ -10,10 +10,10 @@ use interlock_core::workflow::{GuardSource, Measure, Role, Task, Workflow};
 use serde::Serialize;
 use serde_json::{Map, Value as Json, json};
 
-use crate::open_groups::FACTS_HEADING;
 use crate::Brief;
 use crate::ReturnChannel;
 use crate::data;
+use crate::open_groups::FACTS_HEADING;
 
 /// Fields that the skeleton has where they are needed.
 const IN_SKELETON: &[&str] = &["summary", "skills_invoked"];

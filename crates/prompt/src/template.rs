@@ -13,11 +13,11 @@ use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, UndefinedBehavior, context};
 use serde::Serialize;
 
-use crate::piece::Piece;
-use crate::response::ResponseSpec;
 use crate::Brief;
 use crate::ReturnChannel;
 use crate::data;
+use crate::piece::Piece;
+use crate::response::ResponseSpec;
 
 const TEMPLATE: &str = include_str!("prompt.md.j2");
 

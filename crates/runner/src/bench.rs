@@ -8,11 +8,11 @@ use interlock_core::id::Name;
 use interlock_core::workflow::Writes;
 use serde_json::Value as Json;
 
-use crate::git::{Changes, Hash, Result, Workspace};
 use crate::conflicts::Conflicts;
+use crate::git::{Changes, Hash, Result, Workspace};
+use crate::scope::{RefusedPath, outside};
 use crate::site::{OF_SESSION, Site, listed};
 use interlock_system::sanitise;
-use crate::scope::{RefusedPath, outside};
 
 /// Protected paths that one message names.
 const MOST_REFUSED: usize = 12;

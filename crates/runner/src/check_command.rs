@@ -7,10 +7,10 @@ use std::time::Duration;
 use interlock_core::code::Code;
 use interlock_core::id::Name;
 
+use interlock_agents::team;
 use interlock_app::failure::{Exit, Failure};
 use interlock_app::gate_commands;
 use interlock_system::process::{self, Control, End, Limits, Listener, Spec, Stdin, Stream, Talk};
-use interlock_agents::team;
 
 /// What is kept of the output of a command: its end.
 const KEPT: usize = 8 << 10;

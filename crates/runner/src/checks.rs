@@ -5,17 +5,17 @@ use std::fs;
 use interlock_core::id::Name;
 use interlock_core::workflow::GateValues;
 
-use interlock_system::files::remove;
 use crate::check_command::{self, Manner, Outcome};
-use interlock_app::failure::Failure;
+use crate::crew::{Call, Crew};
 use crate::gates::{
     CheckRoom, CheckSubject, GateCommand, GateOutcome, GateSession, ObjectsOf, PassedCommands, add_commands,
     commands_of_gate,
 };
 use crate::git::{Hash, Workspace};
-use interlock_system::process::Control;
-use crate::crew::{Call, Crew};
 use crate::neighbours::Neighbour;
+use interlock_app::failure::Failure;
+use interlock_system::files::remove;
+use interlock_system::process::Control;
 
 /// Results of commands, and the key that seals what is kept for later ones.
 pub(super) struct RunChecks {

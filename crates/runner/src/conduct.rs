@@ -11,19 +11,19 @@ use interlock_core::id::{AssignmentId, Name, QuestionId};
 use interlock_core::state::{Assignment, SessionStatus, State};
 use interlock_core::workflow::Task;
 
-use interlock_engine::{Engine, Live};
-use interlock_app::failure::Failure;
-use interlock_system::process::Control;
+use crate::Ended;
 use crate::crew::{Call, Crew, News, Over, Work};
+use crate::gate;
+use crate::merge;
 use crate::notify::Teller;
 use crate::people::People;
 use crate::purse::Account;
 use crate::story::Story;
-use crate::view::{Row, Scene, View};
-use crate::Ended;
-use crate::gate;
-use crate::merge;
 use crate::turn;
+use crate::view::{Row, Scene, View};
+use interlock_app::failure::Failure;
+use interlock_engine::{Engine, Live};
+use interlock_system::process::Control;
 
 /// How often it looks whether others have changed something.
 const LOOK: Duration = Duration::from_millis(250);

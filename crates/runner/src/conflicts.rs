@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value as Json;
 
-use interlock_system::files;
 use crate::git::{Conflict, Hash};
+use interlock_system::files;
 use interlock_system::sanitise;
 
 /// Where a handoff names what is right as it lies there.

@@ -14,19 +14,19 @@ use interlock_core::state::{Assignment, State};
 use interlock_core::watch::Via;
 use interlock_core::workflow::{Task, Workflow, Writes};
 
-use interlock_agents::Progress;
-use interlock_engine::{Caller, Done, Error, Order, Task as Wish};
-use interlock_app::failure::{Exit, Failure};
-use crate::git;
-use interlock_prompt::outputs::{Remains, readable};
-use interlock_system::process::Control;
 use crate::checks::RunChecks;
+use crate::git;
 use crate::neighbours::{Neighbour, is_settled, neighbours};
 use crate::observe::ChangeObserver;
 use crate::purse::{Account, Purse};
-use crate::site::Site;
 use crate::scope::GroupLimit;
+use crate::site::Site;
+use interlock_agents::Progress;
 use interlock_agents::team::{Part, Team};
+use interlock_app::failure::{Exit, Failure};
+use interlock_engine::{Caller, Done, Error, Order, Task as Wish};
+use interlock_prompt::outputs::{Remains, readable};
+use interlock_system::process::Control;
 
 pub(super) struct Crew {
     pub(super) session: Name,

@@ -11,13 +11,13 @@ use interlock_core::state::SessionStatus;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use interlock_system::files::remove;
-use interlock_engine::Engine;
-use interlock_app::failure::{Exit, Failure};
-use interlock_system::files;
-use interlock_system::text::Text;
 use crate::site;
 use crate::story::Story;
+use interlock_app::failure::{Exit, Failure};
+use interlock_engine::Engine;
+use interlock_system::files;
+use interlock_system::files::remove;
+use interlock_system::text::Text;
 
 /// How a run ended.
 pub struct Ended {

@@ -4,12 +4,12 @@ use interlock_core::command::{Command, GateFinished};
 use interlock_core::id::{AssignmentId, GateRunId, Name};
 use interlock_core::state::{GatePurpose, GateRun, State};
 
-use interlock_engine::Task as Wish;
-use interlock_app::failure::Failure;
+use crate::crew::{Crew, Over, settled};
 use crate::gates::{self, GateCommand};
 use crate::git::Hash;
+use interlock_app::failure::Failure;
+use interlock_engine::Task as Wish;
 use interlock_system::process::Control;
-use crate::crew::{Crew, Over, settled};
 
 /// A gate whose result is awaited.
 #[derive(Clone, Debug)]

@@ -9,13 +9,13 @@ use interlock_core::id::{Digest, Name};
 use interlock_core::workflow::MergeWords;
 use serde_json::{Value as Json, json};
 
-use interlock_system::clock;
-use interlock_engine::{Given, Task as Wish};
-use interlock_app::failure::{Exit, Failure};
-use crate::git::{Attempt, Conflict, Hash, Message};
-use interlock_system::process::Control;
 use crate::crew::{Call, Crew, Over, settled};
+use crate::git::{Attempt, Conflict, Hash, Message};
 use crate::site::listed;
+use interlock_app::failure::{Exit, Failure};
+use interlock_engine::{Given, Task as Wish};
+use interlock_system::clock;
+use interlock_system::process::Control;
 
 /// What came of trying it.
 pub(super) enum Tried {

@@ -13,12 +13,12 @@ use interlock_core::id::{Name, QuestionId};
 use interlock_core::state::Question;
 use serde_json::json;
 
+use crate::crew::News;
+use interlock_agents::team::{DESKTOP, Notify, WEBHOOK};
 use interlock_prompt::QuestionBrief;
 use interlock_system::files;
 use interlock_system::process::Helper;
-use crate::crew::News;
 use interlock_system::sanitise;
-use interlock_agents::team::{DESKTOP, Notify, WEBHOOK};
 
 /// How long the end of a run waits for messages that are on their way.
 const PATIENCE: Duration = Duration::from_secs(5);

@@ -9,11 +9,11 @@ use interlock_core::id::Name;
 use interlock_core::observed::{ChangedFile, FileChange, ObservedChanges};
 use interlock_core::workflow::Workflow;
 
+use crate::bench::Bench;
 use crate::gates::GateFiles;
 use crate::git::{Changes, Hash, Result};
-use crate::bench::Bench;
-use crate::site::{OF_SESSION, Site};
 use crate::scope::{GroupLimit, INSTRUCTIONS, ProtectedPaths, files_in_project, glob_set};
+use crate::site::{OF_SESSION, Site};
 
 /// A diff, and the two commits that it lies between.
 #[derive(Clone)]

@@ -11,14 +11,14 @@ use interlock_core::event::{Change, Event};
 use interlock_core::id::{Name, QuestionId, Timestamp};
 use interlock_core::state::{Question, State};
 
-use interlock_prompt::QuestionBrief;
-use interlock_system::clock;
-use interlock_engine::{Error, Task as Wish};
 use crate::crew::{Crew, News};
 use crate::line::Line;
 use crate::notify::Teller;
 use crate::terminal;
 use crate::view::View;
+use interlock_engine::{Error, Task as Wish};
+use interlock_prompt::QuestionBrief;
+use interlock_system::clock;
 
 /// A question that is open.
 struct Asked {

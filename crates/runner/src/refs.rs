@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::git::{Project, Result};
 use interlock_system::files;
 use interlock_system::files::remove;
-use crate::git::{Project, Result};
 
 /// Results of sessions. Others that run at the same time make theirs grow.
 const RESULTS: &str = "refs/heads/interlock/";

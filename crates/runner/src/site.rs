@@ -8,17 +8,17 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use interlock_core::id::{AssignmentId, Name};
 use interlock_core::state::SessionStatus;
 
-use interlock_system::files::{self, remove};
-use crate::git::{
-    Attempt, Both, Changes, Conflict, Error, Hash, Message, Project, RegisterKey, Result, Vault, Who, Workspace,
-};
-use interlock_prompt::handin;
 use crate::bench::Bench;
 use crate::conflicts::Conflicts;
 use crate::crew::Call;
+use crate::git::{
+    Attempt, Both, Changes, Conflict, Error, Hash, Message, Project, RegisterKey, Result, Vault, Who, Workspace,
+};
 use crate::refs::Refs;
-use interlock_system::sanitise;
 use interlock_agents::team::Keep;
+use interlock_prompt::handin;
+use interlock_system::files::{self, remove};
+use interlock_system::sanitise;
 
 /// Groups have names of people's choice; these are no such names.
 pub(super) const OF_SESSION: &str = "+session";

@@ -18,8 +18,8 @@ use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
-use interlock_system::process;
 use crate::crew::News;
+use interlock_system::process;
 
 /// How often it is looked whether the terminal has become ours.
 const LOOK: Duration = Duration::from_millis(200);

@@ -14,13 +14,9 @@ use interlock_core::id::{AssignmentId, Digest, QuestionId, Timestamp};
 use interlock_core::state::Question;
 use interlock_core::workflow::Requirements;
 
-use crate::chain::ChainKey;
-use crate::rows::SessionRow;
-use crate::table::{self, Fold, Table};
 use crate::Append;
 use crate::Attempt;
 use crate::EventRow;
-use crate::StoreError;
 use crate::Identity;
 use crate::Kept;
 use crate::Link;
@@ -29,10 +25,14 @@ use crate::Pinned;
 use crate::SessionHead;
 use crate::Snapshot;
 use crate::Store;
+use crate::StoreError;
 use crate::StoreResult;
 use crate::Told;
 use crate::Transaction;
 use crate::View;
+use crate::chain::ChainKey;
+use crate::rows::SessionRow;
+use crate::table::{self, Fold, Table};
 
 type Setting = Box<dyn FnOnce(&mut dyn Store) + Send>;
 type Looking = Box<dyn FnOnce(&mut dyn View) + Send>;
@@ -208,7 +208,10 @@ struct Hand<'a> {
 }
 
 impl Hand<'_> {
-    fn look<T: Send + 'static>(&self, work: impl FnOnce(&mut dyn View) -> StoreResult<T> + Send + 'static) -> StoreResult<T> {
+    fn look<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut dyn View) -> StoreResult<T> + Send + 'static,
+    ) -> StoreResult<T> {
         ask(self.jobs, |back| Job::Look(Box::new(move |view| answer(&back, work(view)))))
     }
 

@@ -13,12 +13,12 @@ use interlock_core::code::Code;
 use interlock_core::id::{Digest, Name};
 use interlock_core::rejection::Rejection;
 
+use crate::Identity;
+use crate::StoreError;
+use crate::StoreResult;
+use crate::chain::ChainKey;
 use interlock_system::clock;
 use interlock_system::files;
-use crate::chain::ChainKey;
-use crate::StoreError;
-use crate::Identity;
-use crate::StoreResult;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {

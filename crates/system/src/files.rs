@@ -7,7 +7,6 @@ use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::OFlags;
 
-
 /// Puts a file where none is. Whether it did: one that is there already is kept.
 pub fn put_new(path: &Path, bytes: &[u8]) -> io::Result<bool> {
     if fs::symlink_metadata(path).is_ok() {

@@ -4,8 +4,8 @@
 
 use std::time::Duration;
 
-use interlock_store::keys::Secret;
 use interlock_server::http::{Door, bind, serve};
+use interlock_store::keys::Secret;
 use rmcp::ServerHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ClientCapabilities, CompleteRequestParams, CompleteResult,

@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use serde_json::{Map, Value as Json, json};
 
-use interlock_system::clock;
 use crate::play::script::{DeedDoc, Script, StepDoc};
+use interlock_system::clock;
 
 /// What an agent knows of its assignment.
 struct Call {

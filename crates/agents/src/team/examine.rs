@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use crate::find_program;
 use crate::play;
-use interlock_system::sanitise;
 use crate::team::Part;
+use interlock_system::sanitise;
 
 /// How long a client may take to say its version: some take seconds, and longer on a machine that has much to do.
 const LONGEST: Duration = Duration::from_secs(60);

@@ -8,8 +8,8 @@ use interlock_core::id::Name;
 use interlock_core::problem::Problem;
 use interlock_core::workflow::record::At;
 
-use interlock_system::files::is_inside;
 use crate::team::doc::PrepareDoc;
+use interlock_system::files::is_inside;
 
 /// Inputs where none are declared: files that say which dependencies a project has, anywhere in it.
 const KNOWN_INPUTS: &[&str] = &[

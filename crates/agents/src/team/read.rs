@@ -16,9 +16,9 @@ use interlock_core::yaml;
 use crate::Client;
 use crate::Setup;
 use crate::play;
-use interlock_system::process::Limits;
 use crate::team::doc::{AgentDoc, AllowanceDoc, PartDoc, TeamDoc};
 use crate::team::{Allowance, Checks, Fallback, Keep, Notify, Part, Prepare, Read, Reply, Retry, Team};
+use interlock_system::process::Limits;
 
 /// The file of a team, and its text.
 pub struct Source {

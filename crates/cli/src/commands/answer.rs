@@ -5,13 +5,13 @@ use interlock_core::code::Code;
 use interlock_core::command::{self, Choice, Command};
 use interlock_core::id::Name;
 
-use interlock_app::place::{Place, person};
 use crate::commands::examples;
-use interlock_app::failure::Ending;
 use interlock_app::decision;
-use interlock_engine::{Engine, Order, QuestionRef, Task};
+use interlock_app::failure::Ending;
 use interlock_app::failure::{Exit, Failure};
 use interlock_app::output::Output;
+use interlock_app::place::{Place, person};
+use interlock_engine::{Engine, Order, QuestionRef, Task};
 use interlock_system::sanitise;
 
 /// Answer a question (takes the operator key)

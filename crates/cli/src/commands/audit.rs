@@ -8,18 +8,18 @@ use interlock_core::id::Name;
 use interlock_core::rejection::Rejection;
 use serde_json::json;
 
-use interlock_store::audit::{self, Head, Report};
-use interlock_app::place::{Place, keyring};
 use crate::commands::examples;
 use interlock_app::failure::Ending;
 use interlock_app::failure::{Exit, Failure};
 use interlock_app::input;
 use interlock_app::output::Output;
-use interlock_system::text::{HEADING, NAME, Text};
-use interlock_system::sanitise;
+use interlock_app::place::{Place, keyring};
+use interlock_store::audit::{self, Head, Report};
 use interlock_store::chain::ChainKey;
 use interlock_store::sqlite::Sqlite;
 use interlock_store::{Attempt, Identity, SessionHead, Store};
+use interlock_system::sanitise;
+use interlock_system::text::{HEADING, NAME, Text};
 
 /// A head is a few lines.
 const LARGEST_HEAD: u64 = 1 << 16;

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use clap::Args;
 use serde_json::json;
 
-use interlock_app::place::Place;
 use crate::commands::examples;
 use interlock_app::failure::Ending;
 use interlock_app::failure::Exit;
 use interlock_app::output::Output;
+use interlock_app::place::Place;
 use interlock_system::text::Text;
 
 /// Copy the store to a file, consistently, while others go on writing

@@ -6,8 +6,8 @@ use interlock_app::failure::Ending;
 use interlock_app::failure::{Exit, Failure, Sources};
 use interlock_app::library;
 use interlock_app::output::{Output, complain};
-use interlock_system::text::{NAME, Text};
 use interlock_app::report;
+use interlock_system::text::{NAME, Text};
 
 /// Load a workflow and report everything that is wrong with it
 ///

@@ -4,14 +4,14 @@ use clap::Args;
 use interlock_core::code::Code;
 use serde_json::json;
 
-use interlock_app::place::Place;
 use crate::commands::examples;
 use interlock_app::failure::Ending;
-use interlock_system::clock::rfc3339;
-use interlock_engine::{AssignmentRef, Order, Task};
 use interlock_app::failure::{Exit, Failure};
-use interlock_prompt::handin;
 use interlock_app::output::Output;
+use interlock_app::place::Place;
+use interlock_engine::{AssignmentRef, Order, Task};
+use interlock_prompt::handin;
+use interlock_system::clock::rfc3339;
 use interlock_system::text::{HEADING, Text};
 
 /// Take an assignment for an agent: its token and its prompt (takes the spawner key)

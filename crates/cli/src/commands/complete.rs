@@ -7,15 +7,15 @@ use interlock_core::id::Name;
 use interlock_core::state::SessionStatus;
 use serde_json::json;
 
-use interlock_app::place::{Place, person};
 use crate::commands::examples;
 use interlock_app::failure::Ending;
-use interlock_engine::{Engine, Order, Task};
 use interlock_app::failure::{Exit, Failure};
 use interlock_app::output::Output;
-use interlock_system::text::{HEADING, NAME, Text};
-use interlock_system::sanitise;
+use interlock_app::place::{Place, person};
 use interlock_app::standing;
+use interlock_engine::{Engine, Order, Task};
+use interlock_system::sanitise;
+use interlock_system::text::{HEADING, NAME, Text};
 
 /// Ask for the end of a session, and see what stands against it
 ///

@@ -7,16 +7,16 @@ use interlock_core::naming::shown_person;
 use interlock_core::rejection::Rejection;
 use serde_json::{Value as Json, json};
 
-use interlock_app::place::Place;
 use crate::commands::examples;
 use interlock_app::failure::Ending;
-use interlock_system::clock::rfc3339;
-use interlock_engine::Engine;
 use interlock_app::failure::{Exit, Failure};
 use interlock_app::narrative::{Narrator, RoutingRecord, consequence, decision_json};
 use interlock_app::output::Output;
-use interlock_system::text::{HEADING, NAME, Text};
+use interlock_app::place::Place;
+use interlock_engine::Engine;
+use interlock_system::clock::rfc3339;
 use interlock_system::sanitise;
+use interlock_system::text::{HEADING, NAME, Text};
 
 /// List the decisions of a session: who reported what on which group, and what followed
 ///

@@ -6,18 +6,18 @@ use std::path::Path;
 use clap::Args;
 use serde_json::json;
 
-use interlock_agents::find_program;
-use interlock_app::place::{Place, keyring};
-use crate::commands::run::{self, TEAM_FILE};
 use crate::commands::examples;
+use crate::commands::run::{self, TEAM_FILE};
+use interlock_agents::find_program;
+use interlock_agents::team::{Part, Team, examine};
 use interlock_app::failure::Ending;
 use interlock_app::failure::Failure;
 use interlock_app::findings::{self, Finding, Problem};
-use interlock_runner::git::Project;
 use interlock_app::library;
 use interlock_app::output::Output;
+use interlock_app::place::{Place, keyring};
+use interlock_runner::git::Project;
 use interlock_store::Store as _;
-use interlock_agents::team::{Part, Team, examine};
 
 /// Say what is missing before anything starts
 ///

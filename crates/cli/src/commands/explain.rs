@@ -7,10 +7,10 @@ use serde_json::json;
 use crate::commands::examples;
 use interlock_app::failure::Ending;
 use interlock_app::failure::{Exit, Failure};
-use interlock_app::output::Output;
-use interlock_system::text::{NAME, Text, columns};
 use interlock_app::markdown;
+use interlock_app::output::Output;
 use interlock_app::pages;
+use interlock_system::text::{NAME, Text, columns};
 
 /// Explain a code: what happened, an example, and how to mend it
 ///

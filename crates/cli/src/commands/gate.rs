@@ -9,20 +9,20 @@ use interlock_core::command::{Command, GateFinished};
 use interlock_core::id::Name;
 use interlock_core::rejection::Rejection;
 
-use interlock_app::place::Place;
 use crate::commands::{examples, run};
-use interlock_app::failure::Ending;
+use interlock_agents::team::Team;
 use interlock_app::decision;
-use interlock_engine::{Engine, GateRef, Live, Order, Task};
+use interlock_app::failure::Ending;
 use interlock_app::failure::{Exit, Failure};
+use interlock_app::output::{Output, complain};
+use interlock_app::place::Place;
+use interlock_engine::{Engine, GateRef, Live, Order, Task};
 use interlock_runner::gates::{
     self, CheckRoom, CheckSubject, GateCommand, GateOutcome, GateSession, ObjectsOf, PassedCommands, PlainProject,
 };
 use interlock_runner::git::Project;
-use interlock_app::output::{Output, complain};
-use interlock_system::text::Text;
 use interlock_system::process::Control;
-use interlock_agents::team::Team;
+use interlock_system::text::Text;
 
 /// Most uncommitted files that the record names.
 const MOST_NAMED: usize = 20;

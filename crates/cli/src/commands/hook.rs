@@ -5,12 +5,12 @@ use std::path::Path;
 
 use clap::Args;
 
-use interlock_app::place::Place;
 use crate::commands::examples;
 use interlock_app::failure::Ending;
 use interlock_app::failure::Exit;
-use interlock_hooks::{Call, Client, answer};
 use interlock_app::input;
+use interlock_app::place::Place;
+use interlock_hooks::{Call, Client, answer};
 
 /// What a client sends is read up to here: a tool call can hold a whole file.
 const LARGEST: u64 = 256 << 20;

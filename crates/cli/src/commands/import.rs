@@ -6,9 +6,9 @@ use serde_json::json;
 use crate::commands::examples;
 use interlock_app::failure::Ending;
 use interlock_app::failure::{Exit, Failure};
-use interlock_import::bazinga;
 use interlock_app::input;
 use interlock_app::output::{Output, complain};
+use interlock_import::bazinga;
 use interlock_system::text::Text;
 
 /// Far above any file of transitions.

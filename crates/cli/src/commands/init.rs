@@ -9,17 +9,17 @@ use interlock_core::code::Code;
 use interlock_core::workflow::builtin;
 use serde_json::json;
 
-use interlock_app::place::{FOLDER, Place, keyring};
 use crate::commands::examples;
 use interlock_app::failure::Ending;
-use interlock_system::clock;
 use interlock_app::failure::{Exit, Failure};
-use interlock_system::files;
 use interlock_app::library;
 use interlock_app::output::Output;
-use interlock_system::text::{HEADING, NAME, Text};
+use interlock_app::place::{FOLDER, Place, keyring};
 use interlock_store::Store as _;
 use interlock_store::sqlite::Sqlite;
+use interlock_system::clock;
+use interlock_system::files;
+use interlock_system::text::{HEADING, NAME, Text};
 
 /// Set a project up: a workflow to edit, a store, and the keys
 ///

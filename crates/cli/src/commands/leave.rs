@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use interlock_core::code::Code;
 use interlock_core::id::Name;
 
-use interlock_app::place::Place;
 use crate::commands::run::Run;
 use interlock_app::failure::Failure;
+use interlock_app::place::Place;
 use interlock_runner::Ended;
 
 /// The note that a session is being run: the team, as it was named.

@@ -9,17 +9,17 @@ use interlock_core::event::{Cause, Event};
 use interlock_core::rejection::Rejection;
 use serde_json::{Value as Json, json};
 
-use interlock_app::place::Place;
 use crate::commands::examples;
 use interlock_app::failure::Ending;
-use interlock_system::clock::rfc3339;
 use interlock_app::failure::{Exit, Failure};
 use interlock_app::narrative::{Narrator, completes_session, consequence, further_problems};
 use interlock_app::output::Output;
-use interlock_system::text::{ALARM, Text, wrap};
-use interlock_system::sanitise;
+use interlock_app::place::Place;
 use interlock_store::sqlite::Sqlite;
 use interlock_store::{EventRow, SessionHead, Store as _};
+use interlock_system::clock::rfc3339;
+use interlock_system::sanitise;
+use interlock_system::text::{ALARM, Text, wrap};
 
 /// Events read at a time.
 const BATCH: usize = 512;

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 
-use interlock_app::place::Place;
 use crate::commands::examples;
 use interlock_app::failure::Ending;
+use interlock_app::place::Place;
 use interlock_server as server;
 
 /// Serve a model that orchestrates: MCP on stdin and stdout (takes the spawner key)

@@ -38,9 +38,9 @@ use std::ffi::OsString;
 
 use clap::{Parser, Subcommand};
 
+use interlock_app::failure::Ending;
 use interlock_app::failure::Exit;
 use interlock_app::output::Output;
-use interlock_app::failure::Ending;
 use interlock_app::place::Place;
 
 /// Starts the part of a help text that shows how a command is used.

@@ -7,11 +7,11 @@ use clap::Args;
 use interlock_core::id::Name;
 use serde_json::json;
 
-use interlock_app::place::Place;
 use crate::commands::examples;
 use interlock_app::failure::Ending;
 use interlock_app::failure::{Exit, Failure};
 use interlock_app::output::Output;
+use interlock_app::place::Place;
 use interlock_system::text::{NAME, Text};
 
 /// Let nothing new start in a session that is being run

@@ -4,18 +4,18 @@ use clap::{ArgGroup, Args};
 use interlock_core::command::{self, Command};
 use interlock_core::id::Name;
 
-use crate::commands::leave;
-use interlock_app::place::{Place, person};
 use crate::commands::examples;
-use interlock_app::failure::Ending;
+use crate::commands::leave;
 use interlock_app::decision;
-use interlock_engine::{Order, Task};
+use interlock_app::failure::Ending;
 use interlock_app::failure::Exit;
 use interlock_app::narrative::Narrator;
 use interlock_app::output::{Output, complain};
-use interlock_system::text::Text;
-use interlock_system::sanitise;
+use interlock_app::place::{Place, person};
 use interlock_app::standing;
+use interlock_engine::{Order, Task};
+use interlock_system::sanitise;
+use interlock_system::text::Text;
 
 /// Defer a group that waits for something outside (takes the operator key)
 ///

@@ -7,18 +7,18 @@ use clap::{Args, Subcommand};
 use interlock_core::code::Code;
 use serde_json::{Value as Json, json};
 
-use crate::commands::hook::client;
-use interlock_app::place::Place;
-use interlock_app::session_start::workflow_name;
 use crate::commands::examples;
+use crate::commands::hook::client;
+use crate::plugin::{self, Changes, Setup, examine};
 use interlock_app::failure::Ending;
 use interlock_app::failure::{Exit, Failure};
 use interlock_app::findings;
-use interlock_hooks::Client;
 use interlock_app::library;
 use interlock_app::output::Output;
+use interlock_app::place::Place;
+use interlock_app::session_start::workflow_name;
+use interlock_hooks::Client;
 use interlock_system::text::{HEADING, NAME, Text};
-use crate::plugin::{self, Changes, Setup, examine};
 
 /// Set a client up: hooks, MCP server, commands, and the roles of the workflow
 ///

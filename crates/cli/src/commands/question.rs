@@ -7,14 +7,14 @@ use interlock_core::code::Code;
 use interlock_core::rejection::Rejection;
 use serde_json::json;
 
-use interlock_prompt::QuestionBrief;
-use interlock_app::place::Place;
 use crate::commands::examples;
 use interlock_app::failure::Ending;
 use interlock_app::failure::{Exit, Failure};
 use interlock_app::output::Output;
-use interlock_system::text::{NAME, Text};
+use interlock_app::place::Place;
+use interlock_prompt::QuestionBrief;
 use interlock_store::{OpenQuestion, Store as _};
+use interlock_system::text::{NAME, Text};
 
 /// See what only a person can settle
 ///

@@ -4,17 +4,17 @@ use clap::Args;
 use interlock_core::code::Code;
 use serde_json::json;
 
-use interlock_store::audit::{self, Folded, Kind};
 use crate::commands::audit::{sessions, unlocked};
-use interlock_app::place::Place;
 use crate::commands::examples;
 use interlock_app::failure::Ending;
 use interlock_app::failure::{Exit, Failure};
 use interlock_app::output::Output;
-use interlock_system::text::{HEADING, Text};
-use interlock_system::sanitise;
+use interlock_app::place::Place;
+use interlock_store::audit::{self, Folded, Kind};
 use interlock_store::chain::ChainKey;
 use interlock_store::{SessionHead, Store as _, View};
+use interlock_system::sanitise;
+use interlock_system::text::{HEADING, Text};
 
 /// Make the tables anew from the events, and see what was different
 ///

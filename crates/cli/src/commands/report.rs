@@ -10,15 +10,15 @@ use interlock_core::code::Code;
 use interlock_core::handoff;
 use interlock_core::id::Digest;
 
-use interlock_app::place::Place;
 use crate::commands::examples;
-use interlock_app::failure::Ending;
-use interlock_engine::{AssignmentRef, Given, Order, Task};
-use interlock_app::failure::{Exit, Failure};
-use interlock_store::keys::Secret;
-use interlock_app::output::Output;
 use interlock_app::decision;
+use interlock_app::failure::Ending;
+use interlock_app::failure::{Exit, Failure};
 use interlock_app::input;
+use interlock_app::output::Output;
+use interlock_app::place::Place;
+use interlock_engine::{AssignmentRef, Given, Order, Task};
+use interlock_store::keys::Secret;
 
 /// What an agent wrote is read up to here.
 const LARGEST_REPORT: u64 = 256 << 20;

@@ -6,14 +6,14 @@ use interlock_core::route::{self, Query, Refused, Speaker};
 use interlock_core::workflow::{GuardSource, Workflow};
 use serde_json::Value;
 
-use crate::commands::values::{Context, Scope};
-use interlock_app::setting::Pair;
 use crate::commands::examples;
-use interlock_app::failure::Ending;
+use crate::commands::values::{Context, Scope};
 use interlock_app::decision;
+use interlock_app::failure::Ending;
 use interlock_app::failure::{Exit, Failure, Sources};
 use interlock_app::library;
 use interlock_app::output::Output;
+use interlock_app::setting::Pair;
 
 /// Say what would follow a report, without storing anything
 ///

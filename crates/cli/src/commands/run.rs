@@ -15,26 +15,26 @@ use interlock_core::state::SessionStatus;
 use interlock_core::watch::Via;
 use interlock_core::workflow::Workflow;
 
-use interlock_agents as agents;
+use crate::commands::examples;
 use crate::commands::init;
 use crate::commands::leave;
 use crate::commands::pause;
-use interlock_app::place::{Place, person, workspaces};
-use interlock_app::session_start::{Beginning, allowed_by_person, read_mission, workflow_name};
-use interlock_app::setting::Pair;
-use crate::commands::examples;
+use interlock_agents as agents;
+use interlock_agents::play;
+use interlock_agents::team::{self, Source, Team};
 use interlock_app::failure::Ending;
-use interlock_engine::{Engine, Live, Order, Task};
 use interlock_app::failure::{Exit, Failure, Sources};
-use interlock_system::files;
-use interlock_runner::git::Project;
 use interlock_app::input;
 use interlock_app::output::{Output, complain};
-use interlock_system::text::Text;
-use interlock_agents::play;
+use interlock_app::place::{Place, person, workspaces};
 use interlock_app::report;
+use interlock_app::session_start::{Beginning, allowed_by_person, read_mission, workflow_name};
+use interlock_app::setting::Pair;
+use interlock_engine::{Engine, Live, Order, Task};
 use interlock_runner as run;
-use interlock_agents::team::{self, Source, Team};
+use interlock_runner::git::Project;
+use interlock_system::files;
+use interlock_system::text::Text;
 
 /// The file that a project keeps its team in.
 pub(super) const TEAM_FILE: &str = "agents.yaml";

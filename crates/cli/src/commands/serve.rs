@@ -5,15 +5,15 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use clap::Args;
 use serde_json::json;
 
-use interlock_app::place::{Place, keyring};
 use crate::commands::examples;
 use interlock_app::failure::Ending;
 use interlock_app::failure::{Exit, Failure};
 use interlock_app::output::{Output, complain};
-use interlock_system::text::{HEADING, NAME, Text};
+use interlock_app::place::{Place, keyring};
 use interlock_server::http::{Bound, Door, Token};
 use interlock_server::mcp;
 use interlock_store::Store as _;
+use interlock_system::text::{HEADING, NAME, Text};
 
 /// Serve this project over HTTP: MCP for models that orchestrate (takes the spawner key)
 ///

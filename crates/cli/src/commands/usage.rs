@@ -9,8 +9,8 @@ use interlock_core::code::Code;
 use crate::commands::Cli;
 use interlock_app::failure::{Exit, Failure};
 use interlock_app::output::Output;
-use interlock_system::text::Text;
 use interlock_system::sanitise;
+use interlock_system::text::Text;
 
 /// The command, or how the program ends because help was asked for or the usage is wrong.
 pub(crate) fn parse(arguments: Vec<OsString>) -> Result<Cli, Exit> {

@@ -11,16 +11,16 @@ use interlock_core::naming::shown_person;
 use interlock_core::state::SessionStatus;
 use serde_json::{Value as Json, json};
 
-use interlock_app::place::Place;
 use crate::commands::examples;
 use interlock_app::failure::Ending;
-use interlock_system::clock::rfc3339;
-use interlock_engine::Engine;
 use interlock_app::failure::{Exit, Failure};
 use interlock_app::narrative::Narrator;
 use interlock_app::output::{Output, complain};
-use interlock_system::text::{ALARM, HEADING, NAME, Text};
+use interlock_app::place::Place;
+use interlock_engine::Engine;
+use interlock_system::clock::rfc3339;
 use interlock_system::sanitise;
+use interlock_system::text::{ALARM, HEADING, NAME, Text};
 
 /// How often news are looked for.
 const PAUSE: Duration = Duration::from_millis(100);

@@ -7,12 +7,12 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value as Json;
 
-use interlock_app::place::Place;
-use interlock_engine::Live;
+use crate::plugin::{Setup, claude, codex, gemini, home};
 use interlock_app::failure::Failure;
 use interlock_app::findings::{Finding, Problem};
+use interlock_app::place::Place;
+use interlock_engine::Live;
 use interlock_hooks::Client;
-use crate::plugin::{Setup, claude, codex, gemini, home};
 
 /// Sessions that are looked at for hooks that have come.
 const LATEST: usize = 5;

@@ -227,7 +227,7 @@ impl Draft<'_> {
         let limit = rule.counted.map(|counted| self.cx.workflow.loop_at(counted));
         if let (Some(item), Some(passage)) = (limit, passage) {
             self.because.push(Name::from(format!(
-                "loop `{}` is at its limit for {}: passage {} of {}, {} without progress",
+                "loop `{}` is at its limit for {}: iteration {} of {}, no progress for {}",
                 item.name, passage.role, passage.iteration, item.limit.iteration, passage.no_progress
             )));
         }
@@ -504,7 +504,7 @@ impl Draft<'_> {
             let above = above();
             let left = item.limit.iteration.saturating_sub(passage.iteration);
             let text = if left <= 1 && item.measure.is_none() {
-                format!("FINAL ITERATION of {}: if it comes to another one, it escalates to {above}", item.name)
+                format!("FINAL ITERATION of {}: one more escalates to {above}", item.name)
             } else if left <= 1 {
                 format!("FINAL ITERATION of {}: resolve everything that blocks, or it escalates to {above}", item.name)
             } else {

@@ -116,7 +116,7 @@ impl Mark {
             Mark::Note => "about the box itself",
             Mark::Again => "the same work once more",
             Mark::Back => "back to whoever asked",
-            Mark::Up => "one rung up",
+            Mark::Up => "escalates",
             Mark::Stop => "ends without completion",
         }
     }
@@ -170,7 +170,7 @@ impl EdgeKind {
             EdgeKind::Forward => "goes on to",
             EdgeKind::Rework => "goes back to",
             EdgeKind::Consult => "asks and waits for the answer",
-            EdgeKind::Escalation => "goes one rung up",
+            EdgeKind::Escalation => "escalates",
             EdgeKind::Question => "asks a person",
         }
     }

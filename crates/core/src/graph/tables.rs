@@ -15,7 +15,7 @@ pub(super) fn tables(workflow: &Workflow) -> Vec<Table> {
     let all = [
         ("From anywhere".to_owned(), everywhere(workflow)),
         (blocked_title(workflow), blocked(workflow)),
-        ("Loops go one rung up at".to_owned(), loops(workflow)),
+        ("Loops escalate at".to_owned(), loops(workflow)),
         ("One rung up".to_owned(), ladders(workflow)),
         ("Stands in".to_owned(), stand_ins(workflow)),
         ("A group completes with".to_owned(), completion(workflow)),
@@ -181,7 +181,10 @@ fn loops(workflow: &Workflow) -> Vec<(String, String)> {
         }
         let measured = item.measure.map(words::measure).zip(item.limit.no_progress);
         let progress = measured.map(|(what, times)| format!(", or {times} without fewer {what}"));
-        rows.push((item.name.to_string(), format!("passage {}{}", item.limit.iteration, progress.unwrap_or_default())));
+        rows.push((
+            item.name.to_string(),
+            format!("iteration {}{}", item.limit.iteration, progress.unwrap_or_default()),
+        ));
     }
     rows
 }

@@ -83,7 +83,7 @@ fn verb(workflow: &Workflow, verb: Verb) -> String {
         Verb::Respawn(to) => format!("{} again", target(workflow, to)),
         Verb::Consult(to) => format!("asks {}", target(workflow, to)),
         Verb::Return => "back to who asked".to_owned(),
-        Verb::Escalate(to) => format!("one rung up from {}", target(workflow, to)),
+        Verb::Escalate(to) => format!("escalate from {}", target(workflow, to)),
         Verb::Merge => "merge".to_owned(),
         Verb::Goto(phase) | Verb::Rework(phase) => format!("back to {}", workflow.phase(phase).name),
         Verb::Start => "the groups start".to_owned(),

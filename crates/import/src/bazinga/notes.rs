@@ -71,7 +71,7 @@ impl Teller<'_> {
                 Home::Blocked | Home::Merge | Home::Acceptance => None,
             };
             let what = match counted {
-                Some((name, limit)) => format!("works now: loop `{name}` goes up at passage {limit}"),
+                Some((name, limit)) => format!("works now: loop `{name}` escalates at iteration {limit}"),
                 None => "dropped: this way is not counted, or by a loop of its own".to_owned(),
             };
             self.tell(&format!("{path}.iteration_budget_check"), what);

@@ -7,10 +7,10 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use interlock_system::files;
-use interlock_system::files::{beside, remove};
 use crate::gates::copy::{copy_tree, fingerprint, free_place, move_tree};
 use crate::gates::lent::{LentList, is_real};
+use interlock_system::files;
+use interlock_system::files::{beside, remove};
 
 /// A folder with one entry for each path that is kept.
 pub(super) struct KeptFolder {

@@ -11,9 +11,9 @@ use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
+use crate::gates::copy::numbers;
 use interlock_system::files;
 use interlock_system::files::remove;
-use crate::gates::copy::numbers;
 
 type Stamp = [u8; 32];
 

@@ -19,8 +19,9 @@ use interlock_core::checkout::GateCheckout;
 use interlock_core::event::{Cause, Event};
 use interlock_core::id::Name;
 
-
-pub use interlock_app::gate_commands::{GateCommand, GateSession, add_commands, blamed_gate, commands_of_gate, commands_of_run};
+pub use interlock_app::gate_commands::{
+    GateCommand, GateSession, add_commands, blamed_gate, commands_of_gate, commands_of_run,
+};
 pub use plain::PlainProject;
 pub use room::{CheckRoom, CheckSubject, ObjectsOf};
 pub use scripts::GateFiles;

@@ -8,14 +8,14 @@ use std::path::{Path, PathBuf};
 use interlock_core::checkout::GateCheckout;
 use interlock_core::id::Name;
 
-use interlock_system::files::{beside, remove};
 use crate::check_command::{self, Manner};
-use interlock_app::failure::Failure;
-use interlock_system::files;
 use crate::gates::copy::copy_tree;
 use crate::gates::room::{CheckRoom, unusable};
 use crate::gates::slot::CheckoutSlot;
 use crate::gates::{GateCommand, GateOutcome};
+use interlock_app::failure::Failure;
+use interlock_system::files;
+use interlock_system::files::{beside, remove};
 use interlock_system::process::Control;
 
 /// A project without git, and the folder of its store, which is not part of it.

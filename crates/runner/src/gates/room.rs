@@ -8,13 +8,13 @@ use interlock_core::code::Code;
 use interlock_core::id::Name;
 
 use crate::check_command::{self, Manner, Outcome};
-use interlock_app::failure::{Exit, Failure};
 use crate::gates::kept::KeptFolder;
 use crate::gates::slot::CheckoutSlot;
 use crate::gates::{GateCommand, GateOutcome, PassedCommands};
 use crate::git::{CleanCheckout, Hash, Leftovers, Project, Vault};
-use interlock_system::process::Control;
 use interlock_agents::team::Prepare;
+use interlock_app::failure::{Exit, Failure};
+use interlock_system::process::Control;
 
 /// Where checkouts are made, and what all of them share.
 pub struct CheckRoom<'a> {

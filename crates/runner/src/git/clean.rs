@@ -7,10 +7,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use interlock_system::files;
-use interlock_system::files::{beside, remove};
 use crate::git::own::Own;
 use crate::git::{Error, Git, Hash, Project, Result, Vault, path_of};
+use interlock_system::files;
+use interlock_system::files::{beside, remove};
 
 /// Files that are not part of the tree.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -6,10 +6,10 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use interlock_system::files::sweep;
-use interlock_system::files::remove;
 use crate::git::{Error, Project, Result};
 use interlock_system::files::real_folder;
+use interlock_system::files::remove;
+use interlock_system::files::sweep;
 
 #[derive(Debug)]
 pub(super) struct Ground {

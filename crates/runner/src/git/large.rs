@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 
-use interlock_system::files;
 use crate::git::{Error, Result};
+use interlock_system::files;
 
 /// Puts what agents have added where the user's repository looks for it. What is there already stays.
 pub(super) fn hand_over(from: &Path, to: &Path) -> Result<()> {

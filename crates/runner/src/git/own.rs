@@ -12,10 +12,10 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
 
-use interlock_system::files;
-use interlock_system::files::remove;
 use crate::git::ground::config;
 use crate::git::{Hash, Project, Result};
+use interlock_system::files;
+use interlock_system::files::remove;
 
 const INDEX: &str = "index";
 /// The branch that the agent is on, in the form that needs no folder.

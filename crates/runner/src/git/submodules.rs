@@ -6,8 +6,8 @@ use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use interlock_system::files::remove;
 use crate::git::{Git, Result, Workspace, path_of};
+use interlock_system::files::remove;
 
 /// What a change of a file changes.
 type Sign = (u64, u64, i64, i64);

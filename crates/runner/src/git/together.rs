@@ -3,12 +3,12 @@
 use std::fs;
 use std::sync::PoisonError;
 
-use interlock_system::files::remove;
 use crate::git::conflict::{Both, Conflict};
 use crate::git::outline::ATTRIBUTES;
 use crate::git::program::failed;
 use crate::git::untouched::lines;
 use crate::git::{Git, Hash, Result, Vault};
+use interlock_system::files::remove;
 
 /// What came of trying a merge.
 #[derive(Clone, PartialEq, Eq, Debug)]

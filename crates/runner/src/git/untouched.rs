@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 
 use interlock_core::observed::FileChange;
 
-use interlock_system::files::remove;
 use crate::git::outline::{ATTRIBUTES, Kept};
 use crate::git::{Hash, Result, Workspace, path_of};
+use interlock_system::files::remove;
 
 /// The mode that git prints for a side that does not have the file.
 const ABSENT: &str = "000000";

@@ -13,13 +13,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use interlock_core::id::AssignmentId;
 use interlock_core::observed::FileChange;
 
-use interlock_system::files;
-use interlock_system::files::remove;
 use crate::git::ground::Ground;
 use crate::git::large;
 use crate::git::outline::Outline;
 use crate::git::register::{self, Register, RegisterKey};
 use crate::git::{Error, Git, Hash, Message, Project, Result, path_of};
+use interlock_system::files;
+use interlock_system::files::remove;
 
 const BASE: &str = "base";
 /// Commits that wait for the report of their assignment.

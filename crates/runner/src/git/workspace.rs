@@ -7,11 +7,11 @@ use std::path::{Component, Path, PathBuf};
 
 use interlock_core::observed::FileChange;
 
-use interlock_system::files;
-use interlock_system::files::{beside, remove};
 use crate::git::clean::{TreeEntry, entry_of};
 use crate::git::own::Own;
 use crate::git::{Git, Hash, Project, Result, Vault};
+use interlock_system::files;
+use interlock_system::files::{beside, remove};
 
 /// What an agent did to the files.
 #[derive(Clone, PartialEq, Eq, Debug)]

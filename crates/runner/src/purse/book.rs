@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use interlock_core::id::{AssignmentId, Name, QuestionId};
 use serde::{Deserialize, Serialize};
 
-use interlock_agents::Usage;
 use crate::purse::Account;
+use interlock_agents::Usage;
 
 /// One turn of one agent, as far as it has come.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -12,11 +12,11 @@ use std::time::{Duration, Instant};
 use interlock_core::id::{AssignmentId, Name, QuestionId};
 use serde::{Deserialize, Serialize};
 
+use book::{Asked, Book, Entry, Live};
 use interlock_agents::Usage;
+use interlock_agents::team::Allowance;
 use interlock_system::clock;
 use interlock_system::files;
-use interlock_agents::team::Allowance;
-use book::{Asked, Book, Entry, Live};
 
 pub(crate) use account::Account;
 pub(crate) use book::Spent;

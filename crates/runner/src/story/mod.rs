@@ -13,14 +13,14 @@ use interlock_core::id::Name;
 use interlock_core::state::{CompletionException, Finding, GroupStatus, State};
 use serde_json::{Value as Json, json};
 
-use interlock_engine::Engine;
-use crate::git::Hash;
-use interlock_system::text::{HEADING, NAME, Text, counted};
 use crate::crew::Crew;
+use crate::git::Hash;
 use crate::purse::{Account, Spent};
 use crate::view::clock_of;
-use interlock_system::sanitise;
 use interlock_app::standing::exception_line;
+use interlock_engine::Engine;
+use interlock_system::sanitise;
+use interlock_system::text::{HEADING, NAME, Text, counted};
 use line::{Line, Lines};
 use mark::{code, plain};
 use open::Open;

@@ -4,9 +4,9 @@ use interlock_core::id::{Name, QuestionId};
 use interlock_core::state::{Question, State};
 use serde_json::{Value as Json, json};
 
-use interlock_system::text::{NAME, Text};
 use crate::people::command;
 use interlock_system::sanitise;
+use interlock_system::text::{NAME, Text};
 
 pub(super) struct Open {
     id: QuestionId,

@@ -9,14 +9,14 @@ use interlock_core::event::{Cause, Change, Event};
 use interlock_core::id::{AssignmentId, QuestionId};
 use interlock_core::workflow::Writes;
 
-use interlock_agents::{Conversation, Job, Outcome, Progress, Tell, Tool, Usage};
-use interlock_app::contract::Contract;
-use interlock_app::failure::Failure;
-use interlock_system::process::{self, End, Limits, Listener, Stream, Talk};
 use crate::crew::{Call, Crew, News, Over};
 use crate::purse::{Account, Exceeded, Purse};
 use crate::turn::Turn;
 use interlock_agents::team::{Allowance, Part};
+use interlock_agents::{Conversation, Job, Outcome, Progress, Tell, Tool, Usage};
+use interlock_app::contract::Contract;
+use interlock_app::failure::Failure;
+use interlock_system::process::{self, End, Limits, Listener, Stream, Talk};
 
 /// Between two words to people of what an agent is at.
 const TELL: Duration = Duration::from_millis(50);

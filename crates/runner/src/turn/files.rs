@@ -8,8 +8,8 @@ use std::path::{Component, Path, PathBuf};
 
 use serde_json::{Map, Value as Json};
 
-use crate::turn::claim::{PLACES, plain};
 use crate::scope::glob_set;
+use crate::turn::claim::{PLACES, plain};
 
 /// How deep a claim is looked for.
 const DEPTH: u8 = 3;

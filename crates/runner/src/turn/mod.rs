@@ -20,18 +20,18 @@ use interlock_core::observed::ObservedChanges;
 use interlock_core::workflow::{Task, Writes};
 use serde_json::Value as Json;
 
-use interlock_agents::{Outcome, Trouble, TroubleKind, Usage};
-use interlock_prompt as brief;
-use interlock_engine::{Claimed, Error, Given, Task as Wish};
-use interlock_app::failure::{Exit, Failure};
+use crate::bench::Bench;
+use crate::crew::{Call, Crew, News, Over, is_gone, pause};
 use crate::git::Hash;
+use crate::purse::Exceeded;
+use interlock_agents::team::{Part, Team};
+use interlock_agents::{Outcome, Trouble, TroubleKind, Usage};
+use interlock_app::failure::{Exit, Failure};
+use interlock_engine::{Claimed, Error, Given, Task as Wish};
+use interlock_prompt as brief;
 use interlock_prompt::handin;
 use interlock_prompt::outputs;
 use interlock_system::process::{Control, End};
-use crate::bench::Bench;
-use crate::crew::{Call, Crew, News, Over, is_gone, pause};
-use crate::purse::Exceeded;
-use interlock_agents::team::{Part, Team};
 
 pub(super) use converse::asked_by;
 use converse::time_for;

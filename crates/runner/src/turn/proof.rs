@@ -8,18 +8,18 @@ use interlock_core::observed::ObservedChanges;
 use interlock_core::workflow::{Task, normalise_status};
 use serde_json::{Value as Json, json};
 
-use interlock_prompt as brief;
-use interlock_app::failure::Failure;
-use crate::git::{Changes, Hash, Message};
 use crate::crew::Over;
+use crate::git::{Changes, Hash, Message};
 use crate::merge::{self, Tried};
 use crate::observe::WorkDiff;
+use crate::scope::RefusedPath;
 use crate::site::listed;
 use crate::turn::claim::claims_tests;
 use crate::turn::files::{ClaimedFile, TrueChanges, claimed_files};
 use crate::turn::{Handed, Turn};
+use interlock_app::failure::Failure;
+use interlock_prompt as brief;
 use interlock_system::sanitise;
-use crate::scope::RefusedPath;
 
 /// Names of denied or unclaimed files in one message.
 const MOST_NAMED: usize = 20;

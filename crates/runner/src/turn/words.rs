@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use serde_json::Value as Json;
 
-use interlock_agents::Tool;
-use interlock_prompt as brief;
 use crate::check_command::Outcome;
-use crate::git::{Hash, Message};
-use interlock_system::text::counted;
-use interlock_system::process::End;
 use crate::conflicts::{Conflicts, SETTLED};
 use crate::crew::Call;
+use crate::git::{Hash, Message};
+use interlock_agents::Tool;
+use interlock_prompt as brief;
+use interlock_system::process::End;
+use interlock_system::text::counted;
 
 /// What an agent that starts among conflicts has to know.
 pub(super) fn of_conflicts(conflicts: Option<&Conflicts>) -> String {

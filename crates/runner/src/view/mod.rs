@@ -16,16 +16,16 @@ use interlock_core::id::Name;
 use interlock_core::naming::shown_person;
 use interlock_core::state::State;
 
-use interlock_agents::Progress;
-use interlock_engine::Done;
-use interlock_app::output::Output;
-use interlock_system::text::{HEADING, MARK, NAME, PAGE, Text, wrap, wrap_long};
 use crate::crew::Crew;
 use crate::people::Prompt;
 use crate::purse::Account;
 use crate::terminal::Terminal;
-use interlock_system::sanitise;
 use board::Board;
+use interlock_agents::Progress;
+use interlock_app::output::Output;
+use interlock_engine::Done;
+use interlock_system::sanitise;
+use interlock_system::text::{HEADING, MARK, NAME, PAGE, Text, wrap, wrap_long};
 use strip::padded;
 
 pub(super) use picture::Scene;

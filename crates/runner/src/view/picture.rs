@@ -6,7 +6,6 @@ use anstyle::{AnsiColor, Style};
 use interlock_core::state::State;
 use unicode_width::UnicodeWidthStr;
 
-use interlock_system::text::{HEADING, NAME, wrap};
 use crate::crew::Crew;
 use crate::people::Prompt;
 use crate::purse::{Account, Spent};
@@ -14,6 +13,7 @@ use crate::view::board::{Board, Entry, Mark};
 use crate::view::strip::{Strip, clock_of, tail};
 use crate::view::{ALERT, FAINT, GOOD, Row};
 use interlock_system::sanitise;
+use interlock_system::text::{HEADING, NAME, wrap};
 
 const PLAIN: Style = Style::new();
 const TYPED: Style = AnsiColor::Cyan.on_default().bold();

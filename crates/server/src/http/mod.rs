@@ -61,10 +61,7 @@ impl Bound {
 
     /// Serves whoever comes, until the process is told to stop. Each MCP session, and each request of the versions that
     /// have none, gets a handler of its own.
-    pub fn serve<H: ServerHandler>(
-        self,
-        handler: impl Fn() -> H + Send + Sync + 'static,
-    ) -> Result<(), Failure> {
+    pub fn serve<H: ServerHandler>(self, handler: impl Fn() -> H + Send + Sync + 'static) -> Result<(), Failure> {
         let Bound { runtime, listener, door, address } = self;
         let ended = runtime.block_on(async {
             let signals = Signals::new().map_err(|error| broken(&error))?;

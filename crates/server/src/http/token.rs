@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use interlock_core::code::Code;
 
 use interlock_app::failure::{Exit, Failure};
-use interlock_system::files;
 use interlock_store::keys::Secret;
+use interlock_system::files;
 
 const FILE: &str = "serve.token";
 

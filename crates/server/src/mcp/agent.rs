@@ -14,14 +14,14 @@ use rmcp::model::{
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::json;
 
-use interlock_agents::Tool;
-use interlock_app::handoff_check::document;
-use interlock_app::contract::Contract;
-use interlock_app::failure::{Exit, Failure, Sources};
-use interlock_prompt::handin;
 use crate::mcp::arguments::{self, HandOff};
 use crate::mcp::told::{Outcome, Told, refused};
 use crate::mcp::tools;
+use interlock_agents::Tool;
+use interlock_app::contract::Contract;
+use interlock_app::failure::{Exit, Failure, Sources};
+use interlock_app::handoff_check::document;
+use interlock_prompt::handin;
 
 #[derive(Clone)]
 pub(super) struct Agent {

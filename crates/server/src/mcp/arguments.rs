@@ -11,8 +11,8 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
 
-use interlock_engine::Given;
 use interlock_app::failure::{Exit, Failure};
+use interlock_engine::Given;
 
 /// Reads them strictly: an argument that no tool has is most likely an attempt to do what the tool does not.
 pub(super) fn read<T: DeserializeOwned>(arguments: JsonObject) -> Result<T, Failure> {

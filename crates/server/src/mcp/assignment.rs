@@ -3,13 +3,13 @@
 use interlock_core::code::Code;
 use serde_json::json;
 
-use interlock_app::place::Place;
-use interlock_system::clock::rfc3339;
-use interlock_engine::{AssignmentRef, Order, Task};
-use interlock_app::failure::{Exit, Failure};
-use interlock_prompt::handin;
 use crate::mcp::arguments::{Claim, bad_id};
 use crate::mcp::told::{Outcome, Told};
+use interlock_app::failure::{Exit, Failure};
+use interlock_app::place::Place;
+use interlock_engine::{AssignmentRef, Order, Task};
+use interlock_prompt::handin;
+use interlock_system::clock::rfc3339;
 
 /// As `interlock claim`: whoever claims holds the token. Where hooks claim, a model never sees one.
 pub(super) fn claim(claim: &Claim, place: &Place) -> Outcome {

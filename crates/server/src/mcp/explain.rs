@@ -1,9 +1,9 @@
 //! Why a decision was made, or what an event of the log was.
 
-use interlock_app::place::Place;
-use interlock_app::explain::{self, Subject};
 use crate::mcp::arguments::{Explain, bad_id};
 use crate::mcp::told::{Outcome, Told};
+use interlock_app::explain::{self, Subject};
+use interlock_app::place::Place;
 
 pub(super) fn explain(explain: &Explain, place: &Place) -> Outcome {
     let subject = Subject::parse(&explain.decision).map_err(|how| bad_id(&explain.decision, &how))?;

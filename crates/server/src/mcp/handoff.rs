@@ -7,18 +7,18 @@ use interlock_core::rejection::Rejection;
 use interlock_core::workflow::Workflow;
 use serde_json::{Value as Json, json};
 
-use interlock_app::place::Place;
-use interlock_app::handoff_check::{document, held_against as checked_against, known_phase};
-use interlock_engine::{AssignmentRef, Done, Order, Surroundings, Task, examine};
-use interlock_app::failure::{Exit, Failure};
-use interlock_store::keys::Secret;
 use crate::mcp::arguments::{Check, Report, bad_id};
 use crate::mcp::session::permitted;
 use crate::mcp::steps;
 use crate::mcp::told::{Outcome, Told};
-use interlock_system::clock;
 use interlock_app::decision;
+use interlock_app::failure::{Exit, Failure};
+use interlock_app::handoff_check::{document, held_against as checked_against, known_phase};
 use interlock_app::library;
+use interlock_app::place::Place;
+use interlock_engine::{AssignmentRef, Done, Order, Surroundings, Task, examine};
+use interlock_store::keys::Secret;
+use interlock_system::clock;
 
 /// What a model needs of a decision; explain_decision has the rest.
 const OF_A_DECISION: [&str; 15] = [

@@ -36,8 +36,8 @@ use tokio::runtime::Builder;
 use tokio::task;
 
 use interlock_app::failure::Ending;
-use interlock_app::place::Place;
 use interlock_app::failure::{Exit, Failure};
+use interlock_app::place::Place;
 use told::refused;
 
 /// How long an order that is under way may take to be stored after the client has gone.

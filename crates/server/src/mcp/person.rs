@@ -17,14 +17,14 @@ use rmcp::model::{
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::{Value as Json, json};
 
-use interlock_app::place::{Place, person};
-use interlock_system::clock;
-use interlock_engine::{Order, QuestionRef, Task};
-use interlock_app::failure::{Exit, Failure};
 use crate::mcp::arguments::{Ask, bad_id};
 use crate::mcp::told::{Outcome, Told};
 use crate::mcp::{Server, handoff, session, steps};
+use interlock_app::failure::{Exit, Failure};
+use interlock_app::place::{Place, person};
 use interlock_app::standing;
+use interlock_engine::{Order, QuestionRef, Task};
+use interlock_system::clock;
 
 /// The one thing that is asked for with a question.
 const INPUT: &str = "answer";

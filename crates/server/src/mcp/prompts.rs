@@ -5,12 +5,12 @@
 use interlock_core::workflow::{Role, Workflow};
 use rmcp::model::{GetPromptResult, Prompt, PromptArgument, PromptMessage, Role as Speaker};
 
-use interlock_app::place::Place;
-use interlock_app::session_start::workflow_name;
+use crate::mcp::handoff::known_role;
 use interlock_app::failure::Failure;
 use interlock_app::library;
+use interlock_app::place::Place;
 use interlock_app::roles::{held, text};
-use crate::mcp::handoff::known_role;
+use interlock_app::session_start::workflow_name;
 
 pub(super) fn list(place: &Place) -> Result<Vec<Prompt>, Failure> {
     let workflow = project(place)?;

@@ -6,14 +6,14 @@ use interlock_core::workflow::BUILTINS;
 use rmcp::model::{ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
 use serde_json::{Value as Json, json};
 
-use interlock_app::session_start::workflow_name;
+use interlock_app::failure::{Exit, Failure};
+use interlock_app::library;
 use interlock_app::narrative;
 use interlock_app::place::Place;
-use interlock_system::clock::rfc3339;
-use interlock_app::failure::{Exit, Failure};
-use interlock_store::{EventRow, Store as _};
-use interlock_app::library;
+use interlock_app::session_start::workflow_name;
 use interlock_app::standing;
+use interlock_store::{EventRow, Store as _};
+use interlock_system::clock::rfc3339;
 
 const SCHEME: &str = "interlock://";
 /// The name under which the workflow of the project is read.

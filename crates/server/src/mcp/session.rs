@@ -5,17 +5,17 @@ use interlock_core::id::Name;
 use interlock_core::workflow::BUILTINS;
 use serde_json::{Value as Json, json};
 
-use interlock_app::place::Place;
-use interlock_app::session_start::{Beginning, LARGEST_MISSION, workflow_name};
-use interlock_app::setting::Pair;
-use interlock_app::failure::{Exit, Failure};
-use interlock_app::library;
 use crate::mcp::arguments::{OfSession, Start};
 use crate::mcp::steps;
 use crate::mcp::told::{Outcome, Told};
-use interlock_store::Store as _;
 use interlock_app::decision;
+use interlock_app::failure::{Exit, Failure};
+use interlock_app::library;
+use interlock_app::place::Place;
+use interlock_app::session_start::{Beginning, LARGEST_MISSION, workflow_name};
+use interlock_app::setting::Pair;
 use interlock_app::standing;
+use interlock_store::Store as _;
 
 pub(super) fn start(start: Start, place: &Place) -> Outcome {
     let bad = |message: &str| Err(Failure::new(Exit::Usage, Code::BadArgument, message));

@@ -3,9 +3,9 @@
 use interlock_core::state::SessionStatus;
 use interlock_core::watch::Via;
 
+use interlock_app::failure::Failure;
 use interlock_app::place::Place;
 use interlock_engine::Live;
-use interlock_app::failure::Failure;
 
 /// More than these are counted, not listed.
 const LISTED: usize = 12;

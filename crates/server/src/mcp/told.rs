@@ -4,9 +4,9 @@ use interlock_core::code::Code;
 use rmcp::model::{CallToolResult, ContentBlock, ErrorData};
 use serde_json::{Value as Json, json};
 
+use crate::mcp::steps;
 use interlock_app::failure::Failure;
 use interlock_system::sanitise;
-use crate::mcp::steps;
 
 pub(super) type Outcome = Result<Told, Failure>;
 

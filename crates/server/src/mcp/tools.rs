@@ -6,12 +6,12 @@ use std::sync::Arc;
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value as Json, json};
 
-use interlock_agents as agents;
-use interlock_app::place::Place;
-use interlock_app::failure::Failure;
 use crate::mcp::arguments::{self, Ask, Check, Claim, Explain, OfSession, Report, Start};
 use crate::mcp::told::Outcome;
 use crate::mcp::{assignment, explain, handoff, session};
+use interlock_agents as agents;
+use interlock_app::failure::Failure;
+use interlock_app::place::Place;
 
 /// A call, with its arguments read.
 pub(super) enum Call {

@@ -4,13 +4,13 @@ use interlock_core::event::{Cause, Event};
 use interlock_core::id::{Digest, Name, Timestamp};
 use interlock_core::state::State;
 
+use crate::Link;
+use crate::SessionHead;
+use crate::Snapshot;
 use crate::audit::{Folded, Head, Kind, Problem, Report};
 use crate::chain::{self, BEGINNING, ChainKey, Seal, Sealed};
 use crate::rows::{self, SessionRow};
 use crate::table::Fold;
-use crate::Link;
-use crate::SessionHead;
-use crate::Snapshot;
 
 /// What one event of the chain left for the next.
 pub(super) struct Walk<'a> {

@@ -5,11 +5,11 @@ use interlock_core::code::Code;
 use interlock_core::id::{Digest, Name};
 use serde_json::{Value as Json, json};
 
+use crate::SessionHead;
+use crate::StoreError;
+use crate::StoreResult;
 use crate::audit::{Kind, Problem};
 use crate::chain::{ChainKey, Seal};
-use crate::StoreError;
-use crate::SessionHead;
-use crate::StoreResult;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Head {

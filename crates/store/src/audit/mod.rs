@@ -11,14 +11,14 @@ use std::thread;
 use interlock_core::id::Name;
 use serde::Serialize;
 
-use crate::chain::ChainKey;
-use crate::rows::SessionRow;
-use crate::table::Fold;
 use crate::Kept;
 use crate::SessionHead;
 use crate::Store;
 use crate::StoreResult;
 use crate::View;
+use crate::chain::ChainKey;
+use crate::rows::SessionRow;
+use crate::table::Fold;
 
 pub use head::Head;
 

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use interlock_core::workflow::load_pinned;
 
-use crate::audit::{Kind, Problem};
 use crate::SessionHead;
 use crate::StoreResult;
 use crate::View;
+use crate::audit::{Kind, Problem};
 
 /// An event of each session commits to its workflow by hash; each workflow is looked at once.
 pub(super) fn compare(view: &mut dyn View, sessions: &[SessionHead], events: &[u64]) -> StoreResult<Vec<Problem>> {

@@ -2,12 +2,12 @@
 
 use interlock_core::id::Name;
 
-use crate::audit::{Kind, Problem};
-use crate::rows::SessionRow;
-use crate::table::{Cell, Fold, Rows, TABLES, Table};
 use crate::SessionHead;
 use crate::StoreResult;
 use crate::View;
+use crate::audit::{Kind, Problem};
+use crate::rows::SessionRow;
+use crate::table::{Cell, Fold, Rows, TABLES, Table};
 
 /// More than this nobody reads.
 const MOST: usize = 20;

@@ -18,13 +18,13 @@ use interlock_core::id::Timestamp;
 use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, TransactionBehavior};
 
-use crate::chain::{ChainKey, Seal, Sealed};
-use crate::StoreError;
 use crate::Identity;
 use crate::Store;
+use crate::StoreError;
 use crate::StoreResult;
 use crate::Transaction;
 use crate::View;
+use crate::chain::{ChainKey, Seal, Sealed};
 use trouble::trouble;
 use write::Texts;
 

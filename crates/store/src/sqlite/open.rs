@@ -10,13 +10,13 @@ use rusqlite::config::DbConfig;
 use rusqlite::ffi::ErrorCode;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
-use interlock_system::files;
+use crate::Identity;
+use crate::StoreError;
+use crate::StoreResult;
 use crate::sqlite::{
     APPLICATION_ID, PATIENCE, STATEMENTS, Sqlite, Waits, corrupt, filesystem, guards, trouble, wait_for_turn,
 };
-use crate::StoreError;
-use crate::Identity;
-use crate::StoreResult;
+use interlock_system::files;
 
 /// The version of the schema that this program writes.
 pub(super) const VERSION: i32 = 5;
@@ -46,9 +46,8 @@ pub(super) fn open(path: &Path, waits: Waits) -> StoreResult<Sqlite> {
         (APPLICATION_ID, VERSION) => {}
         (APPLICATION_ID, newer) if newer > VERSION => {
             let message = format!("{} was written by a newer Interlock (version {newer})", path.display());
-            return Err(
-                StoreError::new(Code::StoreNewer, message).help("nothing was changed; use that version, or a newer one")
-            );
+            return Err(StoreError::new(Code::StoreNewer, message)
+                .help("nothing was changed; use that version, or a newer one"));
         }
         (APPLICATION_ID, older) if OLDER.iter().any(|(known, _)| *known == older) => {
             migrate(&mut connection, None).map_err(wrong)?;

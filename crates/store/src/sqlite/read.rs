@@ -8,11 +8,6 @@ use interlock_core::workflow::Requirements;
 use rusqlite::types::ValueRef;
 use rusqlite::{OptionalExtension, Params, params};
 
-use crate::chain::Seal;
-use crate::rows::SESSION;
-use crate::sqlite::write::clauses;
-use crate::sqlite::{Tx, corrupt, signed, unsigned, verify};
-use crate::table::{self, Cell, Table};
 use crate::Attempt;
 use crate::EventRow;
 use crate::Identity;
@@ -24,6 +19,11 @@ use crate::SessionHead;
 use crate::Snapshot;
 use crate::StoreResult;
 use crate::View;
+use crate::chain::Seal;
+use crate::rows::SESSION;
+use crate::sqlite::write::clauses;
+use crate::sqlite::{Tx, corrupt, signed, unsigned, verify};
+use crate::table::{self, Cell, Table};
 
 const SESSION_COLUMNS: &str =
     "key, id, title, workflow, workflow_hash, status, started_at, updated_at, seq, head, lapsed";

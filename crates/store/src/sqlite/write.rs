@@ -13,17 +13,17 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Params, ToSql, named_params, params};
 use serde_json::json;
 
+use crate::Append;
+use crate::Pinned;
+use crate::Snapshot;
+use crate::StoreError;
+use crate::StoreResult;
+use crate::Transaction;
+use crate::View as _;
 use crate::chain::Seal;
 use crate::rows::SessionRow;
 use crate::sqlite::{Tx, corrupt, signed, verify};
 use crate::table::{Cell, Fold, How, Record, Resolved, Table, Write};
-use crate::Append;
-use crate::StoreError;
-use crate::Pinned;
-use crate::Snapshot;
-use crate::StoreResult;
-use crate::Transaction;
-use crate::View as _;
 
 /// A row's place: its session, and the event that writes it.
 #[derive(Clone, Copy)]

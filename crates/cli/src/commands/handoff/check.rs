@@ -6,18 +6,18 @@ use interlock_core::problem::Problem;
 use interlock_core::workflow::{Task, Workflow};
 use serde_json::Value;
 
-use crate::commands::values::Context;
 use crate::commands::examples;
+use crate::commands::values::Context;
 use interlock_app::failure::Ending;
 use interlock_app::failure::{Exit, Failure, Sources};
-use interlock_app::output::{Output, complain};
-use interlock_system::text::{NAME, Text};
-use interlock_system::sanitise;
-use interlock_system::clock;
 use interlock_app::handoff_check::{document, held_against, known_phase};
 use interlock_app::input;
 use interlock_app::library;
+use interlock_app::output::{Output, complain};
 use interlock_app::report;
+use interlock_system::clock;
+use interlock_system::sanitise;
+use interlock_system::text::{NAME, Text};
 
 /// Above what agents write in a long session.
 const LARGEST_OUTPUT: u64 = 256 << 20;

@@ -3,15 +3,15 @@
 use clap::Args;
 use serde_json::json;
 
-use interlock_app::place::Place;
 use crate::commands::examples;
 use interlock_app::failure::Ending;
-use interlock_system::clock::rfc3339;
 use interlock_app::failure::Exit;
 use interlock_app::output::Output;
-use interlock_system::text::{NAME, Text};
-use interlock_system::sanitise;
+use interlock_app::place::Place;
 use interlock_store::Store as _;
+use interlock_system::clock::rfc3339;
+use interlock_system::sanitise;
+use interlock_system::text::{NAME, Text};
 
 /// List the sessions, the newest first
 ///

@@ -9,8 +9,8 @@ mod upgrade;
 use clap::Subcommand;
 
 use interlock_app::failure::Ending;
-use interlock_app::place::Place;
 use interlock_app::output::Output;
+use interlock_app::place::Place;
 
 /// Start sessions, and see how they stand
 ///

@@ -3,11 +3,11 @@
 use clap::Args;
 use serde_json::json;
 
-use interlock_app::place::Place;
 use crate::commands::examples;
 use interlock_app::failure::Ending;
 use interlock_app::failure::Exit;
 use interlock_app::output::Output;
+use interlock_app::place::Place;
 use interlock_app::standing;
 
 /// Show what may happen now: assignments to claim, questions to answer

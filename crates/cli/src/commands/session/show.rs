@@ -2,12 +2,12 @@
 
 use clap::Args;
 
-use interlock_app::place::Place;
 use crate::commands::examples;
 use interlock_app::failure::Ending;
 use interlock_app::failure::Exit;
 use interlock_app::library;
 use interlock_app::output::Output;
+use interlock_app::place::Place;
 use interlock_app::standing;
 
 /// Show how a session stands: its groups, who works, what loops, what is asked

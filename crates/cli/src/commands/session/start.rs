@@ -6,16 +6,16 @@ use clap::Args;
 use interlock_core::code::Code;
 use serde_json::json;
 
-use interlock_app::place::{Place, person};
-use interlock_app::setting::Pair;
 use crate::commands::examples;
+use interlock_app::decision;
 use interlock_app::failure::Ending;
 use interlock_app::failure::{Exit, Failure, Sources};
 use interlock_app::output::{Output, complain};
-use interlock_system::text::{HEADING, NAME, Text};
-use interlock_app::decision;
-use interlock_app::session_start::{Beginning, allowed_by_person, read_mission, workflow_name};
+use interlock_app::place::{Place, person};
 use interlock_app::report;
+use interlock_app::session_start::{Beginning, allowed_by_person, read_mission, workflow_name};
+use interlock_app::setting::Pair;
+use interlock_system::text::{HEADING, NAME, Text};
 
 /// Start a session (takes the spawner key)
 ///

@@ -8,16 +8,16 @@ use interlock_core::workflow::dropped_requirements;
 use serde_json::json;
 use similar::TextDiff;
 
-use interlock_app::place::{Place, person};
 use crate::commands::examples;
 use interlock_app::failure::Ending;
-use interlock_engine::{Order, Task};
 use interlock_app::failure::Exit;
 use interlock_app::library;
 use interlock_app::output::Output;
-use interlock_system::text::{HEADING, NAME, Text};
-use interlock_system::sanitise;
+use interlock_app::place::{Place, person};
+use interlock_engine::{Order, Task};
 use interlock_store::Pinned;
+use interlock_system::sanitise;
+use interlock_system::text::{HEADING, NAME, Text};
 
 /// Move a session to another version of its workflow, and show the difference (takes the operator key)
 ///

@@ -1,11 +1,11 @@
 use clap::{Args, ValueEnum, ValueHint};
 
 use crate::commands::examples;
+use crate::graph;
 use interlock_app::failure::Ending;
 use interlock_app::failure::{Exit, Failure};
-use interlock_app::output::Output;
-use crate::graph;
 use interlock_app::library;
+use interlock_app::output::Output;
 
 /// Draw a workflow
 ///

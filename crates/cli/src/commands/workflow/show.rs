@@ -112,8 +112,8 @@ fn compiled(workflow: &Workflow) -> Text {
     });
     section(&mut text, "Phases", &workflow.phases, |text, phase| row(text, &phase.name, ""));
     section(&mut text, "Loops", &workflow.loops, |text, item| {
-        let stuck = item.limit.no_progress.map(|count| format!(", or {count} without progress")).unwrap_or_default();
-        row(text, &item.name, &format!(": escalates at passage {}{stuck}", item.limit.iteration));
+        let stuck = item.limit.no_progress.map(|count| format!(", or no progress for {count}")).unwrap_or_default();
+        row(text, &item.name, &format!(": escalates at iteration {}{stuck}", item.limit.iteration));
     });
     section(&mut text, "Gates", &workflow.gates, |text, gate| row(text, &gate.name, ""));
     section(&mut text, "Questions", &workflow.questions, |text, question| {

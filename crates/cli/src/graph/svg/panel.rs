@@ -59,7 +59,7 @@ impl Card {
         }
         if graph.edges.iter().flat_map(|edge| &edge.labels).any(|label| label.detail.contains('≤')) {
             let sample = Block { rows: vec![Row::one("loop ≤n", Face::Detail)] };
-            rows.push((Left::Text(sample), words("counted: passage n goes one rung up instead")));
+            rows.push((Left::Text(sample), words("counted: iteration n escalates instead")));
         }
         (!rows.is_empty()).then(|| Self::new("What the lines mean", rows))
     }
