@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use interlock_store::Store;
 use interlock_store::audit;
-use interlock_store::sqlite::Sqlite;
+use interlock_store::sqlite::SqliteStore;
 
 use world::{Ready, World};
 
@@ -125,7 +125,7 @@ fn other_threads() -> Vec<Duration> {
 
 /// The time it took, and what the threads of the desk spent.
 fn together(world: &World, ready: &[Ready]) -> (Duration, Vec<Duration>) {
-    let desk = interlock_engine::Desk::open(world.engine()).expect("a desk");
+    let desk = interlock_engine::CommandQueue::open(world.engine()).expect("a desk");
     let begun = Instant::now();
     std::thread::scope(|scope| {
         for mine in ready.chunks(ready.len().div_ceil(CALLERS)) {
@@ -225,7 +225,7 @@ fn growth() {
 /// How fast what is stored is checked.
 fn verified(world: &World) {
     let path = world.store();
-    let open = || Ok(Box::new(Sqlite::open(&path)?) as Box<dyn Store>);
+    let open = || Ok(Box::new(SqliteStore::open(&path)?) as Box<dyn Store>);
     let sessions = open().and_then(|mut store| store.view()?.sessions()).expect("they are read");
     let begun = Instant::now();
     let report = audit::verify(&open, &world::key(world), &sessions, &[]).expect("it is checked");

@@ -5,17 +5,17 @@ use std::time::{Duration, Instant};
 
 use interlock_core::event::Event;
 use interlock_core::state::State;
-use interlock_store::chain::{BEGINNING, Seal, Sealed, given};
-use interlock_store::rows::{Rows, rows};
-use interlock_store::sqlite::Sqlite;
-use interlock_store::{Append, Store};
+use interlock_store::chain::{BEGINNING, Seal, SealedContent, hash_attachment};
+use interlock_store::rows::{EventProjection, project_event};
+use interlock_store::sqlite::SqliteStore;
+use interlock_store::{EventAppend, Store};
 
 use crate::world::{World, key};
 
 /// What was written to the store since the copy, in the order in which it was.
-pub(crate) fn recorded(world: &World, before: &Path) -> Vec<Append> {
-    let mut old = Sqlite::open(before).expect("the copy");
-    let mut new = Sqlite::open(&world.store()).expect("the store");
+pub(crate) fn recorded(world: &World, before: &Path) -> Vec<EventAppend> {
+    let mut old = SqliteStore::open(before).expect("the copy");
+    let mut new = SqliteStore::open(&world.store()).expect("the store");
     let (mut old, mut new) = (old.view().expect("a view"), new.view().expect("a view"));
     let mut all = Vec::new();
     for session in new.sessions().expect("sessions") {
@@ -25,7 +25,7 @@ pub(crate) fn recorded(world: &World, before: &Path) -> Vec<Append> {
             let event: Event = serde_json::from_str(&row.data).expect("an event");
             state.apply(&event);
             if row.seq > behind {
-                let append = Append {
+                let append = EventAppend {
                     session: session.key,
                     seq: row.seq,
                     kind: event.cause.kind(),
@@ -37,7 +37,7 @@ pub(crate) fn recorded(world: &World, before: &Path) -> Vec<Append> {
                     hash: row.hash,
                     attachment: new.attachment(row.id).expect("an attachment"),
                     prompt: new.prompt(row.id).expect("a prompt"),
-                    rows: rows(&event, &state),
+                    rows: project_event(&event, &state),
                 };
                 all.push((row.id, append));
             }
@@ -48,8 +48,8 @@ pub(crate) fn recorded(world: &World, before: &Path) -> Vec<Append> {
 }
 
 /// Writes them to the copy, so many a commit.
-pub(crate) fn replay(copy: &Path, appends: &[Append], a_commit: usize) -> Duration {
-    let mut store = Sqlite::open(copy).expect("the copy");
+pub(crate) fn replay(copy: &Path, appends: &[EventAppend], a_commit: usize) -> Duration {
+    let mut store = SqliteStore::open(copy).expect("the copy");
     let folder = copy.parent().expect("a folder");
     let identity = store.view().and_then(|mut view| view.identity()).expect("an identity");
     let keyring = interlock_store::keys::Keyring::new(folder.join(".config/interlock"), None);
@@ -76,7 +76,7 @@ pub(crate) fn fill(world: &World, decisions: usize) {
     let each = pattern.iter().filter(|(event, _)| event.decision.is_some()).count();
     let key = key(world);
     let (workflow, pinned) = world.workflow();
-    let mut store = Sqlite::open(&world.store()).expect("a store");
+    let mut store = SqliteStore::open(&world.store()).expect("a store");
     store.unlock(&key).expect("unlocked");
     store.expect_many().expect("room for many");
     for batch in (0..decisions.div_ceil(each)).collect::<Vec<_>>().chunks(A_COMMIT) {
@@ -90,9 +90,9 @@ pub(crate) fn fill(world: &World, decisions: usize) {
                 let data = serde_json::to_string(event).expect("an event");
                 let decision = event.decision.as_ref().map(|decision| decision.id.0);
                 let attachment = event.handoff.as_ref().map(ToString::to_string);
-                let hash_of_given = attachment.as_ref().map(|body| given(body.as_bytes()));
+                let hash_of_given = attachment.as_ref().map(|body| hash_attachment(body.as_bytes()));
                 let (kind, at) = (event.cause.kind(), event.at);
-                let sealed = Sealed {
+                let sealed = SealedContent {
                     session: &id,
                     seq,
                     kind,
@@ -103,7 +103,7 @@ pub(crate) fn fill(world: &World, decisions: usize) {
                     given: hash_of_given,
                 };
                 let hash = key.event(&sealed, &head);
-                let append = Append {
+                let append = EventAppend {
                     session,
                     seq,
                     kind,
@@ -126,10 +126,10 @@ pub(crate) fn fill(world: &World, decisions: usize) {
 }
 
 /// The events of a session from its start to its end, without prompts.
-fn pattern() -> Vec<(Event, Rows)> {
+fn pattern() -> Vec<(Event, EventProjection)> {
     let world = World::new();
     let session = world.played();
-    let mut store = Sqlite::open(&world.store()).expect("a store");
+    let mut store = SqliteStore::open(&world.store()).expect("a store");
     let mut view = store.view().expect("a view");
     let head = view.session(&session).expect("a session").expect("it is there");
     let mut state = State::default();
@@ -142,7 +142,7 @@ fn pattern() -> Vec<(Event, Rows)> {
         let body = view.attachment(row.id).expect("an attachment");
         event.handoff = body.map(|body| std::sync::Arc::new(serde_json::from_str(&body).expect("JSON")));
         state.apply(&event);
-        let rows = rows(&event, &state);
+        let rows = project_event(&event, &state);
         state.settle(&event);
         pattern.push((event, rows));
     }

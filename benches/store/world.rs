@@ -11,11 +11,11 @@ use std::time::{Duration, Instant};
 use interlock_core::handoff;
 use interlock_core::id::{AssignmentId, Digest, Name, Timestamp};
 use interlock_core::workflow::{Workflow, builtin, load};
-use interlock_engine::{Done, Engine, Given, Order, Task};
+use interlock_engine::{Committed, Engine, SubmittedHandoff, Request, Operation};
 use interlock_store::chain::ChainKey;
-use interlock_store::keys::{Keyring, Secret};
-use interlock_store::sqlite::Sqlite;
-use interlock_store::{Pinned, Store};
+use interlock_store::keys::{Keyring, SecretKey};
+use interlock_store::sqlite::SqliteStore;
+use interlock_store::{PinnedSources, Store};
 
 /// Groups of a usual session.
 const AT_ONCE: usize = 4;
@@ -24,7 +24,7 @@ const AT_ONCE: usize = 4;
 pub(crate) struct World {
     pub(crate) folder: PathBuf,
     workflow: Arc<Workflow>,
-    pinned: Arc<Pinned>,
+    pinned: Arc<PinnedSources>,
     sessions: Cell<u32>,
 }
 
@@ -32,16 +32,16 @@ pub(crate) struct World {
 pub(crate) struct Ready {
     pub(crate) session: Name,
     pub(crate) assignment: AssignmentId,
-    pub(crate) token: Secret,
+    pub(crate) token: SecretKey,
     pub(crate) bytes: String,
-    given: Given,
+    given: SubmittedHandoff,
 }
 
 impl Ready {
-    pub(crate) fn order(&self) -> Order {
+    pub(crate) fn order(&self) -> Request {
         let (token, given) = (Some(self.token.clone()), self.given.clone());
-        let task = Task::Report { assignment: self.assignment, token, given, observed: None };
-        Order { session: self.session.clone(), task }
+        let task = Operation::Report { assignment: self.assignment, token, given, observed: None };
+        Request { session: self.session.clone(), task }
     }
 
     pub(crate) fn reference(&self) -> String {
@@ -56,13 +56,13 @@ impl World {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("bench-{}-{number}", std::process::id()));
         fs::create_dir_all(&folder).expect("a folder");
         let (identity, _) = keyring(&folder).make("bench").expect("keys");
-        Sqlite::create(&folder.join("interlock.db"), &identity, Timestamp(1)).expect("a store");
+        SqliteStore::create(&folder.join("interlock.db"), &identity, Timestamp(1)).expect("a store");
         let text = builtin("delivery-team").expect("it ships").text;
         // As many groups of a session at work as the measurements need.
         let text = text.replacen("at_most: 4", "at_most: 10000", 1).replacen("partial: 4", "partial: 4000000", 1);
         let loaded = load("bench.yaml", &text, &|_| None);
         let (workflow, sources) = (Arc::new(loaded.workflow.expect("it loads")), loaded.sources);
-        let pinned = Arc::new(Pinned { name: workflow.name.clone(), sources });
+        let pinned = Arc::new(PinnedSources { name: workflow.name.clone(), sources });
         Self { folder, workflow, pinned, sessions: Cell::new(0) }
     }
 
@@ -78,7 +78,7 @@ impl World {
     pub(crate) fn copy(&self) -> PathBuf {
         let copy = self.folder.join("copy.db");
         let _ = fs::remove_file(&copy);
-        Sqlite::open(&self.store()).and_then(|store| store.back_up(&copy)).expect("a copy");
+        SqliteStore::open(&self.store()).and_then(|store| store.back_up(&copy)).expect("a copy");
         copy
     }
 
@@ -87,10 +87,10 @@ impl World {
         fs::metadata(copy).expect("a copy").len()
     }
 
-    fn start_order(&self) -> Order {
+    fn start_order(&self) -> Request {
         let number = self.sessions.replace(self.sessions.get() + 1);
         let session = Name::from(format!("session-{number}"));
-        let task = Task::Start {
+        let task = Operation::Start {
             pinned: self.pinned.clone(),
             workflow: self.workflow.clone(),
             title: Name::new("A session"),
@@ -101,7 +101,7 @@ impl World {
             dropped: Vec::new(),
             allow: None,
         };
-        Order { session, task }
+        Request { session, task }
     }
 
     /// Starts a session with so many groups planned.
@@ -127,9 +127,9 @@ impl World {
         let plan: Vec<String> = (1..=groups).map(|n| format!(r#"{{"id":"G{n}","title":"group {n}"}}"#)).collect();
         let plan = format!(r#","groups":[{}]"#, plan.join(","));
         let extra = r#","dev_output":"Added the handler and its tests.","files_changed":["src/a.rs"]"#;
-        let starts: Vec<Order> = (0..sessions).map(|_| self.start_order()).collect();
+        let starts: Vec<Request> = (0..sessions).map(|_| self.start_order()).collect();
         all(&mut engine, &starts);
-        let first = |start: &Order| (start.session.clone(), AssignmentId(1));
+        let first = |start: &Request| (start.session.clone(), AssignmentId(1));
         let plans =
             claim_all(&mut engine, starts.iter().map(first).collect(), "project_manager", "PLANNING_COMPLETE", &plan);
         all(&mut engine, &plans.iter().map(Ready::order).collect::<Vec<_>>());
@@ -162,7 +162,7 @@ impl World {
         crate::raw::fill(self, decisions);
     }
 
-    pub(crate) fn workflow(&self) -> (&Workflow, &Pinned) {
+    pub(crate) fn workflow(&self) -> (&Workflow, &PinnedSources) {
         (&self.workflow, &self.pinned)
     }
 }
@@ -178,18 +178,18 @@ fn keyring(folder: &Path) -> Keyring {
 }
 
 fn open(store: &Path, folder: &Path) -> Engine {
-    let store = Sqlite::open(store).expect("a store");
+    let store = SqliteStore::open(store).expect("a store");
     Engine::open(Box::new(store), keyring(folder), "out".to_owned()).expect("an engine")
 }
 
 pub(crate) fn key(world: &World) -> ChainKey {
-    let mut store = Sqlite::open(&world.store()).expect("a store");
+    let mut store = SqliteStore::open(&world.store()).expect("a store");
     let identity = store.view().and_then(|mut view| view.identity()).expect("an identity");
     keyring(&world.folder).chain(&identity).expect("its key")
 }
 
 /// Carries out many orders, many a commit.
-fn all(engine: &mut Engine, orders: &[Order]) -> Vec<Done> {
+fn all(engine: &mut Engine, orders: &[Request]) -> Vec<Committed> {
     let mut done = Vec::with_capacity(orders.len());
     for batch in orders.chunks(500) {
         let results = engine.execute_all(&batch.iter().collect::<Vec<_>>());
@@ -205,35 +205,35 @@ fn claim_all(
     status: &str,
     extra: &str,
 ) -> Vec<Ready> {
-    let order = |(session, id): &(Name, AssignmentId)| Order {
+    let order = |(session, id): &(Name, AssignmentId)| Request {
         session: session.clone(),
-        task: Task::Claim { assignment: *id },
+        task: Operation::Claim { assignment: *id },
     };
     let claimed = all(engine, &assignments.iter().map(order).collect::<Vec<_>>());
     let tokens = claimed.into_iter().map(|done| done.claimed.expect("a token").token);
     let report =
-        |((session, id), token): ((Name, AssignmentId), Secret)| made(&session, id, token, role, status, extra);
+        |((session, id), token): ((Name, AssignmentId), SecretKey)| made(&session, id, token, role, status, extra);
     assignments.into_iter().zip(tokens).map(report).collect()
 }
 
 /// Claims an assignment, and makes the report for it.
 fn claim(engine: &mut Engine, session: &Name, id: AssignmentId, role: &str, status: &str, extra: &str) -> Ready {
-    let order = Order { session: session.clone(), task: Task::Claim { assignment: id } };
+    let order = Request { session: session.clone(), task: Operation::Claim { assignment: id } };
     let claimed = engine.execute(&order).expect("it is claimed").claimed.expect("a token");
     made(session, id, claimed.token, role, status, extra)
 }
 
-fn made(session: &Name, id: AssignmentId, token: Secret, role: &str, status: &str, extra: &str) -> Ready {
+fn made(session: &Name, id: AssignmentId, token: SecretKey, role: &str, status: &str, extra: &str) -> Ready {
     let bytes = format!(
         r#"{{"agent":"{role}","output_type":"report","timestamp":"2026-01-01T00:00:00Z","feature_directory":"f",
             "skills_invoked":[],"status":"{status}","handoff":{{"next_agent":null,"context":"what was done"}}{extra}}}"#
     );
     let extracted = handoff::extract("handoff.json", bytes.as_bytes()).map(Arc::new);
-    let given = Given { extracted, digest: Digest::of(bytes.as_bytes()) };
+    let given = SubmittedHandoff { extracted, digest: Digest::of(bytes.as_bytes()) };
     Ready { session: session.clone(), assignment: id, token, bytes, given }
 }
 
-fn report(engine: &mut Engine, session: &Name, id: AssignmentId, role: &str, status: &str, extra: &str) -> Done {
+fn report(engine: &mut Engine, session: &Name, id: AssignmentId, role: &str, status: &str, extra: &str) -> Committed {
     let ready = claim(engine, session, id, role, status, extra);
     engine.execute(&ready.order()).expect("it is decided")
 }

@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use interlock_core::handoff;
 use interlock_core::id::{AssignmentId, Digest, Name};
-use interlock_engine::{Engine, Given, Order, Task};
+use interlock_engine::{Engine, SubmittedHandoff, Request, Operation};
 use interlock_store::keys::Keyring;
-use interlock_store::sqlite::Sqlite;
+use interlock_store::sqlite::SqliteStore;
 use rusqlite::Connection;
 use serde_json::json;
 
@@ -66,23 +66,23 @@ pub(crate) fn ended(child: Child) {
 fn drives_a_lane() {
     let Ok(told) = std::env::var(LANE) else { return };
     let told: serde_json::Value = serde_json::from_str(&told).unwrap();
-    let store = Sqlite::open(Path::new(&text(&told["store"]))).unwrap();
+    let store = SqliteStore::open(Path::new(&text(&told["store"]))).unwrap();
     let keyring = Keyring::new(text(&told["keys"]).into(), None);
     let mut engine = Engine::open(Box::new(store), keyring, "out".to_owned()).unwrap();
     let session = Name::new(&text(&told["session"]));
     let mut assignment = AssignmentId(u32::try_from(told["assignment"].as_u64().unwrap()).unwrap());
     for report in 0..told["reports"].as_u64().unwrap() {
-        let claim = Order { session: session.clone(), task: Task::Claim { assignment } };
+        let claim = Request { session: session.clone(), task: Operation::Claim { assignment } };
         let claimed = engine.execute(&claim).unwrap_or_else(|error| panic!("{error}")).claimed.unwrap();
         let (role, status) = turn(report);
         assert_eq!(claimed.role, role, "somebody else moved this group");
         let body = project::handoff(role, status, &json!({})).to_string();
-        let given = Given {
+        let given = SubmittedHandoff {
             digest: Digest::of(body.as_bytes()),
             extracted: handoff::extract("handoff", body.as_bytes()).map(Arc::new),
         };
-        let task = Task::Report { assignment, token: Some(claimed.token), given, observed: None };
-        let done = engine.execute(&Order { session: session.clone(), task }).unwrap_or_else(|error| panic!("{error}"));
+        let task = Operation::Report { assignment, token: Some(claimed.token), given, observed: None };
+        let done = engine.execute(&Request { session: session.clone(), task }).unwrap_or_else(|error| panic!("{error}"));
         assert!(!done.repeated, "nobody else reported for {assignment}");
         assignment = done.event.decision.as_ref().unwrap().next[0].assignment;
     }

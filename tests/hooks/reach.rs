@@ -12,13 +12,13 @@ use crate::team::{Run, Team, run};
 
 /// Claims what is open for the manager as `interlock run` does.
 pub(crate) fn claim_as_run(team: &Team, session: &str) {
-    use interlock_engine::{Engine, Order, Task};
-    let store = interlock_store::sqlite::Sqlite::open(&team.store()).expect("a store");
+    use interlock_engine::{Engine, Request, Operation};
+    let store = interlock_store::sqlite::SqliteStore::open(&team.store()).expect("a store");
     let keyring = Keyring::new(team.config().join("interlock"), None);
     let engine = Engine::open(Box::new(store), keyring, String::new()).expect("an engine");
     let number = team.assignment(session, "project_manager", "-").rsplit(".a").next().unwrap().parse().unwrap();
-    let task = Task::Claim { assignment: interlock_core::id::AssignmentId(number) };
-    let order = Order { session: session.into(), task };
+    let task = Operation::Claim { assignment: interlock_core::id::AssignmentId(number) };
+    let order = Request { session: session.into(), task };
     engine.via(interlock_core::watch::Via::Run).execute(&order).expect("a claim");
 }
 

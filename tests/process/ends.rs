@@ -7,17 +7,17 @@ use std::panic::{self, AssertUnwindSafe};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use interlock_system::process::{self, Control, End, Listener, Stream, Talk};
+use interlock_system::process::{self, ProcessControl, ProcessEnd, OutputListener, OutputStream, ProcessHandle};
 
 use crate::scene::{Scene, is_there, left, until};
 
 #[test]
 fn codes_and_signals() {
     for (script, code) in [("exit 0", 0), ("exit 7", 7), ("exit 255", 255)] {
-        assert_eq!(Scene::shell(script).run().0, End::Exited(code), "{script}");
+        assert_eq!(Scene::shell(script).run().0, ProcessEnd::Exited(code), "{script}");
     }
     for (signal, code) in [("KILL", 137), ("TERM", 143), ("INT", 130), ("PIPE", 141)] {
-        assert_eq!(Scene::shell(&format!("kill -{signal} $$; exit 1")).run().0, End::Exited(code), "{signal}");
+        assert_eq!(Scene::shell(&format!("kill -{signal} $$; exit 1")).run().0, ProcessEnd::Exited(code), "{signal}");
     }
 }
 
@@ -47,7 +47,7 @@ fn a_script_without_its_interpreter_is_code_127_and_a_message() {
     fs::set_permissions(scene.file("script"), fs::Permissions::from_mode(0o755)).unwrap();
     scene.spec.limits.grace = Duration::ZERO;
     let (end, heard) = scene.run();
-    assert_eq!(end, End::Exited(127));
+    assert_eq!(end, ProcessEnd::Exited(127));
     assert!(heard.err()[0].contains("script cannot be started"), "{:?}", heard.err());
 }
 
@@ -98,7 +98,7 @@ fn what_hangs_silently_is_ended() {
         limits.silence = Some(Duration::from_millis(400));
     });
     let (end, heard) = scene.run();
-    assert_eq!((end, heard.out()), (End::Silent, vec!["begun".to_owned()]));
+    assert_eq!((end, heard.out()), (ProcessEnd::Silent, vec!["begun".to_owned()]));
 }
 
 #[test]
@@ -107,12 +107,12 @@ fn what_talks_is_not_silent_but_may_take_too_long() {
         limits.silence = Some(Duration::from_secs(2));
         limits.time = Some(Duration::from_millis(2600));
     });
-    assert_eq!(scene.run().0, End::TimedOut);
+    assert_eq!(scene.run().0, ProcessEnd::TimedOut);
 }
 
 /// Stops the program as soon as it has written the file `ready`.
-fn stopped(scene: &Scene, stop: impl FnOnce(&Control) + Send) -> (End, Vec<String>, Duration) {
-    let control = Control::new();
+fn stopped(scene: &Scene, stop: impl FnOnce(&ProcessControl) + Send) -> (ProcessEnd, Vec<String>, Duration) {
+    let control = ProcessControl::new();
     let ready = scene.file("ready");
     thread::scope(|scope| {
         let stopper = scope.spawn(|| {
@@ -130,8 +130,8 @@ fn stopped(scene: &Scene, stop: impl FnOnce(&Control) + Send) -> (End, Vec<Strin
 fn it_is_asked_first_and_may_say_good_bye() {
     let scene = Scene::shell("trap 'echo bye; exit 0' TERM; echo > ready x; while :; do sleep 0.05; done")
         .limits(|limits| limits.grace = Duration::from_secs(50));
-    let (end, out, took) = stopped(&scene, Control::stop);
-    assert_eq!((end, out), (End::Stopped, vec!["bye".to_owned()]));
+    let (end, out, took) = stopped(&scene, ProcessControl::stop);
+    assert_eq!((end, out), (ProcessEnd::Stopped, vec!["bye".to_owned()]));
     assert!(took < Duration::from_secs(20), "{took:?}");
 }
 
@@ -140,8 +140,8 @@ const STUBBORN: &str = "signal.signal(signal.SIGTERM, signal.SIG_IGN)\nopen('rea
 #[test]
 fn what_ignores_being_asked_is_ended_after_the_grace() {
     let scene = Scene::python(STUBBORN).limits(|limits| limits.grace = Duration::from_millis(800));
-    let (end, _, took) = stopped(&scene, Control::stop);
-    assert_eq!(end, End::Stopped);
+    let (end, _, took) = stopped(&scene, ProcessControl::stop);
+    assert_eq!(end, ProcessEnd::Stopped);
     assert!(took >= Duration::from_millis(750) && took < Duration::from_secs(4), "{took:?}");
 }
 
@@ -156,7 +156,7 @@ fn killing_does_not_wait_even_if_it_was_asked_before() {
             }
             control.kill();
         });
-        assert_eq!(end, End::Stopped);
+        assert_eq!(end, ProcessEnd::Stopped);
         assert!(took < Duration::from_secs(4), "{took:?}");
     }
 }
@@ -164,8 +164,8 @@ fn killing_does_not_wait_even_if_it_was_asked_before() {
 #[test]
 fn what_has_stopped_itself_is_ended() {
     let scene = Scene::shell("echo > ready x; kill -STOP $$; exec sleep 1000");
-    let (end, _, took) = stopped(&scene, Control::stop);
-    assert_eq!(end, End::Stopped);
+    let (end, _, took) = stopped(&scene, ProcessControl::stop);
+    assert_eq!(end, ProcessEnd::Stopped);
     assert!(took < Duration::from_secs(4), "{took:?}");
 }
 
@@ -173,36 +173,36 @@ fn what_has_stopped_itself_is_ended() {
 fn what_is_not_wanted_any_more_is_not_started() {
     let mut scene = Scene::shell("echo > ready x");
     scene.spec.transcript = Some(scene.file("transcript"));
-    let control = Control::new();
+    let control = ProcessControl::new();
     control.stop();
-    assert_eq!(scene.run_with(&control).0, End::Stopped);
+    assert_eq!(scene.run_with(&control).0, ProcessEnd::Stopped);
     assert!(!scene.file("ready").exists() && !scene.file("transcript").exists());
 }
 
 #[test]
 fn a_listener_can_stop_its_program_and_only_that() {
     struct Stops;
-    impl Listener for Stops {
-        fn line(&mut self, _: Stream, _: &[u8], _: bool, talk: &mut Talk<'_>) {
+    impl OutputListener for Stops {
+        fn line(&mut self, _: OutputStream, _: &[u8], _: bool, talk: &mut ProcessHandle<'_>) {
             talk.stop();
         }
     }
     let scene = Scene::shell("echo enough; exec sleep 1000");
-    let control = Control::new();
-    assert_eq!(process::run(&scene.spec, &control, &mut Stops).unwrap(), End::Stopped);
+    let control = ProcessControl::new();
+    assert_eq!(process::run(&scene.spec, &control, &mut Stops).unwrap(), ProcessEnd::Stopped);
     assert!(!control.is_stopped());
 }
 
 #[test]
 fn a_listener_that_panics_leaves_nothing_behind() {
     struct Panics;
-    impl Listener for Panics {
-        fn line(&mut self, _: Stream, _: &[u8], _: bool, _: &mut Talk<'_>) {
+    impl OutputListener for Panics {
+        fn line(&mut self, _: OutputStream, _: &[u8], _: bool, _: &mut ProcessHandle<'_>) {
             panic!("a panic that this test wants");
         }
     }
     let scene = Scene::shell("echo enough; sleep 1000 & wait");
-    let run = || process::run(&scene.spec, &Control::new(), &mut Panics);
+    let run = || process::run(&scene.spec, &ProcessControl::new(), &mut Panics);
     assert!(panic::catch_unwind(AssertUnwindSafe(run)).is_err());
     assert_eq!(left(&scene.mark), Vec::<String>::new());
 }

@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use interlock_system::process::{self, Control, End, KEEPER};
+use interlock_system::process::{self, ProcessControl, ProcessEnd, KEEPER};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::left::DAEMON;
@@ -34,7 +34,7 @@ fn runs_a_program() {
     let mut scene = Scene::at(PathBuf::from(folder), mark, "python3", &["-c", &stubborn()]);
     scene.spec.lock = Some(scene.file("lock"));
     process::become_subreaper().unwrap();
-    let _ = process::run(&scene.spec, &Control::new(), &mut Heard::default());
+    let _ = process::run(&scene.spec, &ProcessControl::new(), &mut Heard::default());
 }
 
 /// This program again, running one that does not want to end.
@@ -98,8 +98,8 @@ fn strays_of_a_runner_and_a_keeper_that_were_both_killed_are_found_by_their_mark
     thread::sleep(Duration::from_millis(200));
     let before = left(&scene.mark);
     assert!(before.len() >= 3, "{before:?}");
-    assert_eq!(process::end_strays(""), 0);
-    assert_eq!(process::end_strays(&scene.mark[..scene.mark.len() - 1]), 2, "the program and its child: {before:?}");
+    assert_eq!(process::end_marked_processes(""), 0);
+    assert_eq!(process::end_marked_processes(&scene.mark[..scene.mark.len() - 1]), 2, "the program and its child: {before:?}");
     // Whoever took the mark off, and has no keeper any more, is the one thing that gets away.
     let away = left(&scene.mark);
     assert!(away.iter().all(|process| process.contains("sleep 0.1")), "{away:?}");
@@ -126,7 +126,7 @@ fn a_program_that_kills_its_keeper_gets_nothing_from_it() {
          os.kill(os.getppid(), signal.SIGKILL)\ntime.sleep(1000)",
     );
     let start = Instant::now();
-    assert_eq!(scene.run().0, End::Exited(137));
+    assert_eq!(scene.run().0, ProcessEnd::Exited(137));
     assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
 }
 
@@ -135,7 +135,7 @@ fn a_program_that_stops_its_keeper_is_ended_all_the_same() {
     let scene = Scene::python("os.kill(os.getppid(), signal.SIGSTOP)\ntime.sleep(1000)")
         .limits(|limits| limits.time = Some(Duration::from_millis(500)));
     let start = Instant::now();
-    assert_eq!(scene.run().0, End::TimedOut);
+    assert_eq!(scene.run().0, ProcessEnd::TimedOut);
     assert!(start.elapsed() < Duration::from_secs(8), "the keeper was not woken: {:?}", start.elapsed());
 }
 
@@ -150,5 +150,5 @@ fn a_program_that_keeps_its_keeper_stopped_is_ended_by_the_runner() {
         limits.time = Some(Duration::from_millis(300));
         limits.grace = Duration::from_millis(100);
     });
-    assert_eq!(scene.run().0, End::TimedOut);
+    assert_eq!(scene.run().0, ProcessEnd::TimedOut);
 }

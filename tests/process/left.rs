@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use interlock_system::process::{Control, End};
+use interlock_system::process::{ProcessControl, ProcessEnd};
 
 use crate::scene::{Scene, is_there, until};
 
@@ -29,7 +29,7 @@ def ready(*names):
 fn daemons_end_with_their_program() {
     let scene = Scene::python(&format!("{DAEMON}\ndaemon('one'); daemon('two'); ready('one', 'two'); sys.exit(3)"));
     let (end, heard) = scene.run();
-    assert_eq!(end, End::Exited(3), "{:?}", heard.err());
+    assert_eq!(end, ProcessEnd::Exited(3), "{:?}", heard.err());
     assert!(is_there(&scene.file("one")) && is_there(&scene.file("two")));
 }
 
@@ -39,7 +39,7 @@ fn what_is_left_behind_is_asked_first() {
         "(trap 'echo x > asked; exit' TERM; echo x > ready; while :; do sleep 0.05; done) & \
                               while ! test -s ready; do sleep 0.02; done; exit 0",
     );
-    assert_eq!(scene.run().0, End::Exited(0));
+    assert_eq!(scene.run().0, ProcessEnd::Exited(0));
     assert!(is_there(&scene.file("asked")));
 }
 
@@ -48,11 +48,11 @@ fn daemons_end_when_their_program_is_stopped() {
     let scene =
         Scene::python(&format!("{DAEMON}\ndaemon('one'); ready('one'); open('ready', 'w').write('x')\ntime.sleep(99)"))
             .limits(|limits| limits.grace = Duration::from_millis(300));
-    assert_eq!(stopped_when_ready(&scene), End::Stopped);
+    assert_eq!(stopped_when_ready(&scene), ProcessEnd::Stopped);
 }
 
-fn stopped_when_ready(scene: &Scene) -> End {
-    let control = Control::new();
+fn stopped_when_ready(scene: &Scene) -> ProcessEnd {
+    let control = ProcessControl::new();
     thread::scope(|scope| {
         scope.spawn(|| {
             until(Duration::from_secs(20), "ready", || is_there(&scene.file("ready")));
@@ -88,7 +88,7 @@ time.sleep(1000)
 ";
     let scene = Scene::python(storm).limits(|limits| limits.grace = Duration::from_millis(200));
     let start = Instant::now();
-    assert_eq!(stopped_when_ready(&scene), End::Stopped);
+    assert_eq!(stopped_when_ready(&scene), ProcessEnd::Stopped);
     assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
 }
 
@@ -104,7 +104,7 @@ fn the_lock_is_held_as_long_as_anything_lives() {
             assert!(File::open(&lock).unwrap().try_lock().is_err(), "nobody holds the lock");
             File::open(&lock).unwrap().try_lock_shared().unwrap();
         });
-        assert_eq!(scene.run().0, End::Exited(0));
+        assert_eq!(scene.run().0, ProcessEnd::Exited(0));
     });
     File::open(&lock).unwrap().try_lock().unwrap();
 }
@@ -123,7 +123,7 @@ fn the_program_starts_when_the_lock_is_free() {
             assert!(!scene.file("ready").exists(), "started under the lock of another");
             held.unlock().unwrap();
         });
-        assert_eq!(scene.run().0, End::Exited(0));
+        assert_eq!(scene.run().0, ProcessEnd::Exited(0));
     });
     assert!(is_there(&scene.file("ready")));
 }

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use interlock_system::process::{self, Control, End, Listener, Stream, Talk};
+use interlock_system::process::{self, ProcessControl, ProcessEnd, OutputListener, OutputStream, ProcessHandle};
 
 use crate::scene::Scene;
 
@@ -20,8 +20,8 @@ struct Counts {
     memory: usize,
 }
 
-impl Listener for Counts {
-    fn line(&mut self, _: Stream, line: &[u8], cut: bool, _: &mut Talk<'_>) {
+impl OutputListener for Counts {
+    fn line(&mut self, _: OutputStream, line: &[u8], cut: bool, _: &mut ProcessHandle<'_>) {
         self.lines += 1;
         self.cut += usize::from(cut);
         self.bytes += line.len();
@@ -38,10 +38,10 @@ fn memory() -> usize {
     status.split(' ').nth(1).unwrap().parse::<usize>().unwrap() * 4096
 }
 
-fn counted(scene: &Scene) -> (End, Counts) {
+fn counted(scene: &Scene) -> (ProcessEnd, Counts) {
     let before = memory();
     let mut counts = Counts::default();
-    let end = process::run(&scene.spec, &Control::new(), &mut counts).unwrap();
+    let end = process::run(&scene.spec, &ProcessControl::new(), &mut counts).unwrap();
     counts.memory = counts.memory.max(memory()).saturating_sub(before);
     (end, counts)
 }
@@ -51,7 +51,7 @@ fn a_flood_is_ended_at_the_limit_and_needs_no_memory() {
     let scene = Scene::python("block = (b'x' * 1023 + b'\\n') * 64\nwhile True: os.write(1, block)")
         .limits(|limits| limits.output = 300 * MB as u64);
     let (end, counts) = counted(&scene);
-    assert_eq!(end, End::Flooded);
+    assert_eq!(end, ProcessEnd::Flooded);
     assert_eq!((counts.lines, counts.bytes), (300 * 1024, 300 * 1024 * 1023));
     assert!(counts.memory < LITTLE, "{} bytes", counts.memory);
 }
@@ -60,14 +60,14 @@ fn a_flood_is_ended_at_the_limit_and_needs_no_memory() {
 fn what_ends_by_itself_just_after_the_limit_has_flooded_too() {
     let scene = Scene::shell("echo 12345678901234567890").limits(|limits| limits.output = 10);
     let (end, heard) = scene.run();
-    assert_eq!((end, heard.out()), (End::Flooded, vec!["1234567890".to_owned()]));
+    assert_eq!((end, heard.out()), (ProcessEnd::Flooded, vec!["1234567890".to_owned()]));
 }
 
 #[test]
 fn a_line_that_never_ends_is_handed_on_once() {
     let scene = Scene::shell("head -c 104857600 /dev/zero").limits(|limits| limits.line = MB);
     let (end, counts) = counted(&scene);
-    assert_eq!(end, End::Exited(0));
+    assert_eq!(end, ProcessEnd::Exited(0));
     assert_eq!((counts.lines, counts.cut, counts.longest), (1, 1, MB));
     assert!(counts.memory < LITTLE, "{} bytes", counts.memory);
 }
@@ -76,17 +76,17 @@ fn a_line_that_never_ends_is_handed_on_once() {
 fn bytes_that_are_no_text_come_as_they_are() {
     let scene = Scene::python(r"os.write(1, b'\xff\xfe\x00\x80\nend'); os.write(2, b'\xc3\n')");
     let (end, heard) = scene.run();
-    assert_eq!(end, End::Exited(0));
-    assert!(heard.lines.contains(&(Stream::Out, b"\xff\xfe\x00\x80".to_vec(), false)));
-    assert!(heard.lines.contains(&(Stream::Out, b"end".to_vec(), false)));
-    assert!(heard.lines.contains(&(Stream::Err, b"\xc3".to_vec(), false)));
+    assert_eq!(end, ProcessEnd::Exited(0));
+    assert!(heard.lines.contains(&(OutputStream::Out, b"\xff\xfe\x00\x80".to_vec(), false)));
+    assert!(heard.lines.contains(&(OutputStream::Out, b"end".to_vec(), false)));
+    assert!(heard.lines.contains(&(OutputStream::Err, b"\xc3".to_vec(), false)));
 }
 
 #[test]
 fn what_closes_its_stdout_goes_on() {
     let scene = Scene::shell("echo first; exec 1>&-; sleep 0.5; echo later >&2; exec 2>&-; sleep 0.3; exit 4");
     let (end, heard) = scene.run();
-    assert_eq!(end, End::Exited(4));
+    assert_eq!(end, ProcessEnd::Exited(4));
     assert_eq!((heard.out(), heard.err()), (vec!["first".to_owned()], vec!["later".to_owned()]));
 }
 
@@ -95,8 +95,8 @@ fn what_closes_its_stdout_goes_on() {
 fn what_is_printed_last_is_not_lost() {
     #[derive(Default)]
     struct Slow(Vec<usize>);
-    impl Listener for Slow {
-        fn line(&mut self, _: Stream, line: &[u8], _: bool, _: &mut Talk<'_>) {
+    impl OutputListener for Slow {
+        fn line(&mut self, _: OutputStream, line: &[u8], _: bool, _: &mut ProcessHandle<'_>) {
             if self.0.is_empty() {
                 std::thread::sleep(std::time::Duration::from_millis(1500));
             }
@@ -105,7 +105,7 @@ fn what_is_printed_last_is_not_lost() {
     }
     let scene = Scene::shell("echo first; sleep 0.3; head -c 50000 /dev/zero; echo; printf last");
     let mut slow = Slow::default();
-    assert_eq!(process::run(&scene.spec, &Control::new(), &mut slow).unwrap(), End::Exited(0));
+    assert_eq!(process::run(&scene.spec, &ProcessControl::new(), &mut slow).unwrap(), ProcessEnd::Exited(0));
     assert_eq!(slow.0, [5, 50_000, 4]);
 }
 
@@ -128,8 +128,8 @@ fn the_transcript_keeps_the_first_bytes_and_says_so() {
 fn a_transcript_that_cannot_be_written_ends_nothing() {
     #[derive(Default)]
     struct Told(usize, usize);
-    impl Listener for Told {
-        fn line(&mut self, _: Stream, _: &[u8], _: bool, _: &mut Talk<'_>) {
+    impl OutputListener for Told {
+        fn line(&mut self, _: OutputStream, _: &[u8], _: bool, _: &mut ProcessHandle<'_>) {
             self.0 += 1;
         }
         fn transcript_lost(&mut self, _: &std::io::Error) {
@@ -139,7 +139,7 @@ fn a_transcript_that_cannot_be_written_ends_nothing() {
     let mut scene = Scene::shell("echo one; sleep 0.2; echo two");
     scene.spec.transcript = Some("/dev/full".into());
     let mut told = Told::default();
-    assert_eq!(process::run(&scene.spec, &Control::new(), &mut told).unwrap(), End::Exited(0));
+    assert_eq!(process::run(&scene.spec, &ProcessControl::new(), &mut told).unwrap(), ProcessEnd::Exited(0));
     assert_eq!((told.0, told.1), (2, 1));
 }
 

@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use interlock_system::process::{self, Control, End, Limits, Listener, Spec, Stdin, Stream, Talk};
+use interlock_system::process::{self, ProcessControl, ProcessEnd, ProcessLimits, OutputListener, ProcessSpec, StdinMode, OutputStream, ProcessHandle};
 
 pub(crate) struct Scene {
     pub(crate) folder: PathBuf,
     /// In the environment of the program, and in its arguments: it has to get rid of both to be missed.
     pub(crate) mark: String,
-    pub(crate) spec: Spec,
+    pub(crate) spec: ProcessSpec,
 }
 
 impl Scene {
@@ -27,7 +27,7 @@ impl Scene {
 
     pub(crate) fn new(program: &str, arguments: &[&str]) -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
-        process::set_keeper(PathBuf::from(env!("CARGO_BIN_EXE_interlock")));
+        process::set_supervisor(PathBuf::from(env!("CARGO_BIN_EXE_interlock")));
         let mark = format!("test-{}/{}.", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
         let folder = std::env::temp_dir().join(format!("interlock-process-{}", mark.replace('/', "-")));
         fs::create_dir_all(&folder).unwrap();
@@ -36,15 +36,15 @@ impl Scene {
 
     /// As a process that was started again knows it.
     pub(crate) fn at(folder: PathBuf, mark: String, program: &str, arguments: &[&str]) -> Self {
-        process::set_keeper(PathBuf::from(env!("CARGO_BIN_EXE_interlock")));
-        let spec = Spec {
+        process::set_supervisor(PathBuf::from(env!("CARGO_BIN_EXE_interlock")));
+        let spec = ProcessSpec {
             program: program.into(),
             arguments: arguments.iter().map(|word| (*word).into()).chain([mark.clone().into()]).collect(),
             // The system's own programs come first: others' are often scripts that start them.
             environment: BTreeMap::from([("PATH".into(), format!("/usr/bin:/bin:{}", env("PATH")).into())]),
             folder: folder.clone(),
-            stdin: Stdin::Nothing,
-            limits: Limits { time: Some(Duration::from_secs(60)), ..Limits::default() },
+            stdin: StdinMode::Nothing,
+            limits: ProcessLimits { time: Some(Duration::from_secs(60)), ..ProcessLimits::default() },
             transcript: None,
             lock: None,
             mark: mark.clone(),
@@ -52,12 +52,12 @@ impl Scene {
         Self { folder, mark, spec }
     }
 
-    pub(crate) fn limits(mut self, change: impl FnOnce(&mut Limits)) -> Self {
+    pub(crate) fn limits(mut self, change: impl FnOnce(&mut ProcessLimits)) -> Self {
         change(&mut self.spec.limits);
         self
     }
 
-    pub(crate) fn stdin(mut self, stdin: Stdin) -> Self {
+    pub(crate) fn stdin(mut self, stdin: StdinMode) -> Self {
         self.spec.stdin = stdin;
         self
     }
@@ -68,12 +68,12 @@ impl Scene {
 
     /// Runs it; nothing may be left.
     #[track_caller]
-    pub(crate) fn run(&self) -> (End, Heard) {
-        self.run_with(&Control::new())
+    pub(crate) fn run(&self) -> (ProcessEnd, Heard) {
+        self.run_with(&ProcessControl::new())
     }
 
     #[track_caller]
-    pub(crate) fn run_with(&self, control: &Control) -> (End, Heard) {
+    pub(crate) fn run_with(&self, control: &ProcessControl) -> (ProcessEnd, Heard) {
         let mut heard = Heard::default();
         let end = process::run(&self.spec, control, &mut heard).unwrap();
         assert_eq!(left(&self.mark), Vec::<String>::new());
@@ -82,7 +82,7 @@ impl Scene {
 
     #[track_caller]
     pub(crate) fn error(&self) -> io::Error {
-        process::run(&self.spec, &Control::new(), &mut Heard::default()).unwrap_err()
+        process::run(&self.spec, &ProcessControl::new(), &mut Heard::default()).unwrap_err()
     }
 }
 
@@ -95,26 +95,26 @@ impl Drop for Scene {
 /// What was printed.
 #[derive(Default)]
 pub(crate) struct Heard {
-    pub(crate) lines: Vec<(Stream, Vec<u8>, bool)>,
+    pub(crate) lines: Vec<(OutputStream, Vec<u8>, bool)>,
 }
 
 impl Heard {
     pub(crate) fn out(&self) -> Vec<String> {
-        self.of(Stream::Out)
+        self.of(OutputStream::Out)
     }
 
     pub(crate) fn err(&self) -> Vec<String> {
-        self.of(Stream::Err)
+        self.of(OutputStream::Err)
     }
 
-    fn of(&self, stream: Stream) -> Vec<String> {
+    fn of(&self, stream: OutputStream) -> Vec<String> {
         let lines = self.lines.iter().filter(|(from, _, _)| *from == stream);
         lines.map(|(_, line, _)| String::from_utf8_lossy(line).into_owned()).collect()
     }
 }
 
-impl Listener for Heard {
-    fn line(&mut self, from: Stream, line: &[u8], cut: bool, _talk: &mut Talk<'_>) {
+impl OutputListener for Heard {
+    fn line(&mut self, from: OutputStream, line: &[u8], cut: bool, _talk: &mut ProcessHandle<'_>) {
         self.lines.push((from, line.to_vec(), cut));
     }
 }

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use interlock_store::Store;
 use interlock_store::audit;
 use interlock_store::keys::Keyring;
-use interlock_store::sqlite::Sqlite;
+use interlock_store::sqlite::SqliteStore;
 use serde_json::{Value as Json, json};
 
 /// Two roles that hand a group to and fro for as long as somebody reports.
@@ -220,7 +220,7 @@ impl Project {
     /// As `audit verify` does it, without starting the program: for what was verified by it just before.
     #[track_caller]
     pub(crate) fn looked_at(&self, store: &Path) -> u64 {
-        let open = || Ok(Box::new(Sqlite::open(store)?) as Box<dyn Store>);
+        let open = || Ok(Box::new(SqliteStore::open(store)?) as Box<dyn Store>);
         let mut opened = open().unwrap();
         let (identity, sessions) = {
             let mut view = opened.view().unwrap();

@@ -7,11 +7,11 @@ use std::thread;
 
 use interlock_core::id::{AssignmentId, Name, Timestamp};
 use interlock_core::workflow::{Workflow, load_builtin};
-use interlock_engine::{Desk, Done, Engine, Error, Order, Task};
+use interlock_engine::{CommandQueue, Committed, Engine, EngineError, Request, Operation};
 use interlock_store::audit;
 use interlock_store::keys::Keyring;
-use interlock_store::sqlite::Sqlite;
-use interlock_store::{Pinned, Store};
+use interlock_store::sqlite::SqliteStore;
+use interlock_store::{PinnedSources, Store};
 
 /// Enough for two commits under way at once.
 const CALLERS: usize = 64;
@@ -19,7 +19,7 @@ const CALLERS: usize = 64;
 struct Place {
     folder: PathBuf,
     workflow: Arc<Workflow>,
-    pinned: Arc<Pinned>,
+    pinned: Arc<PinnedSources>,
 }
 
 impl Place {
@@ -28,10 +28,10 @@ impl Place {
         std::fs::create_dir_all(&folder).unwrap();
         let loaded = load_builtin("delivery-team").unwrap();
         let workflow = Arc::new(loaded.workflow.unwrap());
-        let pinned = Arc::new(Pinned { name: workflow.name.clone(), sources: loaded.sources });
+        let pinned = Arc::new(PinnedSources { name: workflow.name.clone(), sources: loaded.sources });
         let place = Self { folder, workflow, pinned };
         let (identity, _) = place.keyring().make("desk").unwrap();
-        Sqlite::create(&place.store(), &identity, Timestamp(1)).unwrap();
+        SqliteStore::create(&place.store(), &identity, Timestamp(1)).unwrap();
         place
     }
 
@@ -44,11 +44,11 @@ impl Place {
     }
 
     fn engine(&self) -> Engine {
-        Engine::open(Box::new(Sqlite::open(&self.store()).unwrap()), self.keyring(), "out".to_owned()).unwrap()
+        Engine::open(Box::new(SqliteStore::open(&self.store()).unwrap()), self.keyring(), "out".to_owned()).unwrap()
     }
 
-    fn start(&self, session: &str, mission: &str) -> Order {
-        let task = Task::Start {
+    fn start(&self, session: &str, mission: &str) -> Request {
+        let task = Operation::Start {
             pinned: self.pinned.clone(),
             workflow: self.workflow.clone(),
             title: Name::new("A session"),
@@ -59,12 +59,12 @@ impl Place {
             dropped: Vec::new(),
             allow: None,
         };
-        Order { session: Name::new(session), task }
+        Request { session: Name::new(session), task }
     }
 
     /// The log and the tables are as they should be; how many events there are.
     fn verified(&self, allowed: usize) -> u64 {
-        let open = || Ok(Box::new(Sqlite::open(&self.store())?) as Box<dyn Store>);
+        let open = || Ok(Box::new(SqliteStore::open(&self.store())?) as Box<dyn Store>);
         let (sessions, identity) = {
             let mut store = open().unwrap();
             let mut view = store.view().unwrap();
@@ -83,7 +83,7 @@ impl Drop for Place {
 }
 
 /// Every order by a caller of its own, all at the same moment.
-fn at_once(desk: &Desk, orders: Vec<Order>) -> Vec<Result<Done, Error>> {
+fn at_once(desk: &CommandQueue, orders: Vec<Request>) -> Vec<Result<Committed, EngineError>> {
     let barrier = Barrier::new(orders.len());
     thread::scope(|scope| {
         let callers: Vec<_> = orders
@@ -100,14 +100,14 @@ fn at_once(desk: &Desk, orders: Vec<Order>) -> Vec<Result<Done, Error>> {
     })
 }
 
-fn claim(session: &str, assignment: u32) -> Order {
-    Order { session: Name::new(session), task: Task::Claim { assignment: AssignmentId(assignment) } }
+fn claim(session: &str, assignment: u32) -> Request {
+    Request { session: Name::new(session), task: Operation::Claim { assignment: AssignmentId(assignment) } }
 }
 
 #[test]
 fn everybody_gets_the_answer_to_their_own_order() {
     let place = Place::new("answers");
-    let desk = Desk::open(place.engine()).unwrap();
+    let desk = CommandQueue::open(place.engine()).unwrap();
     let names: Vec<String> = (0..CALLERS).map(|number| format!("session-{number}")).collect();
     let started = at_once(&desk, names.iter().map(|name| place.start(name, "a mission")).collect());
     for (done, name) in started.into_iter().zip(&names) {
@@ -115,11 +115,11 @@ fn everybody_gets_the_answer_to_their_own_order() {
         assert_eq!((done.session.as_str(), done.seq), (name.as_str(), 1));
     }
     // Of each session somebody claims what is there, and somebody what is not.
-    let orders: Vec<Order> = names.iter().flat_map(|name| [claim(name, 1), claim(name, 9)]).collect();
+    let orders: Vec<Request> = names.iter().flat_map(|name| [claim(name, 1), claim(name, 9)]).collect();
     let claimed = at_once(&desk, orders);
     for pair in claimed.chunks(2) {
         assert!(pair[0].as_ref().unwrap().claimed.is_some());
-        assert!(matches!(pair[1], Err(Error::Refused(_))), "{:?}", pair[1]);
+        assert!(matches!(pair[1], Err(EngineError::Refused(_))), "{:?}", pair[1]);
     }
     drop(desk.close());
     assert_eq!(place.verified(0), 3 * u64::try_from(CALLERS).unwrap());
@@ -136,14 +136,14 @@ fn an_order_that_cannot_be_stored_takes_no_other_with_it() {
              END",
         )
         .unwrap();
-    let desk = Desk::open(place.engine()).unwrap();
+    let desk = CommandQueue::open(place.engine()).unwrap();
     for round in 0..4 {
         let mission = |number: usize| if number % 5 == 2 { "spoil it" } else { "a mission" };
         let name = |number: usize| format!("session-{round}-{number}");
         let orders = (0..CALLERS).map(|number| place.start(&name(number), mission(number))).collect();
         for (number, done) in at_once(&desk, orders).into_iter().enumerate() {
             match mission(number) {
-                "spoil it" => assert!(matches!(done, Err(Error::Fault(_))), "{done:?}"),
+                "spoil it" => assert!(matches!(done, Err(EngineError::Fault(_))), "{done:?}"),
                 _ => assert_eq!(done.unwrap().session, *name(number)),
             }
         }
@@ -156,7 +156,7 @@ fn an_order_that_cannot_be_stored_takes_no_other_with_it() {
 #[test]
 fn what_others_write_in_between_is_seen() {
     let place = Place::new("between");
-    let desk = Desk::open(place.engine()).unwrap();
+    let desk = CommandQueue::open(place.engine()).unwrap();
     let mut other = place.engine();
     let caller = desk.caller().unwrap();
     caller.execute(place.start("one", "a mission")).unwrap();
@@ -177,7 +177,7 @@ fn others_write_while_a_crowd_is_served() {
     const CROWD: usize = 48;
     const TURNS: usize = 6;
     let place = Place::new("crowd");
-    let desk = Desk::open(place.engine()).unwrap();
+    let desk = CommandQueue::open(place.engine()).unwrap();
     thread::scope(|scope| {
         for number in 0..CROWD {
             let (caller, place) = (desk.caller().unwrap(), &place);

@@ -3,7 +3,7 @@
 use interlock_core::id::{AssignmentId, Timestamp};
 use interlock_core::workflow::Workflow;
 use interlock_store::chain::BEGINNING;
-use interlock_store::{Snapshot, View};
+use interlock_store::{Snapshot, StoreView};
 
 use crate::driver::Driver;
 use crate::{Backend, KEY, Written, builtin, name};
@@ -38,9 +38,9 @@ pub(crate) fn what_is_undone_leaves_the_rest(backend: &dyn Backend) {
     let workflow = builtin("delivery-team");
     let mut tx = store.begin().unwrap();
     for (id, kept) in [("one", true), ("two", false), ("three", true)] {
-        tx.mark().unwrap();
+        tx.set_savepoint().unwrap();
         Written::begin(&mut *tx, id, &workflow, Timestamp(1));
-        if kept { tx.keep().unwrap() } else { tx.undo().unwrap() }
+        if kept { tx.release_savepoint().unwrap() } else { tx.rollback_to_savepoint().unwrap() }
     }
     tx.commit().unwrap();
     let mut again = backend.again();
@@ -76,7 +76,7 @@ pub(crate) fn what_was_written_is_read_back(backend: &dyn Backend) {
     assert_eq!(view.schema().unwrap(), Vec::<String>::new());
 }
 
-fn events(view: &mut dyn View, session: i64, written: &Written) {
+fn events(view: &mut dyn StoreView, session: i64, written: &Written) {
     let events = view.events(session, 0, 10).unwrap();
     assert_eq!(events.len(), 1);
     assert_eq!((events[0].seq, events[0].kind.as_str(), events[0].hash), (1, "started", written.head));

@@ -12,9 +12,9 @@ use interlock_core::event::Event;
 use interlock_core::id::{Name, Timestamp};
 use interlock_core::state::State;
 use interlock_core::workflow::{Workflow, load};
-use interlock_store::chain::{BEGINNING, ChainKey, Seal, Sealed, given};
-use interlock_store::rows::rows;
-use interlock_store::{Append, Pinned, Store, StoreResult, Transaction};
+use interlock_store::chain::{BEGINNING, ChainKey, Seal, SealedContent, hash_attachment};
+use interlock_store::rows::project_event;
+use interlock_store::{EventAppend, PinnedSources, Store, StoreResult, StoreTransaction};
 
 /// The key that all stores of the suite have.
 const KEY: ChainKey = ChainKey::new([7; 32]);
@@ -34,23 +34,23 @@ struct Written {
 }
 
 impl Written {
-    fn begin(tx: &mut dyn Transaction, id: &str, workflow: &Workflow, at: Timestamp) -> Self {
-        let pinned = Pinned { name: workflow.name.clone(), sources: sources(workflow) };
+    fn begin(tx: &mut dyn StoreTransaction, id: &str, workflow: &Workflow, at: Timestamp) -> Self {
+        let pinned = PinnedSources { name: workflow.name.clone(), sources: sources(workflow) };
         tx.pin_workflow(workflow.hash, &pinned, &workflow.requirements()).unwrap();
         let key = tx.begin_session(id, at).unwrap();
         Self { key, id: id.to_owned(), state: State::default(), head: BEGINNING }
     }
 
     /// Appends an event as the engine does.
-    fn append(&mut self, tx: &mut dyn Transaction, event: &Event) -> StoreResult<()> {
+    fn append(&mut self, tx: &mut dyn StoreTransaction, event: &Event) -> StoreResult<()> {
         self.state.apply(event);
         let data = serde_json::to_string(event).unwrap();
         let decision = event.decision.as_ref().map(|decision| decision.id.0);
         let attachment = event.handoff.as_ref().map(ToString::to_string);
-        let hash_of_given = attachment.as_ref().map(|body| given(body.as_bytes()));
-        let written = rows(event, &self.state);
+        let hash_of_given = attachment.as_ref().map(|body| hash_attachment(body.as_bytes()));
+        let written = project_event(event, &self.state);
         let (seq, kind, at) = (self.state.seq, event.cause.kind(), event.at);
-        let sealed = Sealed {
+        let sealed = SealedContent {
             session: &self.id,
             seq,
             kind,
@@ -62,7 +62,7 @@ impl Written {
         };
         let hash = KEY.event(&sealed, &self.head);
         self.state.settle(event);
-        let append = Append {
+        let append = EventAppend {
             session: self.key,
             seq,
             kind,

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use interlock_core::id::{Digest, Timestamp};
-use interlock_store::sqlite::Sqlite;
-use interlock_store::{Identity, Store};
+use interlock_store::sqlite::SqliteStore;
+use interlock_store::{StoreIdentity, Store};
 
 use crate::{Backend, KEY, keeping, laws, name};
 
@@ -35,12 +35,12 @@ impl Backend for File {
         assert!(!self.made.swap(true, Ordering::Relaxed), "one store a backend");
         let (operator, spawner) = (Digest::of(b"operator"), Digest::of(b"spawner"));
         let seal = KEY.store("store", operator.as_bytes(), spawner.as_bytes());
-        let identity = Identity { id: name("store"), operator, spawner, seal };
-        Box::new(Sqlite::create(&self.folder.join("interlock.db"), &identity, Timestamp(1)).unwrap())
+        let identity = StoreIdentity { id: name("store"), operator, spawner, seal };
+        Box::new(SqliteStore::create(&self.folder.join("interlock.db"), &identity, Timestamp(1)).unwrap())
     }
 
     fn again(&self) -> Box<dyn Store> {
-        Box::new(Sqlite::open(&self.folder.join("interlock.db")).unwrap())
+        Box::new(SqliteStore::open(&self.folder.join("interlock.db")).unwrap())
     }
 }
 

@@ -13,22 +13,22 @@ use std::path::{Component, Path, PathBuf};
 use serde_json::{Value as Json, json};
 
 use super::start::{spec, variables};
-use super::story::Story;
-use super::{Client, Conversation, Job, Outcome, Setup, Tell, Tool, Trouble, Usage, event, placeholder, trouble};
-use interlock_system::process::{End, Listener, Spec, Stdin, Stream, Talk};
+use super::conversation_record::ConversationRecord;
+use super::{AgentClient, AgentConversation, AgentJob, ConversationOutcome, AgentSetup, ProgressCallback, HandoffServer, AgentFailure, Usage, event, placeholder, failure};
+use interlock_system::process::{ProcessEnd, OutputListener, ProcessSpec, StdinMode, OutputStream, ProcessHandle};
 
-pub(super) struct Acp;
+pub(super) struct AcpAgent;
 
 /// The protocol's code for "log in first".
 const LOG_IN: i64 = -32000;
 const NO_SUCH_METHOD: i64 = -32601;
 
-impl Client for Acp {
+impl AgentClient for AcpAgent {
     fn name(&self) -> &'static str {
         "acp"
     }
 
-    fn program<'a>(&self, setup: &'a Setup) -> &'a str {
+    fn program<'a>(&self, setup: &'a AgentSetup) -> &'a str {
         setup.command.first().map_or("", String::as_str)
     }
 
@@ -47,7 +47,7 @@ impl Client for Acp {
         ]
     }
 
-    fn check(&self, setup: &Setup) -> Vec<String> {
+    fn check(&self, setup: &AgentSetup) -> Vec<String> {
         let mut problems = placeholder::check(setup);
         if placeholder::uses_prompt(&setup.command) {
             problems
@@ -56,16 +56,16 @@ impl Client for Acp {
         problems
     }
 
-    fn start(&self, setup: &Setup, job: &Job<'_>) -> io::Result<Spec> {
+    fn start(&self, setup: &AgentSetup, job: &AgentJob<'_>) -> io::Result<ProcessSpec> {
         let mut arguments: Vec<OsString> = placeholder::fill(&setup.command, job);
         arguments.extend(setup.flags.iter().map(Into::into));
-        spec(self.program(setup), arguments, setup, job, Stdin::Open)
+        spec(self.program(setup), arguments, setup, job, StdinMode::Open)
     }
 
-    fn conversation(&self, setup: &Setup, job: &Job<'_>, tell: Tell) -> Box<dyn Conversation> {
-        Box::new(Talking {
-            story: Story::new(tell),
-            stage: Stage::Greeting,
+    fn conversation(&self, setup: &AgentSetup, job: &AgentJob<'_>, tell: ProgressCallback) -> Box<dyn AgentConversation> {
+        Box::new(AcpConversation {
+            story: ConversationRecord::new(tell),
+            stage: AcpStage::Greeting,
             prompt: job.prompt.to_owned(),
             folder: std::path::absolute(job.folder).unwrap_or_else(|_| job.folder.to_owned()),
             output: std::path::absolute(job.output).unwrap_or_else(|_| job.output.to_owned()),
@@ -91,7 +91,7 @@ impl Client for Acp {
 
 /// The request of ours that is open. Its number is the request's id.
 #[derive(Clone, Copy, PartialEq)]
-enum Stage {
+enum AcpStage {
     Greeting,
     Opening,
     Choosing,
@@ -99,16 +99,16 @@ enum Stage {
     Over,
 }
 
-struct Talking {
-    story: Story,
-    stage: Stage,
+struct AcpConversation {
+    story: ConversationRecord,
+    stage: AcpStage,
     prompt: String,
     folder: PathBuf,
     output: PathBuf,
     read_only: bool,
     resume: Option<String>,
     model: Option<String>,
-    tool: Option<Tool>,
+    tool: Option<HandoffServer>,
     /// As much of a message as has come, and whose pieces they are.
     message: String,
     message_id: Option<String>,
@@ -118,19 +118,19 @@ struct Talking {
     broken: bool,
 }
 
-impl Listener for Talking {
-    fn started(&mut self, talk: &mut Talk<'_>) {
+impl OutputListener for AcpConversation {
+    fn started(&mut self, talk: &mut ProcessHandle<'_>) {
         let about = json!({ "name": "interlock", "title": "Interlock", "version": env!("CARGO_PKG_VERSION") });
         let none = json!({ "fs": { "readTextFile": false, "writeTextFile": false }, "terminal": false });
         let params = json!({ "protocolVersion": 1, "clientCapabilities": none, "clientInfo": about });
-        self.ask(Stage::Greeting, "initialize", &params, talk);
+        self.ask(AcpStage::Greeting, "initialize", &params, talk);
     }
 
-    fn line(&mut self, from: Stream, line: &[u8], cut: bool, talk: &mut Talk<'_>) {
-        if from == Stream::Err {
-            return self.story.grumbles(line);
+    fn line(&mut self, from: OutputStream, line: &[u8], cut: bool, talk: &mut ProcessHandle<'_>) {
+        if from == OutputStream::Err {
+            return self.story.record_stderr(line);
         }
-        if cut || self.stage == Stage::Over {
+        if cut || self.stage == AcpStage::Over {
             return;
         }
         let Some(message) = event::parse(line) else { return };
@@ -145,35 +145,35 @@ impl Listener for Talking {
     }
 }
 
-impl Talking {
-    fn ask(&mut self, stage: Stage, method: &str, params: &Json, talk: &mut Talk<'_>) {
+impl AcpConversation {
+    fn ask(&mut self, stage: AcpStage, method: &str, params: &Json, talk: &mut ProcessHandle<'_>) {
         self.stage = stage;
         send(&json!({ "jsonrpc": "2.0", "id": stage as u64, "method": method, "params": params }), talk);
     }
 
     /// The answer to the request that is open.
-    fn answer(&mut self, message: &Json, talk: &mut Talk<'_>) {
+    fn answer(&mut self, message: &Json, talk: &mut ProcessHandle<'_>) {
         if let Some(error) = event::at(message, &["error"]) {
-            let resumed = self.stage == Stage::Opening && self.resume.is_some();
+            let resumed = self.stage == AcpStage::Opening && self.resume.is_some();
             return self.fail(failure(self.stage, error, resumed), talk);
         }
         let result = message.get("result").unwrap_or(&Json::Null);
         match self.stage {
-            Stage::Greeting => self.open(result, talk),
-            Stage::Opening => self.opened(result, talk),
-            Stage::Choosing => self.prompt(talk),
-            Stage::Prompting => self.prompted(result, talk),
-            Stage::Over => {}
+            AcpStage::Greeting => self.open(result, talk),
+            AcpStage::Opening => self.opened(result, talk),
+            AcpStage::Choosing => self.prompt(talk),
+            AcpStage::Prompting => self.prompted(result, talk),
+            AcpStage::Over => {}
         }
     }
 
-    fn open(&mut self, greeting: &Json, talk: &mut Talk<'_>) {
+    fn open(&mut self, greeting: &Json, talk: &mut ProcessHandle<'_>) {
         let version = event::count(greeting, &["protocolVersion"]);
         if version != 1 {
             let message = format!("the agent speaks version {version} of the protocol, and Interlock version 1");
-            return self.fail(trouble::setup(message), talk);
+            return self.fail(failure::setup(message), talk);
         }
-        let served = |Tool { program, arguments }: &Tool| json!({ "name": Tool::SERVER, "command": program, "args": arguments, "env": [] });
+        let served = |HandoffServer { program, arguments }: &HandoffServer| json!({ "name": HandoffServer::SERVER, "command": program, "args": arguments, "env": [] });
         let servers: Vec<Json> = self.tool.iter().map(served).collect();
         let mut params = json!({ "cwd": self.folder.to_string_lossy(), "mcpServers": servers });
         // The output folder is not in the working folder, and an agent's sandbox would be in the way of the handoff.
@@ -181,18 +181,18 @@ impl Talking {
             params["additionalDirectories"] = json!([self.output.to_string_lossy()]);
         }
         let Some(conversation) = self.resume.clone() else {
-            return self.ask(Stage::Opening, "session/new", &params, talk);
+            return self.ask(AcpStage::Opening, "session/new", &params, talk);
         };
         if event::at(greeting, &["agentCapabilities", "loadSession"]) != Some(&Json::Bool(true)) {
             let message = "the agent cannot go on with a conversation";
-            return self.fail(trouble::forgotten(message), talk);
+            return self.fail(failure::forgotten(message), talk);
         }
         params["sessionId"] = json!(conversation);
         self.story.conversation = Some(conversation);
-        self.ask(Stage::Opening, "session/load", &params, talk);
+        self.ask(AcpStage::Opening, "session/load", &params, talk);
     }
 
-    fn opened(&mut self, session: &Json, talk: &mut Talk<'_>) {
+    fn opened(&mut self, session: &Json, talk: &mut ProcessHandle<'_>) {
         if let Some(id) = event::text(session, &["sessionId"]) {
             self.story.conversation = Some(id.to_owned());
         }
@@ -203,59 +203,59 @@ impl Talking {
     }
 
     /// Agents let a model be chosen in one of two ways, or not at all.
-    fn choose(&mut self, model: &str, session: &Json, talk: &mut Talk<'_>) {
+    fn choose(&mut self, model: &str, session: &Json, talk: &mut ProcessHandle<'_>) {
         let options = event::list(session, &["configOptions"]);
         let option = options.iter().find(|option| event::text(option, &["category"]) == Some("model"));
         if let Some(id) = option.and_then(|option| event::text(option, &["id"])) {
             let params = json!({ "sessionId": self.story.conversation, "configId": id, "value": model });
-            self.ask(Stage::Choosing, "session/set_config_option", &params, talk);
+            self.ask(AcpStage::Choosing, "session/set_config_option", &params, talk);
         } else if event::at(session, &["models"]).is_some() {
             let params = json!({ "sessionId": self.story.conversation, "modelId": model });
-            self.ask(Stage::Choosing, "session/set_model", &params, talk);
+            self.ask(AcpStage::Choosing, "session/set_model", &params, talk);
         } else {
             let message = "the agent does not let its model be chosen: leave `model` out, or put it into `command`";
-            self.fail(trouble::setup(message), talk);
+            self.fail(failure::setup(message), talk);
         }
     }
 
-    fn prompt(&mut self, talk: &mut Talk<'_>) {
+    fn prompt(&mut self, talk: &mut ProcessHandle<'_>) {
         let prompt = json!([{ "type": "text", "text": self.prompt }]);
         let params = json!({ "sessionId": self.story.conversation, "prompt": prompt });
-        self.ask(Stage::Prompting, "session/prompt", &params, talk);
+        self.ask(AcpStage::Prompting, "session/prompt", &params, talk);
     }
 
-    fn prompted(&mut self, result: &Json, talk: &mut Talk<'_>) {
+    fn prompted(&mut self, result: &Json, talk: &mut ProcessHandle<'_>) {
         self.end_message();
         self.story.spent(used(result, self.story.usage.cost));
         match event::text(result, &["stopReason"]) {
             Some("end_turn") if self.broken => {
                 // The reason comes as a message, as if the model had said it.
                 let message = self.story.text.take().unwrap_or_else(|| "the agent's own client failed".to_owned());
-                self.fail(trouble::from_words(&message), talk);
+                self.fail(failure::from_words(&message), talk);
             }
             Some("end_turn") => self.end(talk),
             reason => {
                 let message = format!("the agent stopped: {}", reason.unwrap_or("it does not say why"));
-                self.fail(trouble::failed(message), talk);
+                self.fail(failure::failed(message), talk);
             }
         }
     }
 
-    fn fail(&mut self, trouble: Trouble, talk: &mut Talk<'_>) {
+    fn fail(&mut self, trouble: AgentFailure, talk: &mut ProcessHandle<'_>) {
         self.story.trouble = Some(trouble);
         self.end(talk);
     }
 
-    fn end(&mut self, talk: &mut Talk<'_>) {
+    fn end(&mut self, talk: &mut ProcessHandle<'_>) {
         self.end_message();
-        self.stage = Stage::Over;
+        self.stage = AcpStage::Over;
         self.story.over = true;
         talk.close();
     }
 
     /// News. While an old conversation is loaded, it is the old news once more.
     fn update(&mut self, message: &Json) {
-        if self.stage != Stage::Prompting {
+        if self.stage != AcpStage::Prompting {
             return;
         }
         let Some(update) = event::at(message, &["params", "update"]) else { return };
@@ -306,7 +306,7 @@ impl Talking {
     }
 
     /// Answers what the agent asks to be allowed.
-    fn permit(&mut self, id: &Json, message: &Json, talk: &mut Talk<'_>) {
+    fn permit(&mut self, id: &Json, message: &Json, talk: &mut ProcessHandle<'_>) {
         let call = event::at(message, &["params", "toolCall"]).unwrap_or(&Json::Null);
         self.tool(call, true);
         let allowed = !self.read_only || !is_edit(call) || self.stays_in_output(call);
@@ -335,21 +335,21 @@ impl Talking {
     }
 }
 
-impl Conversation for Talking {
-    fn finish(mut self: Box<Self>, end: End) -> Outcome {
+impl AgentConversation for AcpConversation {
+    fn finish(mut self: Box<Self>, end: ProcessEnd) -> ConversationOutcome {
         self.end_message();
         self.story.outcome(end)
     }
 }
 
-fn send(message: &Json, talk: &mut Talk<'_>) {
+fn send(message: &Json, talk: &mut ProcessHandle<'_>) {
     let mut line = message.to_string();
     line.push('\n');
     talk.send(line.as_bytes());
 }
 
 /// What was not offered is refused.
-fn refuse(id: &Json, method: &str, talk: &mut Talk<'_>) {
+fn refuse(id: &Json, method: &str, talk: &mut ProcessHandle<'_>) {
     let error = json!({ "code": NO_SUCH_METHOD, "message": format!("{method} is not offered") });
     send(&json!({ "jsonrpc": "2.0", "id": id, "error": error }), talk);
 }
@@ -368,18 +368,18 @@ fn is_inside(place: &str, folder: &Path) -> bool {
     place.starts_with(folder) && !place.components().any(|part| part == Component::ParentDir)
 }
 
-fn failure(stage: Stage, error: &Json, resumed: bool) -> Trouble {
+fn failure(stage: AcpStage, error: &Json, resumed: bool) -> AgentFailure {
     let said = event::text(error, &["message"]).unwrap_or("the agent refused");
     let details = ["message", "details", "error"].iter().find_map(|key| event::text(error, &["data", key]));
     let details = details.or_else(|| event::text(error, &["data"]));
     let message = details.map_or_else(|| said.to_owned(), |details| format!("{said}: {details}"));
     match event::at(error, &["code"]).and_then(Json::as_i64) {
-        Some(LOG_IN) => trouble::setup(message),
-        Some(status @ 400..=599) => trouble::from_status(status.unsigned_abs(), &message),
-        _ if stage == Stage::Choosing => trouble::setup(message),
+        Some(LOG_IN) => failure::setup(message),
+        Some(status @ 400..=599) => failure::from_status(status.unsigned_abs(), &message),
+        _ if stage == AcpStage::Choosing => failure::setup(message),
         // Some agents offer to load conversations, and then cannot.
-        _ if resumed => trouble::forgotten(message),
-        _ => trouble::from_words(&message),
+        _ if resumed => failure::forgotten(message),
+        _ => failure::from_words(&message),
     }
 }
 

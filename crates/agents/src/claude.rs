@@ -10,15 +10,15 @@ use std::time::Duration;
 
 use serde_json::{Value as Json, json};
 
-use super::start::{ARGUMENT, Ours, check_flags, check_no_command, resumed, spec, variables};
-use super::story::Story;
+use super::start::{ARGUMENT, ReservedFlag, check_flags, check_no_command, resumed, spec, variables};
+use super::conversation_record::ConversationRecord;
 use super::{
-    Client, Conversation, Job, Outcome, Probe, Setup, Tell, Tells, Tool, Trouble, TroubleKind, Usage, event, trouble,
+    AgentClient, AgentConversation, AgentJob, ConversationOutcome, FlagProbe, AgentSetup, ProgressCallback, UsageReporting, HandoffServer, AgentFailure, AgentFailureKind, Usage, event, failure,
 };
 use interlock_system::clock;
-use interlock_system::process::{End, Listener, Spec, Stdin, Stream, Talk};
+use interlock_system::process::{ProcessEnd, OutputListener, ProcessSpec, StdinMode, OutputStream, ProcessHandle};
 
-pub(super) struct Claude;
+pub(super) struct ClaudeAgent;
 
 /// Tools that an agent needs to look around and to run things. Nobody is there to ask, so what is not allowed here, in
 /// the flags or in the settings is denied. `bypassPermissions` is not used: it is refused to root.
@@ -26,33 +26,33 @@ const LOOKING: &str = "Bash,BashOutput,KillShell,Read,Glob,Grep,LS,NotebookRead,
                        Skill,ToolSearch,TaskStop,TaskOutput,Monitor,SendMessage,ListAgents";
 const WRITING: &str = "Edit,MultiEdit,Write,NotebookEdit";
 
-const OURS: [Ours; 18] = [
-    Ours("-p", "agents are always run without a terminal"),
-    Ours("--print", "agents are always run without a terminal"),
-    Ours("--output-format", "it reads the event stream"),
-    Ours("--input-format", "the prompt is given as text on standard input"),
-    Ours("--model", "say `model`"),
-    Ours("-r", "it knows which conversation to go on with"),
-    Ours("--resume", "it knows which conversation to go on with"),
-    Ours("-c", "it knows which conversation to go on with"),
-    Ours("--continue", "it knows which conversation to go on with"),
-    Ours("--from-pr", "it knows which conversation to go on with"),
-    Ours("--fork-session", "it knows which conversation to go on with"),
-    Ours("--session-id", "the client chooses one, and says so"),
-    Ours("--no-session-persistence", "an agent whose handoff is refused is asked again in the same conversation"),
-    Ours("--json-schema", "the workflow has the schema of a handoff"),
-    Ours("--bg", "it waits for the agent to end"),
-    Ours("--background", "it waits for the agent to end"),
-    Ours("--cloud", "the agent works in a folder of this machine"),
-    Ours("--worktree", "each group has a worktree of its own already"),
+const OURS: [ReservedFlag; 18] = [
+    ReservedFlag("-p", "agents are always run without a terminal"),
+    ReservedFlag("--print", "agents are always run without a terminal"),
+    ReservedFlag("--output-format", "it reads the event stream"),
+    ReservedFlag("--input-format", "the prompt is given as text on standard input"),
+    ReservedFlag("--model", "say `model`"),
+    ReservedFlag("-r", "it knows which conversation to go on with"),
+    ReservedFlag("--resume", "it knows which conversation to go on with"),
+    ReservedFlag("-c", "it knows which conversation to go on with"),
+    ReservedFlag("--continue", "it knows which conversation to go on with"),
+    ReservedFlag("--from-pr", "it knows which conversation to go on with"),
+    ReservedFlag("--fork-session", "it knows which conversation to go on with"),
+    ReservedFlag("--session-id", "the client chooses one, and says so"),
+    ReservedFlag("--no-session-persistence", "an agent whose handoff is refused is asked again in the same conversation"),
+    ReservedFlag("--json-schema", "the workflow has the schema of a handoff"),
+    ReservedFlag("--bg", "it waits for the agent to end"),
+    ReservedFlag("--background", "it waits for the agent to end"),
+    ReservedFlag("--cloud", "the agent works in a folder of this machine"),
+    ReservedFlag("--worktree", "each group has a worktree of its own already"),
 ];
 
-impl Client for Claude {
+impl AgentClient for ClaudeAgent {
     fn name(&self) -> &'static str {
         "claude"
     }
 
-    fn program<'a>(&self, setup: &'a Setup) -> &'a str {
+    fn program<'a>(&self, setup: &'a AgentSetup) -> &'a str {
         setup.program.as_deref().unwrap_or("claude")
     }
 
@@ -82,13 +82,13 @@ impl Client for Claude {
         ]
     }
 
-    fn check(&self, setup: &Setup) -> Vec<String> {
+    fn check(&self, setup: &AgentSetup) -> Vec<String> {
         let mut problems = check_flags(setup, &OURS);
         problems.extend(check_no_command(setup));
         problems
     }
 
-    fn start(&self, setup: &Setup, job: &Job<'_>) -> io::Result<Spec> {
+    fn start(&self, setup: &AgentSetup, job: &AgentJob<'_>) -> io::Result<ProcessSpec> {
         // A person's flags come first: where a flag stands twice, the last one counts.
         let mut arguments: Vec<OsString> = setup.flags.iter().map(Into::into).collect();
         let mut add = |words: &[&str]| arguments.extend(words.iter().map(Into::into));
@@ -101,11 +101,11 @@ impl Client for Claude {
         }
         let mut allowed = LOOKING.to_owned();
         if let Some(tool) = job.tool {
-            allowed.push_str(&format!(",mcp__{}__{}", Tool::SERVER, Tool::NAME));
+            allowed.push_str(&format!(",mcp__{}__{}", HandoffServer::SERVER, HandoffServer::NAME));
             // Loaded at once: the model should not have to look for it.
             let server =
                 json!({ "type": "stdio", "command": tool.program, "args": tool.arguments, "alwaysLoad": true });
-            add(&["--mcp-config", &json!({ "mcpServers": { Tool::SERVER: server } }).to_string()]);
+            add(&["--mcp-config", &json!({ "mcpServers": { HandoffServer::SERVER: server } }).to_string()]);
         }
         if job.read_only {
             add(&["--allowedTools", &allowed, "--disallowedTools", WRITING]);
@@ -116,12 +116,12 @@ impl Client for Claude {
             add(&["--json-schema", &plain(schema)]);
         }
         arguments.extend(["--add-dir".into(), job.output.into()]);
-        spec(self.program(setup), arguments, setup, job, Stdin::Text(job.prompt.to_owned()))
+        spec(self.program(setup), arguments, setup, job, StdinMode::Text(job.prompt.to_owned()))
     }
 
-    fn conversation(&self, _: &Setup, _: &Job<'_>, tell: Tell) -> Box<dyn Conversation> {
-        Box::new(Reading {
-            story: Story::new(tell),
+    fn conversation(&self, _: &AgentSetup, _: &AgentJob<'_>, tell: ProgressCallback) -> Box<dyn AgentConversation> {
+        Box::new(ClaudeConversation {
+            story: ConversationRecord::new(tell),
             messages: BTreeMap::new(),
             results: Usage::default(),
             told: None,
@@ -133,9 +133,9 @@ impl Client for Claude {
         Some(&["--help"])
     }
 
-    fn probe(&self) -> Option<Probe> {
+    fn probe(&self) -> Option<FlagProbe> {
         // Without a prompt it says that there is none.
-        Some(Probe { before: &["-p"], after: &[], refusal: "unknown option" })
+        Some(FlagProbe { before: &["-p"], after: &[], refusal: "unknown option" })
     }
 
     fn takes_schemas(&self) -> bool {
@@ -150,8 +150,8 @@ impl Client for Claude {
         true
     }
 
-    fn tells(&self) -> Tells {
-        Tells { tokens: true, cost: true }
+    fn tells(&self) -> UsageReporting {
+        UsageReporting { tokens: true, cost: true }
     }
 
     fn resumes(&self) -> bool {
@@ -171,8 +171,8 @@ fn plain(schema: &Json) -> String {
     schema.to_string()
 }
 
-struct Reading {
-    story: Story,
+struct ClaudeConversation {
+    story: ConversationRecord,
     /// What each message of the model has used: an event for each part of a message repeats it.
     messages: BTreeMap<String, Usage>,
     /// What the results so far have used.
@@ -183,10 +183,10 @@ struct Reading {
     resets: Option<Duration>,
 }
 
-impl Listener for Reading {
-    fn line(&mut self, from: Stream, line: &[u8], cut: bool, _: &mut Talk<'_>) {
-        if from == Stream::Err {
-            return self.story.grumbles(line);
+impl OutputListener for ClaudeConversation {
+    fn line(&mut self, from: OutputStream, line: &[u8], cut: bool, _: &mut ProcessHandle<'_>) {
+        if from == OutputStream::Err {
+            return self.story.record_stderr(line);
         }
         if cut {
             return;
@@ -207,7 +207,7 @@ impl Listener for Reading {
     }
 }
 
-impl Reading {
+impl ClaudeConversation {
     fn assistant(&mut self, event: &Json) {
         if let Some(error) = event::text(event, &["error"]) {
             self.told = known_error(error);
@@ -284,7 +284,7 @@ impl Reading {
         }
     }
 
-    fn trouble(&self, event: &Json) -> Option<Trouble> {
+    fn trouble(&self, event: &Json) -> Option<AgentFailure> {
         let subtype = event::text(event, &["subtype"]).unwrap_or("success");
         let reason = event::text(event, &["terminal_reason"]).unwrap_or("completed");
         let error = event::at(event, &["is_error"]).and_then(Json::as_bool).unwrap_or(false);
@@ -294,27 +294,27 @@ impl Reading {
         let message = message(event).unwrap_or_else(|| format!("it ended with {subtype}, {reason}"));
         let status = event::count(event, &["api_error_status"]);
         let mut trouble = match (status, self.told) {
-            (100.., _) => trouble::from_status(status, &message),
-            (_, Some(told)) => trouble::from_words(told),
+            (100.., _) => failure::from_status(status, &message),
+            (_, Some(told)) => failure::from_words(told),
             // Turns, budgets and hooks are no matter of the service, whatever their words.
-            _ if reason == "api_error" || subtype == "success" => trouble::from_words(&message),
-            _ if trouble::is_forgotten(&message) => trouble::forgotten(message.as_str()),
-            _ => trouble::failed(message.as_str()),
+            _ if reason == "api_error" || subtype == "success" => failure::from_words(&message),
+            _ if failure::is_forgotten(&message) => failure::forgotten(message.as_str()),
+            _ => failure::failed(message.as_str()),
         };
         trouble.message = message;
-        if trouble.kind == TroubleKind::Passing {
+        if trouble.kind == AgentFailureKind::Passing {
             trouble.retry_after = trouble.retry_after.or(self.resets);
         }
         Some(trouble)
     }
 }
 
-impl Conversation for Reading {
-    fn finish(mut self: Box<Self>, end: End) -> Outcome {
+impl AgentConversation for ClaudeConversation {
+    fn finish(mut self: Box<Self>, end: ProcessEnd) -> ConversationOutcome {
         if let (false, Some(told)) = (self.story.over, self.told) {
             // It was still trying when its time was up.
             let message = format!("the service does not answer: {told}");
-            self.story.trouble = Some(Trouble { message, ..trouble::from_words(told) });
+            self.story.trouble = Some(AgentFailure { message, ..failure::from_words(told) });
         }
         self.story.outcome(end)
     }

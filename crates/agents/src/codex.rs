@@ -8,36 +8,36 @@ use std::io;
 
 use serde_json::Value as Json;
 
-use super::start::{Ours, check_flags, check_no_command, is_flag, put, resumed, spec, variables};
-use super::story::Story;
-use super::{Client, Conversation, Job, Outcome, Probe, Setup, Tell, Tells, Tool, Usage, event, trouble};
-use interlock_system::process::{End, Listener, Spec, Stdin, Stream, Talk};
+use super::start::{ReservedFlag, check_flags, check_no_command, is_flag, put, resumed, spec, variables};
+use super::conversation_record::ConversationRecord;
+use super::{AgentClient, AgentConversation, AgentJob, ConversationOutcome, FlagProbe, AgentSetup, ProgressCallback, UsageReporting, HandoffServer, Usage, event, failure};
+use interlock_system::process::{ProcessEnd, OutputListener, ProcessSpec, StdinMode, OutputStream, ProcessHandle};
 
-pub(super) struct Codex;
+pub(super) struct CodexAgent;
 
 /// Flags with which a person chooses a sandbox, or none.
 const SANDBOX: [&str; 4] = ["-s", "--sandbox", "--dangerously-bypass-approvals-and-sandbox", "--approve-for-me"];
 
-const OURS: [Ours; 11] = [
-    Ours("--json", "it reads the event stream"),
-    Ours("-m", "say `model`"),
-    Ours("--model", "say `model`"),
-    Ours("-C", "the agent works in the folder of its group"),
-    Ours("--cd", "the agent works in the folder of its group"),
-    Ours("--worktree", "each group has a worktree of its own already"),
-    Ours("--output-schema", "the workflow has the schema of a handoff"),
-    Ours("-o", "it takes the last message from the event stream"),
-    Ours("--output-last-message", "it takes the last message from the event stream"),
-    Ours("--ephemeral", "an agent whose handoff is refused is asked again in the same conversation"),
-    Ours("--last", "it knows which conversation to go on with"),
+const OURS: [ReservedFlag; 11] = [
+    ReservedFlag("--json", "it reads the event stream"),
+    ReservedFlag("-m", "say `model`"),
+    ReservedFlag("--model", "say `model`"),
+    ReservedFlag("-C", "the agent works in the folder of its group"),
+    ReservedFlag("--cd", "the agent works in the folder of its group"),
+    ReservedFlag("--worktree", "each group has a worktree of its own already"),
+    ReservedFlag("--output-schema", "the workflow has the schema of a handoff"),
+    ReservedFlag("-o", "it takes the last message from the event stream"),
+    ReservedFlag("--output-last-message", "it takes the last message from the event stream"),
+    ReservedFlag("--ephemeral", "an agent whose handoff is refused is asked again in the same conversation"),
+    ReservedFlag("--last", "it knows which conversation to go on with"),
 ];
 
-impl Client for Codex {
+impl AgentClient for CodexAgent {
     fn name(&self) -> &'static str {
         "codex"
     }
 
-    fn program<'a>(&self, setup: &'a Setup) -> &'a str {
+    fn program<'a>(&self, setup: &'a AgentSetup) -> &'a str {
         setup.program.as_deref().unwrap_or("codex")
     }
 
@@ -45,13 +45,13 @@ impl Client for Codex {
         variables!["OPENAI_*", "CODEX_*", "AZURE_OPENAI_*", "RUST_LOG"]
     }
 
-    fn check(&self, setup: &Setup) -> Vec<String> {
+    fn check(&self, setup: &AgentSetup) -> Vec<String> {
         let mut problems = check_flags(setup, &OURS);
         problems.extend(check_no_command(setup));
         problems
     }
 
-    fn start(&self, setup: &Setup, job: &Job<'_>) -> io::Result<Spec> {
+    fn start(&self, setup: &AgentSetup, job: &AgentJob<'_>) -> io::Result<ProcessSpec> {
         // All flags stand before `resume`: after it, few are taken.
         let mut arguments: Vec<OsString> = vec!["exec".into()];
         arguments.extend(setup.flags.iter().map(Into::into));
@@ -77,20 +77,20 @@ impl Client for Codex {
             arguments.extend(["resume".into(), conversation.into()]);
         }
         arguments.push("-".into());
-        spec(self.program(setup), arguments, setup, job, Stdin::Text(job.prompt.to_owned()))
+        spec(self.program(setup), arguments, setup, job, StdinMode::Text(job.prompt.to_owned()))
     }
 
-    fn conversation(&self, _: &Setup, _: &Job<'_>, tell: Tell) -> Box<dyn Conversation> {
-        Box::new(Reading { story: Story::new(tell), using: None, error: None })
+    fn conversation(&self, _: &AgentSetup, _: &AgentJob<'_>, tell: ProgressCallback) -> Box<dyn AgentConversation> {
+        Box::new(CodexConversation { story: ConversationRecord::new(tell), using: None, error: None })
     }
 
     fn help(&self) -> Option<&'static [&'static str]> {
         Some(&["exec", "--help"])
     }
 
-    fn probe(&self) -> Option<Probe> {
+    fn probe(&self) -> Option<FlagProbe> {
         // It looks at all of its arguments before it helps.
-        Some(Probe { before: &["exec"], after: &["--help"], refusal: "unexpected argument" })
+        Some(FlagProbe { before: &["exec"], after: &["--help"], refusal: "unexpected argument" })
     }
 
     fn takes_schemas(&self) -> bool {
@@ -105,8 +105,8 @@ impl Client for Codex {
         true
     }
 
-    fn tells(&self) -> Tells {
-        Tells { tokens: true, cost: false }
+    fn tells(&self) -> UsageReporting {
+        UsageReporting { tokens: true, cost: false }
     }
 
     fn resumes(&self) -> bool {
@@ -119,9 +119,9 @@ impl Client for Codex {
 }
 
 /// The settings that have a server started. Nobody is there to approve of the use of its tool.
-fn served(tool: &Tool) -> [String; 3] {
+fn served(tool: &HandoffServer) -> [String; 3] {
     let arguments = toml_edit::Array::from_iter(&tool.arguments);
-    let setting = |key: &str, value: toml_edit::Value| format!("mcp_servers.{}.{key}={value}", Tool::SERVER);
+    let setting = |key: &str, value: toml_edit::Value| format!("mcp_servers.{}.{key}={value}", HandoffServer::SERVER);
     [
         setting("command", tool.program.as_str().into()),
         setting("args", arguments.into()),
@@ -151,18 +151,18 @@ fn is_strict(schema: &Json) -> bool {
     }
 }
 
-struct Reading {
-    story: Story,
+struct CodexConversation {
+    story: ConversationRecord,
     /// The item that was told of last, when it started.
     using: Option<String>,
     /// The last error, which the client may get over.
     error: Option<String>,
 }
 
-impl Listener for Reading {
-    fn line(&mut self, from: Stream, line: &[u8], cut: bool, talk: &mut Talk<'_>) {
-        if from == Stream::Err {
-            return self.story.grumbles(line);
+impl OutputListener for CodexConversation {
+    fn line(&mut self, from: OutputStream, line: &[u8], cut: bool, talk: &mut ProcessHandle<'_>) {
+        if from == OutputStream::Err {
+            return self.story.record_stderr(line);
         }
         if cut {
             return;
@@ -180,7 +180,7 @@ impl Listener for Reading {
             }
             Some("turn.failed") => {
                 let message = event::text(&event, &["error", "message"]).or(self.error.as_deref());
-                self.story.trouble = Some(trouble::from_words(message.unwrap_or("the turn failed")));
+                self.story.trouble = Some(failure::from_words(message.unwrap_or("the turn failed")));
                 self.story.over = true;
                 talk.stop();
             }
@@ -190,7 +190,7 @@ impl Listener for Reading {
     }
 }
 
-impl Reading {
+impl CodexConversation {
     fn item(&mut self, event: &Json) {
         let Some(item) = event.get("item") else { return };
         let field = |key: &str| event::text(item, &[key]).unwrap_or_default();
@@ -227,10 +227,10 @@ impl Reading {
     }
 }
 
-impl Conversation for Reading {
-    fn finish(mut self: Box<Self>, end: End) -> Outcome {
+impl AgentConversation for CodexConversation {
+    fn finish(mut self: Box<Self>, end: ProcessEnd) -> ConversationOutcome {
         if !self.story.over {
-            self.story.trouble = self.error.as_deref().map(trouble::from_words);
+            self.story.trouble = self.error.as_deref().map(failure::from_words);
         }
         self.story.outcome(end)
     }

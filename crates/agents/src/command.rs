@@ -7,11 +7,11 @@ use std::ffi::OsString;
 use std::io;
 
 use super::start::{spec, variables};
-use super::story::Story;
-use super::{Client, Conversation, Job, Outcome, Setup, Tell, Trouble, TroubleKind, placeholder};
-use interlock_system::process::{End, Listener, Spec, Stdin, Stream, Talk};
+use super::conversation_record::ConversationRecord;
+use super::{AgentClient, AgentConversation, AgentJob, ConversationOutcome, AgentSetup, ProgressCallback, AgentFailure, AgentFailureKind, placeholder};
+use interlock_system::process::{ProcessEnd, OutputListener, ProcessSpec, StdinMode, OutputStream, ProcessHandle};
 
-pub(super) struct Command;
+pub(super) struct CommandAgent;
 
 /// Bytes of what it prints that are kept: the end of it, where the handoff is.
 const KEPT: usize = 8 << 20;
@@ -20,12 +20,12 @@ const TEMPORARY: i32 = 75;
 const NOT_ALLOWED: i32 = 77;
 const MISCONFIGURED: i32 = 78;
 
-impl Client for Command {
+impl AgentClient for CommandAgent {
     fn name(&self) -> &'static str {
         "command"
     }
 
-    fn program<'a>(&self, setup: &'a Setup) -> &'a str {
+    fn program<'a>(&self, setup: &'a AgentSetup) -> &'a str {
         setup.command.first().map_or("", String::as_str)
     }
 
@@ -33,7 +33,7 @@ impl Client for Command {
         variables![]
     }
 
-    fn check(&self, setup: &Setup) -> Vec<String> {
+    fn check(&self, setup: &AgentSetup) -> Vec<String> {
         let mut problems = placeholder::check(setup);
         if setup.model.is_some() {
             problems.push("`model` is for clients that Interlock knows: put it into `command`".to_owned());
@@ -41,18 +41,18 @@ impl Client for Command {
         problems
     }
 
-    fn start(&self, setup: &Setup, job: &Job<'_>) -> io::Result<Spec> {
+    fn start(&self, setup: &AgentSetup, job: &AgentJob<'_>) -> io::Result<ProcessSpec> {
         let mut arguments: Vec<OsString> = placeholder::fill(&setup.command, job);
         arguments.extend(setup.flags.iter().map(Into::into));
         let stdin = match placeholder::uses_prompt(&setup.command) {
-            true => Stdin::Nothing,
-            false => Stdin::Text(job.prompt.to_owned()),
+            true => StdinMode::Nothing,
+            false => StdinMode::Text(job.prompt.to_owned()),
         };
         spec(self.program(setup), arguments, setup, job, stdin)
     }
 
-    fn conversation(&self, _: &Setup, _: &Job<'_>, tell: Tell) -> Box<dyn Conversation> {
-        Box::new(Reading { story: Story::new(tell), printed: Vec::new() })
+    fn conversation(&self, _: &AgentSetup, _: &AgentJob<'_>, tell: ProgressCallback) -> Box<dyn AgentConversation> {
+        Box::new(CommandConversation { story: ConversationRecord::new(tell), printed: Vec::new() })
     }
 
     fn resumes(&self) -> bool {
@@ -60,15 +60,15 @@ impl Client for Command {
     }
 }
 
-struct Reading {
-    story: Story,
+struct CommandConversation {
+    story: ConversationRecord,
     printed: Vec<u8>,
 }
 
-impl Listener for Reading {
-    fn line(&mut self, from: Stream, line: &[u8], _: bool, _: &mut Talk<'_>) {
-        if from == Stream::Err {
-            return self.story.grumbles(line);
+impl OutputListener for CommandConversation {
+    fn line(&mut self, from: OutputStream, line: &[u8], _: bool, _: &mut ProcessHandle<'_>) {
+        if from == OutputStream::Err {
+            return self.story.record_stderr(line);
         }
         self.story.says(&String::from_utf8_lossy(line.get(..4096).unwrap_or(line)));
         self.printed.extend_from_slice(line);
@@ -79,41 +79,41 @@ impl Listener for Reading {
     }
 }
 
-impl Reading {
+impl CommandConversation {
     fn drop_the_beginning(&mut self) {
         let surplus = self.printed.len().saturating_sub(KEPT);
         self.printed.drain(..surplus);
     }
 }
 
-impl Conversation for Reading {
-    fn finish(mut self: Box<Self>, end: End) -> Outcome {
+impl AgentConversation for CommandConversation {
+    fn finish(mut self: Box<Self>, end: ProcessEnd) -> ConversationOutcome {
         self.drop_the_beginning();
         let printed = String::from_utf8_lossy(&self.printed);
         self.story.text = Some(printed.trim_end()).filter(|text| !text.is_empty()).map(str::to_owned);
-        self.story.over = end == End::Exited(0);
+        self.story.over = end == ProcessEnd::Exited(0);
         if let Some(kind) = told(end) {
-            self.story.trouble = Some(Trouble { kind, message: said(&self.story, end), retry_after: None });
+            self.story.trouble = Some(AgentFailure { kind, message: said(&self.story, end), retry_after: None });
         }
         self.story.outcome(end)
     }
 }
 
 /// What the exit code says.
-fn told(end: End) -> Option<TroubleKind> {
+fn told(end: ProcessEnd) -> Option<AgentFailureKind> {
     match end {
-        End::Exited(0) => None,
-        End::Exited(TEMPORARY) => Some(TroubleKind::Passing),
-        End::Exited(NOT_ALLOWED) => Some(TroubleKind::Denied),
-        End::Exited(126 | 127 | MISCONFIGURED) => Some(TroubleKind::Setup),
-        End::Exited(_) => Some(TroubleKind::Failed),
+        ProcessEnd::Exited(0) => None,
+        ProcessEnd::Exited(TEMPORARY) => Some(AgentFailureKind::Passing),
+        ProcessEnd::Exited(NOT_ALLOWED) => Some(AgentFailureKind::Denied),
+        ProcessEnd::Exited(126 | 127 | MISCONFIGURED) => Some(AgentFailureKind::Setup),
+        ProcessEnd::Exited(_) => Some(AgentFailureKind::Failed),
         _ => None,
     }
 }
 
-fn said(story: &Story, end: End) -> String {
+fn said(story: &ConversationRecord, end: ProcessEnd) -> String {
     let how = match end {
-        End::Exited(code) => format!("it ended with exit code {code}"),
+        ProcessEnd::Exited(code) => format!("it ended with exit code {code}"),
         _ => String::new(),
     };
     match story.grumbled() {

@@ -8,12 +8,12 @@ use std::io;
 
 use serde_json::Value as Json;
 
-use super::start::{Ours, check_flags, check_no_command, put, resumed, spec, variables};
-use super::story::Story;
-use super::{Client, Conversation, Job, Outcome, Probe, Setup, Tell, Tells, Trouble, Usage, event, trouble};
-use interlock_system::process::{End, Listener, Spec, Stdin, Stream, Talk};
+use super::start::{ReservedFlag, check_flags, check_no_command, put, resumed, spec, variables};
+use super::conversation_record::ConversationRecord;
+use super::{AgentClient, AgentConversation, AgentJob, ConversationOutcome, FlagProbe, AgentSetup, ProgressCallback, UsageReporting, AgentFailure, Usage, event, failure};
+use interlock_system::process::{ProcessEnd, OutputListener, ProcessSpec, StdinMode, OutputStream, ProcessHandle};
 
-pub(super) struct Gemini;
+pub(super) struct GeminiAgent;
 
 /// For roles that change nothing: a rule of the client's own policy, above the one that allows everything.
 const READ_ONLY: &str = r#"[[rule]]
@@ -26,33 +26,33 @@ priority = 999
 const NO_KEY: i32 = 41;
 const NO_CONFIGURATION: i32 = 52;
 
-const OURS: [Ours; 18] = [
-    Ours("-o", "it reads the event stream"),
-    Ours("--output-format", "it reads the event stream"),
-    Ours("-p", "the prompt is given on standard input"),
-    Ours("--prompt", "the prompt is given on standard input"),
-    Ours("-i", "agents are always run without a terminal"),
-    Ours("--prompt-interactive", "agents are always run without a terminal"),
-    Ours("-m", "say `model`"),
-    Ours("--model", "say `model`"),
-    Ours("-y", "nobody is there to ask, so everything is approved but what a role may not do"),
-    Ours("--yolo", "nobody is there to ask, so everything is approved but what a role may not do"),
-    Ours("--approval-mode", "nobody is there to ask, so everything is approved but what a role may not do"),
-    Ours("-r", "it knows which conversation to go on with"),
-    Ours("--resume", "it knows which conversation to go on with"),
-    Ours("--session-id", "the client chooses one, and says so"),
-    Ours("--session-file", "it knows which conversation to go on with"),
-    Ours("-w", "each group has a worktree of its own already"),
-    Ours("--acp", "for that, use the client `acp`"),
-    Ours("--experimental-acp", "for that, use the client `acp`"),
+const OURS: [ReservedFlag; 18] = [
+    ReservedFlag("-o", "it reads the event stream"),
+    ReservedFlag("--output-format", "it reads the event stream"),
+    ReservedFlag("-p", "the prompt is given on standard input"),
+    ReservedFlag("--prompt", "the prompt is given on standard input"),
+    ReservedFlag("-i", "agents are always run without a terminal"),
+    ReservedFlag("--prompt-interactive", "agents are always run without a terminal"),
+    ReservedFlag("-m", "say `model`"),
+    ReservedFlag("--model", "say `model`"),
+    ReservedFlag("-y", "nobody is there to ask, so everything is approved but what a role may not do"),
+    ReservedFlag("--yolo", "nobody is there to ask, so everything is approved but what a role may not do"),
+    ReservedFlag("--approval-mode", "nobody is there to ask, so everything is approved but what a role may not do"),
+    ReservedFlag("-r", "it knows which conversation to go on with"),
+    ReservedFlag("--resume", "it knows which conversation to go on with"),
+    ReservedFlag("--session-id", "the client chooses one, and says so"),
+    ReservedFlag("--session-file", "it knows which conversation to go on with"),
+    ReservedFlag("-w", "each group has a worktree of its own already"),
+    ReservedFlag("--acp", "for that, use the client `acp`"),
+    ReservedFlag("--experimental-acp", "for that, use the client `acp`"),
 ];
 
-impl Client for Gemini {
+impl AgentClient for GeminiAgent {
     fn name(&self) -> &'static str {
         "gemini"
     }
 
-    fn program<'a>(&self, setup: &'a Setup) -> &'a str {
+    fn program<'a>(&self, setup: &'a AgentSetup) -> &'a str {
         setup.program.as_deref().unwrap_or("gemini")
     }
 
@@ -60,13 +60,13 @@ impl Client for Gemini {
         variables!["GEMINI_*", "GOOGLE_*", "CLOUDSDK_*"]
     }
 
-    fn check(&self, setup: &Setup) -> Vec<String> {
+    fn check(&self, setup: &AgentSetup) -> Vec<String> {
         let mut problems = check_flags(setup, &OURS);
         problems.extend(check_no_command(setup));
         problems
     }
 
-    fn start(&self, setup: &Setup, job: &Job<'_>) -> io::Result<Spec> {
+    fn start(&self, setup: &AgentSetup, job: &AgentJob<'_>) -> io::Result<ProcessSpec> {
         let mut arguments: Vec<OsString> = setup.flags.iter().map(Into::into).collect();
         let mut add = |words: &[&str]| arguments.extend(words.iter().map(Into::into));
         add(&["-o", "stream-json", "--approval-mode", "yolo", "--skip-trust"]);
@@ -80,24 +80,24 @@ impl Client for Gemini {
             arguments.extend(["--policy".into(), put(job, "read-only.toml", READ_ONLY)?]);
         }
         arguments.extend(["--include-directories".into(), job.output.into()]);
-        spec(self.program(setup), arguments, setup, job, Stdin::Text(job.prompt.to_owned()))
+        spec(self.program(setup), arguments, setup, job, StdinMode::Text(job.prompt.to_owned()))
     }
 
-    fn conversation(&self, _: &Setup, _: &Job<'_>, tell: Tell) -> Box<dyn Conversation> {
-        Box::new(Reading { story: Story::new(tell), message: String::new(), error: None })
+    fn conversation(&self, _: &AgentSetup, _: &AgentJob<'_>, tell: ProgressCallback) -> Box<dyn AgentConversation> {
+        Box::new(GeminiConversation { story: ConversationRecord::new(tell), message: String::new(), error: None })
     }
 
     fn help(&self) -> Option<&'static [&'static str]> {
         Some(&["--help"])
     }
 
-    fn probe(&self) -> Option<Probe> {
+    fn probe(&self) -> Option<FlagProbe> {
         // Two prompts of different kinds are refused after all else was looked at.
-        Some(Probe { before: &[], after: &["-p", "x", "-i", "x"], refusal: "Unknown argument" })
+        Some(FlagProbe { before: &[], after: &["-p", "x", "-i", "x"], refusal: "Unknown argument" })
     }
 
-    fn tells(&self) -> Tells {
-        Tells { tokens: true, cost: false }
+    fn tells(&self) -> UsageReporting {
+        UsageReporting { tokens: true, cost: false }
     }
 
     fn resumes(&self) -> bool {
@@ -105,17 +105,17 @@ impl Client for Gemini {
     }
 }
 
-struct Reading {
-    story: Story,
+struct GeminiConversation {
+    story: ConversationRecord,
     /// As much of a message as has come.
     message: String,
     error: Option<String>,
 }
 
-impl Listener for Reading {
-    fn line(&mut self, from: Stream, line: &[u8], cut: bool, _: &mut Talk<'_>) {
-        if from == Stream::Err {
-            return self.story.grumbles(line);
+impl OutputListener for GeminiConversation {
+    fn line(&mut self, from: OutputStream, line: &[u8], cut: bool, _: &mut ProcessHandle<'_>) {
+        if from == OutputStream::Err {
+            return self.story.record_stderr(line);
         }
         if cut {
             return;
@@ -138,7 +138,7 @@ impl Listener for Reading {
     }
 }
 
-impl Reading {
+impl GeminiConversation {
     fn end_message(&mut self) {
         let message = std::mem::take(&mut self.message);
         if !message.trim().is_empty() {
@@ -163,24 +163,24 @@ impl Reading {
         }
     }
 
-    fn trouble(&self, event: &Json) -> Trouble {
+    fn trouble(&self, event: &Json) -> AgentFailure {
         let message = event::text(event, &["error", "message"]).or(self.error.as_deref());
         let message = message.unwrap_or("the turn failed, and the client does not say why");
         match event::text(event, &["error", "type"]).unwrap_or_default() {
-            "FatalAuthenticationError" | "FatalConfigError" | "FatalSandboxError" => trouble::setup(message),
-            "FatalTurnLimitedError" | "FatalCancellationError" | "FatalToolExecutionError" => trouble::failed(message),
-            _ => trouble::from_words(message),
+            "FatalAuthenticationError" | "FatalConfigError" | "FatalSandboxError" => failure::setup(message),
+            "FatalTurnLimitedError" | "FatalCancellationError" | "FatalToolExecutionError" => failure::failed(message),
+            _ => failure::from_words(message),
         }
     }
 }
 
-impl Conversation for Reading {
-    fn finish(mut self: Box<Self>, end: End) -> Outcome {
+impl AgentConversation for GeminiConversation {
+    fn finish(mut self: Box<Self>, end: ProcessEnd) -> ConversationOutcome {
         self.end_message();
         if !self.story.over {
             self.story.trouble = match end {
-                End::Exited(NO_KEY | NO_CONFIGURATION) => Some(trouble::setup(self.story.grumbled())),
-                _ => self.error.as_deref().map(trouble::from_words),
+                ProcessEnd::Exited(NO_KEY | NO_CONFIGURATION) => Some(failure::setup(self.story.grumbled())),
+                _ => self.error.as_deref().map(failure::from_words),
             };
         }
         self.story.outcome(end)

@@ -12,11 +12,11 @@ mod gemini;
 mod placeholder;
 pub mod play;
 mod start;
-mod story;
+mod conversation_record;
 pub mod team;
 #[cfg(test)]
 mod tests;
-mod trouble;
+mod failure;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -24,11 +24,11 @@ use std::time::Duration;
 
 use serde_json::Value as Json;
 
-use interlock_system::process::{End, Listener, Spec};
+use interlock_system::process::{ProcessEnd, OutputListener, ProcessSpec};
 
 /// One turn of one agent.
 #[derive(Clone, Debug)]
-pub struct Job<'a> {
+pub struct AgentJob<'a> {
     /// `SESSION.a3`.
     pub assignment: &'a str,
     pub role: &'a str,
@@ -46,17 +46,17 @@ pub struct Job<'a> {
     /// A JSON Schema of the handoff, for a client that takes it ([`Client::takes_schema`]).
     pub schema: Option<&'a Json>,
     /// The server of MCP with the tool that it may hand off with, for clients that start one.
-    pub tool: Option<&'a Tool>,
+    pub tool: Option<&'a HandoffServer>,
 }
 
 /// A server of MCP, as clients start it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Tool {
+pub struct HandoffServer {
     pub program: String,
     pub arguments: Vec<String>,
 }
 
-impl Tool {
+impl HandoffServer {
     /// What clients know the server by.
     pub const SERVER: &'static str = "interlock_agent";
     /// The tool that hands off.
@@ -65,7 +65,7 @@ impl Tool {
 
 /// How an agent is set up: an entry of `agents.yaml`.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Setup {
+pub struct AgentSetup {
     /// The program, where it is not the client's usual name.
     pub program: Option<String>,
     pub model: Option<String>,
@@ -79,29 +79,29 @@ pub struct Setup {
 }
 
 /// Who is told of progress.
-pub type Tell = Box<dyn FnMut(Progress) + Send>;
+pub type ProgressCallback = Box<dyn FnMut(AgentProgress) + Send>;
 
 /// A kind of client.
-pub trait Client: Send + Sync {
+pub trait AgentClient: Send + Sync {
     /// As `agents.yaml` names it.
     fn name(&self) -> &'static str;
 
     /// The program that has to be there.
-    fn program<'a>(&self, setup: &'a Setup) -> &'a str;
+    fn program<'a>(&self, setup: &'a AgentSetup) -> &'a str;
 
     /// Variables of the environment that the client cannot do without, or that people expect it to see. A name that
     /// ends in `*` stands for every name that begins so: ask [`lets_through`].
     fn variables(&self) -> &'static [&'static str];
 
     /// Problems with a set-up that can be known without starting anything: flags that Interlock sets itself, …
-    fn check(&self, setup: &Setup) -> Vec<String>;
+    fn check(&self, setup: &AgentSetup) -> Vec<String>;
 
     /// The program to start. `transcript`, `lock` and limits of the spec are the caller's. Clients that take more
     /// than arguments get files in the job's output folder.
-    fn start(&self, setup: &Setup, job: &Job<'_>) -> std::io::Result<Spec>;
+    fn start(&self, setup: &AgentSetup, job: &AgentJob<'_>) -> std::io::Result<ProcessSpec>;
 
     /// Reads what the program prints.
-    fn conversation(&self, setup: &Setup, job: &Job<'_>, tell: Tell) -> Box<dyn Conversation>;
+    fn conversation(&self, setup: &AgentSetup, job: &AgentJob<'_>, tell: ProgressCallback) -> Box<dyn AgentConversation>;
 
     /// What makes the program list its flags, if it does: how flags that it does not have are found.
     fn help(&self) -> Option<&'static [&'static str]> {
@@ -109,7 +109,7 @@ pub trait Client: Send + Sync {
     }
 
     /// How it is asked whether it has a flag that its help does not speak of.
-    fn probe(&self) -> Option<Probe> {
+    fn probe(&self) -> Option<FlagProbe> {
         None
     }
 
@@ -129,8 +129,8 @@ pub trait Client: Send + Sync {
     }
 
     /// What it is sure to tell of what it uses.
-    fn tells(&self) -> Tells {
-        Tells { tokens: false, cost: false }
+    fn tells(&self) -> UsageReporting {
+        UsageReporting { tokens: false, cost: false }
     }
 
     /// Can a conversation be resumed with more words?
@@ -145,7 +145,7 @@ pub trait Client: Send + Sync {
 /// A flag between these arguments starts nothing, and if the program does not have it, it says so with these words.
 /// Clients have flags that their help keeps to itself.
 #[derive(Clone, Copy, Debug)]
-pub struct Probe {
+pub struct FlagProbe {
     pub before: &'static [&'static str],
     pub after: &'static [&'static str],
     pub refusal: &'static str,
@@ -153,19 +153,19 @@ pub struct Probe {
 
 /// What a client tells of what it uses: a budget of anything else is never reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Tells {
+pub struct UsageReporting {
     pub tokens: bool,
     pub cost: bool,
 }
 
-pub trait Conversation: Listener + Send {
+pub trait AgentConversation: OutputListener + Send {
     /// What came of it, when the program has ended.
-    fn finish(self: Box<Self>, end: End) -> Outcome;
+    fn finish(self: Box<Self>, end: ProcessEnd) -> ConversationOutcome;
 }
 
 /// For people who watch.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Progress {
+pub enum AgentProgress {
     /// The model says something: its first line, as it came. Not safe for a terminal.
     Says(String),
     /// It uses a tool: the name, and what on.
@@ -187,27 +187,27 @@ pub struct Usage {
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Outcome {
+pub struct ConversationOutcome {
     /// The last message, or structured output as JSON text: where the handoff is looked for if there is no file.
     pub text: Option<String>,
     pub usage: Usage,
     /// What went wrong, as the client itself says, whatever its exit code. It can stand beside a text: an agent that
     /// was denied one thing may have done its work all the same, which its handoff shows.
-    pub trouble: Option<Trouble>,
+    pub trouble: Option<AgentFailure>,
     /// To resume it.
     pub conversation: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Trouble {
-    pub kind: TroubleKind,
+pub struct AgentFailure {
+    pub kind: AgentFailureKind,
     pub message: String,
     /// When the other side said to try again.
     pub retry_after: Option<Duration>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TroubleKind {
+pub enum AgentFailureKind {
     /// Rate limits, overload, network: nobody's failure, and worth another try.
     Passing,
     /// No key, no credit, no such model: another try helps nobody.
@@ -221,11 +221,11 @@ pub enum TroubleKind {
 }
 
 /// Every client, by name.
-pub(crate) fn clients() -> [&'static dyn Client; 5] {
-    [&claude::Claude, &codex::Codex, &gemini::Gemini, &acp::Acp, &command::Command]
+pub(crate) fn clients() -> [&'static dyn AgentClient; 5] {
+    [&claude::ClaudeAgent, &codex::CodexAgent, &gemini::GeminiAgent, &acp::AcpAgent, &command::CommandAgent]
 }
 
-pub fn client(name: &str) -> Option<&'static dyn Client> {
+pub fn client(name: &str) -> Option<&'static dyn AgentClient> {
     clients().into_iter().find(|client| client.name() == name)
 }
 

@@ -4,17 +4,17 @@
 
 use std::ffi::OsString;
 
-use super::{Job, Setup};
+use super::{AgentJob, AgentSetup};
 
 const KNOWN: [&str; 6] = ["prompt", "role", "group", "output", "assignment", "attempt"];
 
-enum Piece<'a> {
+enum PlaceholderPart<'a> {
     Text(&'a str),
     Hole(&'a str),
 }
 
 /// A whole command line without its program, filled in.
-pub(super) fn fill(command: &[String], job: &Job<'_>) -> Vec<OsString> {
+pub(super) fn fill(command: &[String], job: &AgentJob<'_>) -> Vec<OsString> {
     command.iter().skip(1).map(|argument| filled(argument, job)).collect()
 }
 
@@ -23,12 +23,12 @@ pub(super) fn uses_prompt(command: &[String]) -> bool {
 }
 
 /// Sentences on a command line that cannot be meant.
-pub(super) fn check(setup: &Setup) -> Vec<String> {
+pub(super) fn check(setup: &AgentSetup) -> Vec<String> {
     let mut problems = Vec::new();
     match setup.command.first() {
         None => problems.push("`command` is empty: say the program and its arguments, as a list".to_owned()),
         Some(program) if program.trim().is_empty() => problems.push("the program in `command` is empty".to_owned()),
-        Some(program) if pieces(program).iter().any(|piece| matches!(piece, Piece::Hole(_))) => {
+        Some(program) if pieces(program).iter().any(|piece| matches!(piece, PlaceholderPart::Hole(_))) => {
             problems
                 .push(format!("the program `{program}` has a placeholder: which program runs is not the job's to say"));
         }
@@ -51,30 +51,30 @@ pub(super) fn check(setup: &Setup) -> Vec<String> {
 
 fn holes(command: &[String]) -> impl Iterator<Item = &str> {
     command.iter().skip(1).flat_map(|argument| pieces(argument)).filter_map(|piece| match piece {
-        Piece::Hole(name) => Some(name),
-        Piece::Text(_) => None,
+        PlaceholderPart::Hole(name) => Some(name),
+        PlaceholderPart::Text(_) => None,
     })
 }
 
-fn filled(argument: &str, job: &Job<'_>) -> OsString {
+fn filled(argument: &str, job: &AgentJob<'_>) -> OsString {
     let mut whole = OsString::new();
     for piece in pieces(argument) {
         match piece {
-            Piece::Text(text) => whole.push(text),
-            Piece::Hole("prompt") => whole.push(job.prompt),
-            Piece::Hole("role") => whole.push(job.role),
-            Piece::Hole("group") => whole.push(job.group.unwrap_or_default()),
-            Piece::Hole("output") => whole.push(job.output),
-            Piece::Hole("assignment") => whole.push(job.assignment),
-            Piece::Hole("attempt") => whole.push(job.attempt.to_string()),
-            Piece::Hole(other) => whole.push(format!("{{{other}}}")),
+            PlaceholderPart::Text(text) => whole.push(text),
+            PlaceholderPart::Hole("prompt") => whole.push(job.prompt),
+            PlaceholderPart::Hole("role") => whole.push(job.role),
+            PlaceholderPart::Hole("group") => whole.push(job.group.unwrap_or_default()),
+            PlaceholderPart::Hole("output") => whole.push(job.output),
+            PlaceholderPart::Hole("assignment") => whole.push(job.assignment),
+            PlaceholderPart::Hole("attempt") => whole.push(job.attempt.to_string()),
+            PlaceholderPart::Hole(other) => whole.push(format!("{{{other}}}")),
         }
     }
     whole
 }
 
 /// Takes an argument apart. Braces around anything but small letters and `_` are just braces, as in JSON.
-fn pieces(argument: &str) -> Vec<Piece<'_>> {
+fn pieces(argument: &str) -> Vec<PlaceholderPart<'_>> {
     let mut pieces = Vec::new();
     let mut rest = argument;
     let mut from = 0;
@@ -82,19 +82,19 @@ fn pieces(argument: &str) -> Vec<Piece<'_>> {
         let start = from + found;
         let after = rest.get(start..).unwrap_or_default();
         let (piece, length) = if let Some(name) = enclosed(after, "{{", "}}") {
-            (Piece::Text(after.get(1..name.len() + 3).unwrap_or_default()), name.len() + 4)
+            (PlaceholderPart::Text(after.get(1..name.len() + 3).unwrap_or_default()), name.len() + 4)
         } else if let Some(name) = enclosed(after, "{", "}") {
-            (Piece::Hole(name), name.len() + 2)
+            (PlaceholderPart::Hole(name), name.len() + 2)
         } else {
             from = start + 1;
             continue;
         };
-        pieces.push(Piece::Text(rest.get(..start).unwrap_or_default()));
+        pieces.push(PlaceholderPart::Text(rest.get(..start).unwrap_or_default()));
         pieces.push(piece);
         rest = rest.get(start + length..).unwrap_or_default();
         from = 0;
     }
-    pieces.push(Piece::Text(rest));
+    pieces.push(PlaceholderPart::Text(rest));
     pieces
 }
 

@@ -5,8 +5,8 @@ use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Write as _};
 
-use super::{Job, SECRET, Setup, find_program};
-use interlock_system::process::{Limits, Spec, Stdin};
+use super::{AgentJob, SECRET, AgentSetup, find_program};
+use interlock_system::process::{ProcessLimits, ProcessSpec, StdinMode};
 
 /// Bytes that Linux takes in one argument, with some to spare.
 pub(super) const ARGUMENT: usize = 120 * 1024;
@@ -28,10 +28,10 @@ pub(super) use variables;
 pub(super) fn spec(
     program: &str,
     arguments: Vec<OsString>,
-    setup: &Setup,
-    job: &Job<'_>,
-    stdin: Stdin,
-) -> io::Result<Spec> {
+    setup: &AgentSetup,
+    job: &AgentJob<'_>,
+    stdin: StdinMode,
+) -> io::Result<ProcessSpec> {
     let environment = environment(setup, job);
     for argument in &arguments {
         sendable(argument)?;
@@ -39,13 +39,13 @@ pub(super) fn spec(
     let path = setup.environment.get("PATH").map(String::as_str);
     let program = find_program(program, path).map_or_else(|| program.into(), Into::into);
     let folder = std::path::absolute(job.folder)?;
-    Ok(Spec {
+    Ok(ProcessSpec {
         program,
         arguments,
         environment,
         folder,
         stdin,
-        limits: Limits::default(),
+        limits: ProcessLimits::default(),
         transcript: None,
         lock: None,
         mark: String::new(),
@@ -54,7 +54,7 @@ pub(super) fn spec(
 
 /// A file for the client in the job's output folder. Whatever an earlier attempt left there under its name goes: it may
 /// be a link to somewhere else.
-pub(super) fn put(job: &Job<'_>, name: &str, text: &str) -> io::Result<OsString> {
+pub(super) fn put(job: &AgentJob<'_>, name: &str, text: &str) -> io::Result<OsString> {
     let path = job.output.join(name);
     match fs::remove_file(&path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -66,7 +66,7 @@ pub(super) fn put(job: &Job<'_>, name: &str, text: &str) -> io::Result<OsString>
 }
 
 /// The conversation to go on with. Its name is a program's word: it must not be taken for a flag.
-pub(super) fn resumed<'a>(job: &Job<'a>) -> io::Result<Option<&'a str>> {
+pub(super) fn resumed<'a>(job: &AgentJob<'a>) -> io::Result<Option<&'a str>> {
     match job.resume {
         Some(name) if name.is_empty() || name.starts_with('-') => {
             Err(io::Error::new(io::ErrorKind::InvalidInput, format!("`{name}` is not the name of a conversation")))
@@ -88,7 +88,7 @@ fn sendable(argument: &OsString) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::InvalidInput, problem))
 }
 
-fn environment(setup: &Setup, job: &Job<'_>) -> BTreeMap<OsString, OsString> {
+fn environment(setup: &AgentSetup, job: &AgentJob<'_>) -> BTreeMap<OsString, OsString> {
     let given = setup.environment.iter().filter(|(name, _)| !SECRET.contains(&name.as_str()));
     let mut all: BTreeMap<OsString, OsString> = given.map(|(name, value)| (name.into(), value.into())).collect();
     let mut put = |name: &str, value: OsString| all.insert(name.into(), value);
@@ -103,10 +103,10 @@ fn environment(setup: &Setup, job: &Job<'_>) -> BTreeMap<OsString, OsString> {
 }
 
 /// A flag that Interlock sets itself, and where a person says it instead.
-pub(super) struct Ours(pub(super) &'static str, pub(super) &'static str);
+pub(super) struct ReservedFlag(pub(super) &'static str, pub(super) &'static str);
 
 /// Sentences on flags that are not a person's to set, and on words that would be taken for a prompt.
-pub(super) fn check_flags(setup: &Setup, ours: &[Ours]) -> Vec<String> {
+pub(super) fn check_flags(setup: &AgentSetup, ours: &[ReservedFlag]) -> Vec<String> {
     let mut problems: Vec<String> = Vec::new();
     if let Some(first) = setup.flags.first().filter(|first| !first.starts_with('-')) {
         problems.push(format!("`flags` begins with `{first}`, which is no flag: the prompt is given by Interlock"));
@@ -115,7 +115,7 @@ pub(super) fn check_flags(setup: &Setup, ours: &[Ours]) -> Vec<String> {
         if flag == "--" {
             problems.push("`--` in `flags` would turn the flags that Interlock adds into a prompt".to_owned());
         }
-        if let Some(Ours(name, why)) = ours.iter().find(|Ours(name, _)| is_flag(flag, name)) {
+        if let Some(ReservedFlag(name, why)) = ours.iter().find(|ReservedFlag(name, _)| is_flag(flag, name)) {
             problems.push(format!("the flag `{name}` is set by Interlock: {why}"));
         }
     }
@@ -130,7 +130,7 @@ pub(super) fn is_flag(given: &str, name: &str) -> bool {
     }
 }
 
-pub(super) fn check_no_command(setup: &Setup) -> Option<String> {
+pub(super) fn check_no_command(setup: &AgentSetup) -> Option<String> {
     let given = !setup.command.is_empty();
     given.then(|| "`command` is for the clients `command` and `acp`; here, say `program` and `flags`".to_owned())
 }

@@ -9,15 +9,15 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Value as Json, json};
 
 use super::*;
-use interlock_system::process::{Stdin, Stream, Talk};
+use interlock_system::process::{StdinMode, OutputStream, ProcessHandle};
 
 fn data(name: &str) -> Vec<u8> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/clients").join(name);
     fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-fn job() -> Job<'static> {
-    Job {
+fn job() -> AgentJob<'static> {
+    AgentJob {
         assignment: "s-1.a3",
         role: "developer",
         group: Some("login"),
@@ -32,44 +32,44 @@ fn job() -> Job<'static> {
     }
 }
 
-fn setup(command: &[&str]) -> Setup {
-    Setup { command: command.iter().map(|word| (*word).to_owned()).collect(), ..Setup::default() }
+fn setup(command: &[&str]) -> AgentSetup {
+    AgentSetup { command: command.iter().map(|word| (*word).to_owned()).collect(), ..AgentSetup::default() }
 }
 
 /// A conversation, and everything that was seen of it.
-struct Played {
-    conversation: Box<dyn Conversation>,
-    told: Arc<Mutex<Vec<Progress>>>,
+struct RecordedConversation {
+    conversation: Box<dyn AgentConversation>,
+    told: Arc<Mutex<Vec<AgentProgress>>>,
     sent: Vec<u8>,
 }
 
-impl Played {
-    fn new(name: &str, setup: &Setup, job: &Job<'_>) -> Self {
+impl RecordedConversation {
+    fn new(name: &str, setup: &AgentSetup, job: &AgentJob<'_>) -> Self {
         let told = Arc::new(Mutex::new(Vec::new()));
         let teller = Arc::clone(&told);
         let tell = Box::new(move |progress| teller.lock().unwrap().push(progress));
         let conversation = client(name).unwrap().conversation(setup, job, tell);
         let mut played = Self { conversation, told, sent: Vec::new() };
-        played.conversation.started(&mut Talk::recorded(&mut played.sent));
+        played.conversation.started(&mut ProcessHandle::recorded(&mut played.sent));
         played
     }
 
-    fn line(&mut self, from: Stream, line: &[u8]) {
-        self.conversation.line(from, line, false, &mut Talk::recorded(&mut self.sent));
+    fn line(&mut self, from: OutputStream, line: &[u8]) {
+        self.conversation.line(from, line, false, &mut ProcessHandle::recorded(&mut self.sent));
     }
 
     fn lines(&mut self, text: &[u8]) {
         for line in text.split(|byte| *byte == b'\n') {
-            self.line(Stream::Out, line);
+            self.line(OutputStream::Out, line);
         }
     }
 
-    fn finish(self, end: End) -> Outcome {
+    fn finish(self, end: ProcessEnd) -> ConversationOutcome {
         self.conversation.finish(end)
     }
 
     /// Everything, for a snapshot.
-    fn show(self, end: End) -> String {
+    fn show(self, end: ProcessEnd) -> String {
         let mut text = String::new();
         for progress in self.told.lock().unwrap().iter() {
             writeln!(text, "{progress:?}").unwrap();
@@ -81,22 +81,22 @@ impl Played {
 }
 
 fn capture(name: &str, file: &str) -> String {
-    let mut played = Played::new(name, &Setup::default(), &job());
+    let mut played = RecordedConversation::new(name, &AgentSetup::default(), &job());
     played.lines(&data(file));
-    played.show(End::Exited(0))
+    played.show(ProcessEnd::Exited(0))
 }
 
 /// What came of events that a test makes up.
-fn outcome(name: &str, events: &[Json], end: End) -> Outcome {
-    let mut played = Played::new(name, &Setup::default(), &job());
+fn outcome(name: &str, events: &[Json], end: ProcessEnd) -> ConversationOutcome {
+    let mut played = RecordedConversation::new(name, &AgentSetup::default(), &job());
     for event in events {
-        played.line(Stream::Out, event.to_string().as_bytes());
+        played.line(OutputStream::Out, event.to_string().as_bytes());
     }
     played.finish(end)
 }
 
-fn trouble(name: &str, events: &[Json]) -> (TroubleKind, String, Option<Duration>) {
-    let trouble = outcome(name, events, End::Exited(0)).trouble.expect("trouble");
+fn trouble(name: &str, events: &[Json]) -> (AgentFailureKind, String, Option<Duration>) {
+    let trouble = outcome(name, events, ProcessEnd::Exited(0)).trouble.expect("trouble");
     (trouble.kind, trouble.message, trouble.retry_after)
 }
 
@@ -157,25 +157,25 @@ fn agent_side(file: &str) -> Vec<u8> {
     text.into_bytes()
 }
 
-fn dialogue(file: &str, setup: &Setup, job: &Job<'_>) -> String {
-    let mut played = Played::new("acp", setup, job);
+fn dialogue(file: &str, setup: &AgentSetup, job: &AgentJob<'_>) -> String {
+    let mut played = RecordedConversation::new("acp", setup, job);
     played.lines(&agent_side(file));
-    played.show(End::Exited(0))
+    played.show(ProcessEnd::Exited(0))
 }
 
 #[test]
 fn acp_dialogues_are_played() {
     for file in DIALOGUES {
-        insta::assert_snapshot!(file.replace(['/', '.'], "_"), dialogue(file, &Setup::default(), &job()));
+        insta::assert_snapshot!(file.replace(['/', '.'], "_"), dialogue(file, &AgentSetup::default(), &job()));
     }
 }
 
-fn acp_lines(setup: &Setup, job: &Job<'_>, lines: &[Json]) -> String {
-    let mut played = Played::new("acp", setup, job);
+fn acp_lines(setup: &AgentSetup, job: &AgentJob<'_>, lines: &[Json]) -> String {
+    let mut played = RecordedConversation::new("acp", setup, job);
     for line in lines {
-        played.line(Stream::Out, line.to_string().as_bytes());
+        played.line(OutputStream::Out, line.to_string().as_bytes());
     }
-    played.show(End::Exited(0))
+    played.show(ProcessEnd::Exited(0))
 }
 
 fn greeting(load: bool) -> Json {
@@ -191,12 +191,12 @@ fn permission(id: u64, kind: &str, path: &str) -> Json {
 
 #[test]
 fn acp_read_only_roles_edit_nothing_but_their_handoff() {
-    let job = Job { read_only: true, ..job() };
+    let job = AgentJob { read_only: true, ..job() };
     let hidden = json!({ "id": "x", "method": "session/request_permission", "params": {
         "options": [{ "optionId": "always", "kind": "allow_always" }],
         "toolCall": { "toolCallId": "t", "title": "patch", "content": [{ "type": "diff", "path": "/etc/passwd" }] } } });
     insta::assert_snapshot!(acp_lines(
-        &Setup::default(),
+        &AgentSetup::default(),
         &job,
         &[
             greeting(false),
@@ -214,8 +214,8 @@ fn acp_read_only_roles_edit_nothing_but_their_handoff() {
 
 #[test]
 fn acp_goes_on_with_a_conversation_and_chooses_a_model() {
-    let job = Job { resume: Some("old"), ..job() };
-    let setup = Setup { model: Some("fast".to_owned()), ..Setup::default() };
+    let job = AgentJob { resume: Some("old"), ..job() };
+    let setup = AgentSetup { model: Some("fast".to_owned()), ..AgentSetup::default() };
     let replayed = json!({ "method": "session/update", "params": { "update": {
         "sessionUpdate": "agent_message_chunk", "content": { "type": "text", "text": "old words" } } } });
     insta::assert_snapshot!(acp_lines(
@@ -232,22 +232,22 @@ fn acp_goes_on_with_a_conversation_and_chooses_a_model() {
 
 #[test]
 fn acp_that_cannot_go_on_or_wants_a_login_says_so() {
-    let resuming = Job { resume: Some("old"), ..job() };
-    insta::assert_snapshot!("acp_cannot_go_on", acp_lines(&Setup::default(), &resuming, &[greeting(false)]));
+    let resuming = AgentJob { resume: Some("old"), ..job() };
+    insta::assert_snapshot!("acp_cannot_go_on", acp_lines(&AgentSetup::default(), &resuming, &[greeting(false)]));
     let error = json!({ "code": -32000, "message": "Authentication required" });
     let lines = [greeting(false), json!({ "id": 1, "error": error })];
-    insta::assert_snapshot!("acp_wants_a_login", acp_lines(&Setup::default(), &job(), &lines));
+    insta::assert_snapshot!("acp_wants_a_login", acp_lines(&AgentSetup::default(), &job(), &lines));
     let newer = json!({ "id": 0, "result": { "protocolVersion": 2 } });
-    insta::assert_snapshot!("acp_is_newer", acp_lines(&Setup::default(), &job(), &[newer]));
+    insta::assert_snapshot!("acp_is_newer", acp_lines(&AgentSetup::default(), &job(), &[newer]));
 }
 
 #[test]
 fn acp_whose_conversations_do_not_load_has_forgotten_them() {
-    let resuming = Job { resume: Some("old"), ..job() };
+    let resuming = AgentJob { resume: Some("old"), ..job() };
     let error =
         json!({ "code": -32603, "message": "Internal error", "data": { "details": "Invalid session identifier" } });
     let lines = [greeting(true), json!({ "id": 1, "error": error })];
-    insta::assert_snapshot!("acp_does_not_load", acp_lines(&Setup::default(), &resuming, &lines));
+    insta::assert_snapshot!("acp_does_not_load", acp_lines(&AgentSetup::default(), &resuming, &lines));
 }
 
 /// Where the agent lets its sandbox be opened, the handoff can be written.
@@ -255,7 +255,7 @@ fn acp_whose_conversations_do_not_load_has_forgotten_them() {
 fn acp_is_told_of_the_output_folder() {
     let offers = json!({ "loadSession": false, "sessionCapabilities": { "additionalDirectories": {} } });
     let lines = [json!({ "id": 0, "result": { "protocolVersion": 1, "agentCapabilities": offers } })];
-    insta::assert_snapshot!("acp_more_directories", acp_lines(&Setup::default(), &job(), &lines));
+    insta::assert_snapshot!("acp_more_directories", acp_lines(&AgentSetup::default(), &job(), &lines));
 }
 
 /// A failure that the answer calls a good end: the reason is told as if the model had said it.
@@ -275,19 +275,19 @@ fn acp_failures_in_disguise_are_found() {
             "text": "exceeded retry limit, last status: 429 Too Many Requests" } })),
         json!({ "id": 3, "result": { "stopReason": "end_turn", "usage": null } }),
     ];
-    assert_eq!(trouble("acp", &events).0, TroubleKind::Passing);
+    assert_eq!(trouble("acp", &events).0, AgentFailureKind::Passing);
 }
 
 #[test]
 fn acp_stops_for_other_reasons() {
     let opening = [greeting(false), json!({ "id": 1, "result": { "sessionId": "s" } })];
     for (answer, kind) in [
-        (json!({ "id": 3, "result": { "stopReason": "refusal" } }), TroubleKind::Failed),
-        (json!({ "id": 3, "result": {} }), TroubleKind::Failed),
-        (json!({ "id": 3, "error": { "code": 429, "message": "slow down" } }), TroubleKind::Passing),
+        (json!({ "id": 3, "result": { "stopReason": "refusal" } }), AgentFailureKind::Failed),
+        (json!({ "id": 3, "result": {} }), AgentFailureKind::Failed),
+        (json!({ "id": 3, "error": { "code": 429, "message": "slow down" } }), AgentFailureKind::Passing),
         (
             json!({ "id": 3, "error": { "code": -32603, "message": "Internal error", "data": "overloaded" } }),
-            TroubleKind::Passing,
+            AgentFailureKind::Passing,
         ),
     ] {
         let events: Vec<Json> = opening.iter().cloned().chain([answer]).collect();
@@ -298,26 +298,26 @@ fn acp_stops_for_other_reasons() {
 #[test]
 fn a_command_is_its_output_and_its_exit_code() {
     let play = |end| {
-        let mut played = Played::new("command", &setup(&["agent"]), &job());
-        played.line(Stream::Out, b"first");
-        played.line(Stream::Out, b"\xff second {\"type\":\"result\"}");
-        played.line(Stream::Err, b"something is off");
+        let mut played = RecordedConversation::new("command", &setup(&["agent"]), &job());
+        played.line(OutputStream::Out, b"first");
+        played.line(OutputStream::Out, b"\xff second {\"type\":\"result\"}");
+        played.line(OutputStream::Err, b"something is off");
         played.show(end)
     };
-    let ends = [0, 1, 75, 77, 78, 127].map(End::Exited);
-    let all: Vec<String> = ends.into_iter().chain([End::TimedOut]).map(play).collect();
+    let ends = [0, 1, 75, 77, 78, 127].map(ProcessEnd::Exited);
+    let all: Vec<String> = ends.into_iter().chain([ProcessEnd::TimedOut]).map(play).collect();
     insta::assert_snapshot!(all.join("\n"));
 }
 
 #[test]
 fn a_command_keeps_the_end_of_much() {
-    let mut played = Played::new("command", &setup(&["agent"]), &job());
+    let mut played = RecordedConversation::new("command", &setup(&["agent"]), &job());
     let line = vec![b'x'; 1 << 20];
     for _ in 0..20 {
-        played.line(Stream::Out, &line);
+        played.line(OutputStream::Out, &line);
     }
-    played.line(Stream::Out, b"the end");
-    let text = played.finish(End::Exited(0)).text.unwrap();
+    played.line(OutputStream::Out, b"the end");
+    let text = played.finish(ProcessEnd::Exited(0)).text.unwrap();
     assert!(text.len() <= 8 << 20 && text.ends_with("the end"));
 }
 
@@ -330,34 +330,34 @@ fn claude_says_success_and_means_failure() {
         event
     };
     for (fields, kind) in [
-        (json!({ "api_error_status": 529, "result": "API Error: Overloaded" }), TroubleKind::Passing),
-        (json!({ "api_error_status": 401, "result": "Invalid API key" }), TroubleKind::Setup),
-        (json!({ "api_error_status": 404, "result": "no such model" }), TroubleKind::Setup),
-        (json!({ "result": "Credit balance is too low" }), TroubleKind::Setup),
-        (json!({ "result": "API Error: Connection error." }), TroubleKind::Passing),
+        (json!({ "api_error_status": 529, "result": "API Error: Overloaded" }), AgentFailureKind::Passing),
+        (json!({ "api_error_status": 401, "result": "Invalid API key" }), AgentFailureKind::Setup),
+        (json!({ "api_error_status": 404, "result": "no such model" }), AgentFailureKind::Setup),
+        (json!({ "result": "Credit balance is too low" }), AgentFailureKind::Setup),
+        (json!({ "result": "API Error: Connection error." }), AgentFailureKind::Passing),
         (
             json!({ "terminal_reason": "max_turns", "subtype": "error_max_turns", "errors": ["rate limit of turns"] }),
-            TroubleKind::Failed,
+            AgentFailureKind::Failed,
         ),
-        (json!({ "is_error": false, "terminal_reason": "aborted_tools" }), TroubleKind::Failed),
+        (json!({ "is_error": false, "terminal_reason": "aborted_tools" }), AgentFailureKind::Failed),
     ] {
         assert_eq!(trouble("claude", &[failing(fields.clone())]).0, kind, "{fields}");
     }
     let told = json!({ "type": "assistant", "error": "rate_limit", "message": { "model": "<synthetic>", "content": [{ "type": "text", "text": "no" }] } });
     let result = failing(json!({ "result": "You have reached it" }));
-    let outcome = outcome("claude", &[told, result], End::Exited(1));
-    assert_eq!(outcome.trouble.unwrap().kind, TroubleKind::Passing);
+    let outcome = outcome("claude", &[told, result], ProcessEnd::Exited(1));
+    assert_eq!(outcome.trouble.unwrap().kind, AgentFailureKind::Passing);
     assert_eq!(outcome.text, None);
 }
 
 #[test]
 fn errors_of_the_service_as_claude_prints_them() {
     for (status, kind) in
-        [(400, TroubleKind::Setup), (401, TroubleKind::Setup), (429, TroubleKind::Passing), (529, TroubleKind::Passing)]
+        [(400, AgentFailureKind::Setup), (401, AgentFailureKind::Setup), (429, AgentFailureKind::Passing), (529, AgentFailureKind::Passing)]
     {
-        let mut played = Played::new("claude", &Setup::default(), &job());
+        let mut played = RecordedConversation::new("claude", &AgentSetup::default(), &job());
         played.lines(&data(&format!("claude/stream-json-error-{status}.jsonl")));
-        let outcome = played.finish(End::Exited(1));
+        let outcome = played.finish(ProcessEnd::Exited(1));
         assert_eq!((outcome.trouble.unwrap().kind, outcome.text), (kind, None), "{status}");
     }
 }
@@ -367,12 +367,12 @@ fn errors_of_the_service_as_codex_prints_them() {
     for (message, kind) in [
         (
             "unexpected status 401 Unauthorized: Incorrect API key provided, url: http://127.0.0.1/v1/responses",
-            TroubleKind::Setup,
+            AgentFailureKind::Setup,
         ),
-        ("exceeded retry limit, last status: 429 Too Many Requests", TroubleKind::Passing),
-        ("Quota exceeded. Check your plan and billing details.", TroubleKind::Setup),
-        ("unexpected status 503 Service Unavailable: no, url: http://127.0.0.1/v1/responses", TroubleKind::Passing),
-        ("The model `x` does not exist or you do not have access to it.", TroubleKind::Setup),
+        ("exceeded retry limit, last status: 429 Too Many Requests", AgentFailureKind::Passing),
+        ("Quota exceeded. Check your plan and billing details.", AgentFailureKind::Setup),
+        ("unexpected status 503 Service Unavailable: no, url: http://127.0.0.1/v1/responses", AgentFailureKind::Passing),
+        ("The model `x` does not exist or you do not have access to it.", AgentFailureKind::Setup),
     ] {
         let failed = json!({ "type": "turn.failed", "error": { "message": message } });
         assert_eq!(trouble("codex", &[failed]).0, kind, "{message}");
@@ -384,12 +384,12 @@ fn errors_of_the_service_as_gemini_prints_them() {
     for (message, kind) in [
         (
             "[API Error: {\"error\":{\"code\":400,\"message\":\"API key not valid. Please pass a valid API key.\"}}]",
-            TroubleKind::Setup,
+            AgentFailureKind::Setup,
         ),
-        ("[API Error: models/nope is not found for API version v1beta]", TroubleKind::Setup),
+        ("[API Error: models/nope is not found for API version v1beta]", AgentFailureKind::Setup),
         (
             "[API Error: You have exhausted your daily quota on this model.]\nPlease wait and try again later.",
-            TroubleKind::Passing,
+            AgentFailureKind::Passing,
         ),
     ] {
         let error = json!({ "type": "unknown", "message": message });
@@ -404,7 +404,7 @@ fn claude_is_told_when_a_limit_ends() {
     let limit = json!({ "type": "rate_limit_event", "rate_limit_info": { "status": "rejected", "resetsAt": at } });
     let result = json!({ "type": "result", "is_error": true, "api_error_status": 429, "result": "limit" });
     let (kind, _, after) = trouble("claude", &[limit, result]);
-    assert_eq!(kind, TroubleKind::Passing);
+    assert_eq!(kind, AgentFailureKind::Passing);
     assert!(after.unwrap() > Duration::from_secs(3500) && after.unwrap() <= Duration::from_secs(3600));
 }
 
@@ -413,7 +413,7 @@ fn the_last_of_two_results_counts() {
     let first = json!({ "type": "result", "is_error": true, "result": "Connection error", "result_index": 0 });
     let second =
         json!({ "type": "result", "is_error": false, "result": "done", "result_index": 1, "total_cost_usd": 0.5 });
-    let outcome = outcome("claude", &[first, second], End::Exited(0));
+    let outcome = outcome("claude", &[first, second], ProcessEnd::Exited(0));
     assert_eq!((outcome.text.as_deref(), outcome.trouble, outcome.usage.cost), (Some("done"), None, Some(0.5)));
 }
 
@@ -424,17 +424,17 @@ fn claude_counts_the_turn_and_not_the_conversation() {
         json!({ "type": "result", "result": "done", "result_index": index, "modelUsage": model(900, 9.0),
                 "total_cost_usd": 9.0, "model_usage_since_last_result": model(100, 0.25) })
     };
-    let usage = outcome("claude", &[result(0), result(1)], End::Exited(0)).usage;
+    let usage = outcome("claude", &[result(0), result(1)], ProcessEnd::Exited(0)).usage;
     assert_eq!(usage, Usage { input_tokens: 214, output_tokens: 40, cached_tokens: 14, cost: Some(0.5) });
 }
 
 #[test]
 fn claude_that_still_tries_at_the_end_says_what_for() {
     let retry = |error: &str| json!({ "type": "system", "subtype": "api_retry", "attempt": 3, "error": error });
-    let kind = |error: &str| outcome("claude", &[retry(error)], End::TimedOut).trouble.unwrap().kind;
-    assert_eq!(kind("authentication_failed"), TroubleKind::Setup);
-    assert_eq!(kind("overloaded"), TroubleKind::Passing);
-    assert_eq!(kind("something"), TroubleKind::Failed);
+    let kind = |error: &str| outcome("claude", &[retry(error)], ProcessEnd::TimedOut).trouble.unwrap().kind;
+    assert_eq!(kind("authentication_failed"), AgentFailureKind::Setup);
+    assert_eq!(kind("overloaded"), AgentFailureKind::Passing);
+    assert_eq!(kind("something"), AgentFailureKind::Failed);
 }
 
 #[test]
@@ -445,49 +445,49 @@ fn codex_gets_over_errors_and_says_what_was_declined() {
         json!({ "type": "item.completed", "item": item }),
         json!({ "type": "turn.completed", "usage": { "input_tokens": 1e300, "output_tokens": -5, "cached_input_tokens": "x" } }),
     ];
-    let outcome = outcome("codex", &events, End::Exited(143));
-    assert_eq!(outcome.trouble.unwrap().kind, TroubleKind::Denied);
+    let outcome = outcome("codex", &events, ProcessEnd::Exited(143));
+    assert_eq!(outcome.trouble.unwrap().kind, AgentFailureKind::Denied);
     assert_eq!((outcome.usage.input_tokens, outcome.usage.output_tokens), (u64::MAX, 0));
     let failed = json!({ "type": "turn.failed", "error": { "message": "Please try again in 11.054s." } });
     let (kind, _, after) = trouble("codex", &[failed]);
-    assert_eq!((kind, after), (TroubleKind::Passing, Some(Duration::from_millis(11_054))));
+    assert_eq!((kind, after), (AgentFailureKind::Passing, Some(Duration::from_millis(11_054))));
 }
 
 #[test]
 fn gemini_says_why_in_one_of_three_places() {
     let result = json!({ "type": "result", "status": "error", "error": { "type": "FatalAuthenticationError", "message": "no key" } });
-    assert_eq!(trouble("gemini", &[result]).0, TroubleKind::Setup);
+    assert_eq!(trouble("gemini", &[result]).0, AgentFailureKind::Setup);
     let error = json!({ "type": "error", "severity": "error", "message": "RESOURCE_EXHAUSTED" });
     let result = json!({ "type": "result", "status": "error" });
-    assert_eq!(trouble("gemini", &[error, result]).0, TroubleKind::Passing);
-    let mut played = Played::new("gemini", &Setup::default(), &job());
-    played.line(Stream::Err, b"set the GEMINI_API_KEY");
-    let trouble = played.finish(End::Exited(41)).trouble.unwrap();
-    assert_eq!((trouble.kind, trouble.message.as_str()), (TroubleKind::Setup, "set the GEMINI_API_KEY"));
+    assert_eq!(trouble("gemini", &[error, result]).0, AgentFailureKind::Passing);
+    let mut played = RecordedConversation::new("gemini", &AgentSetup::default(), &job());
+    played.line(OutputStream::Err, b"set the GEMINI_API_KEY");
+    let trouble = played.finish(ProcessEnd::Exited(41)).trouble.unwrap();
+    assert_eq!((trouble.kind, trouble.message.as_str()), (AgentFailureKind::Setup, "set the GEMINI_API_KEY"));
 }
 
 #[test]
 fn an_end_without_a_result_is_never_a_success() {
     for client in clients().into_iter().filter(|client| client.name() != "command") {
-        for end in [End::Exited(0), End::Exited(1), End::TimedOut, End::Silent, End::Flooded, End::Stopped] {
+        for end in [ProcessEnd::Exited(0), ProcessEnd::Exited(1), ProcessEnd::TimedOut, ProcessEnd::Silent, ProcessEnd::Flooded, ProcessEnd::Stopped] {
             let outcome = outcome(client.name(), &[], end);
             assert_eq!(
                 outcome.trouble.map(|trouble| trouble.kind),
-                Some(TroubleKind::Failed),
+                Some(AgentFailureKind::Failed),
                 "{} {end:?}",
                 client.name()
             );
         }
-        let mut played = Played::new(client.name(), &Setup::default(), &job());
-        played.line(Stream::Err, b"sh: not found");
-        assert_eq!(played.finish(End::Exited(127)).trouble.unwrap().kind, TroubleKind::Setup);
+        let mut played = RecordedConversation::new(client.name(), &AgentSetup::default(), &job());
+        played.line(OutputStream::Err, b"sh: not found");
+        assert_eq!(played.finish(ProcessEnd::Exited(127)).trouble.unwrap().kind, AgentFailureKind::Setup);
     }
 }
 
 /// Numbers that look random, and are the same every time.
-struct Dice(u64);
+struct AgentTestRandom(u64);
 
-impl Dice {
+impl AgentTestRandom {
     fn roll(&mut self, sides: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -497,7 +497,7 @@ impl Dice {
 }
 
 /// Cuts, doubles, swaps and spoils.
-fn spoilt(text: &[u8], dice: &mut Dice) -> Vec<u8> {
+fn spoilt(text: &[u8], dice: &mut AgentTestRandom) -> Vec<u8> {
     let mut bytes = text.to_vec();
     for _ in 0..=dice.roll(6) {
         let (from, to) = (dice.roll(bytes.len()), dice.roll(bytes.len()));
@@ -516,7 +516,7 @@ fn spoilt(text: &[u8], dice: &mut Dice) -> Vec<u8> {
 
 #[test]
 fn nothing_that_is_printed_makes_a_client_panic() {
-    let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
+    let mut dice = AgentTestRandom(0x9e37_79b9_7f4a_7c15);
     let captures = [
         data("claude/stream-json-deny-and-stop-block.jsonl"),
         data("codex/exec-json-tools-and-subagent.jsonl"),
@@ -530,13 +530,13 @@ fn nothing_that_is_printed_makes_a_client_panic() {
             _ => spoilt(capture, &mut dice),
         };
         for client in clients() {
-            let mut played = Played::new(client.name(), &Setup::default(), &job());
+            let mut played = RecordedConversation::new(client.name(), &AgentSetup::default(), &job());
             played.lines(&bytes);
             for line in bytes.split(|byte| *byte == b'\n').take(3) {
-                played.line(Stream::Err, line);
-                played.conversation.line(Stream::Out, line, true, &mut Talk::recorded(&mut Vec::new()));
+                played.line(OutputStream::Err, line);
+                played.conversation.line(OutputStream::Out, line, true, &mut ProcessHandle::recorded(&mut Vec::new()));
             }
-            played.finish(End::Exited(0));
+            played.finish(ProcessEnd::Exited(0));
         }
     }
 }
@@ -566,7 +566,7 @@ fn nothing_of_another_type_makes_a_client_panic() {
                 for value in &values {
                     let mut spoilt = event.clone();
                     spoilt[key.as_str()] = value.clone();
-                    outcome(name, &[spoilt], End::Exited(0));
+                    outcome(name, &[spoilt], ProcessEnd::Exited(0));
                 }
             }
         }
@@ -577,22 +577,22 @@ fn nothing_of_another_type_makes_a_client_panic() {
 fn deep_nesting_is_passed_over() {
     let deep = format!("{{\"type\":\"result\",\"x\":{}{}}}", "[".repeat(200_000), "]".repeat(200_000));
     for client in clients() {
-        let mut played = Played::new(client.name(), &Setup::default(), &job());
-        played.line(Stream::Out, deep.as_bytes());
-        played.finish(End::Exited(0));
+        let mut played = RecordedConversation::new(client.name(), &AgentSetup::default(), &job());
+        played.line(OutputStream::Out, deep.as_bytes());
+        played.finish(ProcessEnd::Exited(0));
     }
 }
 
 /// A command line as people would type it, with what goes with it.
-fn shown(spec: &Spec) -> String {
+fn shown(spec: &ProcessSpec) -> String {
     let mut text = format!("{}\n", spec.program.display());
     for argument in &spec.arguments {
         writeln!(text, "  {}", argument.display()).unwrap();
     }
     let stdin = match &spec.stdin {
-        Stdin::Nothing => "nothing".to_owned(),
-        Stdin::Text(text) => format!("{text:?}"),
-        Stdin::Open => "open".to_owned(),
+        StdinMode::Nothing => "nothing".to_owned(),
+        StdinMode::Text(text) => format!("{text:?}"),
+        StdinMode::Open => "open".to_owned(),
     };
     writeln!(text, "in {}, stdin {stdin}", spec.folder.display()).unwrap();
     text
@@ -610,15 +610,15 @@ fn command_lines() {
     let schema = json!({ "$schema": "x", "type": "object", "properties": { "a": { "type": "string" } }, "required": ["a"],
                          "additionalProperties": false });
     let arguments = ["mcp", "--handoff", "/home/dev/out"].map(str::to_owned).to_vec();
-    let tool = Tool { program: "/opt/in \"quotes\"/interlock".to_owned(), arguments };
+    let tool = HandoffServer { program: "/opt/in \"quotes\"/interlock".to_owned(), arguments };
     let mut all = String::new();
     for client in clients() {
         let command =
             if matches!(client.name(), "acp" | "command") { vec!["agent", "--as={role}", "{output}"] } else { vec![] };
         let plain = setup(&command);
-        let full = Setup { model: Some("big".to_owned()), flags: vec!["--extra".to_owned()], ..plain.clone() };
-        let first = Job { output: &output, tool: Some(&tool), ..job() };
-        let again = Job { read_only: true, resume: Some("c-1"), schema: Some(&schema), tool: None, ..first.clone() };
+        let full = AgentSetup { model: Some("big".to_owned()), flags: vec!["--extra".to_owned()], ..plain.clone() };
+        let first = AgentJob { output: &output, tool: Some(&tool), ..job() };
+        let again = AgentJob { read_only: true, resume: Some("c-1"), schema: Some(&schema), tool: None, ..first.clone() };
         for (setup, job) in [(&plain, &first), (&full, &again)] {
             all.push_str(&shown(&client.start(setup, job).unwrap()));
         }
@@ -637,12 +637,12 @@ fn command_lines() {
 fn schemas_are_given_as_each_service_takes_them() {
     let output = scratch("schemas");
     let schema = interlock_core::handoff::schema(None);
-    let job = Job { output: &output, schema: Some(&schema), ..job() };
-    let claude = client("claude").unwrap().start(&Setup::default(), &job).unwrap();
+    let job = AgentJob { output: &output, schema: Some(&schema), ..job() };
+    let claude = client("claude").unwrap().start(&AgentSetup::default(), &job).unwrap();
     let given = claude.arguments.iter().skip_while(|argument| *argument != "--json-schema").nth(1).unwrap();
     let given: Json = serde_json::from_str(given.to_str().unwrap()).unwrap();
     assert!(given.get("allOf").is_none() && given["properties"] == schema["properties"]);
-    let codex = client("codex").unwrap().start(&Setup::default(), &job).unwrap();
+    let codex = client("codex").unwrap().start(&AgentSetup::default(), &job).unwrap();
     assert!(!codex.arguments.iter().any(|argument| argument == "--output-schema"));
     fs::remove_dir_all(&output).unwrap();
 }
@@ -683,7 +683,7 @@ fn the_environment_says_what_the_job_is_and_holds_no_secret() {
 
 #[test]
 fn placeholders_are_filled_in_once_and_inside_one_argument() {
-    let job = Job { prompt: "say {role}; rm -r / \n $(x)", group: None, ..job() };
+    let job = AgentJob { prompt: "say {role}; rm -r / \n $(x)", group: None, ..job() };
     let command = [
         "agent",
         "{prompt}",
@@ -714,21 +714,21 @@ fn placeholders_are_filled_in_once_and_inside_one_argument() {
             "és-1.a3é"
         ]
     );
-    assert!(matches!(spec.stdin, Stdin::Nothing));
+    assert!(matches!(spec.stdin, StdinMode::Nothing));
 }
 
 #[test]
 fn what_the_system_would_refuse_is_refused_with_a_sentence() {
     let long = "x".repeat(200_000);
     for prompt in [long.as_str(), "a\0b"] {
-        let job = Job { prompt, ..job() };
+        let job = AgentJob { prompt, ..job() };
         let command = client("command").unwrap();
         assert_eq!(
             command.start(&setup(&["agent", "{prompt}"]), &job).unwrap_err().kind(),
             std::io::ErrorKind::InvalidInput
         );
         assert!(command.start(&setup(&["agent"]), &job).is_ok());
-        assert!(client("claude").unwrap().start(&Setup::default(), &job).is_ok());
+        assert!(client("claude").unwrap().start(&AgentSetup::default(), &job).is_ok());
     }
 }
 
@@ -736,8 +736,8 @@ fn what_the_system_would_refuse_is_refused_with_a_sentence() {
 fn the_name_of_a_conversation_is_never_a_flag() {
     for client in ["claude", "codex", "gemini"] {
         for name in ["--dangerously-skip-permissions", "-", "", "a\0b"] {
-            let job = Job { resume: Some(name), ..job() };
-            assert!(super::client(client).unwrap().start(&Setup::default(), &job).is_err(), "{client} {name:?}");
+            let job = AgentJob { resume: Some(name), ..job() };
+            assert!(super::client(client).unwrap().start(&AgentSetup::default(), &job).is_err(), "{client} {name:?}");
         }
     }
 }
@@ -749,8 +749,8 @@ fn a_link_in_the_output_folder_is_not_followed() {
     let elsewhere = output.join("elsewhere");
     fs::write(&elsewhere, "mine").unwrap();
     std::os::unix::fs::symlink(&elsewhere, output.join("read-only.toml")).unwrap();
-    let job = Job { output: &output, read_only: true, ..job() };
-    client("gemini").unwrap().start(&Setup::default(), &job).unwrap();
+    let job = AgentJob { output: &output, read_only: true, ..job() };
+    client("gemini").unwrap().start(&AgentSetup::default(), &job).unwrap();
     assert_eq!(fs::read_to_string(&elsewhere).unwrap(), "mine");
     fs::remove_dir_all(&output).unwrap();
 }
@@ -758,9 +758,9 @@ fn a_link_in_the_output_folder_is_not_followed() {
 #[test]
 fn problems_of_a_set_up() {
     let flags =
-        |flags: &[&str]| Setup { flags: flags.iter().map(|flag| (*flag).to_owned()).collect(), ..Setup::default() };
+        |flags: &[&str]| AgentSetup { flags: flags.iter().map(|flag| (*flag).to_owned()).collect(), ..AgentSetup::default() };
     let mut all = String::new();
-    let mut check = |name: &str, setup: &Setup| {
+    let mut check = |name: &str, setup: &AgentSetup| {
         for problem in client(name).unwrap().check(setup) {
             writeln!(all, "{name}: {problem}").unwrap();
         }
@@ -772,12 +772,12 @@ fn problems_of_a_set_up() {
     check("gemini", &flags(&["-ojson", "--yolo", "--policy", "x"]));
     check("command", &setup(&[]));
     check("command", &setup(&["{role}", "{foo}", "{{bar}}", "{prompt}"]));
-    check("command", &Setup { program: Some("x".to_owned()), model: Some("y".to_owned()), ..setup(&["a", "b\0"]) });
+    check("command", &AgentSetup { program: Some("x".to_owned()), model: Some("y".to_owned()), ..setup(&["a", "b\0"]) });
     check("acp", &setup(&["agent", "{prompt}"]));
     check("acp", &setup(&[" "]));
     insta::assert_snapshot!(all);
     for client in clients().into_iter().filter(|client| !matches!(client.name(), "acp" | "command")) {
-        assert_eq!(client.check(&Setup::default()), Vec::<String>::new());
+        assert_eq!(client.check(&AgentSetup::default()), Vec::<String>::new());
     }
 }
 

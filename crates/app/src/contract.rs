@@ -17,7 +17,7 @@ use interlock_system::clock;
 const FILE: &str = "contract.json";
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Contract {
+pub struct HandoffContract {
     pub role: Name,
     pub phase: Option<Name>,
     pub task: Task,
@@ -29,7 +29,7 @@ pub struct Contract {
     pub workflow: Vec<(String, String)>,
 }
 
-impl Contract {
+impl HandoffContract {
     /// Whatever an earlier attempt left under its name goes: it may be a link to somewhere else.
     pub fn write(&self, folder: &Path) -> io::Result<()> {
         let path = folder.join(FILE);

@@ -4,12 +4,12 @@ use interlock_core::decision::{Decision, Next, Warning};
 use interlock_core::workflow::Workflow;
 use serde_json::{Map, Value, json};
 
-use crate::failure::Ending;
-use crate::failure::Exit;
-use crate::output::Output;
-use interlock_engine::Done;
+use crate::error::CommandResult;
+use crate::error::CommandExit;
+use crate::output::CommandOutput;
+use interlock_engine::Committed;
 use interlock_system::sanitise;
-use interlock_system::text::{HEADING, NAME, Text};
+use interlock_system::text::{HEADING, NAME, TerminalText};
 
 /// The fields that every decision has, as scripts read them.
 pub fn json(decision: &Decision) -> Map<String, Value> {
@@ -45,7 +45,7 @@ pub fn next_json(next: &Next, session: &str) -> Value {
 }
 
 /// A decision that was stored, by its ids.
-pub fn done_json(done: &Done) -> Value {
+pub fn done_json(done: &Committed) -> Value {
     let session = &done.session;
     let Some(decision) = &done.event.decision else {
         return json!({ "session": session, "seq": done.seq, "kind": done.event.cause.kind() });
@@ -70,12 +70,12 @@ pub fn done_json(done: &Done) -> Value {
 }
 
 /// Says what was decided and stored.
-pub fn tell(output: Output, done: &Done) -> Ending {
+pub fn print_committed(output: CommandOutput, done: &Committed) -> CommandResult {
     if output.json {
         output.document(&done_json(done))?;
-        return Ok(Exit::Done);
+        return Ok(CommandExit::Done);
     }
-    let mut text = Text::default();
+    let mut text = TerminalText::default();
     if let Some(decision) = &done.event.decision {
         headline(&mut text, decision);
         line(&mut text, "decision", &format!("{}.{}", done.session, decision.id));
@@ -96,11 +96,11 @@ pub fn tell(output: Output, done: &Done) -> Ending {
     }
     next_text(&mut text, done.event.decision.as_ref(), &done.session);
     output.text(&text)?;
-    Ok(Exit::Done)
+    Ok(CommandExit::Done)
 }
 
 /// What follows, by the ids that commands take.
-pub fn next_text(text: &mut Text, decision: Option<&Decision>, session: &str) {
+pub fn next_text(text: &mut TerminalText, decision: Option<&Decision>, session: &str) {
     for next in decision.iter().flat_map(|decision| &decision.next) {
         let group = next.group.as_ref().map_or(String::new(), |group| format!(" on {group}"));
         let told = format!("{session}.{}  {}{group}, attempt {}", next.assignment, next.role, next.attempt);
@@ -123,8 +123,8 @@ fn warning(warning: &Warning) -> Value {
 }
 
 /// What follows, who decided it and why.
-pub fn text(decision: &Decision, workflow: &Workflow) -> Text {
-    let mut text = Text::default();
+pub fn text(decision: &Decision, workflow: &Workflow) -> TerminalText {
+    let mut text = TerminalText::default();
     headline(&mut text, decision);
     let rule = workflow.rules.iter().find(|rule| rule.id == decision.rule);
     let place = rule.map(|rule| format!("  {}:{}", rule.place.file, rule.place.line)).unwrap_or_default();
@@ -156,7 +156,7 @@ pub fn text(decision: &Decision, workflow: &Workflow) -> Text {
     text
 }
 
-fn headline(text: &mut Text, decision: &Decision) {
+fn headline(text: &mut TerminalText, decision: &Decision) {
     text.paint(HEADING, decision.action.name());
     let roles: Vec<&str> = decision.next.iter().map(|next| next.role.as_str()).collect();
     if !roles.is_empty() {
@@ -182,11 +182,11 @@ fn headline(text: &mut Text, decision: &Decision) {
     text.push("\n");
 }
 
-fn line(text: &mut Text, label: &str, value: &str) {
+fn line(text: &mut TerminalText, label: &str, value: &str) {
     columns(text, label, &sanitise::line(value));
 }
 
 /// A value in which the program made columns.
-fn columns(text: &mut Text, label: &str, value: &str) {
+fn columns(text: &mut TerminalText, label: &str, value: &str) {
     text.line(format_args!("  {label:<10} {value}"));
 }

@@ -6,23 +6,23 @@ use interlock_core::id::{Digest, Name};
 use interlock_core::rejection::Rejection;
 use interlock_core::workflow::{Workflow, load_pinned};
 use interlock_engine::DecisionRef;
-use interlock_store::{EventRow, SessionHead, Store as _, View};
-use interlock_system::text::Text;
+use interlock_store::{EventRow, SessionHead, Store as _, StoreView};
+use interlock_system::text::TerminalText;
 use serde_json::Value as Json;
 
-use crate::explanation::{EventExplanation, Explanation};
-use crate::failure::{Exit, Failure};
-use crate::narrative::Narrator;
-use crate::place::Place;
+use crate::explanation::{EventExplanation, DecisionExplanation};
+use crate::error::{CommandExit, CommandError};
+use crate::narrative::EventNarrator;
+use crate::context::AppContext;
 
 /// What is explained.
 #[derive(Clone)]
-pub enum Subject {
+pub enum ExplainSubject {
     Decision(DecisionRef),
     Event { session: Name, seq: u64 },
 }
 
-impl Subject {
+impl ExplainSubject {
     pub fn session(&self) -> &str {
         match self {
             Self::Decision(reference) => &reference.session,
@@ -44,14 +44,14 @@ impl Subject {
 const BATCH: usize = 512;
 
 /// A decision or an event, for scripts and for people.
-pub fn explained(place: &Place, subject: &Subject) -> Result<(Json, Text), Failure> {
+pub fn explain_subject(place: &AppContext, subject: &ExplainSubject) -> Result<(Json, TerminalText), CommandError> {
     match subject {
-        Subject::Decision(reference) => explained_decision(place, reference),
-        Subject::Event { session, seq } => explained_event(place, session, *seq),
+        ExplainSubject::Decision(reference) => explained_decision(place, reference),
+        ExplainSubject::Event { session, seq } => explained_event(place, session, *seq),
     }
 }
 
-fn explained_decision(place: &Place, reference: &DecisionRef) -> Result<(Json, Text), Failure> {
+fn explained_decision(place: &AppContext, reference: &DecisionRef) -> Result<(Json, TerminalText), CommandError> {
     let mut store = place.store()?;
     let mut view = store.view()?;
     let session = known_session(&mut *view, &reference.session)?;
@@ -59,7 +59,7 @@ fn explained_decision(place: &Place, reference: &DecisionRef) -> Result<(Json, T
     explain_row(&mut *view, &session, &row)
 }
 
-fn explained_event(place: &Place, session: &Name, seq: u64) -> Result<(Json, Text), Failure> {
+fn explained_event(place: &AppContext, session: &Name, seq: u64) -> Result<(Json, TerminalText), CommandError> {
     let mut store = place.store()?;
     let mut view = store.view()?;
     let head = known_session(&mut *view, session)?;
@@ -71,12 +71,12 @@ fn explained_event(place: &Place, session: &Name, seq: u64) -> Result<(Json, Tex
     explain_row(&mut *view, &head, &row)
 }
 
-fn known_session(view: &mut dyn View, id: &str) -> Result<SessionHead, Failure> {
-    let missing = || Failure::from(Rejection::new(Code::NoSession, format!("there is no session `{id}`")));
+fn known_session(view: &mut dyn StoreView, id: &str) -> Result<SessionHead, CommandError> {
+    let missing = || CommandError::from(Rejection::new(Code::NoSession, format!("there is no session `{id}`")));
     view.session(id)?.ok_or_else(missing)
 }
 
-fn explain_row(view: &mut dyn View, head: &SessionHead, row: &EventRow) -> Result<(Json, Text), Failure> {
+fn explain_row(view: &mut dyn StoreView, head: &SessionHead, row: &EventRow) -> Result<(Json, TerminalText), CommandError> {
     let event = read_event(&row.data)?;
     let narrator = read_before(view, head, row.seq)?;
     let (session, narrator) = (head.id.as_str(), &narrator);
@@ -90,13 +90,13 @@ fn explain_row(view: &mut dyn View, head: &SessionHead, row: &EventRow) -> Resul
         pinned = Some(*workflow_hash);
     }
     let workflow = pinned_workflow(view, pinned.unwrap_or(head.workflow_hash))?;
-    let explanation = Explanation { session, event: &event, decision, workflow: &workflow, narrator };
+    let explanation = DecisionExplanation { session, event: &event, decision, workflow: &workflow, narrator };
     Ok((explanation.json(), explanation.text()))
 }
 
 /// Everything that was known before this event: who held what, and the pinned workflow.
-fn read_before(view: &mut dyn View, session: &SessionHead, seq: u64) -> Result<Narrator, Failure> {
-    let mut narrator = Narrator::default();
+fn read_before(view: &mut dyn StoreView, session: &SessionHead, seq: u64) -> Result<EventNarrator, CommandError> {
+    let mut narrator = EventNarrator::default();
     let mut after = 0;
     while after + 1 < seq {
         let limit = BATCH.min(usize::try_from(seq - 1 - after).unwrap_or(BATCH));
@@ -110,15 +110,15 @@ fn read_before(view: &mut dyn View, session: &SessionHead, seq: u64) -> Result<N
     Ok(narrator)
 }
 
-fn read_event(data: &str) -> Result<Event, Failure> {
+fn read_event(data: &str) -> Result<Event, CommandError> {
     serde_json::from_str(data)
-        .map_err(|_| Failure::new(Exit::Refused, Code::ChainBroken, "an event of this session cannot be read"))
+        .map_err(|_| CommandError::new(CommandExit::Refused, Code::ChainBroken, "an event of this session cannot be read"))
 }
 
-fn pinned_workflow(view: &mut dyn View, hash: Digest) -> Result<Workflow, Failure> {
+fn pinned_workflow(view: &mut dyn StoreView, hash: Digest) -> Result<Workflow, CommandError> {
     let pinned = view.workflow(hash)?;
     let workflow = pinned.and_then(|pinned| load_pinned(&pinned.sources).workflow);
-    workflow.ok_or_else(|| Failure::new(Exit::Refused, Code::PinnedChanged, "the pinned workflow cannot be read"))
+    workflow.ok_or_else(|| CommandError::new(CommandExit::Refused, Code::PinnedChanged, "the pinned workflow cannot be read"))
 }
 
 fn unknown(reference: &DecisionRef) -> Rejection {

@@ -6,10 +6,10 @@ use interlock_core::event::{Cause, Event};
 use interlock_core::workflow::Workflow;
 use serde_json::{Map, Value as Json, json};
 
-use crate::narrative::{Narrator, consequence, further_problems};
+use crate::narrative::{EventNarrator, consequence, further_problems};
 use interlock_system::clock::rfc3339;
 use interlock_system::sanitise;
-use interlock_system::text::{HEADING, NAME, Text, wrap};
+use interlock_system::text::{HEADING, NAME, TerminalText, wrap};
 
 const WIDTH: usize = 80;
 const LABEL: usize = 12;
@@ -17,16 +17,16 @@ const LABEL: usize = 12;
 const OUTPUT_LINES: usize = 10;
 
 /// The decision of an event, with everything that was read and recorded for it.
-pub(crate) struct Explanation<'a> {
+pub(crate) struct DecisionExplanation<'a> {
     pub(crate) session: &'a str,
     pub(crate) event: &'a Event,
     pub(crate) decision: &'a Decision,
     pub(crate) workflow: &'a Workflow,
     /// Has read every event before this one.
-    pub(crate) narrator: &'a Narrator,
+    pub(crate) narrator: &'a EventNarrator,
 }
 
-impl Explanation<'_> {
+impl DecisionExplanation<'_> {
     pub(crate) fn json(&self) -> Json {
         let decision = self.decision;
         let mut document = self.narrator.record(self.event).fields(self.session);
@@ -52,9 +52,9 @@ impl Explanation<'_> {
         document
     }
 
-    pub(crate) fn text(&self) -> Text {
+    pub(crate) fn text(&self) -> TerminalText {
         let decision = self.decision;
-        let mut text = Text::default();
+        let mut text = TerminalText::default();
         text.paint(NAME, format_args!("{}.{}", self.session, decision.id));
         text.line(format_args!("  {}", rfc3339(self.event.at)));
         text.push("\n");
@@ -89,7 +89,7 @@ impl Explanation<'_> {
     }
 
     /// Every reason of a verdict, with its code.
-    fn verdict(&self, text: &mut Text) {
+    fn verdict(&self, text: &mut TerminalText) {
         let Some(judgement) = &self.decision.judgement else { return };
         let word = match judgement.verdict {
             Verdict::Accept => "ACCEPT",
@@ -101,7 +101,7 @@ impl Explanation<'_> {
     }
 
     /// What the record says about the handoff itself.
-    fn handoff(&self, text: &mut Text) {
+    fn handoff(&self, text: &mut TerminalText) {
         let Cause::Reported { filled_in, observed, .. } = &self.event.cause else { return };
         if !filled_in.is_empty() {
             let fields: Vec<&str> = filled_in.keys().map(|field| field.as_str()).collect();
@@ -115,7 +115,7 @@ impl Explanation<'_> {
     }
 
     /// The tree that a gate ran on, and the end of what its command printed.
-    fn gate(&self, text: &mut Text) {
+    fn gate(&self, text: &mut TerminalText) {
         let Cause::GateFinished { tree, output, passed, .. } = &self.event.cause else { return };
         // The warnings about uncommitted files name the tree as well.
         if !tree.is_empty() && self.decision.warnings.is_empty() {
@@ -139,7 +139,7 @@ pub(crate) struct EventExplanation<'a> {
     pub(crate) session: &'a str,
     pub(crate) seq: u64,
     pub(crate) event: &'a Event,
-    pub(crate) narrator: &'a Narrator,
+    pub(crate) narrator: &'a EventNarrator,
 }
 
 impl EventExplanation<'_> {
@@ -155,8 +155,8 @@ impl EventExplanation<'_> {
         document
     }
 
-    pub(crate) fn text(&self) -> Text {
-        let mut text = Text::default();
+    pub(crate) fn text(&self) -> TerminalText {
+        let mut text = TerminalText::default();
         text.paint(NAME, format_args!("{}.e{}", self.session, self.seq));
         text.line(format_args!("  {}", rfc3339(self.event.at)));
         text.push("\n");
@@ -178,7 +178,7 @@ impl EventExplanation<'_> {
 }
 
 /// One line for each value, and more where a value is too long for one. Only the first has the label.
-fn labelled(text: &mut Text, label: &'static str, values: &[String]) {
+fn labelled(text: &mut TerminalText, label: &'static str, values: &[String]) {
     for (number, value) in values.iter().enumerate() {
         for (index, line) in wrap(&sanitise::line(value), WIDTH - LABEL - 2).iter().enumerate() {
             match (number, index) {
@@ -192,7 +192,7 @@ fn labelled(text: &mut Text, label: &'static str, values: &[String]) {
     }
 }
 
-fn paragraph(text: &mut Text, below: &'static str, words: &str) {
+fn paragraph(text: &mut TerminalText, below: &'static str, words: &str) {
     for (index, line) in wrap(&sanitise::line(words), WIDTH - 2).iter().enumerate() {
         text.push(if index == 0 { "" } else { below });
         text.line(line);

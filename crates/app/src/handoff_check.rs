@@ -5,18 +5,18 @@ use interlock_core::problem::Problem;
 use interlock_core::workflow::Workflow;
 use serde_json::{Value, json};
 
-use crate::failure::{Failure, Sources};
+use crate::error::{CommandError, SourceTexts};
 
-pub fn known_phase(workflow: &Workflow, phase: &str) -> Result<(), Failure> {
+pub fn known_phase(workflow: &Workflow, phase: &str) -> Result<(), CommandError> {
     if !workflow.phases_called(phase, "").is_empty() {
         return Ok(());
     }
-    Err(Failure::invalid(vec![workflow.no_phase(phase)], Sources::default()))
+    Err(CommandError::invalid(vec![workflow.no_phase(phase)], SourceTexts::default()))
 }
 
 /// The phase that was named, or else the one that the handoff says, if it is one of its role's. Two phases may go by one
 /// name: then the first counts that the handoff fits.
-pub fn held_against(workflow: Option<&Workflow>, expect: &Expect<'_>, extracted: &Extracted) -> Checked {
+pub fn check_extracted(workflow: Option<&Workflow>, expect: &Expect<'_>, extracted: &Extracted) -> Checked {
     let word = |key: &str| extracted.json.get(key).and_then(Value::as_str).unwrap_or_default();
     let role = expect.role.unwrap_or_else(|| word("agent"));
     let Some(workflow) = workflow else { return handoff::check(None, expect, extracted) };

@@ -6,11 +6,11 @@ use std::path::Path;
 
 use interlock_core::code::Code;
 
-use crate::failure::{Exit, Failure};
+use crate::error::{CommandExit, CommandError};
 
 /// Reads a file, or stdin for `-`. At most one byte more than `limit` is read: enough for what checks the size to see
 /// it, and a device without an end cannot fill the memory.
-pub fn bytes(path: &Path, limit: u64) -> Result<Vec<u8>, Failure> {
+pub fn bytes(path: &Path, limit: u64) -> Result<Vec<u8>, CommandError> {
     let mut bytes = Vec::new();
     let at_most = limit.saturating_add(1);
     let result = if path.as_os_str() == "-" {
@@ -20,20 +20,20 @@ pub fn bytes(path: &Path, limit: u64) -> Result<Vec<u8>, Failure> {
     };
     match result {
         Ok(_) => Ok(bytes),
-        Err(error) => Err(Failure::new(Exit::Invalid, Code::FileUnreadable, format!("{}: {error}", path.display()))),
+        Err(error) => Err(CommandError::new(CommandExit::Invalid, Code::FileUnreadable, format!("{}: {error}", path.display()))),
     }
 }
 
 /// Reads text.
-pub fn text(path: &Path, limit: u64) -> Result<String, Failure> {
+pub fn text(path: &Path, limit: u64) -> Result<String, CommandError> {
     to_text(path, bytes(path, limit)?)
 }
 
 /// The bytes of a file as text.
-pub(crate) fn to_text(path: &Path, bytes: Vec<u8>) -> Result<String, Failure> {
+pub(crate) fn to_text(path: &Path, bytes: Vec<u8>) -> Result<String, CommandError> {
     String::from_utf8(bytes).map_err(|error| {
         let place = error.utf8_error().valid_up_to();
         let message = format!("{}: not UTF-8 text from byte {place} on", path.display());
-        Failure::new(Exit::Invalid, Code::FileUnreadable, message)
+        CommandError::new(CommandExit::Invalid, Code::FileUnreadable, message)
     })
 }

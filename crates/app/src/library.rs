@@ -10,9 +10,9 @@ use interlock_core::workflow::{
     BUILTINS, Loaded, Workflow, builtin, dropped_requirements, load, load_builtin, load_shipped,
 };
 
-use crate::failure::{Exit, Failure};
+use crate::error::{CommandExit, CommandError};
 use crate::input;
-use interlock_store::Pinned;
+use interlock_store::PinnedSources;
 
 /// The file that a project keeps its workflow in.
 pub const PROJECT_FILE: &str = "interlock.yaml";
@@ -20,7 +20,7 @@ pub const PROJECT_FILE: &str = "interlock.yaml";
 const LARGEST_FILE: u64 = 2 << 20;
 
 /// Loads the workflow that `wanted` names: a built-in, or else a file. What is wrong with it is in the result.
-pub fn open(wanted: &str) -> Result<Loaded, Failure> {
+pub fn open(wanted: &str) -> Result<Loaded, CommandError> {
     let mut loaded = read(wanted)?;
     check_bounds(&mut loaded);
     Ok(loaded)
@@ -38,7 +38,7 @@ fn check_bounds(loaded: &mut Loaded) {
 }
 
 /// Without the check for cycles, which costs more than the load itself.
-fn read(wanted: &str) -> Result<Loaded, Failure> {
+fn read(wanted: &str) -> Result<Loaded, CommandError> {
     if let Some(loaded) = load_builtin(wanted) {
         return Ok(loaded);
     }
@@ -52,12 +52,12 @@ fn read(wanted: &str) -> Result<Loaded, Failure> {
 }
 
 /// The same, or the workflow of the project if none is named.
-pub fn open_or_project(wanted: Option<&str>) -> Result<Loaded, Failure> {
+pub fn open_or_project(wanted: Option<&str>) -> Result<Loaded, CommandError> {
     match wanted {
         Some(wanted) => open(wanted),
         None if Path::new(PROJECT_FILE).exists() => open(PROJECT_FILE),
-        None => Err(Failure::new(
-            Exit::Usage,
+        None => Err(CommandError::new(
+            CommandExit::Usage,
             Code::BadArgument,
             format!("no workflow is named, and there is no {PROJECT_FILE} in this folder"),
         )
@@ -66,21 +66,21 @@ pub fn open_or_project(wanted: Option<&str>) -> Result<Loaded, Failure> {
 }
 
 /// A workflow that can answer a single question, such as `route`: without errors, and not abstract.
-pub fn runnable(wanted: &str) -> Result<Workflow, Failure> {
+pub fn runnable(wanted: &str) -> Result<Workflow, CommandError> {
     let loaded = load_shipped(wanted).map_or_else(|| read(wanted), Ok)?;
     usable(loaded).map(|(workflow, _)| workflow)
 }
 
 /// A workflow that a session can be pinned to, with everything that it was read from.
-pub fn pinnable(wanted: &str) -> Result<(Workflow, Pinned), Failure> {
+pub fn pinnable(wanted: &str) -> Result<(Workflow, PinnedSources), CommandError> {
     pinnable_unless(wanted, |_| Ok(false))
 }
 
 /// The same. A workflow that the store has pinned under this hash was checked for cycles then.
 pub(crate) fn pinnable_unless(
     wanted: &str,
-    is_pinned: impl FnOnce(Digest) -> Result<bool, Failure>,
-) -> Result<(Workflow, Pinned), Failure> {
+    is_pinned: impl FnOnce(Digest) -> Result<bool, CommandError>,
+) -> Result<(Workflow, PinnedSources), CommandError> {
     if let Some(shipped) = load_shipped(wanted) {
         return usable(shipped);
     }
@@ -94,7 +94,7 @@ pub(crate) fn pinnable_unless(
 }
 
 /// What the project's own workflow demands and a built-in one does not: a model may not choose it instead.
-pub fn dropped_by_builtin(own: &str, named: &str) -> Result<Vec<Name>, Failure> {
+pub fn dropped_by_builtin(own: &str, named: &str) -> Result<Vec<Name>, CommandError> {
     Ok(dropped_by_workflow(own, &runnable(named)?))
 }
 
@@ -108,17 +108,17 @@ pub(crate) fn dropped_by_workflow(own: &str, chosen: &Workflow) -> Vec<Name> {
     }
 }
 
-fn usable(loaded: Loaded) -> Result<(Workflow, Pinned), Failure> {
+fn usable(loaded: Loaded) -> Result<(Workflow, PinnedSources), CommandError> {
     let Loaded { workflow, problems, sources, is_abstract } = loaded;
     match workflow {
-        None => Err(Failure::invalid(problems, sources.into_iter().collect())),
+        None => Err(CommandError::invalid(problems, sources.into_iter().collect())),
         Some(workflow) if is_abstract => {
             let message = format!("`{}` is abstract: it can be extended, not run", workflow.name);
-            Err(Failure::new(Exit::Invalid, Code::AbstractWorkflow, message))
+            Err(CommandError::new(CommandExit::Invalid, Code::AbstractWorkflow, message))
         }
         Some(workflow) => {
             let name = workflow.name.clone();
-            Ok((workflow, Pinned { name, sources }))
+            Ok((workflow, PinnedSources { name, sources }))
         }
     }
 }
@@ -137,9 +137,9 @@ fn looks_like_a_path(wanted: &str) -> bool {
     wanted == "-" || wanted.contains(['/', '\\', '.'])
 }
 
-fn unknown(wanted: &str) -> Failure {
+fn unknown(wanted: &str) -> CommandError {
     let names: Vec<&str> = BUILTINS.iter().map(|builtin| builtin.name).collect();
-    Failure::new(Exit::Invalid, Code::UnknownWorkflow, format!("there is no workflow `{wanted}`, and no such file"))
+    CommandError::new(CommandExit::Invalid, Code::UnknownWorkflow, format!("there is no workflow `{wanted}`, and no such file"))
         .maybe_help(suggest::closest(wanted, names.iter().copied()).map(|near| format!("did you mean `{near}`?")))
         .allowed(names)
 }

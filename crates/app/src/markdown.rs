@@ -2,22 +2,22 @@
 
 use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 
-use interlock_system::text::{HEADING, NAME, Text, wrap};
+use interlock_system::text::{HEADING, NAME, TerminalText, wrap};
 
 /// Stands for a space inside code, where a line must not break.
 const NO_BREAK: char = '\u{a0}';
 
 /// Headings, paragraphs, lists and code, wrapped at `width`; code stays as it is.
-pub fn render(markdown: &str, width: usize) -> Text {
-    let mut page = Page { text: Text::default(), width, inline: String::new(), lists: 0, bullet: false, code: false };
+pub fn render(markdown: &str, width: usize) -> TerminalText {
+    let mut page = MarkdownRenderer { text: TerminalText::default(), width, inline: String::new(), lists: 0, bullet: false, code: false };
     for event in Parser::new(markdown) {
         page.take(event);
     }
     page.text
 }
 
-struct Page {
-    text: Text,
+struct MarkdownRenderer {
+    text: TerminalText,
     width: usize,
     /// The paragraph that is being collected; code in it keeps its backticks.
     inline: String,
@@ -26,7 +26,7 @@ struct Page {
     code: bool,
 }
 
-impl Page {
+impl MarkdownRenderer {
     fn take(&mut self, event: Event<'_>) {
         match event {
             Event::Start(Tag::Heading { .. } | Tag::Paragraph) => self.begin_block(),

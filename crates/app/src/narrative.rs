@@ -18,7 +18,7 @@ const MOST_CONFLICTS: usize = 8;
 
 /// Knows who holds which assignment, and what questions and gates belong to, from the events that it has read.
 #[derive(Default)]
-pub struct Narrator {
+pub struct EventNarrator {
     holders: BTreeMap<AssignmentId, (Name, Option<Name>)>,
     /// The name of each question, and its group.
     questions: BTreeMap<QuestionId, (Name, Option<Name>)>,
@@ -50,7 +50,7 @@ impl RoutingRecord {
     }
 }
 
-impl Narrator {
+impl EventNarrator {
     pub fn learn(&mut self, event: &Event) {
         if let Cause::Started { workflow_hash, .. } | Cause::Upgraded { workflow_hash, .. } = &event.cause {
             self.workflow_hash = Some(*workflow_hash);

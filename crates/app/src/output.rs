@@ -4,34 +4,34 @@ use std::io::{self, Write as _};
 
 use interlock_core::code::Code;
 use interlock_system::sanitise;
-use interlock_system::text::Text;
+use interlock_system::text::TerminalText;
 use serde::Serialize;
 
-use crate::failure::{Exit, Failure};
+use crate::error::{CommandExit, CommandError};
 
 /// Where the result of a command goes.
 #[derive(Clone, Copy)]
-pub struct Output {
+pub struct CommandOutput {
     pub json: bool,
 }
 
-impl Output {
+impl CommandOutput {
     /// The one JSON document of a command.
-    pub fn document(self, document: &impl Serialize) -> Result<(), Failure> {
+    pub fn document(self, document: &impl Serialize) -> Result<(), CommandError> {
         let mut text = serde_json::to_string_pretty(document)
-            .map_err(|error| Failure::new(Exit::Bug, Code::Bug, format!("a result is not JSON: {error}")))?;
+            .map_err(|error| CommandError::new(CommandExit::Bug, Code::Bug, format!("a result is not JSON: {error}")))?;
         text.push('\n');
         self.data(&sanitise::json(&text))
     }
 
     /// What another program reads, byte for byte.
-    pub fn data(self, data: &str) -> Result<(), Failure> {
+    pub fn data(self, data: &str) -> Result<(), CommandError> {
         let mut stdout = io::stdout().lock();
         written(stdout.write_all(data.as_bytes()).and_then(|()| stdout.flush()))
     }
 
     /// What people read: coloured on a terminal, plain elsewhere.
-    pub fn text(self, text: &Text) -> Result<(), Failure> {
+    pub fn text(self, text: &TerminalText) -> Result<(), CommandError> {
         let mut stdout = anstream::stdout().lock();
         let shown = text.for_stream(&io::stdout());
         written(stdout.write_all(shown.as_bytes()).and_then(|()| stdout.flush()))
@@ -39,18 +39,18 @@ impl Output {
 }
 
 /// Diagnostics. There is nowhere left to say that stderr cannot be written to.
-pub fn complain(text: &Text) {
+pub fn print_diagnostics(text: &TerminalText) {
     let mut stderr = anstream::stderr().lock();
     let _ = stderr.write_all(text.for_stream(&io::stderr()).as_bytes()).and_then(|()| stderr.flush());
 }
 
-fn written(result: io::Result<()>) -> Result<(), Failure> {
+fn written(result: io::Result<()>) -> Result<(), CommandError> {
     match result {
         Ok(()) => Ok(()),
         // The reader has seen enough: `interlock … | head` is no failure.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(Failure::reader_gone()),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(CommandError::reader_gone()),
         Err(error) => {
-            Err(Failure::new(Exit::Unavailable, Code::OutputFailed, format!("stdout cannot be written to: {error}")))
+            Err(CommandError::new(CommandExit::Unavailable, Code::OutputFailed, format!("stdout cannot be written to: {error}")))
         }
     }
 }

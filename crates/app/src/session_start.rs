@@ -7,14 +7,14 @@ use interlock_core::code::Code;
 use interlock_core::command::Allow;
 use interlock_core::id::Name;
 use interlock_core::workflow::Workflow;
-use interlock_engine::{Done, Engine, Error, Order, Task, session_id};
+use interlock_engine::{Committed, Engine, EngineError, Request, Operation, session_id};
 use interlock_system::clock;
 
-use crate::failure::{Exit, Failure};
+use crate::error::{CommandExit, CommandError};
 use crate::input;
 use crate::library;
-use crate::place::Place;
-use crate::setting::Pair;
+use crate::context::AppContext;
+use crate::setting::SettingArgument;
 
 /// A mission is read by every agent; more than this none reads to its end.
 pub const LARGEST_MISSION: u64 = 1 << 20;
@@ -22,7 +22,7 @@ pub const LARGEST_MISSION: u64 = 1 << 20;
 const TRIES: usize = 8;
 
 /// A mission that is too long is refused: cut, it would be another mission.
-pub fn read_mission(path: &Path) -> Result<String, Failure> {
+pub fn read_mission(path: &Path) -> Result<String, CommandError> {
     let bytes = input::bytes(path, LARGEST_MISSION)?;
     let read = bytes.len() as u64;
     if read > LARGEST_MISSION {
@@ -31,16 +31,16 @@ pub fn read_mission(path: &Path) -> Result<String, Failure> {
         let message =
             format!("{}: the mission has {size}; the limit is {LARGEST_MISSION} bytes (1 MiB)", path.display());
         let help = "shorten it; files of the project can be named in it, and agents read them";
-        return Err(Failure::new(Exit::Usage, Code::BadArgument, message).help(help));
+        return Err(CommandError::new(CommandExit::Usage, Code::BadArgument, message).help(help));
     }
     input::to_text(path, bytes)
 }
 
 /// A session that is to be started.
-pub struct Beginning<'a> {
+pub struct SessionStartRequest<'a> {
     pub title: &'a str,
     pub workflow: &'a str,
-    pub settings: &'a [Pair],
+    pub settings: &'a [SettingArgument],
     pub mission: Option<String>,
     pub investigation: bool,
     /// The person at the keyboard; `None` for a model, which may not drop a requirement.
@@ -57,13 +57,13 @@ pub fn allowed_by_person(patterns: &[String], by: &Name) -> Option<Allow> {
     (!paths.is_empty()).then(|| Allow { paths, by: by.clone() })
 }
 
-impl Beginning<'_> {
+impl SessionStartRequest<'_> {
     /// `fits`: whether it can be driven by that workflow; nothing is started if not.
     pub fn begin(
         self,
         engine: &mut Engine,
-        fits: impl Fn(&Workflow) -> Result<(), Failure>,
-    ) -> Result<(Done, Arc<Workflow>), Failure> {
+        fits: impl Fn(&Workflow) -> Result<(), CommandError>,
+    ) -> Result<(Committed, Arc<Workflow>), CommandError> {
         let is_pinned = |hash| Ok(engine.store().view()?.workflow(hash)?.is_some());
         let (workflow, pinned) = library::pinnable_unless(self.workflow, is_pinned)?;
         fits(&workflow)?;
@@ -71,7 +71,7 @@ impl Beginning<'_> {
         let dropped = own.map_or_else(Vec::new, |own| library::dropped_by_workflow(&own, &workflow));
         let workflow = Arc::new(workflow);
         let settings = self.settings.iter().map(|pair| (Name::new(&pair.name), Name::new(&pair.value))).collect();
-        let task = Task::Start {
+        let task = Operation::Start {
             pinned: Arc::new(pinned),
             workflow: Arc::clone(&workflow),
             title: Name::new(self.title.trim()),
@@ -87,7 +87,7 @@ impl Beginning<'_> {
 }
 
 /// As named; otherwise the file of the project, beside the store or here.
-pub fn workflow_name(named: Option<&str>, place: &Place) -> Result<String, Failure> {
+pub fn workflow_name(named: Option<&str>, place: &AppContext) -> Result<String, CommandError> {
     if let Some(named) = named {
         return Ok(named.to_owned());
     }
@@ -98,21 +98,21 @@ pub fn workflow_name(named: Option<&str>, place: &Place) -> Result<String, Failu
         None if Path::new(library::PROJECT_FILE).exists() => Ok(library::PROJECT_FILE.to_owned()),
         None => {
             let message = format!("no workflow is named, and the project has no {}", library::PROJECT_FILE);
-            Err(Failure::new(Exit::Usage, Code::BadArgument, message)
+            Err(CommandError::new(CommandExit::Usage, Code::BadArgument, message)
                 .help("name one with --workflow; `interlock workflow list` shows those built in"))
         }
     }
 }
 
 /// Starts it under the first name that is free.
-fn start(engine: &mut Engine, title: &str, task: &Task) -> Result<Done, Failure> {
+fn start(engine: &mut Engine, title: &str, task: &Operation) -> Result<Committed, CommandError> {
     let mut last = None;
     for _ in 0..TRIES {
-        let order = Order { session: session_id(title, &clock::suffix(4)), task: task.clone() };
+        let order = Request { session: session_id(title, &clock::suffix(4)), task: task.clone() };
         match engine.execute(&order) {
-            Err(Error::Refused(rejection)) if rejection.code == Code::SessionExists => last = Some(rejection),
+            Err(EngineError::Refused(rejection)) if rejection.code == Code::SessionExists => last = Some(rejection),
             other => return Ok(other?),
         }
     }
-    Err(last.map_or_else(|| Failure::from(Error::lost()), |rejection| Failure::from(*rejection)))
+    Err(last.map_or_else(|| CommandError::from(EngineError::internal_error()), |rejection| CommandError::from(*rejection)))
 }

@@ -2,12 +2,12 @@
 
 /// `NAME=VALUE`
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Pair {
+pub struct SettingArgument {
     pub name: String,
     pub value: String,
 }
 
-impl Pair {
+impl SettingArgument {
     pub fn parse(text: &str) -> Result<Self, String> {
         match text.split_once('=') {
             Some((name, value)) if !name.trim().is_empty() => {
@@ -24,11 +24,11 @@ mod tests {
 
     #[test]
     fn a_pair_is_split_at_the_first_equals_sign() {
-        let pair = |name: &str, value: &str| Ok(Pair { name: name.to_owned(), value: value.to_owned() });
-        assert_eq!(Pair::parse("loop.review.open=2"), pair("loop.review.open", "2"));
-        assert_eq!(Pair::parse("a = b=c "), pair("a", "b=c"));
-        assert_eq!(Pair::parse("a="), pair("a", ""));
-        assert!(Pair::parse("a").is_err());
-        assert!(Pair::parse("=a").is_err());
+        let pair = |name: &str, value: &str| Ok(SettingArgument { name: name.to_owned(), value: value.to_owned() });
+        assert_eq!(SettingArgument::parse("loop.review.open=2"), pair("loop.review.open", "2"));
+        assert_eq!(SettingArgument::parse("a = b=c "), pair("a", "b=c"));
+        assert_eq!(SettingArgument::parse("a="), pair("a", ""));
+        assert!(SettingArgument::parse("a").is_err());
+        assert!(SettingArgument::parse("=a").is_err());
     }
 }

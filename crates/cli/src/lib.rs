@@ -11,8 +11,8 @@ use std::process::ExitCode;
 
 use interlock_core::code::Code;
 
-use interlock_app::failure::{Exit, Failure};
-use interlock_app::fault;
+use interlock_app::error::{CommandExit, CommandError};
+use interlock_app::panic_message;
 
 /// The program.
 pub fn main() -> ExitCode {
@@ -26,17 +26,17 @@ pub fn main() -> ExitCode {
     }
     let arguments: Vec<_> = std::env::args_os().collect();
     let json = arguments.iter().any(|argument| argument == "--json");
-    fault::keep_panic_message();
+    panic_message::keep_panic_message();
     guarded(json, || commands::run(arguments)).into()
 }
 
 /// A panic is a bug: it ends the command with a message that asks to report it.
-fn guarded(json: bool, run: impl FnOnce() -> Exit + panic::UnwindSafe) -> Exit {
-    panic::catch_unwind(run).unwrap_or_else(|_| bug(&fault::last_panic_message()).tell(json))
+fn guarded(json: bool, run: impl FnOnce() -> CommandExit + panic::UnwindSafe) -> CommandExit {
+    panic::catch_unwind(run).unwrap_or_else(|_| bug(&panic_message::last_panic_message()).print_error(json))
 }
 
-fn bug(fault: &str) -> Failure {
-    Failure::new(Exit::Bug, Code::Bug, format!("a fault in Interlock itself: {fault}"))
+fn bug(fault: &str) -> CommandError {
+    CommandError::new(CommandExit::Bug, Code::Bug, format!("a fault in Interlock itself: {fault}"))
         .help("please report it, with the command and what it was given")
 }
 
@@ -46,8 +46,8 @@ mod tests {
 
     #[test]
     fn a_panic_ends_as_a_bug() {
-        assert_eq!(guarded(false, || panic!("a panic that this test wants")), Exit::Bug);
-        assert_eq!(guarded(false, || Exit::Invalid), Exit::Invalid);
+        assert_eq!(guarded(false, || panic!("a panic that this test wants")), CommandExit::Bug);
+        assert_eq!(guarded(false, || CommandExit::Invalid), CommandExit::Invalid);
     }
 
     #[test]

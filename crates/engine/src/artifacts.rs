@@ -26,7 +26,7 @@ pub(super) fn locate_artifacts(logged: &LoggedRecord, outputs: &str, place: &str
         kept.filter(|file| file.change != FileChange::Deleted).map(|file| file.path.as_str()).collect();
     let omitted = observed.is_some_and(|observed| observed.omitted > 0);
     let feature = handoff.get("feature_directory").and_then(Json::as_str).unwrap_or_default();
-    let folders = Folders { outputs: Path::new(outputs), place, feature: feature.trim_end_matches('/') };
+    let folders = ArtifactFolders { outputs: Path::new(outputs), place, feature: feature.trim_end_matches('/') };
     let project = project_folders();
     let locate = |path: &str| {
         let bare = path.split_once('#').map_or(path, |(path, _)| path).trim_start_matches("./");
@@ -49,7 +49,7 @@ pub(super) fn locate_artifacts(logged: &LoggedRecord, outputs: &str, place: &str
 }
 
 /// The folders of a session that a reporter may mean by a path.
-struct Folders<'a> {
+struct ArtifactFolders<'a> {
     outputs: &'a Path,
     /// The output directory of the attempt, within the folder of the session.
     place: &'a str,
@@ -57,7 +57,7 @@ struct Folders<'a> {
     feature: &'a str,
 }
 
-impl Folders<'_> {
+impl ArtifactFolders<'_> {
     fn of_session(&self) -> [PathBuf; 2] {
         [self.outputs.join(self.place), self.outputs.to_owned()]
     }

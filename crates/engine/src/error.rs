@@ -8,46 +8,46 @@ use interlock_core::rejection::Rejection;
 use interlock_store::StoreError;
 
 #[derive(Clone, Debug)]
-pub enum Error {
+pub enum EngineError {
     /// The rules do not allow it.
     Refused(Box<Rejection>),
     /// The store could not do it.
     Fault(StoreError),
 }
 
-impl Error {
+impl EngineError {
     /// Whoever was to carry it out is gone.
-    pub fn lost() -> Self {
-        Error::Fault(StoreError::new(Code::Bug, "an order came back without a result"))
+    pub fn internal_error() -> Self {
+        EngineError::Fault(StoreError::new(Code::Bug, "an order came back without a result"))
     }
 
     pub fn code(&self) -> Code {
         match self {
-            Error::Refused(rejection) => rejection.code,
-            Error::Fault(fault) => fault.code,
+            EngineError::Refused(rejection) => rejection.code,
+            EngineError::Fault(fault) => fault.code,
         }
     }
 }
 
-impl From<Box<Rejection>> for Error {
+impl From<Box<Rejection>> for EngineError {
     fn from(rejection: Box<Rejection>) -> Self {
-        Error::Refused(rejection)
+        EngineError::Refused(rejection)
     }
 }
 
-impl From<StoreError> for Error {
+impl From<StoreError> for EngineError {
     fn from(fault: StoreError) -> Self {
-        Error::Fault(fault)
+        EngineError::Fault(fault)
     }
 }
 
-impl fmt::Display for Error {
+impl fmt::Display for EngineError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::Refused(rejection) => write!(f, "{}: {}", rejection.code, rejection.message),
-            Error::Fault(fault) => fault.fmt(f),
+            EngineError::Refused(rejection) => write!(f, "{}: {}", rejection.code, rejection.message),
+            EngineError::Fault(fault) => fault.fmt(f),
         }
     }
 }
 
-impl std::error::Error for Error {}
+impl std::error::Error for EngineError {}

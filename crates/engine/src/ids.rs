@@ -43,7 +43,7 @@ references! {
 }
 
 /// An id for a new session that people can read, type and tell apart: of its title, and a few letters more.
-pub fn session(title: &str, suffix: &str) -> Name {
+pub fn new_session_id(title: &str, suffix: &str) -> Name {
     let mut slug = String::new();
     for character in title.chars().map(|character| character.to_ascii_lowercase()) {
         if character.is_ascii_alphanumeric() {
@@ -75,8 +75,8 @@ mod tests {
 
     #[test]
     fn a_session_is_named_after_its_title() {
-        assert_eq!(session("Add login & logout!", "4f2k"), "add-login-logout-4f2k");
-        assert_eq!(session("¿?", "4f2k"), "session-4f2k");
-        assert_eq!(session("A very long title that goes on and on", "4f2k"), "a-very-long-title-that-g-4f2k");
+        assert_eq!(new_session_id("Add login & logout!", "4f2k"), "add-login-logout-4f2k");
+        assert_eq!(new_session_id("¿?", "4f2k"), "session-4f2k");
+        assert_eq!(new_session_id("A very long title that goes on and on", "4f2k"), "a-very-long-title-that-g-4f2k");
     }
 }

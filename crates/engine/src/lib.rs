@@ -5,11 +5,11 @@
 //! has added to it.
 
 mod artifacts;
-mod desk;
+mod group_commit;
 mod error;
 mod ids;
 mod load;
-mod order;
+mod request;
 mod prompt;
 mod record;
 mod refuse;
@@ -28,23 +28,23 @@ use interlock_core::watch::Via;
 use interlock_core::workflow::Workflow;
 use serde_json::Value as Json;
 
-use interlock_prompt::{Dossier, DossierScope, QuestionBrief, QuestionSources, Said};
+use interlock_prompt::{Dossier, DossierScope, QuestionBrief, QuestionSources, EarlierReports};
 use interlock_store::chain::ChainKey;
-use interlock_store::keys::{Keyring, Kind, Secret};
-use interlock_store::{Behind, Identity, Store, StoreError, StoreResult, Told, Transaction};
+use interlock_store::keys::{Keyring, KeyKind, SecretKey};
+use interlock_store::{WriterThreadStore, StoreIdentity, Store, StoreError, StoreResult, CommitCallback, StoreTransaction};
 use interlock_system::clock;
 
-pub use desk::{Caller, Desk};
-pub use error::Error;
-pub use ids::{AssignmentRef, DecisionRef, GateRef, QuestionRef, session as session_id};
-pub use load::Live;
-use load::{Loader, Memory};
-pub use order::{Given, Order, Task};
-pub use report::{Surroundings, examine};
+pub use group_commit::{QueueClient, CommandQueue};
+pub use error::EngineError;
+pub use ids::{AssignmentRef, DecisionRef, GateRef, QuestionRef, new_session_id as session_id};
+pub use load::LoadedSession;
+use load::{SessionLoader, SessionCache};
+pub use request::{SubmittedHandoff, Request, Operation};
+pub use report::{ReportContext, check_submitted};
 
 /// What came of an order.
 #[derive(Clone, Debug)]
-pub struct Done {
+pub struct Committed {
     pub session: Name,
     pub seq: u64,
     pub event: Arc<Event>,
@@ -53,15 +53,15 @@ pub struct Done {
     /// The same report again: this was decided then.
     pub repeated: bool,
     /// For the holder of a claim.
-    pub claimed: Option<Claimed>,
+    pub claimed: Option<AssignmentClaim>,
 }
 
 /// What a claim gives to whoever starts the agent.
 #[derive(Clone, Debug)]
-pub struct Claimed {
+pub struct AssignmentClaim {
     pub role: Name,
     pub attempt: u32,
-    pub token: Secret,
+    pub token: SecretKey,
     pub prompt: String,
     /// All of what did not fit into the prompt: files of the output directory, which whoever claims lays out there.
     pub whole: Vec<(String, String)>,
@@ -70,14 +70,14 @@ pub struct Claimed {
     pub deadline: Option<interlock_core::id::Timestamp>,
 }
 
-pub type Result<T> = std::result::Result<T, Error>;
+pub type EngineResult<T> = std::result::Result<T, EngineError>;
 
 pub struct Engine {
     store: Box<dyn Store>,
     keyring: Keyring,
-    identity: Identity,
+    identity: StoreIdentity,
     key: ChainKey,
-    memory: Memory,
+    memory: SessionCache,
     /// Where the output directories of assignments are, as agents see it.
     output: String,
     /// By which way this process claims and gives in.
@@ -90,7 +90,7 @@ impl Engine {
         let identity = store.view()?.identity()?;
         let key = keyring.chain(&identity)?;
         store.unlock(&key)?;
-        Ok(Self { store, keyring, identity, key, memory: Memory::default(), output, via: None })
+        Ok(Self { store, keyring, identity, key, memory: SessionCache::default(), output, via: None })
     }
 
     /// What seals the register of a session's repository.
@@ -110,115 +110,115 @@ impl Engine {
     }
 
     /// From now on what is decided is written by another thread, while the next is being decided.
-    fn write_behind(self) -> StoreResult<Self> {
-        let mut store: Box<dyn Store> = Box::new(Behind::new(self.store));
+    fn use_writer_thread(self) -> StoreResult<Self> {
+        let mut store: Box<dyn Store> = Box::new(WriterThreadStore::new(self.store));
         store.expect_many()?;
         Ok(Self { store, ..self })
     }
 
     /// Carries out one order.
-    pub fn execute(&mut self, order: &Order) -> Result<Done> {
-        self.execute_all(&[order]).pop().unwrap_or_else(|| Err(Error::lost()))
+    pub fn execute(&mut self, order: &Request) -> EngineResult<Committed> {
+        self.execute_all(&[order]).pop().unwrap_or_else(|| Err(EngineError::internal_error()))
     }
 
     /// Carries out several orders in one commit; each stands for itself.
-    pub fn execute_all(&mut self, orders: &[&Order]) -> Vec<Result<Done>> {
+    pub fn execute_all(&mut self, orders: &[&Request]) -> Vec<EngineResult<Committed>> {
         self.execute_each(orders.iter().copied())
     }
 
     /// Decides orders that are still coming in, and has them stored in one commit without waiting for it: what came of it is
     /// told. `ahead`: also what was decided last may not be stored yet. Those that were taken are decided for nothing if not
     /// all of it could be: they are to be executed again.
-    fn execute_behind(
+    fn execute_pipelined(
         &mut self,
         ahead: bool,
-        orders: &mut dyn Iterator<Item = Order>,
-        taken: &mut Vec<Order>,
-        told: impl FnOnce() -> Told,
-    ) -> StoreResult<Vec<Result<Done>>> {
+        orders: &mut dyn Iterator<Item = Request>,
+        taken: &mut Vec<Request>,
+        told: impl FnOnce() -> CommitCallback,
+    ) -> StoreResult<Vec<EngineResult<Committed>>> {
         let Self { store, keyring, identity, key, memory, output, via } = self;
-        let mut tx = if ahead { store.begin_ahead(memory.version)? } else { store.begin()? };
+        let mut tx = if ahead { store.begin_pipelined(memory.version)? } else { store.begin()? };
         if !ahead {
             memory.version = tx.version()?;
         }
-        let mut work = Work { tx: &mut *tx, keyring, identity, key, memory, output, via: via.as_ref() };
-        let results = take_each(&mut work, orders, taken, |work, order| work.together(order));
+        let mut work = TxContext { tx: &mut *tx, keyring, identity, key, memory, output, via: via.as_ref() };
+        let results = take_each(&mut work, orders, taken, |work, order| work.execute_in_batch(order));
         match results {
             Ok(results) => {
-                tx.commit_behind(told());
+                tx.commit_async(told());
                 Ok(results)
             }
             Err(fault) => {
-                memory.let_go();
+                memory.clear_cache();
                 Err(fault)
             }
         }
     }
 
     /// What was decided and not stored was decided for nothing.
-    fn let_go(&mut self) {
-        self.memory.let_go();
+    fn clear_cache(&mut self) {
+        self.memory.clear_cache();
     }
 
     /// Carries out orders that are still coming in, and waits until they are stored.
-    fn execute_each<O: Borrow<Order>>(&mut self, mut orders: impl Iterator<Item = O>) -> Vec<Result<Done>> {
+    fn execute_each<O: Borrow<Request>>(&mut self, mut orders: impl Iterator<Item = O>) -> Vec<EngineResult<Committed>> {
         let mut taken = Vec::new();
-        let mut stored = self.transact(&mut orders, &mut taken, |work, order| work.together(order));
-        if let Err(Unstored { spoilt, .. }) = &stored {
+        let mut stored = self.transact(&mut orders, &mut taken, |work, order| work.execute_in_batch(order));
+        if let Err(CommitFailure { spoilt, .. }) = &stored {
             taken.extend(orders);
             // A way back for each order costs all of them much, and hardly ever is one needed: only then is it laid.
             if *spoilt && taken.len() > 1 {
                 let mut again = Vec::with_capacity(taken.len());
                 let mut orders = taken.iter().map(Borrow::borrow);
-                stored = self.transact(&mut orders, &mut again, |work, order| work.alone(order));
+                stored = self.transact(&mut orders, &mut again, |work, order| work.execute_with_savepoint(order));
             }
         }
-        stored.unwrap_or_else(|Unstored { fault, .. }| taken.iter().map(|_| Err(Error::from(fault.clone()))).collect())
+        stored.unwrap_or_else(|CommitFailure { fault, .. }| taken.iter().map(|_| Err(EngineError::from(fault.clone()))).collect())
     }
 
     /// Does this for each order, in one commit: all of it is stored, or none.
-    fn transact<O: Borrow<Order>>(
+    fn transact<O: Borrow<Request>>(
         &mut self,
         orders: &mut dyn Iterator<Item = O>,
         taken: &mut Vec<O>,
-        each: fn(&mut Work<'_>, &Order) -> StoreResult<Result<Done>>,
-    ) -> std::result::Result<Vec<Result<Done>>, Unstored> {
+        each: fn(&mut TxContext<'_>, &Request) -> StoreResult<EngineResult<Committed>>,
+    ) -> std::result::Result<Vec<EngineResult<Committed>>, CommitFailure> {
         let Self { store, keyring, identity, key, memory, output, via } = self;
-        let mut tx = store.begin().map_err(|fault| Unstored { fault, spoilt: false })?;
+        let mut tx = store.begin().map_err(|fault| CommitFailure { fault, spoilt: false })?;
         let results = tx.version().and_then(|version| {
             memory.version = version;
-            let mut work = Work { tx: &mut *tx, keyring, identity, key, memory, output, via: via.as_ref() };
+            let mut work = TxContext { tx: &mut *tx, keyring, identity, key, memory, output, via: via.as_ref() };
             let results = take_each(&mut work, orders, taken, each);
-            let written = tx.written();
+            let written = tx.flush_appends();
             results.and_then(|results| written.map(|()| results))
         });
         let stored = match results {
-            Ok(results) => tx.commit().map(|()| results).map_err(|fault| Unstored { fault, spoilt: false }),
-            Err(fault) => Err(Unstored { fault, spoilt: true }),
+            Ok(results) => tx.commit().map(|()| results).map_err(|fault| CommitFailure { fault, spoilt: false }),
+            Err(fault) => Err(CommitFailure { fault, spoilt: true }),
         };
         if stored.is_err() {
-            memory.let_go();
+            memory.clear_cache();
         }
         stored
     }
 
     /// A session as it is now, every seal on the way checked.
-    pub fn look(&mut self, session: &str) -> Result<(Live, Arc<Workflow>)> {
+    pub fn load_session(&mut self, session: &str) -> EngineResult<(LoadedSession, Arc<Workflow>)> {
         let mut view = self.store.view()?;
         self.memory.version = view.version()?;
-        let live = Loader { view: &mut *view, key: &self.key, memory: &mut self.memory }.live(session)?.clone();
-        let loader = Loader { view: &mut *view, key: &self.key, memory: &mut self.memory };
-        let workflow = loader.workflow(live.workflow_hash())?;
+        let live = SessionLoader { view: &mut *view, key: &self.key, memory: &mut self.memory }.load_session(session)?.clone();
+        let loader = SessionLoader { view: &mut *view, key: &self.key, memory: &mut self.memory };
+        let workflow = loader.load_workflow(live.workflow_hash())?;
         Ok((live, workflow))
     }
 
     /// Brings a session that was looked at up to date: what was added since is read, and nothing else.
-    pub fn follow(&mut self, live: &mut Live) -> Result<()> {
+    pub fn refresh_session(&mut self, live: &mut LoadedSession) -> EngineResult<()> {
         let mut view = self.store.view()?;
         loop {
             let rows = view.events(live.key, live.state.seq, load::BATCH)?;
             for row in &rows {
-                live.take(row, &self.key)?;
+                live.apply_row(row, &self.key)?;
             }
             if rows.len() < load::BATCH {
                 return Ok(());
@@ -227,8 +227,8 @@ impl Engine {
     }
 
     /// Every event of a session, each seal checked.
-    pub fn history(&mut self, session: &str) -> Result<Vec<Event>> {
-        let key = self.look(session)?.0.key;
+    pub fn load_history(&mut self, session: &str) -> EngineResult<Vec<Event>> {
+        let key = self.load_session(session)?.0.key;
         let mut events = Vec::new();
         loop {
             let more = self.events_after(session, key, events.len() as u64)?;
@@ -240,8 +240,8 @@ impl Engine {
     }
 
     /// Tells every event of a session in its order, with what was reported in it, each seal checked.
-    pub fn recount(&mut self, session: &str, each: &mut dyn FnMut(&Event, Option<&Json>)) -> Result<()> {
-        let key = self.look(session)?.0.key;
+    pub fn for_each_event(&mut self, session: &str, each: &mut dyn FnMut(&Event, Option<&Json>)) -> EngineResult<()> {
+        let key = self.load_session(session)?.0.key;
         let mut view = self.store.view()?;
         let mut seq = 0;
         loop {
@@ -249,7 +249,7 @@ impl Engine {
             let Some(last) = rows.last() else { return Ok(()) };
             seq = last.seq;
             for row in &rows {
-                let event = load::unsealed(session, row, &self.key)?;
+                let event = load::verify_event(session, row, &self.key)?;
                 let reports = matches!(event.cause, Cause::Reported { .. } | Cause::Merged { .. });
                 let body = if reports { prompt::given(&mut *view, session, row)? } else { None };
                 each(&event, body.and_then(|body| serde_json::from_str(&body).ok()).as_ref());
@@ -258,26 +258,26 @@ impl Engine {
     }
 
     /// The next events of a session after so many, each seal checked; none if there are no more yet.
-    pub fn events_after(&mut self, session: &str, key: i64, seq: u64) -> Result<Vec<Event>> {
+    pub fn events_after(&mut self, session: &str, key: i64, seq: u64) -> EngineResult<Vec<Event>> {
         let rows = self.store.view()?.events(key, seq, load::BATCH)?;
-        rows.iter().map(|row| Ok(load::unsealed(session, row, &self.key)?)).collect()
+        rows.iter().map(|row| Ok(load::verify_event(session, row, &self.key)?)).collect()
     }
 
     /// The facts behind an open question, and what each option does.
-    pub fn question_brief(&mut self, live: &Live, workflow: &Workflow, id: QuestionId) -> Result<QuestionBrief> {
+    pub fn question_brief(&mut self, live: &LoadedSession, workflow: &Workflow, id: QuestionId) -> EngineResult<QuestionBrief> {
         let group = live.state.questions.get(&id).and_then(|asked| asked.group.as_ref());
         let scope = group.map_or(DossierScope::WholeSession, DossierScope::Group);
         let index = Dossier::index(&live.state, scope);
         let (mut view, chain) = (self.store.view()?, &self.key);
         let outputs = prompt::outputs_of_session(&self.output, &live.id);
-        let read = |record: &_| -> Result<_> {
+        let read = |record: &_| -> EngineResult<_> {
             let logged = prompt::read_record(&mut *view, chain, &live.id, live.key, record)?;
             Ok(logged.map(|logged| prompt::with_output_files(logged, record, &outputs)))
         };
         let dossier = Dossier::assemble(index, read)?;
         let said = match group.and_then(|name| live.state.group(name)) {
-            Some(group) => Said::of(group, |id| prompt::read_report(&mut *view, chain, &live.id, live.key, id))?,
-            None => Said::default(),
+            Some(group) => EarlierReports::of(group, |id| prompt::read_report(&mut *view, chain, &live.id, live.key, id))?,
+            None => EarlierReports::default(),
         };
         let sources = QuestionSources { workflow, dossier: &dossier, said: &said, documents: &outputs };
         Ok(QuestionBrief::of(&live.state, sources, id))
@@ -314,12 +314,12 @@ impl Engine {
 }
 
 /// What came of each order, as long as all can be stored.
-fn take_each<O: Borrow<Order>>(
-    work: &mut Work<'_>,
+fn take_each<O: Borrow<Request>>(
+    work: &mut TxContext<'_>,
     orders: &mut dyn Iterator<Item = O>,
     taken: &mut Vec<O>,
-    each: fn(&mut Work<'_>, &Order) -> StoreResult<Result<Done>>,
-) -> StoreResult<Vec<Result<Done>>> {
+    each: fn(&mut TxContext<'_>, &Request) -> StoreResult<EngineResult<Committed>>,
+) -> StoreResult<Vec<EngineResult<Committed>>> {
     orders
         .map(|order| {
             let done = each(work, order.borrow());
@@ -330,77 +330,77 @@ fn take_each<O: Borrow<Order>>(
 }
 
 /// Why nothing was stored.
-struct Unstored {
+struct CommitFailure {
     fault: StoreError,
     /// It was one of the orders that could not be; the others may.
     spoilt: bool,
 }
 
 /// One transaction at work.
-struct Work<'a> {
-    tx: &'a mut dyn Transaction,
+struct TxContext<'a> {
+    tx: &'a mut dyn StoreTransaction,
     keyring: &'a Keyring,
-    identity: &'a Identity,
+    identity: &'a StoreIdentity,
     key: &'a ChainKey,
-    memory: &'a mut Memory,
+    memory: &'a mut SessionCache,
     output: &'a str,
     via: Option<&'a Via>,
 }
 
-impl Work<'_> {
+impl TxContext<'_> {
     /// With one order that fails to be stored all of them fail.
-    fn together(&mut self, order: &Order) -> StoreResult<Result<Done>> {
-        let done = self.carry_out(order);
-        self.forget(&order.session);
+    fn execute_in_batch(&mut self, order: &Request) -> StoreResult<EngineResult<Committed>> {
+        let done = self.execute_request(order);
+        self.clear_rehydrated(&order.session);
         match done {
-            Err(Error::Fault(fault)) => Err(fault),
+            Err(EngineError::Fault(fault)) => Err(fault),
             other => Ok(other),
         }
     }
 
     /// An order that fails to be stored is undone without harm to the others. Where even that fails, the whole
     /// transaction is lost, and nothing may be added to what is left of it.
-    fn alone(&mut self, order: &Order) -> StoreResult<Result<Done>> {
-        self.tx.mark()?;
-        let done = self.carry_out(order);
-        self.forget(&order.session);
-        let done = self.tx.written().map_err(Error::from).and(done);
+    fn execute_with_savepoint(&mut self, order: &Request) -> StoreResult<EngineResult<Committed>> {
+        self.tx.set_savepoint()?;
+        let done = self.execute_request(order);
+        self.clear_rehydrated(&order.session);
+        let done = self.tx.flush_appends().map_err(EngineError::from).and(done);
         match &done {
-            Ok(_) | Err(Error::Refused(_)) => self.tx.keep()?,
-            Err(Error::Fault(fault)) => {
+            Ok(_) | Err(EngineError::Refused(_)) => self.tx.release_savepoint()?,
+            Err(EngineError::Fault(fault)) => {
                 self.memory.sessions.remove(&order.session);
                 self.memory.origin = None;
-                self.tx.undo().map_err(|_| fault.clone())?;
+                self.tx.rollback_to_savepoint().map_err(|_| fault.clone())?;
             }
         }
         Ok(done)
     }
 
-    fn carry_out(&mut self, order: &Order) -> Result<Done> {
+    fn execute_request(&mut self, order: &Request) -> EngineResult<Committed> {
         let decided = self.decide(order);
         match decided {
-            Err(Error::Refused(rejection)) => {
+            Err(EngineError::Refused(rejection)) => {
                 self.record_refusal(order, &rejection)?;
-                Err(Error::Refused(rejection))
+                Err(EngineError::Refused(rejection))
             }
             other => other,
         }
     }
 
-    fn decide(&mut self, order: &Order) -> Result<Done> {
-        if let Some(kind) = order.task.takes() {
+    fn decide(&mut self, order: &Request) -> EngineResult<Committed> {
+        if let Some(kind) = order.task.required_key() {
             self.keyring.holds(kind, self.identity)?;
         }
         match &order.task {
-            Task::Start { pinned, workflow, title, settings, mission, investigation, by, dropped, allow } => {
+            Operation::Start { pinned, workflow, title, settings, mission, investigation, by, dropped, allow } => {
                 if allow.is_some() {
-                    self.keyring.holds(Kind::Operator, self.identity)?;
+                    self.keyring.holds(KeyKind::Operator, self.identity)?;
                 }
                 let drops =
                     *investigation || !dropped.is_empty() || !workflow.dropped_requirements(settings).is_empty();
                 let by = by.clone().filter(|_| drops && self.is_operator());
                 self.tx.pin_workflow(workflow.hash, pinned, &workflow.requirements())?;
-                self.memory.learn(workflow);
+                self.memory.cache_workflow(workflow);
                 let start = command::Start {
                     session: order.session.clone(),
                     title: title.clone(),
@@ -413,36 +413,36 @@ impl Work<'_> {
                 };
                 self.start(order, workflow, start, mission.as_deref())
             }
-            Task::Claim { assignment } => self.claim(order, *assignment),
-            Task::Report { assignment, token, given, observed } => {
+            Operation::Claim { assignment } => self.claim(order, *assignment),
+            Operation::Report { assignment, token, given, observed } => {
                 self.report(order, *assignment, token.as_ref(), given, observed.as_ref())
             }
-            Task::Merge { assignment, given } => self.merge(order, *assignment, given),
-            Task::Upgrade { pinned, workflow, weaker, by } => self.upgrade(order, pinned, workflow, *weaker, by),
-            Task::Deny(refusal) => {
-                self.live(&order.session)?;
-                self.record(order, Box::new(Event::refused(clock::now(), refusal.clone())), record::With::default())
+            Operation::Merge { assignment, given } => self.merge(order, *assignment, given),
+            Operation::Upgrade { pinned, workflow, weaker, by } => self.upgrade(order, pinned, workflow, *weaker, by),
+            Operation::Deny(refusal) => {
+                self.load_session(&order.session)?;
+                self.record(order, Box::new(Event::refused(clock::now(), refusal.clone())), record::RecordExtras::default())
             }
-            Task::Simple(command) => {
-                self.live(&order.session)?;
-                self.recall(&order.session, command)?;
-                let hash = self.held(&order.session)?.workflow_hash();
-                let workflow = self.workflow(hash)?;
-                self.run(order, &workflow, command, record::With::default())
+            Operation::Simple(command) => {
+                self.load_session(&order.session)?;
+                self.rehydrate_closed(&order.session, command)?;
+                let hash = self.cached_session(&order.session)?.workflow_hash();
+                let workflow = self.load_workflow(hash)?;
+                self.run(order, &workflow, command, record::RecordExtras::default())
             }
         }
     }
 
     /// Only a person may drop a requirement. The refusal names the requirement, so a missing key is no error here.
     fn is_operator(&self) -> bool {
-        self.keyring.holds(Kind::Operator, self.identity).is_ok()
+        self.keyring.holds(KeyKind::Operator, self.identity).is_ok()
     }
 
     /// Decides a command and stores what follows.
-    fn run(&mut self, order: &Order, workflow: &Workflow, command: &Command, with: record::With<'_>) -> Result<Done> {
+    fn run(&mut self, order: &Request, workflow: &Workflow, command: &Command, with: record::RecordExtras<'_>) -> EngineResult<Committed> {
         let inputs = Inputs { now: clock::now() };
         let outputs = prompt::outputs_of_session(self.output, &order.session);
-        let live = self.held(&order.session)?;
+        let live = self.cached_session(&order.session)?;
         match decide::decide_with_folder(workflow, &live.state, command, &inputs, &outputs)? {
             Outcome::Repeated(decision) => self.repeated(order, decision),
             Outcome::Decided(event) => self.record(order, event, with),
@@ -451,13 +451,13 @@ impl Work<'_> {
 }
 
 /// Which key an order takes.
-impl Task {
-    fn takes(&self) -> Option<Kind> {
+impl Operation {
+    fn required_key(&self) -> Option<KeyKind> {
         match self {
-            Task::Start { .. } | Task::Claim { .. } | Task::Merge { .. } | Task::Deny(_) => Some(Kind::Spawner),
-            Task::Report { .. } => None,
-            Task::Upgrade { .. } => Some(Kind::Operator),
-            Task::Simple(command) => match command {
+            Operation::Start { .. } | Operation::Claim { .. } | Operation::Merge { .. } | Operation::Deny(_) => Some(KeyKind::Spawner),
+            Operation::Report { .. } => None,
+            Operation::Upgrade { .. } => Some(KeyKind::Operator),
+            Operation::Simple(command) => match command {
                 Command::Plan(_)
                 | Command::Answer(_)
                 | Command::Defer(_)
@@ -467,7 +467,7 @@ impl Task {
                 | Command::Accept(_)
                 | Command::Upgrade(_)
                 | Command::Allow(_)
-                | Command::Cancel(_) => Some(Kind::Operator),
+                | Command::Cancel(_) => Some(KeyKind::Operator),
                 Command::Lost(_)
                 | Command::Merged(_)
                 | Command::GateFinished(_)
@@ -475,15 +475,15 @@ impl Task {
                 | Command::Sight(_)
                 | Command::Start(_)
                 | Command::Claim(_)
-                | Command::Report(_) => Some(Kind::Spawner),
+                | Command::Report(_) => Some(KeyKind::Spawner),
                 Command::Complete(_) => None,
             },
         }
     }
 }
 
-impl From<Rejection> for Error {
+impl From<Rejection> for EngineError {
     fn from(rejection: Rejection) -> Self {
-        Error::Refused(Box::new(rejection))
+        EngineError::Refused(Box::new(rejection))
     }
 }

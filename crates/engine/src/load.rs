@@ -11,11 +11,11 @@ use interlock_core::rejection::Rejection;
 use interlock_core::state::{Assignment, State};
 use interlock_core::workflow::{Workflow, load_pinned};
 
-use crate::Result;
-use crate::Work;
-use crate::prompt::{Origin, Planned};
-use interlock_store::chain::{BEGINNING, ChainKey, Seal, Sealed};
-use interlock_store::{EventRow, SessionHead, Snapshot, StoreError, StoreResult, View};
+use crate::EngineResult;
+use crate::TxContext;
+use crate::prompt::{OriginEvent, CachedPlan};
+use interlock_store::chain::{BEGINNING, ChainKey, Seal, SealedContent};
+use interlock_store::{EventRow, SessionHead, Snapshot, StoreError, StoreResult, StoreView};
 
 /// Events read at a time.
 pub(super) const BATCH: usize = 1024;
@@ -24,7 +24,7 @@ const KEPT: usize = 1024;
 
 /// A session in memory.
 #[derive(Clone, Debug)]
-pub struct Live {
+pub struct LoadedSession {
     pub key: i64,
     pub id: Name,
     pub state: State,
@@ -39,7 +39,7 @@ pub struct Live {
     pub(super) recalled: bool,
 }
 
-impl Live {
+impl LoadedSession {
     fn new(head: &SessionHead) -> Self {
         let (key, id) = (head.key, head.id.clone());
         Self { key, id, state: State::default(), head: BEGINNING, since: 0, snapshot: 0, version: 0, recalled: false }
@@ -50,12 +50,12 @@ impl Live {
     }
 
     /// Takes an event in, if it is the next one and its seal fits.
-    pub(super) fn take(&mut self, row: &EventRow, key: &ChainKey) -> StoreResult<()> {
+    pub(super) fn apply_row(&mut self, row: &EventRow, key: &ChainKey) -> StoreResult<()> {
         let follows = row.seq == self.state.seq.saturating_add(1) && row.prev == self.head;
         if !follows {
-            return Err(broken(&self.id, row.seq));
+            return Err(chain_broken(&self.id, row.seq));
         }
-        let event = unsealed(&self.id, row, key)?;
+        let event = verify_event(&self.id, row, key)?;
         self.state.apply(&event);
         self.state.settle(&event);
         self.head = row.hash;
@@ -66,80 +66,80 @@ impl Live {
 
 /// An event out of its bytes.
 pub(crate) fn parse(session: &str, row: &EventRow) -> StoreResult<Event> {
-    serde_json::from_str(&row.data).map_err(|_| broken(session, row.seq))
+    serde_json::from_str(&row.data).map_err(|_| chain_broken(session, row.seq))
 }
 
 /// An event out of its bytes, if its seal fits them.
-pub(super) fn unsealed(session: &str, row: &EventRow, key: &ChainKey) -> StoreResult<Event> {
+pub(super) fn verify_event(session: &str, row: &EventRow, key: &ChainKey) -> StoreResult<Event> {
     let EventRow { seq, kind, at, decision, data, says, given, .. } = row;
-    let sealed = Sealed { session, seq: *seq, kind, at: *at, decision: *decision, data, says, given: *given };
+    let sealed = SealedContent { session, seq: *seq, kind, at: *at, decision: *decision, data, says, given: *given };
     if key.event(&sealed, &row.prev) != row.hash {
-        return Err(broken(session, *seq));
+        return Err(chain_broken(session, *seq));
     }
     parse(session, row)
 }
 
-pub(super) fn broken(session: &str, seq: u64) -> StoreError {
+pub(super) fn chain_broken(session: &str, seq: u64) -> StoreError {
     StoreError::new(Code::ChainBroken, format!("the history of {session} has been altered, from event {seq} on"))
         .help("nothing is decided on it; `interlock audit verify` says what was done, a backup brings it back")
 }
 
 /// Reads sessions and workflows, and remembers them.
-pub(super) struct Loader<'a> {
-    pub(super) view: &'a mut dyn View,
+pub(super) struct SessionLoader<'a> {
+    pub(super) view: &'a mut dyn StoreView,
     pub(super) key: &'a ChainKey,
-    pub(super) memory: &'a mut Memory,
+    pub(super) memory: &'a mut SessionCache,
 }
 
 /// What a process has read already.
 #[derive(Default)]
-pub(super) struct Memory {
+pub(super) struct SessionCache {
     /// Of the store, in the transaction under way.
     pub(super) version: i64,
-    pub(super) sessions: BTreeMap<Name, Live>,
+    pub(super) sessions: BTreeMap<Name, LoadedSession>,
     workflows: BTreeMap<String, Arc<Workflow>>,
     /// Where the last claim came from.
-    pub(super) origin: Option<Arc<Origin>>,
+    pub(super) origin: Option<Arc<OriginEvent>>,
     /// The plan that was last looked into.
-    pub(super) plan: Option<Planned>,
+    pub(super) plan: Option<CachedPlan>,
 }
 
-impl Memory {
+impl SessionCache {
     /// What is in memory may be ahead of what is stored.
-    pub(super) fn let_go(&mut self) {
+    pub(super) fn clear_cache(&mut self) {
         self.sessions.clear();
         self.origin = None;
         self.plan = None;
     }
 
-    pub(super) fn learn(&mut self, workflow: &Arc<Workflow>) {
+    pub(super) fn cache_workflow(&mut self, workflow: &Arc<Workflow>) {
         self.workflows.entry(workflow.hash.to_string()).or_insert_with(|| workflow.clone());
     }
 }
 
-impl<'a> Loader<'a> {
+impl<'a> SessionLoader<'a> {
     /// The session, as it is now: held against the store unless only this connection has written since it last was.
-    pub(super) fn live(self, id: &str) -> Result<&'a mut Live> {
+    pub(super) fn load_session(self, id: &str) -> EngineResult<&'a mut LoadedSession> {
         let version = self.memory.version;
         if self.memory.sessions.get(id).is_some_and(|live| live.version == version) {
-            return self.memory.sessions.get_mut(id).ok_or_else(super::Error::lost);
+            return self.memory.sessions.get_mut(id).ok_or_else(super::EngineError::internal_error);
         }
         let Some(head) = self.view.session(id)? else { return Err(unknown(self.view, id)?.into()) };
         let known = self.memory.sessions.remove(id).filter(|live| live.state.seq <= head.seq && live.key == head.key);
         let mut this = self;
         let mut live = match known {
             Some(live) => live,
-            None => this.folded_so_far(&head)?,
+            None => this.load_snapshot(&head)?,
         };
         while live.state.seq < head.seq {
             let events = this.view.events(head.key, live.state.seq, BATCH)?;
             if events.is_empty() {
-                return Err(broken(id, live.state.seq.saturating_add(1)).into());
+                return Err(chain_broken(id, live.state.seq.saturating_add(1)).into());
             }
-            events.iter().try_for_each(|event| live.take(event, this.key))?;
+            events.iter().try_for_each(|event| live.apply_row(event, this.key))?;
         }
         if live.head != head.head {
-            return Err(broken(id, head.seq).into());
+            return Err(chain_broken(id, head.seq).into());
         }
         live.version = version;
         if this.memory.sessions.len() >= KEPT {
@@ -149,8 +149,8 @@ impl<'a> Loader<'a> {
     }
 
     /// From a snapshot whose seal fits the event that it was taken at; otherwise from the beginning.
-    fn folded_so_far(&mut self, head: &SessionHead) -> Result<Live> {
-        let mut live = Live::new(head);
+    fn load_snapshot(&mut self, head: &SessionHead) -> EngineResult<LoadedSession> {
+        let mut live = LoadedSession::new(head);
         let Some(snapshot) = self.view.snapshot(head.key)?.filter(|snapshot| snapshot.seq <= head.seq) else {
             return Ok(live);
         };
@@ -167,7 +167,7 @@ impl<'a> Loader<'a> {
     }
 
     /// The workflow that a session is pinned to.
-    pub(super) fn workflow(self, hash: Digest) -> Result<Arc<Workflow>> {
+    pub(super) fn load_workflow(self, hash: Digest) -> EngineResult<Arc<Workflow>> {
         let name = hash.to_string();
         if let Some(workflow) = self.memory.workflows.get(&name) {
             return Ok(workflow.clone());
@@ -178,36 +178,36 @@ impl<'a> Loader<'a> {
     }
 }
 
-impl Work<'_> {
-    pub(super) fn live(&mut self, id: &str) -> Result<&mut Live> {
-        self.loader().live(id)
+impl TxContext<'_> {
+    pub(super) fn load_session(&mut self, id: &str) -> EngineResult<&mut LoadedSession> {
+        self.loader().load_session(id)
     }
 
-    pub(super) fn workflow(&mut self, hash: Digest) -> Result<Arc<Workflow>> {
-        self.loader().workflow(hash)
+    pub(super) fn load_workflow(&mut self, hash: Digest) -> EngineResult<Arc<Workflow>> {
+        self.loader().load_workflow(hash)
     }
 
-    fn loader(&mut self) -> Loader<'_> {
-        Loader { view: &mut *self.tx, key: self.key, memory: self.memory }
+    fn loader(&mut self) -> SessionLoader<'_> {
+        SessionLoader { view: &mut *self.tx, key: self.key, memory: self.memory }
     }
 
     /// The session that this transaction has loaded already.
-    pub(super) fn held(&mut self, id: &Name) -> Result<&mut Live> {
+    pub(super) fn cached_session(&mut self, id: &Name) -> EngineResult<&mut LoadedSession> {
         if self.memory.sessions.contains_key(id) {
-            return self.memory.sessions.get_mut(id).ok_or_else(super::Error::lost);
+            return self.memory.sessions.get_mut(id).ok_or_else(super::EngineError::internal_error);
         }
-        self.live(id)
+        self.load_session(id)
     }
 
     /// Brings back what the command names, if it was closed and let go of.
-    pub(super) fn recall(&mut self, session: &Name, command: &Command) -> Result<()> {
+    pub(super) fn rehydrate_closed(&mut self, session: &Name, command: &Command) -> EngineResult<()> {
         match command {
-            Command::Claim(claim) => self.recall_assignment(session, claim.assignment),
-            Command::Report(report) => self.recall_assignment(session, report.assignment),
-            Command::Lost(lost) => self.recall_assignment(session, lost.assignment),
-            Command::Merged(merged) => self.recall_assignment(session, merged.assignment),
-            Command::LeaseExpired(expired) => self.recall_assignment(session, expired.assignment),
-            Command::Answer(answer) => self.recall_question(session, answer.question),
+            Command::Claim(claim) => self.rehydrate_assignment(session, claim.assignment),
+            Command::Report(report) => self.rehydrate_assignment(session, report.assignment),
+            Command::Lost(lost) => self.rehydrate_assignment(session, lost.assignment),
+            Command::Merged(merged) => self.rehydrate_assignment(session, merged.assignment),
+            Command::LeaseExpired(expired) => self.rehydrate_assignment(session, expired.assignment),
+            Command::Answer(answer) => self.rehydrate_question(session, answer.question),
             Command::Start(_)
             | Command::Plan(_)
             | Command::GateFinished(_)
@@ -224,14 +224,14 @@ impl Work<'_> {
         }
     }
 
-    pub(super) fn recall_assignment(&mut self, session: &Name, id: AssignmentId) -> Result<()> {
-        let live = self.held(session)?;
+    pub(super) fn rehydrate_assignment(&mut self, session: &Name, id: AssignmentId) -> EngineResult<()> {
+        let live = self.cached_session(session)?;
         let key = live.key;
         if live.state.assignments.contains_key(&id) || id > live.state.last_assignment {
             return Ok(());
         }
         if let Some(closed) = self.closed_assignment(session, key, id)? {
-            let live = self.held(session)?;
+            let live = self.cached_session(session)?;
             live.state.recall_assignment(id, closed);
             live.recalled = true;
         }
@@ -240,14 +240,14 @@ impl Work<'_> {
 
     /// An assignment that is closed, as the events have it: who may say the same again rests on them. The table tells where
     /// to begin.
-    fn closed_assignment(&mut self, session: &Name, key: i64, id: AssignmentId) -> Result<Option<Assignment>> {
+    fn closed_assignment(&mut self, session: &Name, key: i64, id: AssignmentId) -> EngineResult<Option<Assignment>> {
         let Some(opened) = self.tx.opened(key, id)? else { return Ok(None) };
         let mut state = State::default();
         let mut seq = opened.saturating_sub(1);
         loop {
             let rows = self.tx.events(key, seq, BATCH)?;
             for row in &rows {
-                let mut event = unsealed(session, row, self.key)?;
+                let mut event = verify_event(session, row, self.key)?;
                 event.changes.retain(|change| is_of(change, id));
                 state.apply(&event);
                 if state.assignments.get(&id).is_some_and(|assignment| assignment.closed.is_some()) {
@@ -259,14 +259,14 @@ impl Work<'_> {
         }
     }
 
-    pub(super) fn recall_question(&mut self, session: &Name, id: QuestionId) -> Result<()> {
-        let live = self.held(session)?;
+    pub(super) fn rehydrate_question(&mut self, session: &Name, id: QuestionId) -> EngineResult<()> {
+        let live = self.cached_session(session)?;
         let key = live.key;
         if live.state.questions.contains_key(&id) || id > live.state.last_question {
             return Ok(());
         }
         if let Some(closed) = self.tx.question(key, id)?.filter(|question| !question.open) {
-            let live = self.held(session)?;
+            let live = self.cached_session(session)?;
             live.state.recall_question(id, closed);
             live.recalled = true;
         }
@@ -274,7 +274,7 @@ impl Work<'_> {
     }
 
     /// Lets go again of what was brought back.
-    pub(super) fn forget(&mut self, id: &Name) {
+    pub(super) fn clear_rehydrated(&mut self, id: &Name) {
         if let Some(live) = self.memory.sessions.get_mut(id).filter(|live| live.recalled) {
             live.state.settle_all();
             live.recalled = false;
@@ -282,9 +282,9 @@ impl Work<'_> {
     }
 
     /// Keeps the state of a session, when enough has happened since the last time.
-    pub(super) fn keep_snapshot(&mut self, id: &Name) -> Result<()> {
+    pub(super) fn keep_snapshot(&mut self, id: &Name) -> EngineResult<()> {
         let Some(live) = self.memory.sessions.get_mut(id) else { return Ok(()) };
-        let data = serde_json::to_string(&live.state).map_err(|_| super::Error::lost())?;
+        let data = serde_json::to_string(&live.state).map_err(|_| super::EngineError::internal_error())?;
         let seal = self.key.snapshot(&live.id, &live.head, &data);
         (live.since, live.snapshot) = (0, data.len());
         self.tx.put_snapshot(live.key, &Snapshot { seq: live.state.seq, data, seal })?;
@@ -305,7 +305,7 @@ fn is_of(change: &Change, id: AssignmentId) -> bool {
 }
 
 /// A workflow out of the store, if it still is what its hash says.
-fn pinned(tx: &mut dyn View, hash: Digest) -> StoreResult<Workflow> {
+fn pinned(tx: &mut dyn StoreView, hash: Digest) -> StoreResult<Workflow> {
     let altered = || {
         let message = format!("the workflow {hash} is not in the store as it was pinned");
         StoreError::new(Code::PinnedChanged, message).help("nothing is decided with it; restore a backup")
@@ -314,7 +314,7 @@ fn pinned(tx: &mut dyn View, hash: Digest) -> StoreResult<Workflow> {
     load_pinned(&pinned.sources).workflow.filter(|workflow| workflow.hash == hash).ok_or_else(altered)
 }
 
-fn unknown(tx: &mut dyn View, id: &str) -> StoreResult<Rejection> {
+fn unknown(tx: &mut dyn StoreView, id: &str) -> StoreResult<Rejection> {
     let known: Vec<String> = tx.sessions()?.iter().take(10).map(|session| session.id.to_string()).collect();
     let help = interlock_core::suggest::help(id, known.iter().map(String::as_str).collect::<Vec<_>>());
     Ok(Rejection::new(Code::NoSession, format!("there is no session `{id}`")).allowed(known).maybe_help(help))

@@ -11,14 +11,14 @@ use interlock_core::workflow::{Role, Workflow};
 use serde_json::Value as Json;
 
 use crate::artifacts::locate_artifacts;
-use crate::load::{broken, unsealed};
-use crate::{Result, Work};
+use crate::load::{chain_broken, verify_event};
+use crate::{EngineResult, TxContext};
 use interlock_prompt::outputs;
 use interlock_prompt::{
-    Brief, Dossier, DossierScope, LoggedRecord, LostAttempt, Prompt, ReturnChannel, Said, output_place,
+    PromptContext, Dossier, DossierScope, LoggedRecord, LostAttempt, AssignmentPrompt, ReturnChannel, EarlierReports, output_place,
 };
 use interlock_store::chain::ChainKey;
-use interlock_store::{EventRow, View, chain};
+use interlock_store::{EventRow, StoreView, chain};
 
 /// Lost attempts that a prompt shows, the newest ones.
 const MOST_LOST: usize = 5;
@@ -29,23 +29,23 @@ const BATCH: u64 = 64;
 const MOST_BATCHES: u32 = 64;
 
 /// An event that led to assignments.
-pub(super) struct Origin {
+pub(super) struct OriginEvent {
     /// The version of the store that it was read in, its session and its number.
     place: (i64, i64, u64),
     event: Event,
 }
 
 /// A plan that many groups came from.
-pub(super) struct Planned {
+pub(super) struct CachedPlan {
     /// The version of the store that it was read in, its session and its decision.
     place: (i64, i64, DecisionId),
     report: Option<Arc<Json>>,
 }
 
-impl Work<'_> {
+impl TxContext<'_> {
     /// The prompt for an open assignment; `None` if there is no such thing, which the decision then says.
-    pub(super) fn prompt(&mut self, session: &Name, id: AssignmentId, workflow: &Workflow) -> Result<Option<Prompt>> {
-        let live = self.held(session)?;
+    pub(super) fn prompt(&mut self, session: &Name, id: AssignmentId, workflow: &Workflow) -> EngineResult<Option<AssignmentPrompt>> {
+        let live = self.cached_session(session)?;
         let key = live.key;
         let Some(assignment) = live.state.assignments.get(&id).filter(|assignment| assignment.closed.is_none()) else {
             return Ok(None);
@@ -54,7 +54,7 @@ impl Work<'_> {
         let mut origin = self.origin(session, key, id)?;
         let mut lost = None;
         let mut attempts = unreported_attempts(id, &assignment, origin.as_deref());
-        while let Some(Origin { event, .. }) = origin.as_deref()
+        while let Some(OriginEvent { event, .. }) = origin.as_deref()
             && let Cause::Lost { assignment, .. } = event.cause
         {
             let earlier = self.origin(session, key, assignment)?;
@@ -68,7 +68,7 @@ impl Work<'_> {
         }
         let event = origin.as_deref().map(|origin| &origin.event);
         let mission = self.mission(session, key)?;
-        let said = self.said(session, key, assignment.group.as_ref())?;
+        let said = self.read_earlier_reports(session, key, assignment.group.as_ref())?;
         let output_directory = output_directory(self.output, session, id, assignment.attempt);
         let reader = Some((id, assignment.attempt));
         let lost_attempts = self.read_attempts(session, (id, assignment.attempt), &attempts);
@@ -81,8 +81,8 @@ impl Work<'_> {
             Some(Via::Hook(_) | Via::Mcp(_)) => ReturnChannel::LastMessage,
             None => ReturnChannel::Command,
         };
-        let state = &self.held(session)?.state;
-        let brief = Brief {
+        let state = &self.cached_session(session)?.state;
+        let brief = PromptContext {
             state,
             workflow,
             id,
@@ -104,10 +104,10 @@ impl Work<'_> {
         &mut self,
         session: &Name,
         id: AssignmentId,
-        origin: Option<&Origin>,
-    ) -> Result<Vec<EndedAttempt>> {
-        self.recall_assignment(session, id)?;
-        let Some(closed) = self.held(session)?.state.assignments.get(&id).cloned() else { return Ok(Vec::new()) };
+        origin: Option<&OriginEvent>,
+    ) -> EngineResult<Vec<EndedAttempt>> {
+        self.rehydrate_assignment(session, id)?;
+        let Some(closed) = self.cached_session(session)?.state.assignments.get(&id).cloned() else { return Ok(Vec::new()) };
         let last = EndedAttempt { role: closed.role.clone(), id, attempt: closed.attempt, unreported: false };
         Ok([vec![last], unreported_attempts(id, &closed, origin)].concat())
     }
@@ -117,9 +117,9 @@ impl Work<'_> {
         &mut self,
         session: &Name,
         key: i64,
-        origin: Option<&Origin>,
-    ) -> Result<Option<AssignmentId>> {
-        let Some(Origin { place: (_, _, seq), event }) = origin else { return Ok(None) };
+        origin: Option<&OriginEvent>,
+    ) -> EngineResult<Option<AssignmentId>> {
+        let Some(OriginEvent { place: (_, _, seq), event }) = origin else { return Ok(None) };
         let Cause::Answered { question: answered, .. } = event.cause else { return Ok(None) };
         let mut end = seq.saturating_sub(1);
         for _ in 0..MOST_BATCHES {
@@ -127,7 +127,7 @@ impl Work<'_> {
             let count = usize::try_from(end.saturating_sub(start)).unwrap_or(0);
             let rows = if count == 0 { Vec::new() } else { self.tx.events(key, start, count)? };
             for row in rows.iter().rev() {
-                let event = unsealed(session, row, self.key)?;
+                let event = verify_event(session, row, self.key)?;
                 let asks = |change: &Change| matches!(change, Change::Asked { question, .. } if *question == answered);
                 if event.changes.iter().any(asks) {
                     let Cause::Lost { assignment, .. } = event.cause else { return Ok(None) };
@@ -178,7 +178,7 @@ impl Work<'_> {
     }
 
     /// The event that led to the assignment. A plan leads to many, and is read once for all that are claimed in a row.
-    fn origin(&mut self, session: &str, key: i64, id: AssignmentId) -> Result<Option<Arc<Origin>>> {
+    fn origin(&mut self, session: &str, key: i64, id: AssignmentId) -> EngineResult<Option<Arc<OriginEvent>>> {
         let Some(seq) = self.tx.opened(key, id)? else { return Ok(None) };
         let place = (self.memory.version, key, seq);
         if let Some(known) = self.memory.origin.as_ref().filter(|known| known.place == place) {
@@ -186,8 +186,8 @@ impl Work<'_> {
         }
         let rows = self.tx.events(key, seq.saturating_sub(1), 1)?;
         let Some(row) = rows.first() else { return Ok(None) };
-        let event = unsealed(session, row, self.key)?;
-        let origin = Arc::new(Origin { place, event });
+        let event = verify_event(session, row, self.key)?;
+        let origin = Arc::new(OriginEvent { place, event });
         self.memory.origin = Some(origin.clone());
         Ok(Some(origin))
     }
@@ -199,11 +199,11 @@ impl Work<'_> {
         key: i64,
         group: Option<&Name>,
         reader: Option<(AssignmentId, u32)>,
-    ) -> Result<Dossier> {
+    ) -> EngineResult<Dossier> {
         let index =
-            Dossier::index(&self.held(session)?.state, group.map_or(DossierScope::WholeSession, DossierScope::Group));
+            Dossier::index(&self.cached_session(session)?.state, group.map_or(DossierScope::WholeSession, DossierScope::Group));
         let needed = match group {
-            Some(group) if reader.is_some() => Dossier::dependency_index(&self.held(session)?.state, group),
+            Some(group) if reader.is_some() => Dossier::dependency_index(&self.cached_session(session)?.state, group),
             Some(_) | None => Vec::new(),
         };
         let mut dossier = Dossier::assemble(index, |record| self.logged_record(session, key, record, reader))?;
@@ -219,15 +219,15 @@ impl Work<'_> {
         key: i64,
         group: Option<&Name>,
         event: &Event,
-    ) -> Result<()> {
+    ) -> EngineResult<()> {
         let (Cause::Reported { assignment: id, .. }, Some(decision)) = (&event.cause, &event.decision) else {
             return Ok(());
         };
         if dossier.entries.iter().any(|entry| entry.decision == decision.id) {
             return Ok(());
         }
-        self.recall_assignment(session, *id)?;
-        let closed = self.held(session)?.state.assignments.get(id).cloned();
+        self.rehydrate_assignment(session, *id)?;
+        let closed = self.cached_session(session)?.state.assignments.get(id).cloned();
         // A report on another group only made room for this one.
         let Some(closed) = closed.filter(|closed| closed.group.is_none() || closed.group.as_ref() == group) else {
             return Ok(());
@@ -253,7 +253,7 @@ impl Work<'_> {
         key: i64,
         record: &IndexedRecord,
         reader: Option<(AssignmentId, u32)>,
-    ) -> Result<Option<LoggedRecord>> {
+    ) -> EngineResult<Option<LoggedRecord>> {
         let Some(mut logged) = read_record(&mut *self.tx, self.key, session, key, record)? else { return Ok(None) };
         let Some((id, attempt)) = record.output else { return Ok(Some(logged)) };
         let place = output_place(id, attempt);
@@ -265,40 +265,40 @@ impl Work<'_> {
     }
 
     /// What agents wrote of a group in their reports.
-    fn said(&mut self, session: &Name, key: i64, group: Option<&Name>) -> Result<Said> {
-        let state = &self.held(session)?.state;
+    fn read_earlier_reports(&mut self, session: &Name, key: i64, group: Option<&Name>) -> EngineResult<EarlierReports> {
+        let state = &self.cached_session(session)?.state;
         let Some(group) = group else {
             let groups: Vec<(Name, DecisionId)> =
                 state.groups.iter().map(|group| (group.id.clone(), group.words.plan)).collect();
-            return Said::of_session(&groups, |decision| self.report_of(session, key, decision, true));
+            return EarlierReports::of_session(&groups, |decision| self.report_of(session, key, decision, true));
         };
-        let Some(group) = state.group(group).cloned() else { return Ok(Said::default()) };
+        let Some(group) = state.group(group).cloned() else { return Ok(EarlierReports::default()) };
         let plan = group.words.plan;
-        Said::of(&group, |decision| self.report_of(session, key, decision, decision == plan))
+        EarlierReports::of(&group, |decision| self.report_of(session, key, decision, decision == plan))
     }
 
     /// What was given in for a decision. A plan is that of many groups, and kept for the next of them.
-    fn report_of(&mut self, session: &str, key: i64, id: DecisionId, keep: bool) -> Result<Option<Arc<Json>>> {
+    fn report_of(&mut self, session: &str, key: i64, id: DecisionId, keep: bool) -> EngineResult<Option<Arc<Json>>> {
         let place = (self.memory.version, key, id);
         if let Some(known) = self.memory.plan.as_ref().filter(|known| known.place == place) {
             return Ok(known.report.clone());
         }
         let report = read_report(&mut *self.tx, self.key, session, key, id)?;
         if keep {
-            self.memory.plan = Some(Planned { place, report: report.clone() });
+            self.memory.plan = Some(CachedPlan { place, report: report.clone() });
         }
         Ok(report)
     }
 
     /// The text that the session was started with.
-    fn mission(&mut self, session: &str, key: i64) -> Result<Option<String>> {
+    fn mission(&mut self, session: &str, key: i64) -> EngineResult<Option<String>> {
         let first = self.tx.events(key, 0, 1)?;
         let Some(row) = first.first() else { return Ok(None) };
-        unsealed(session, row, self.key)?;
-        self.given(session, row)
+        verify_event(session, row, self.key)?;
+        self.read_attachment(session, row)
     }
 
-    fn given(&mut self, session: &str, row: &EventRow) -> Result<Option<String>> {
+    fn read_attachment(&mut self, session: &str, row: &EventRow) -> EngineResult<Option<String>> {
         given(&mut *self.tx, session, row)
     }
 }
@@ -314,7 +314,7 @@ struct EndedAttempt {
 }
 
 /// Attempts before the latest one of the same assignment, newest first.
-fn unreported_attempts(id: AssignmentId, assignment: &Assignment, origin: Option<&Origin>) -> Vec<EndedAttempt> {
+fn unreported_attempts(id: AssignmentId, assignment: &Assignment, origin: Option<&OriginEvent>) -> Vec<EndedAttempt> {
     let changes = origin.iter().flat_map(|origin| &origin.event.changes);
     let first = changes.into_iter().find_map(|change| match change {
         Change::Assigned { assignment, attempt, .. } if *assignment == id => Some(*attempt),
@@ -326,15 +326,15 @@ fn unreported_attempts(id: AssignmentId, assignment: &Assignment, origin: Option
 }
 
 /// The report that a decision is about.
-pub(super) fn read_report<V: View + ?Sized>(
+pub(super) fn read_report<V: StoreView + ?Sized>(
     view: &mut V,
     chain: &ChainKey,
     session: &str,
     key: i64,
     id: DecisionId,
-) -> Result<Option<Arc<Json>>> {
+) -> EngineResult<Option<Arc<Json>>> {
     let Some(row) = view.event_of_decision(key, id.0)? else { return Ok(None) };
-    let event = unsealed(session, &row, chain)?;
+    let event = verify_event(session, &row, chain)?;
     // The text beside the start of a session is its mission, whatever it looks like.
     let reported = matches!(event.cause, Cause::Reported { .. } | Cause::Merged { .. });
     let given = if reported { given(view, session, &row)? } else { None };
@@ -342,15 +342,15 @@ pub(super) fn read_report<V: View + ?Sized>(
 }
 
 /// A record of the index, as the log has it.
-pub(super) fn read_record<V: View + ?Sized>(
+pub(super) fn read_record<V: StoreView + ?Sized>(
     view: &mut V,
     chain: &ChainKey,
     session: &str,
     key: i64,
     record: &IndexedRecord,
-) -> Result<Option<LoggedRecord>> {
+) -> EngineResult<Option<LoggedRecord>> {
     let Some(row) = view.event_of_decision(key, record.decision.0)? else { return Ok(None) };
-    let event = Arc::new(unsealed(session, &row, chain)?);
+    let event = Arc::new(verify_event(session, &row, chain)?);
     let mut logged =
         LoggedRecord { event, handoff: None, question: None, output_files: Vec::new(), artifacts: Vec::new() };
     match &logged.event.cause {
@@ -376,11 +376,11 @@ pub(super) fn with_output_files(mut logged: LoggedRecord, record: &IndexedRecord
 }
 
 /// What a sealed event was given, if it is what it was.
-pub(super) fn given<V: View + ?Sized>(view: &mut V, session: &str, row: &EventRow) -> Result<Option<String>> {
+pub(super) fn given<V: StoreView + ?Sized>(view: &mut V, session: &str, row: &EventRow) -> EngineResult<Option<String>> {
     let body = view.attachment(row.id)?;
-    match body.as_ref().map(|body| chain::given(body.as_bytes())) == row.given {
+    match body.as_ref().map(|body| chain::hash_attachment(body.as_bytes())) == row.given {
         true => Ok(body),
-        false => Err(broken(session, row.seq).into()),
+        false => Err(chain_broken(session, row.seq).into()),
     }
 }
 

@@ -7,15 +7,15 @@ use interlock_core::id::{AssignmentId, DecisionId, Name};
 use interlock_core::state::State;
 use serde::Serialize;
 
-use crate::Claimed;
-use crate::Done;
-use crate::Error;
-use crate::Order;
-use crate::Result;
-use crate::Work;
-use crate::load::unsealed;
-use interlock_store::Append;
-use interlock_store::chain::{self, Sealed};
+use crate::AssignmentClaim;
+use crate::Committed;
+use crate::EngineError;
+use crate::Request;
+use crate::EngineResult;
+use crate::TxContext;
+use crate::load::verify_event;
+use interlock_store::EventAppend;
+use interlock_store::chain::{self, SealedContent};
 use interlock_store::rows;
 
 /// A snapshot is not worth its while before this many bytes of events.
@@ -23,26 +23,26 @@ const WORTHWHILE: usize = 32 * 1024;
 
 /// What is stored beside an event.
 #[derive(Default)]
-pub(super) struct With<'a> {
+pub(super) struct RecordExtras<'a> {
     /// The mission of a session. A handoff comes with its event.
     pub(super) mission: Option<&'a str>,
-    pub(super) claimed: Option<Claimed>,
+    pub(super) claimed: Option<AssignmentClaim>,
 }
 
-impl Work<'_> {
-    pub(super) fn record(&mut self, order: &Order, event: Box<Event>, with: With<'_>) -> Result<Done> {
+impl TxContext<'_> {
+    pub(super) fn record(&mut self, order: &Request, event: Box<Event>, with: RecordExtras<'_>) -> EngineResult<Committed> {
         let key = self.key;
-        let live = self.held(&order.session)?;
+        let live = self.cached_session(&order.session)?;
         live.state.apply(&event);
         let data = json(&event)?;
         let decision = event.decision.as_ref().map(|decision| decision.id.0);
         let (seq, kind, at) = (live.state.seq, event.cause.kind(), event.at);
         let handoff = event.handoff.as_deref().map(json).transpose()?;
         let attachment = handoff.or_else(|| with.mission.map(str::to_owned));
-        let given = attachment.as_ref().map(|body| chain::given(body.as_bytes()));
-        let rows = rows::rows(&event, &live.state);
+        let given = attachment.as_ref().map(|body| chain::hash_attachment(body.as_bytes()));
+        let rows = rows::project_event(&event, &live.state);
         let sealed =
-            Sealed { session: live.id.as_str(), seq, kind, at, decision, data: &data, says: &rows.says, given };
+            SealedContent { session: live.id.as_str(), seq, kind, at, decision, data: &data, says: &rows.says, given };
         let hash = key.event(&sealed, &live.head);
         let group = group_of(&event, &live.state);
         live.state.settle(&event);
@@ -50,31 +50,31 @@ impl Work<'_> {
         live.since += data.len();
         let due = live.since > live.snapshot.max(WORTHWHILE) || live.state.ended() && event.decision.is_some();
         let (session, prompt) = (live.key, with.claimed.as_ref().map(|claimed| claimed.prompt.clone()));
-        self.tx.take(Append { session, seq, kind, at, decision, data, given, prev, hash, attachment, prompt, rows })?;
+        self.tx.append_deferred(EventAppend { session, seq, kind, at, decision, data, given, prev, hash, attachment, prompt, rows })?;
         if due {
             self.keep_snapshot(&order.session)?;
         }
         let session = order.session.clone();
-        Ok(Done { session, seq, event: Arc::from(event), group, repeated: false, claimed: with.claimed })
+        Ok(Committed { session, seq, event: Arc::from(event), group, repeated: false, claimed: with.claimed })
     }
 
     /// What was decided when the same was given in before.
-    pub(super) fn repeated(&mut self, order: &Order, decision: DecisionId) -> Result<Done> {
-        let live = self.held(&order.session)?;
+    pub(super) fn repeated(&mut self, order: &Request, decision: DecisionId) -> EngineResult<Committed> {
+        let live = self.cached_session(&order.session)?;
         let key = live.key;
-        let row = self.tx.event_of_decision(key, decision.0)?.ok_or_else(Error::lost)?;
-        let event = Arc::new(unsealed(&order.session, &row, self.key)?);
-        let state = &self.held(&order.session)?.state;
+        let row = self.tx.event_of_decision(key, decision.0)?.ok_or_else(EngineError::internal_error)?;
+        let event = Arc::new(verify_event(&order.session, &row, self.key)?);
+        let state = &self.cached_session(&order.session)?.state;
         let group = spoken_for(&event).and_then(|id| state.assignments.get(&id)?.group.clone());
-        Ok(Done { session: order.session.clone(), seq: row.seq, event, group, repeated: true, claimed: None })
+        Ok(Committed { session: order.session.clone(), seq: row.seq, event, group, repeated: true, claimed: None })
     }
 }
 
 /// As text, with room for what most events and handoffs take.
-fn json(value: &impl Serialize) -> Result<String> {
+fn json(value: &impl Serialize) -> EngineResult<String> {
     let mut text = Vec::with_capacity(2048);
-    serde_json::to_writer(&mut text, value).map_err(|_| Error::lost())?;
-    String::from_utf8(text).map_err(|_| Error::lost())
+    serde_json::to_writer(&mut text, value).map_err(|_| EngineError::internal_error())?;
+    String::from_utf8(text).map_err(|_| EngineError::internal_error())
 }
 
 /// The assignment that an event closed by a report.

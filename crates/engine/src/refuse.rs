@@ -7,11 +7,11 @@ use interlock_core::naming::check_person_in;
 use interlock_core::problem::group_problems;
 use interlock_core::rejection::Rejection;
 
-use crate::Order;
-use crate::Result;
-use crate::Task;
-use crate::Work;
-use crate::record::With;
+use crate::Request;
+use crate::EngineResult;
+use crate::Operation;
+use crate::TxContext;
+use crate::record::RecordExtras;
 use interlock_system::clock;
 
 /// A handoff can have thousands of problems, and they quote it. The log keeps this many, each up to this length.
@@ -19,23 +19,23 @@ const MOST_PROBLEMS: usize = 40;
 const LONGEST_PROBLEM: usize = 400;
 const LONGEST_STATUS: usize = 80;
 
-impl Work<'_> {
+impl TxContext<'_> {
     /// Who gave the command. A name that no person can have would make the record say that somebody else tried.
-    fn person_of(&mut self, order: &Order) -> Option<Name> {
+    fn person_of(&mut self, order: &Request) -> Option<Name> {
         let by = order.task.by()?;
-        let hash = self.held(&order.session).ok()?.workflow_hash();
-        let workflow = self.workflow(hash).ok()?;
+        let hash = self.cached_session(&order.session).ok()?.workflow_hash();
+        let workflow = self.load_workflow(hash).ok()?;
         check_person_in(&workflow, &by).is_none().then_some(by)
     }
 
-    pub(super) fn record_refusal(&mut self, order: &Order, rejection: &Rejection) -> Result<()> {
-        let started = !matches!(order.task, Task::Start { .. });
+    pub(super) fn record_refusal(&mut self, order: &Request, rejection: &Rejection) -> EngineResult<()> {
+        let started = !matches!(order.task, Operation::Start { .. });
         if !started || rejection.code == Code::NoSession {
             return Ok(());
         }
         let digest = match &order.task {
-            Task::Report { given, .. } | Task::Merge { given, .. } => Some(given.digest),
-            Task::Start { .. } | Task::Claim { .. } | Task::Upgrade { .. } | Task::Deny(_) | Task::Simple(_) => None,
+            Operation::Report { given, .. } | Operation::Merge { given, .. } => Some(given.digest),
+            Operation::Start { .. } | Operation::Claim { .. } | Operation::Upgrade { .. } | Operation::Deny(_) | Operation::Simple(_) => None,
         };
         let refusal = Refusal {
             command: Name::new(order.task.name()),
@@ -48,16 +48,16 @@ impl Work<'_> {
             problems: refused_problems(rejection),
         };
         let mut event = Event::refused(clock::now(), refusal);
-        if let (Code::StatusReturned, Task::Report { assignment, .. }) = (rejection.code, &order.task) {
+        if let (Code::StatusReturned, Operation::Report { assignment, .. }) = (rejection.code, &order.task) {
             // The count belongs to the log: after a crash the agent gets no more chances than before it.
             event.changes.push(Change::StatusReturned { assignment: *assignment });
         }
-        self.record(order, Box::new(event), With::default()).map(drop)
+        self.record(order, Box::new(event), RecordExtras::default()).map(drop)
     }
 }
 
-fn reported_status(task: &Task) -> Option<Name> {
-    let (Task::Report { given, .. } | Task::Merge { given, .. }) = task else { return None };
+fn reported_status(task: &Operation) -> Option<Name> {
+    let (Operation::Report { given, .. } | Operation::Merge { given, .. }) = task else { return None };
     let extracted = given.extracted.as_ref().ok()?;
     super::report::reported_status(extracted).map(|status| shorten(status, LONGEST_STATUS))
 }

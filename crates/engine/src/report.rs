@@ -16,68 +16,68 @@ use interlock_core::watch::Via;
 use interlock_core::workflow::Workflow;
 use serde_json::Value as Json;
 
-use crate::Claimed;
-use crate::Done;
-use crate::Order;
-use crate::Result;
-use crate::Work;
-use crate::order::Given;
+use crate::AssignmentClaim;
+use crate::Committed;
+use crate::Request;
+use crate::EngineResult;
+use crate::TxContext;
+use crate::request::SubmittedHandoff;
 use crate::prompt;
-use crate::record::With;
-use interlock_prompt::Prompt;
-use interlock_store::Pinned;
-use interlock_store::keys::Secret;
+use crate::record::RecordExtras;
+use interlock_prompt::AssignmentPrompt;
+use interlock_store::PinnedSources;
+use interlock_store::keys::SecretKey;
 use interlock_system::clock;
 
-impl Work<'_> {
+impl TxContext<'_> {
     pub(super) fn start(
         &mut self,
-        order: &Order,
+        order: &Request,
         workflow: &Workflow,
         start: Start,
         mission: Option<&str>,
-    ) -> Result<Done> {
+    ) -> EngineResult<Committed> {
         let now = clock::now();
         let taken = self.tx.session(&order.session)?.is_some();
-        let state = if taken { self.live(&order.session)?.state.clone() } else { State::default() };
+        let state = if taken { self.load_session(&order.session)?.state.clone() } else { State::default() };
         let command = Command::Start(start);
         let outputs = prompt::outputs_of_session(self.output, &order.session);
         let decided = decide::decide_with_folder(workflow, &state, &command, &Inputs { now }, &outputs)?;
         let Outcome::Decided(event) = decided else {
-            return Err(super::Error::lost());
+            return Err(super::EngineError::internal_error());
         };
         self.tx.begin_session(&order.session, now)?;
-        self.live(&order.session)?;
-        self.record(order, event, With { mission, claimed: None })
+        self.load_session(&order.session)?;
+        self.record(order, event, RecordExtras { mission, claimed: None })
     }
 
     pub(super) fn upgrade(
         &mut self,
-        order: &Order,
-        pinned: &Pinned,
+        order: &Request,
+        pinned: &PinnedSources,
         workflow: &Arc<Workflow>,
         weaker: bool,
         by: &Name,
-    ) -> Result<Done> {
-        let hash = self.live(&order.session)?.workflow_hash();
-        let upgrade = Upgrade { from: self.workflow(hash)?, weaker, by: by.clone() };
+    ) -> EngineResult<Committed> {
+        let hash = self.load_session(&order.session)?.workflow_hash();
+        let upgrade = Upgrade { from: self.load_workflow(hash)?, weaker, by: by.clone() };
         let inputs = Inputs { now: clock::now() };
-        let state = &self.held(&order.session)?.state;
+        let state = &self.cached_session(&order.session)?.state;
         let Outcome::Decided(event) = decide::decide(workflow, state, &Command::Upgrade(upgrade), &inputs)? else {
-            return Err(super::Error::lost());
+            return Err(super::EngineError::internal_error());
         };
         self.tx.pin_workflow(workflow.hash, pinned, &workflow.requirements())?;
-        self.memory.learn(workflow);
-        self.record(order, event, With::default())
+        self.memory.cache_workflow(workflow);
+        self.record(order, event, RecordExtras::default())
     }
 
-    pub(super) fn claim(&mut self, order: &Order, assignment: AssignmentId) -> Result<Done> {
-        self.live(&order.session)?;
-        self.recall_assignment(&order.session, assignment)?;
-        let live = self.held(&order.session)?;
+    pub(super) fn claim(&mut self, order: &Request, assignment: AssignmentId) -> EngineResult<Committed> {
+        self.load_session(&order.session)?;
+        self.rehydrate_assignment(&order.session, assignment)?;
+        let live = self.cached_session(&order.session)?;
         let hash = live.workflow_hash();
-        let workflow = self.workflow(hash)?;
-        let token = Secret::new();
+        let workflow = self.load_workflow(hash)?;
+        let token = SecretKey::new();
         let text = self.prompt(&order.session, assignment, &workflow)?;
         let deadline = self.deadline(&order.session, assignment, &workflow)?;
         let command = Command::Claim(Claim {
@@ -91,9 +91,9 @@ impl Work<'_> {
             lease_until: deadline.filter(|_| self.via != Some(&Via::Run)),
             via: self.via.cloned(),
         });
-        let given = self.held(&order.session)?.state.assignments.get(&assignment);
+        let given = self.cached_session(&order.session)?.state.assignments.get(&assignment);
         let given = given.map(|given| (given.role.clone(), given.attempt));
-        let claimed = text.zip(given).map(|(Prompt { text: prompt, whole, earlier, .. }, (role, attempt))| Claimed {
+        let claimed = text.zip(given).map(|(AssignmentPrompt { text: prompt, whole, earlier, .. }, (role, attempt))| AssignmentClaim {
             role,
             attempt,
             token,
@@ -102,41 +102,41 @@ impl Work<'_> {
             earlier,
             deadline,
         });
-        self.run(order, &workflow, &command, With { mission: None, claimed })
+        self.run(order, &workflow, &command, RecordExtras { mission: None, claimed })
     }
 
     pub(super) fn report(
         &mut self,
-        order: &Order,
+        order: &Request,
         assignment: AssignmentId,
-        token: Option<&Secret>,
-        given: &Given,
+        token: Option<&SecretKey>,
+        given: &SubmittedHandoff,
         observed: Option<&Arc<ObservedChanges>>,
-    ) -> Result<Done> {
-        self.live(&order.session)?;
-        self.recall_assignment(&order.session, assignment)?;
-        let Some(token) = token.map(Secret::digest) else {
+    ) -> EngineResult<Committed> {
+        self.load_session(&order.session)?;
+        self.rehydrate_assignment(&order.session, assignment)?;
+        let Some(token) = token.map(SecretKey::digest) else {
             let help = "set INTERLOCK_TOKEN or INTERLOCK_TOKEN_FILE, or name a file with --token-file";
             let message = format!("a report for {assignment} takes the token of that assignment");
             return Err(Rejection::new(Code::TokenMissing, message).help(help).into());
         };
-        let live = self.held(&order.session)?;
+        let live = self.cached_session(&order.session)?;
         let digest = given.extracted.as_ref().ok().map(|extracted| extracted.digest);
         if let Some(decision) = decide::admit(&live.state, assignment, token, digest)? {
             return self.repeated(order, decision);
         }
         let hash = live.workflow_hash();
-        let workflow = self.workflow(hash)?;
+        let workflow = self.load_workflow(hash)?;
         let via = self.via.cloned();
         let outputs = prompt::outputs_of_session(self.output, &order.session);
-        let live = self.held(&order.session)?;
+        let live = self.cached_session(&order.session)?;
         let extracted = given.extracted.as_ref().map_err(|problems| invalid(problems.clone()))?;
         let now = clock::now();
-        let surroundings = Surroundings { now, outputs: &outputs };
+        let surroundings = ReportContext { now, outputs: &outputs };
         let checked = checked(&workflow, &live.state, assignment, extracted, surroundings);
         // One answer names everything: other problems do not hide a status that would come back next.
         let (handoff, warnings) = checked.map_err(|error| match (&via, error) {
-            (Some(_), super::Error::Refused(rejection)) => {
+            (Some(_), super::EngineError::Refused(rejection)) => {
                 with_returned_status(&workflow, &live.state, assignment, extracted, *rejection).into()
             }
             (_, error) => error,
@@ -153,29 +153,29 @@ impl Work<'_> {
                         warnings.into_iter().filter(|warning| !decision.warnings.contains(warning)).collect();
                     decision.warnings.extend(fresh);
                 }
-                self.record(order, event, With::default())
+                self.record(order, event, RecordExtras::default())
             }
         }
     }
 
     /// Records a merge that Interlock made. Its report is routed like an agent's, without the fields that a workflow asks
     /// of agents: a refused report would stop the run with the work merged and not recorded.
-    pub(super) fn merge(&mut self, order: &Order, assignment: AssignmentId, given: &Given) -> Result<Done> {
-        let hash = self.live(&order.session)?.workflow_hash();
-        self.recall_assignment(&order.session, assignment)?;
-        let workflow = self.workflow(hash)?;
+    pub(super) fn merge(&mut self, order: &Request, assignment: AssignmentId, given: &SubmittedHandoff) -> EngineResult<Committed> {
+        let hash = self.load_session(&order.session)?.workflow_hash();
+        self.rehydrate_assignment(&order.session, assignment)?;
+        let workflow = self.load_workflow(hash)?;
         let extracted = given.extracted.as_ref().map_err(|problems| invalid(problems.clone()))?;
         let outputs = prompt::outputs_of_session(self.output, &order.session);
-        let surroundings = Surroundings { now: clock::now(), outputs: &outputs };
-        let state = &self.held(&order.session)?.state;
+        let surroundings = ReportContext { now: clock::now(), outputs: &outputs };
+        let state = &self.cached_session(&order.session)?.state;
         let checked = examine_by(handoff::check_own_report, &workflow, state, assignment, extracted, surroundings)?;
         let Some(handoff) = checked.handoff else { return Err(invalid(checked.problems).into()) };
         let command = Command::Merged(Merged { assignment, handoff: Arc::new(handoff) });
-        self.run(order, &workflow, &command, With::default())
+        self.run(order, &workflow, &command, RecordExtras::default())
     }
 
-    fn deadline(&mut self, session: &Name, id: AssignmentId, workflow: &Workflow) -> Result<Option<Timestamp>> {
-        let state = &self.held(session)?.state;
+    fn deadline(&mut self, session: &Name, id: AssignmentId, workflow: &Workflow) -> EngineResult<Option<Timestamp>> {
+        let state = &self.cached_session(session)?.state;
         let role = state.assignments.get(&id).and_then(|assignment| workflow.role_named(&assignment.role));
         Ok(role.and_then(|role| prompt::deadline(workflow.role(role), clock::now())))
     }
@@ -183,20 +183,20 @@ impl Work<'_> {
 
 /// The time and the place of a report, for the fields that Interlock fills in.
 #[derive(Clone, Copy, Debug)]
-pub struct Surroundings<'a> {
+pub struct ReportContext<'a> {
     pub now: Timestamp,
     /// The folder of the session's outputs.
     pub outputs: &'a str,
 }
 
 /// Holds a handoff against the assignment that it is for; nothing is stored, and the token is not asked for.
-pub fn examine(
+pub fn check_submitted(
     workflow: &Workflow,
     state: &State,
     id: AssignmentId,
     extracted: &Extracted,
-    surroundings: Surroundings<'_>,
-) -> Result<Checked> {
+    surroundings: ReportContext<'_>,
+) -> EngineResult<Checked> {
     let check = |workflow: &Workflow, expect: &Expect<'_>, extracted: &Extracted| {
         handoff::check(Some(workflow), expect, extracted)
     };
@@ -209,8 +209,8 @@ fn examine_by(
     state: &State,
     id: AssignmentId,
     extracted: &Extracted,
-    surroundings: Surroundings<'_>,
-) -> Result<Checked> {
+    surroundings: ReportContext<'_>,
+) -> EngineResult<Checked> {
     let Some(assignment) = state.assignments.get(&id) else {
         return Err(Rejection::new(Code::NoAssignment, format!("there is no assignment {id}")).into());
     };
@@ -240,9 +240,9 @@ fn checked(
     state: &State,
     id: AssignmentId,
     extracted: &Extracted,
-    surroundings: Surroundings<'_>,
-) -> Result<(Handoff, Vec<Warning>)> {
-    let checked = examine(workflow, state, id, extracted, surroundings)?;
+    surroundings: ReportContext<'_>,
+) -> EngineResult<(Handoff, Vec<Warning>)> {
+    let checked = check_submitted(workflow, state, id, extracted, surroundings)?;
     let warning =
         |problem: &Problem| Warning { code: Some(Name::new(problem.code.number())), text: Name::new(&problem.message) };
     match checked.handoff {

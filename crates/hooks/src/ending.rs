@@ -15,11 +15,11 @@ use crate::happening::{Agent, End, Verdict};
 use crate::judge::{Finding, Judge};
 use crate::memory::Held;
 use crate::spawn::role_name;
-use interlock_app::failure::Failure;
-use interlock_engine::{Done, Error, Given, Order, Task};
-use interlock_prompt::handin;
-use interlock_prompt::outputs::Remains;
-use interlock_store::keys::Secret;
+use interlock_app::error::CommandError;
+use interlock_engine::{Committed, EngineError, SubmittedHandoff, Request, Operation};
+use interlock_prompt::handoff_files;
+use interlock_prompt::outputs::AttemptRemains;
+use interlock_store::keys::SecretKey;
 
 /// How often a handoff goes back before the attempt counts as lost.
 const SENT_BACK: u32 = 3;
@@ -27,7 +27,7 @@ const SENT_BACK: u32 = 3;
 const BEGINNING: u64 = 64 << 10;
 
 impl Judge {
-    pub(super) fn ends(&mut self, end: &End) -> Result<Finding, Failure> {
+    pub(super) fn ends(&mut self, end: &End) -> Result<Finding, CommandError> {
         let Some(agent) = self.scene.agent.clone() else { return Ok(Finding::Pass) };
         let Some(index) = self.held_by(&agent, end.transcript.as_deref()) else { return Ok(Finding::Pass) };
         let held = self.memory.notes.held[index].clone();
@@ -36,18 +36,18 @@ impl Judge {
         let nothing =
             matches!(&given.extracted, Err(problems) if problems.iter().any(|one| one.code == Code::NoHandoff));
         let task =
-            Task::Report { assignment: held.assignment, token: Secret::parse(&held.token), given, observed: None };
-        match self.engine.execute(&Order { session: held.session.clone(), task }) {
+            Operation::Report { assignment: held.assignment, token: SecretKey::parse(&held.token), given, observed: None };
+        match self.engine.execute(&Request { session: held.session.clone(), task }) {
             Ok(done) => {
                 self.memory.notes.held.remove(index);
                 self.decided(&held, &done, "has handed off");
                 Ok(Finding::Pass)
             }
-            Err(Error::Refused(rejection)) if is_over(&rejection) => {
+            Err(EngineError::Refused(rejection)) if is_over(&rejection) => {
                 self.memory.notes.held.remove(index);
                 Ok(Finding::Pass)
             }
-            Err(Error::Refused(rejection)) => self.goes_back(index, &rejection, nothing, &end.message),
+            Err(EngineError::Refused(rejection)) => self.goes_back(index, &rejection, nothing, &end.message),
             Err(error) => Err(error.into()),
         }
     }
@@ -58,7 +58,7 @@ impl Judge {
         rejection: &Rejection,
         nothing: bool,
         message: &str,
-    ) -> Result<Finding, Failure> {
+    ) -> Result<Finding, CommandError> {
         let held = &mut self.memory.notes.held[index];
         // The engine counts statuses that it sends back, and takes the third.
         let is_status = rejection.code == Code::StatusReturned;
@@ -69,23 +69,23 @@ impl Judge {
         let held = self.memory.notes.held.remove(index);
         self.keep_remains(&held, message, nothing);
         let loss = if nothing { Loss::NoHandoff } else { Loss::BadHandoff };
-        let note = Some(Name::from(handin::problems(rejection).join("; ")));
+        let note = Some(Name::from(handoff_files::problems(rejection).join("; ")));
         let lost = Command::Lost(Lost { assignment: held.assignment, loss, note });
-        match self.engine.execute(&Order { session: held.session.clone(), task: Task::Simple(lost) }) {
+        match self.engine.execute(&Request { session: held.session.clone(), task: Operation::Simple(lost) }) {
             Ok(done) => self.decided(&held, &done, "has left without a handoff for"),
-            Err(Error::Refused(_)) => {}
+            Err(EngineError::Refused(_)) => {}
             Err(error) => return Err(error.into()),
         }
         Ok(Finding::Pass)
     }
 
     /// The last message has the handoff, or else the file that agents are told to write.
-    fn given(&self, held: &Held, message: &str) -> Given {
+    fn given(&self, held: &Held, message: &str) -> SubmittedHandoff {
         let said = extracted("the last message", message.as_bytes());
         if said.extracted.is_ok() {
             return said;
         }
-        match handin::left(&self.output_of(held)) {
+        match handoff_files::read_left_handoff(&self.output_of(held)) {
             Ok(Some(bytes)) => extracted("the handoff file", &bytes),
             Ok(None) | Err(_) => said,
         }
@@ -100,14 +100,14 @@ impl Judge {
     /// Keeps what an agent said last, for the next attempt. An attempt whose words cannot be kept is lost all the same.
     fn keep_remains(&self, held: &Held, message: &str, nothing: bool) {
         let folder = self.output_of(held);
-        let left = || handin::left(&folder).ok().flatten().unwrap_or_default();
+        let left = || handoff_files::read_left_handoff(&folder).ok().flatten().unwrap_or_default();
         let said = handoff::extract("the last message", message.as_bytes()).is_ok();
         let handoff = match (nothing, said) {
             (true, _) => Vec::new(),
             (false, true) => message.as_bytes().to_vec(),
             (false, false) => left(),
         };
-        let _ = Remains { output: message.to_owned(), patch: Vec::new(), handoff }.keep(&folder);
+        let _ = AttemptRemains { output: message.to_owned(), patch: Vec::new(), handoff }.keep(&folder);
     }
 
     /// Which of the assignments of this conversation an agent has: the one it was given, or the one that it was told of.
@@ -138,9 +138,9 @@ impl Judge {
     }
 
     /// Keeps what was decided, until the model can be told.
-    fn decided(&mut self, held: &Held, done: &Done, did: &str) {
+    fn decided(&mut self, held: &Held, done: &Committed, did: &str) {
         let Some(course) = self.courses.iter_mut().find(|course| course.live.id == held.session) else { return };
-        let _ = self.engine.follow(&mut course.live);
+        let _ = self.engine.refresh_session(&mut course.live);
         let Some(decision) = &done.event.decision else { return };
         let because = decision.because.first().map_or(String::new(), |because| format!(", because {because}"));
         let words = format!(
@@ -159,8 +159,8 @@ impl Judge {
     }
 }
 
-fn extracted(name: &str, bytes: &[u8]) -> Given {
-    Given { digest: Digest::of(bytes), extracted: handoff::extract(name, bytes).map(Arc::new) }
+fn extracted(name: &str, bytes: &[u8]) -> SubmittedHandoff {
+    SubmittedHandoff { digest: Digest::of(bytes), extracted: handoff::extract(name, bytes).map(Arc::new) }
 }
 
 /// The assignment is not this agent's any more: there is nothing left to mend.
@@ -178,7 +178,7 @@ fn is_over(rejection: &Rejection) -> bool {
 
 fn sent_back(rejection: &Rejection) -> String {
     let mut text = String::from("Interlock has not accepted your handoff. The assignment is still yours.\n\n");
-    for problem in handin::problems(rejection) {
+    for problem in handoff_files::problems(rejection) {
         text.push_str(&format!("- {problem}\n"));
     }
     text.push_str(

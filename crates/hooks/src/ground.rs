@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 
 use memchr::memmem;
 
-use interlock_app::place::keyring;
+use interlock_app::context::keyring;
 
 /// Files of a project that set the clients up: whoever changes them can take the hooks out.
 const SETTINGS: &[&str] = &[

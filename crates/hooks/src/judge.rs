@@ -17,10 +17,10 @@ use crate::ground::{Ground, secrets};
 use crate::happening::{Agent, Happening, Scene, Verdict};
 use crate::memory::{self, Memory};
 use crate::steps;
-use interlock_app::failure::{Exit, Failure};
-use interlock_app::place::Place;
-use interlock_app::place::workspaces;
-use interlock_engine::{Engine, Live, Order, Task};
+use interlock_app::error::{CommandExit, CommandError};
+use interlock_app::context::AppContext;
+use interlock_app::context::workspaces;
+use interlock_engine::{Engine, LoadedSession, Request, Operation};
 use interlock_runner::gates::GateFiles;
 use interlock_runner::scope::{ProtectedPaths, files_in_project};
 
@@ -29,7 +29,7 @@ const MOST: usize = 64;
 
 /// A session that is under way.
 pub(super) struct Course {
-    pub(super) live: Live,
+    pub(super) live: LoadedSession,
     pub(super) workflow: Arc<Workflow>,
     /// Files of the workflow that lie in the project.
     own_files: Vec<String>,
@@ -82,8 +82,8 @@ impl Finding {
 impl Judge {
     /// Opens what it takes to judge. Whoever may claim does so alone: two who look at the same moment would both find
     /// an assignment free.
-    pub(super) fn open(client: Client, mut scene: Scene, place: &Place, claims: bool) -> Result<Self, Failure> {
-        let mut engine = place.briefly().engine()?.via(Via::Hook(Name::new(client.name())));
+    pub(super) fn open(client: Client, mut scene: Scene, place: &AppContext, claims: bool) -> Result<Self, CommandError> {
+        let mut engine = place.with_short_timeout().engine()?.via(Via::Hook(Name::new(client.name())));
         let own = engine.own_folder();
         let folder = own.join("hooks");
         let alone = if claims { memory::claims_alone(&folder).map(Some) } else { Ok(None) };
@@ -91,7 +91,7 @@ impl Judge {
             .and_then(|alone| Ok((alone, Memory::open(folder, &format!("{} {}", client.name(), scene.conversation))?)));
         let (alone, memory) = opened.map_err(|error| {
             let message = format!("what the hooks know cannot be kept in {}: {error}", own.display());
-            Failure::new(Exit::Unavailable, Code::OutputFailed, message)
+            CommandError::new(CommandExit::Unavailable, Code::OutputFailed, message)
         })?;
         if client.one_at_a_time() {
             scene.agent = memory.at_work().map(|held| Agent { id: String::new(), kind: held.role.to_string() });
@@ -103,7 +103,7 @@ impl Judge {
         let (project, store) = (place.project()?, place.folder()?);
         let mut courses = Vec::with_capacity(under_way.len());
         for session in under_way {
-            let (live, workflow) = engine.look(&session)?;
+            let (live, workflow) = engine.load_session(&session)?;
             let pinned = engine.store().view()?.workflow(workflow.hash)?;
             let own_files = pinned.map(|pinned| files_in_project(&pinned.sources, &project)).unwrap_or_default();
             courses.push(Course { live, workflow, own_files, project: project.clone(), protected: OnceCell::new() });
@@ -112,7 +112,7 @@ impl Judge {
         Ok(Self { client, scene, engine, memory, ground, courses, project, _alone: alone })
     }
 
-    pub(super) fn judge(mut self, happening: &Happening) -> Result<Verdict, Failure> {
+    pub(super) fn judge(mut self, happening: &Happening) -> Result<Verdict, CommandError> {
         self.memory.notes.seen.insert(Name::new(&self.scene.event));
         // These come from the main conversation, whoever is at work.
         if self.client.one_at_a_time() && matches!(happening, Happening::Begins { .. } | Happening::Stops { .. }) {
@@ -129,12 +129,12 @@ impl Judge {
             }
         };
         self.memory.keep().map_err(|error| {
-            Failure::new(Exit::Unavailable, Code::OutputFailed, format!("what the hooks know cannot be kept: {error}"))
+            CommandError::new(CommandExit::Unavailable, Code::OutputFailed, format!("what the hooks know cannot be kept: {error}"))
         })?;
         Ok(verdict)
     }
 
-    fn find(&mut self, happening: &Happening) -> Result<Finding, Failure> {
+    fn find(&mut self, happening: &Happening) -> Result<Finding, CommandError> {
         match happening {
             Happening::Begins { anew } => {
                 if *anew && self.scene.agent.is_none() {
@@ -190,7 +190,7 @@ impl Judge {
     }
 
     /// What was turned down goes into the log of the session, with the hooks that were seen.
-    fn refuse(&mut self, code: Code, what: &str, about: Option<Name>) -> Result<(), Failure> {
+    fn refuse(&mut self, code: Code, what: &str, about: Option<Name>) -> Result<(), CommandError> {
         let Some(course) = self.main_course() else { return Ok(()) };
         // A conversation does not come to take part in a session because something was turned down.
         let sights = self.takes_part(course) || course.live.state.watch.conversations.is_empty();
@@ -212,12 +212,12 @@ impl Judge {
         if sights {
             self.sighted(&session)?;
         }
-        self.engine.execute(&Order { session, task: Task::Deny(refusal) })?;
+        self.engine.execute(&Request { session, task: Operation::Deny(refusal) })?;
         Ok(())
     }
 
     /// Notes in a session which hooks of this conversation have come.
-    pub(super) fn sighted(&mut self, session: &Name) -> Result<(), Failure> {
+    pub(super) fn sighted(&mut self, session: &Name) -> Result<(), CommandError> {
         let Some(course) = self.courses.iter().find(|course| course.live.id == *session) else { return Ok(()) };
         let known = course.live.state.watch.conversations.get(self.scene.conversation.as_str());
         let new = self.memory.notes.seen.iter().filter(|hook| known.is_none_or(|known| !known.seen.contains(*hook)));
@@ -227,10 +227,10 @@ impl Judge {
             hook: hook.clone(),
             expects: self.client.expects().iter().map(|hook| Name::new(hook)).collect(),
         };
-        let orders: Vec<Order> = new
-            .map(|hook| Order { session: session.clone(), task: Task::Simple(Command::Sight(sighting(hook))) })
+        let orders: Vec<Request> = new
+            .map(|hook| Request { session: session.clone(), task: Operation::Simple(Command::Sight(sighting(hook))) })
             .collect();
-        let orders: Vec<&Order> = orders.iter().collect();
+        let orders: Vec<&Request> = orders.iter().collect();
         for done in self.engine.execute_all(&orders) {
             done?;
         }

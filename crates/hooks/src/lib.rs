@@ -33,8 +33,8 @@ use serde_json::Value as Json;
 use globs::fitting;
 use ground::{resolved, secrets};
 use happening::{End, Happening};
-use interlock_app::failure::Failure;
-use interlock_app::place::Place;
+use interlock_app::error::CommandError;
+use interlock_app::context::AppContext;
 use interlock_system::process;
 use judge::Judge;
 
@@ -51,7 +51,7 @@ pub struct Call<'a> {
     /// As the client names it.
     pub event: &'a str,
     pub payload: &'a [u8],
-    pub place: &'a Place,
+    pub place: &'a AppContext,
     /// The project that the hook was written for.
     pub project: Option<&'a Path>,
     /// What cannot be judged is held back, even where no store is to be found.
@@ -67,7 +67,7 @@ pub fn answer(call: &Call<'_>) -> Reply {
 fn guarded(judge: impl FnOnce() -> Reply) -> Reply {
     panic::catch_unwind(AssertUnwindSafe(judge)).unwrap_or_else(|_| {
         let number = Code::Bug.number();
-        let fault = interlock_app::fault::last_panic_message();
+        let fault = interlock_app::panic_message::last_panic_message();
         Reply::blocked(&format!(
             "Interlock ({number}): a fault in Interlock itself, so it is held back: {fault}. Please report it."
         ))
@@ -122,14 +122,14 @@ fn is_harmless(happening: &Happening, from: &Path) -> bool {
 
 /// The store: of the project that the hook was written for, or that the client names, or else as seen from where the client
 /// is at work. A model can go to another project; what it was started in it cannot change.
-fn found(call: &Call<'_>, folder: &Path) -> Place {
+fn found(call: &Call<'_>, folder: &Path) -> AppContext {
     if let Some(project) = call.project.and_then(|project| std::path::absolute(project).ok()) {
-        return call.place.seen_from(&project);
+        return call.place.with_folder(&project);
     }
     let named = PROJECTS.iter().filter_map(|name| env::var_os(name).map(PathBuf::from));
     let folders = named.chain(iter::once(folder.to_owned())).chain(env::current_dir().ok());
-    let places: Vec<Place> =
-        folders.filter(|folder| folder.is_absolute()).map(|folder| call.place.seen_from(&folder)).collect();
+    let places: Vec<AppContext> =
+        folders.filter(|folder| folder.is_absolute()).map(|folder| call.place.with_folder(&folder)).collect();
     let with_store = places.iter().find(|place| place.file().is_ok()).or(places.first());
     with_store.cloned().unwrap_or_else(|| call.place.clone())
 }
@@ -160,7 +160,7 @@ fn unclear(call: &Call<'_>, tool: &str) -> Reply {
 /// What cannot be judged does not pass, in the way that every client takes for a no. Where there is nothing to hold back,
 /// it is only said; and whoever was held back from ending once, and can do nothing about it, is let go: some clients would
 /// go on for ever.
-fn unreachable(happening: &Happening, failure: &Failure) -> Reply {
+fn unreachable(happening: &Happening, failure: &CommandError) -> Reply {
     let reason = format!(
         "Interlock ({}): this cannot be judged, so it is held back: {} ({}). A person has to see to it: `interlock plugin \
          doctor` says what is wrong.",

@@ -7,13 +7,13 @@ use interlock_core::state::Assignment;
 use crate::happening::{Agent, Spawn, Verdict};
 use crate::judge::{Finding, Judge};
 use crate::memory::Held;
-use interlock_app::failure::{Exit, Failure};
-use interlock_engine::{Error, Order, Task};
+use interlock_app::error::{CommandExit, CommandError};
+use interlock_engine::{EngineError, Request, Operation};
 use interlock_prompt as brief;
-use interlock_prompt::handin;
+use interlock_prompt::handoff_files;
 
 impl Judge {
-    pub(super) fn spawns(&mut self, spawn: &Spawn) -> Result<Finding, Failure> {
+    pub(super) fn spawns(&mut self, spawn: &Spawn) -> Result<Finding, CommandError> {
         let known = self.memory.notes.held.iter().find(|held| held.call.is_some() && held.call == spawn.call);
         // Where calls have no name of their own, the model could write one.
         if let Some(held) = known.filter(|_| !self.client.one_at_a_time()) {
@@ -93,23 +93,23 @@ impl Judge {
         }
     }
 
-    fn claim(&mut self, spawn: &Spawn, chosen: &Candidate) -> Result<Finding, Failure> {
+    fn claim(&mut self, spawn: &Spawn, chosen: &Candidate) -> Result<Finding, CommandError> {
         self.sighted(&chosen.session)?;
-        let order = Order { session: chosen.session.clone(), task: Task::Claim { assignment: chosen.id } };
+        let order = Request { session: chosen.session.clone(), task: Operation::Claim { assignment: chosen.id } };
         let claimed = match self.engine.execute(&order) {
             Ok(done) => done.claimed,
             // What is refused is in the log already.
-            Err(Error::Refused(rejection)) => {
+            Err(EngineError::Refused(rejection)) => {
                 let reason = format!("Interlock ({}): {}. {}", rejection.code.number(), rejection.message, self.next());
                 return Ok(Finding::Answer(Verdict::Deny(reason)));
             }
             Err(error) => return Err(error.into()),
         };
         let Some(claimed) = claimed else {
-            return Err(Failure::new(Exit::Bug, Code::Bug, "a claim came back without its token"));
+            return Err(CommandError::new(CommandExit::Bug, Code::Bug, "a claim came back without its token"));
         };
         let folder = self.engine.output_directory(&chosen.session, chosen.id, claimed.attempt);
-        handin::make(&folder, &claimed.whole).map_err(|error| Failure::output(&folder, &error))?;
+        handoff_files::make(&folder, &claimed.whole).map_err(|error| CommandError::output(&folder, &error))?;
         // The return format comes last, after what the orchestrator adds.
         let (task, response) = brief::split_at_return(&claimed.prompt);
         let prompt = format!("{}{}{response}", task, added(&spawn.said));

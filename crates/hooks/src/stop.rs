@@ -4,14 +4,14 @@ use interlock_core::code::Code;
 use interlock_core::watch::Via;
 
 use crate::judge::{Course, Finding, Judge};
-use interlock_app::failure::Failure;
+use interlock_app::error::CommandError;
 
 /// How often a conversation is held back with nothing decided in between. A model that does not move is let go: the work
 /// stays open in the store, and a loop helps nobody.
 const HELD_BACK: u32 = 3;
 
 impl Judge {
-    pub(super) fn stops(&mut self, again: bool) -> Result<Finding, Failure> {
+    pub(super) fn stops(&mut self, again: bool) -> Result<Finding, CommandError> {
         // Sub-agents that work inside of the conversation are gone when it stops.
         if !self.client.works_beside() {
             self.memory.all_adrift();

@@ -5,7 +5,7 @@
 //! what the original lacks taken from the built-in `delivery-team`: what a merge may
 //! come to, a limit for every loop, what completion needs.
 
-mod cast;
+mod roles;
 mod examples;
 mod machine;
 mod notes;
@@ -19,14 +19,14 @@ use interlock_core::code::Code;
 use interlock_core::problem::{Place, Problem};
 use interlock_core::workflow;
 
-use crate::bazinga::cast::Cast;
-use crate::bazinga::rows::Rows;
-use crate::{Imported, json};
+use crate::bazinga::roles::BazingaRoles;
+use crate::bazinga::rows::RowMapping;
+use crate::{ImportedWorkflow, json};
 
 /// The original has 10 kB; more than this is not a state machine that people wrote.
 const MAX_BYTES: usize = 1 << 18;
 
-pub fn import(file_name: &str, json_text: &str) -> Result<Imported, Vec<Problem>> {
+pub fn import(file_name: &str, json_text: &str) -> Result<ImportedWorkflow, Vec<Problem>> {
     if json_text.len() > MAX_BYTES {
         let place = Place { file: file_name.into(), line: 1, column: 1, length: 1 };
         let message = format!("the file has {} bytes; at most {MAX_BYTES} can be imported", json_text.len());
@@ -35,15 +35,15 @@ pub fn import(file_name: &str, json_text: &str) -> Result<Imported, Vec<Problem>
     let root = json::parse(file_name, json_text).map_err(|problem| vec![problem])?;
     let mut problems = Vec::new();
     let machine = read::read(&root, &mut problems);
-    let cast = Cast::of(&machine);
-    cast::refuse(&machine, &cast, &mut problems);
+    let cast = BazingaRoles::of(&machine);
+    roles::refuse(&machine, &cast, &mut problems);
     if !problems.is_empty() {
         return Err(problems);
     }
-    let rows = Rows::new(&machine, &cast);
+    let rows = RowMapping::new(&machine, &cast);
     let yaml = write::workflow(&rows);
     self_check(file_name, &yaml)?;
-    Ok(Imported { yaml, notes: notes::notes(&rows) })
+    Ok(ImportedWorkflow { yaml, notes: notes::notes(&rows) })
 }
 
 /// What is written must load: a file that would not is no use to anyone.

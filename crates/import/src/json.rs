@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 
 /// The text that everything is borrowed from.
 #[derive(Clone)]
-struct Source<'a> {
+struct JsonSource<'a> {
     file: Arc<str>,
     pub text: &'a str,
     /// Where each line begins.
@@ -23,25 +23,25 @@ struct Source<'a> {
 
 /// A value and where it is.
 #[derive(Clone)]
-pub(super) struct Located<'a> {
-    source: Source<'a>,
+pub(super) struct LocatedJson<'a> {
+    source: JsonSource<'a>,
     raw: &'a str,
 }
 
 /// A key of an object with its value.
-pub(super) struct Field<'a> {
+pub(super) struct JsonField<'a> {
     pub(super) name: String,
-    pub(super) key: Located<'a>,
-    pub(super) value: Located<'a>,
+    pub(super) key: LocatedJson<'a>,
+    pub(super) value: LocatedJson<'a>,
 }
 
-struct Members<'a>(Vec<(&'a RawValue, &'a RawValue)>);
+struct JsonMembers<'a>(Vec<(&'a RawValue, &'a RawValue)>);
 
-impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
+impl<'de: 'a, 'a> Deserialize<'de> for JsonMembers<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Collect;
-        impl<'de> Visitor<'de> for Collect {
-            type Value = Members<'de>;
+        struct MembersVisitor;
+        impl<'de> Visitor<'de> for MembersVisitor {
+            type Value = JsonMembers<'de>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an object")
@@ -52,20 +52,20 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
                 while let Some(member) = map.next_entry()? {
                     members.push(member);
                 }
-                Ok(Members(members))
+                Ok(JsonMembers(members))
             }
         }
-        deserializer.deserialize_map(Collect)
+        deserializer.deserialize_map(MembersVisitor)
     }
 }
 
 /// Reads a document: well-formed to its end, or a problem at the place where it is not.
-pub(super) fn parse<'a>(file: &str, text: &'a str) -> Result<Located<'a>, Problem> {
+pub(super) fn parse<'a>(file: &str, text: &'a str) -> Result<LocatedJson<'a>, Problem> {
     let newlines = text.match_indices('\n').map(|(offset, _)| offset.saturating_add(1));
-    let source = Source { file: Arc::from(file), text, lines: std::iter::once(0).chain(newlines).collect() };
+    let source = JsonSource { file: Arc::from(file), text, lines: std::iter::once(0).chain(newlines).collect() };
     let body = text.strip_prefix('\u{feff}').unwrap_or(text);
     match serde_json::from_str::<&RawValue>(body) {
-        Ok(raw) => Ok(Located { source, raw: raw.get() }),
+        Ok(raw) => Ok(LocatedJson { source, raw: raw.get() }),
         Err(error) => {
             let place = source.place_of(source.offset_of(body).saturating_add(offset_in(body, &error)), 1);
             let text = error.to_string();
@@ -81,7 +81,7 @@ fn offset_in(body: &str, error: &serde_json::Error) -> usize {
     before.saturating_add(error.column()).saturating_sub(1).min(body.len())
 }
 
-impl Source<'_> {
+impl JsonSource<'_> {
     fn offset_of(&self, part: &str) -> usize {
         (part.as_ptr() as usize).saturating_sub(self.text.as_ptr() as usize)
     }
@@ -104,7 +104,7 @@ impl Source<'_> {
     }
 }
 
-impl<'a> Located<'a> {
+impl<'a> LocatedJson<'a> {
     pub(super) fn place(&self) -> Place {
         let first_line = self.raw.lines().next().unwrap_or_default();
         self.source.place_of(self.source.offset_of(self.raw), first_line.chars().count())
@@ -139,23 +139,23 @@ impl<'a> Located<'a> {
         serde_json::from_str(self.raw).ok()
     }
 
-    pub(super) fn items(&self) -> Option<Vec<Located<'a>>> {
+    pub(super) fn items(&self) -> Option<Vec<LocatedJson<'a>>> {
         let items: Vec<&'a RawValue> = serde_json::from_str(self.raw).ok()?;
         Some(items.into_iter().map(|raw| self.within(raw)).collect())
     }
 
-    pub(super) fn fields(&self) -> Option<Vec<Field<'a>>> {
-        let Members(members) = serde_json::from_str(self.raw).ok()?;
+    pub(super) fn fields(&self) -> Option<Vec<JsonField<'a>>> {
+        let JsonMembers(members) = serde_json::from_str(self.raw).ok()?;
         let field = |(key, value): (&'a RawValue, &'a RawValue)| {
             let key = self.within(key);
             // A key with half a surrogate pair is no text; what is written stands for it.
-            Field { name: key.text().unwrap_or_else(|| key.raw.to_owned()), value: self.within(value), key }
+            JsonField { name: key.text().unwrap_or_else(|| key.raw.to_owned()), value: self.within(value), key }
         };
         Some(members.into_iter().map(field).collect())
     }
 
-    fn within(&self, raw: &'a RawValue) -> Located<'a> {
-        Located { source: self.source.clone(), raw: raw.get() }
+    fn within(&self, raw: &'a RawValue) -> LocatedJson<'a> {
+        LocatedJson { source: self.source.clone(), raw: raw.get() }
     }
 }
 

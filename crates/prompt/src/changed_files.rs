@@ -4,13 +4,13 @@ use interlock_core::observed::ChangedFile;
 use interlock_core::state::{End, Group, Progress};
 use interlock_core::workflow::Task;
 
-use crate::Brief;
+use crate::PromptContext;
 use crate::data;
-use crate::piece::{Piece, Section};
+use crate::section::{Section, SectionKind};
 
-impl Brief<'_> {
+impl PromptContext<'_> {
     /// Points out an empty diff, and tests that existed before and were modified or deleted.
-    pub(super) fn changed_files(&self, pieces: &mut Vec<Piece>) {
+    pub(super) fn changed_files(&self, pieces: &mut Vec<Section>) {
         let role = self.workflow.role_named(&self.assignment.role).map(|ix| self.workflow.role(ix));
         // A helper judges nothing, and a group that ended without completion is expected to have no work.
         if role.is_some_and(|role| role.author) || self.assignment.task == Task::Consult {
@@ -23,7 +23,7 @@ impl Brief<'_> {
         let lines: Vec<String> = self.state.groups.iter().filter(in_scope).flat_map(lines_of).collect();
         if !lines.is_empty() {
             let heading = "Changes to look at first, from the observed diff".to_owned();
-            let piece = Piece::data(Section::Warnings, heading, lines.join("\n"));
+            let piece = Section::data(SectionKind::Warnings, heading, lines.join("\n"));
             let has_tests = lines.iter().any(|line| line.contains(" test"));
             pieces.push(match has_tests {
                 true => piece.lead("A changed test may pass because it checks less: compare it with what it was."),

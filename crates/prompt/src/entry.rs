@@ -11,7 +11,7 @@ use serde_json::Value as Json;
 
 use crate::data;
 use crate::dossier::{ArtifactPlace, ClaimedArtifact, DossierEntry, EntryContent};
-use crate::piece::{Part, join_parts};
+use crate::section::{SectionPart, join_parts};
 
 /// Characters shown of a field that is not handed on by the workflow.
 const MINOR_FIELD: usize = 300;
@@ -54,7 +54,7 @@ const LEFT_OUT: &[&str] = &[
 /// A record in words.
 pub(super) struct EntryText {
     pub(super) heading: String,
-    pub(super) shown: Vec<Part>,
+    pub(super) shown: Vec<SectionPart>,
     pub(super) whole: String,
 }
 
@@ -90,7 +90,7 @@ impl DossierEntry {
         };
         let (mut shown, whole) = (report(MINOR_FIELD), report(usize::MAX));
         if shown.is_empty() {
-            shown.push(Part { body: "(nothing)".to_owned(), ..Part::default() });
+            shown.push(SectionPart { body: "(nothing)".to_owned(), ..SectionPart::default() });
         }
         EntryText { heading: self.heading(reader), shown, whole: join_parts(&whole) }
     }
@@ -116,8 +116,8 @@ impl DossierEntry {
     }
 
     /// Everything but a report.
-    fn other_parts(&self) -> Vec<Part> {
-        let part = |head: &str, body: String| Part { head: head.to_owned(), body, ..Part::default() };
+    fn other_parts(&self) -> Vec<SectionPart> {
+        let part = |head: &str, body: String| SectionPart { head: head.to_owned(), body, ..SectionPart::default() };
         match &self.content {
             EntryContent::Report { .. } => Vec::new(),
             EntryContent::Answer { question, option, text, .. } => {
@@ -226,17 +226,17 @@ impl DossierEntry {
     fn report_parts(
         &self,
         handoff: &Json,
-        files: Vec<Part>,
+        files: Vec<SectionPart>,
         (output_files, claimed): (&[String], &[ClaimedArtifact]),
         style: ReportStyle<'_>,
-    ) -> Vec<Part> {
+    ) -> Vec<SectionPart> {
         let mut parts = Vec::new();
         let known = LEFT_OUT.iter().chain(FILE_FIELDS).chain(&["artifacts"]);
         let mut shown: BTreeSet<String> = known.map(|field| (*field).to_owned()).collect();
-        let add = |parts: &mut Vec<Part>, shown: &mut BTreeSet<String>, field: &str| {
+        let add = |parts: &mut Vec<SectionPart>, shown: &mut BTreeSet<String>, field: &str| {
             let value = at(handoff, field).filter(|value| is_something(value));
             if let Some(value) = value.filter(|_| shown.insert(field.to_owned())) {
-                parts.push(Part { keeps_end: field == COMMAND_OUTPUT, ..labelled(field, &style.value(value)) });
+                parts.push(SectionPart { keeps_end: field == COMMAND_OUTPUT, ..labelled(field, &style.value(value)) });
             }
         };
         let named = self.named.iter().map(interlock_core::id::Name::as_str);
@@ -281,7 +281,7 @@ impl ReportStyle<'_> {
     }
 
     /// Only the shown text counts the entries of a long list: the whole text has all of them.
-    fn list(self, label: &str, items: &[String]) -> Part {
+    fn list(self, label: &str, items: &[String]) -> SectionPart {
         if self.one_line {
             return labelled(label, &items.join(", "));
         }
@@ -289,11 +289,11 @@ impl ReportStyle<'_> {
         let mut lines: Vec<String> = items.iter().take(most).map(|item| format!("- {item}")).collect();
         let more = items.len().saturating_sub(lines.len());
         lines.extend((more > 0).then(|| format!("- and {more} more")));
-        Part { is_extract: more > 0, ..labelled(label, &lines.join("\n")) }
+        SectionPart { is_extract: more > 0, ..labelled(label, &lines.join("\n")) }
     }
 }
 
-impl Part {
+impl SectionPart {
     /// The beginning of its text.
     fn shortened(mut self, most: usize) -> Self {
         let short = first_characters(&self.body, most);
@@ -304,7 +304,7 @@ impl Part {
 }
 
 /// Every other field, on a line of its own.
-fn minor_fields(json: &Json, path: &str, shown: &mut BTreeSet<String>, style: ReportStyle<'_>, parts: &mut Vec<Part>) {
+fn minor_fields(json: &Json, path: &str, shown: &mut BTreeSet<String>, style: ReportStyle<'_>, parts: &mut Vec<SectionPart>) {
     for (key, value) in json.as_object().into_iter().flatten() {
         let field = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
         if shown.contains(&field) || !is_something(value) {
@@ -325,7 +325,7 @@ fn minor_fields(json: &Json, path: &str, shown: &mut BTreeSet<String>, style: Re
             false => value.as_str().map_or_else(|| value.to_string(), str::to_owned),
         };
         let head = format!("{}: ", data::code(&field));
-        parts.push(Part { head, body: data::line(&text), ..Part::default() }.shortened(style.most));
+        parts.push(SectionPart { head, body: data::line(&text), ..SectionPart::default() }.shortened(style.most));
     }
 }
 
@@ -336,7 +336,7 @@ pub(super) fn first_characters(text: &str, most: usize) -> String {
 }
 
 /// The files that a report names, where Interlock did not observe a diff.
-fn claimed_part(handoff: &Json, style: ReportStyle<'_>) -> Vec<Part> {
+fn claimed_part(handoff: &Json, style: ReportStyle<'_>) -> Vec<SectionPart> {
     let claimed = claimed_files(handoff);
     (!claimed.is_empty()).then(|| style.list("files, as claimed", &claimed)).into_iter().collect()
 }
@@ -347,7 +347,7 @@ fn observed_parts(
     observed: &ObservedChanges,
     unnamed: Option<&BTreeSet<String>>,
     style: ReportStyle<'_>,
-) -> Vec<Part> {
+) -> Vec<SectionPart> {
     let mut parts = Vec::new();
     let range = format!("{}..{}", data::code(&observed.base), data::code(&observed.commit));
     let file = |file: &interlock_core::observed::ChangedFile| {
@@ -424,10 +424,10 @@ fn texts(json: &Json, field: &str) -> Vec<String> {
 }
 
 /// Short values stand beside their label, long ones below it.
-fn labelled(label: &str, text: &str) -> Part {
+fn labelled(label: &str, text: &str) -> SectionPart {
     let label = data::code(label.strip_prefix("handoff.").unwrap_or(label));
     let gap = if text.contains('\n') || text.starts_with("- ") { "\n" } else { " " };
-    Part { head: format!("{label}:{gap}"), body: text.to_owned(), ..Part::default() }
+    SectionPart { head: format!("{label}:{gap}"), body: text.to_owned(), ..SectionPart::default() }
 }
 
 /// The value at a dotted path.

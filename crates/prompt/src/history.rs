@@ -8,17 +8,17 @@ use interlock_core::id::Name;
 use interlock_core::state::{Group, RecordKey};
 use interlock_core::workflow::{Task, Writes};
 
-use crate::Brief;
+use crate::PromptContext;
 use crate::data;
 use crate::dossier::{DossierEntry, EntryContent, needs_decision};
 use crate::entry::{EntryText, claimed_files};
-use crate::piece::{Part, Piece, Section};
+use crate::section::{SectionPart, Section, SectionKind};
 
 /// The heading of superseded reports.
 const EARLIER_REPORTS: &str = "Earlier reports of the same roles, newest first";
 
-impl Brief<'_> {
-    pub(super) fn history(&self, pieces: &mut Vec<Piece>) {
+impl PromptContext<'_> {
+    pub(super) fn history(&self, pieces: &mut Vec<Section>) {
         self.other_groups(pieces);
         self.needed_groups(pieces);
         pieces.extend(self.superseded_piece());
@@ -33,7 +33,7 @@ impl Brief<'_> {
             let whose = whose
                 .map_or_else(|| "Your last attempt".to_owned(), |lost| format!("The last attempt of `{}`", lost.role));
             let heading = format!("{whose} ended without a handoff that was accepted");
-            pieces.push(Piece::data(Section::GateOutput, heading, data::text(note)));
+            pieces.push(Section::data(SectionKind::GateOutput, heading, data::text(note)));
         }
         pieces.extend(self.lost_piece());
     }
@@ -43,17 +43,17 @@ impl Brief<'_> {
         entry.group.is_none() || entry.group == self.assignment.group
     }
 
-    fn entry_piece(&self, entry: &DossierEntry) -> Piece {
+    fn entry_piece(&self, entry: &DossierEntry) -> Section {
         let is_latest = self.decision().is_some_and(|decision| decision.id == entry.decision);
         let section = match &entry.content {
-            EntryContent::Report { .. } if is_latest || self.is_open_blocker(entry) => Section::LatestReport,
-            EntryContent::Report { .. } => Section::EarlierReports,
-            EntryContent::Answer { .. } | EntryContent::PersonsReason { .. } => Section::Answer,
-            EntryContent::Gate { .. } => Section::GateOutput,
+            EntryContent::Report { .. } if is_latest || self.is_open_blocker(entry) => SectionKind::LatestReport,
+            EntryContent::Report { .. } => SectionKind::EarlierReports,
+            EntryContent::Answer { .. } | EntryContent::PersonsReason { .. } => SectionKind::Answer,
+            EntryContent::Gate { .. } => SectionKind::GateOutput,
         };
         let unnamed = self.shows_diff(entry).then(|| self.unnamed_files(entry));
         let text = entry.describe(Some(self.assignment.role.as_str()), unnamed.as_ref());
-        let piece = Piece::of_parts(section, text.heading, text.shown).out_of(text.whole);
+        let piece = Section::of_parts(section, text.heading, text.shown).out_of(text.whole);
         match self.helpers_range(entry) {
             Some(range) => piece.lead(format!("`git diff {range}` shows what it changed to help.")),
             None => piece,
@@ -80,14 +80,14 @@ impl Brief<'_> {
     }
 
     /// What superseded reports on the reader's group and on the session left, newest first.
-    fn superseded_piece(&self) -> Option<Piece> {
+    fn superseded_piece(&self) -> Option<Section> {
         let (parts, whole) = self.superseded_texts(|entry| self.is_own(entry));
-        let piece = || Piece::of_parts(Section::SupersededReports, EARLIER_REPORTS.to_owned(), parts.clone());
+        let piece = || Section::of_parts(SectionKind::SupersededReports, EARLIER_REPORTS.to_owned(), parts.clone());
         (!parts.is_empty()).then(|| piece().out_of(whole.join("\n\n")))
     }
 
     /// Superseded reports as they are shown, and whole.
-    fn superseded_texts(&self, wanted: impl Fn(&DossierEntry) -> bool) -> (Vec<Part>, Vec<String>) {
+    fn superseded_texts(&self, wanted: impl Fn(&DossierEntry) -> bool) -> (Vec<SectionPart>, Vec<String>) {
         let reader = Some(self.assignment.role.as_str());
         let entries = self.dossier.superseded.iter().filter(|entry| wanted(entry));
         let texts = entries.map(|entry| entry.describe_superseded(reader)).filter(|text| !text.shown.is_empty());
@@ -126,7 +126,7 @@ impl Brief<'_> {
     }
 
     /// One piece for each other group of which the dossier has reports.
-    fn other_groups(&self, pieces: &mut Vec<Piece>) {
+    fn other_groups(&self, pieces: &mut Vec<Section>) {
         let mut groups: BTreeSet<&Name> = BTreeSet::new();
         for entry in self.dossier.entries.iter().filter(|entry| !self.is_own(entry)) {
             groups.extend(entry.group.as_ref());
@@ -137,7 +137,7 @@ impl Brief<'_> {
     }
 
     /// One short piece for each group that the reader's group depends on.
-    fn needed_groups(&self, pieces: &mut Vec<Piece>) {
+    fn needed_groups(&self, pieces: &mut Vec<Section>) {
         let needed = self.group().into_iter().flat_map(|group| &group.depends_on);
         for group in needed.filter_map(|name| self.state.group(name)) {
             let (mut parts, mut whole) = (Vec::new(), Vec::new());
@@ -152,12 +152,12 @@ impl Brief<'_> {
             }
             if !group.notes.is_empty() {
                 let notes: Vec<String> = group.notes.iter().map(|note| format!("- {}", data::line(note))).collect();
-                parts.push(Part { head: "\nnotes:\n".to_owned(), body: notes.join("\n"), ..Part::default() });
+                parts.push(SectionPart { head: "\nnotes:\n".to_owned(), body: notes.join("\n"), ..SectionPart::default() });
                 whole.push(format!("notes:\n{}", notes.join("\n")));
             }
             if !parts.is_empty() {
                 let heading = format!("Your group depends on `{}` ({})", group.id, group.status().name());
-                pieces.push(Piece::of_parts(Section::GroupReports, heading, parts).out_of(whole.join("\n\n")));
+                pieces.push(Section::of_parts(SectionKind::GroupReports, heading, parts).out_of(whole.join("\n\n")));
             }
         }
     }
@@ -167,8 +167,8 @@ impl Brief<'_> {
         self.workflow.role_named(role).is_some_and(|ix| self.workflow.role(ix).author)
     }
 
-    fn group_piece(&self, group: &Group) -> Piece {
-        let section = if needs_decision(group) { Section::OpenGroups } else { Section::GroupReports };
+    fn group_piece(&self, group: &Group) -> Section {
+        let section = if needs_decision(group) { SectionKind::OpenGroups } else { SectionKind::GroupReports };
         let (mut parts, mut whole) = (Vec::new(), Vec::new());
         let mut entries: Vec<&DossierEntry> = self.dossier.reports_on(&group.id).collect();
         // The manager knows what was built. How it was judged is cut last.
@@ -180,25 +180,25 @@ impl Brief<'_> {
         }
         let (old, old_whole) = self.superseded_texts(|entry| entry.group.as_ref() == Some(&group.id));
         if !old.is_empty() {
-            parts.push(Part { head: format!("\n{EARLIER_REPORTS}:\n"), ..Part::default() });
+            parts.push(SectionPart { head: format!("\n{EARLIER_REPORTS}:\n"), ..SectionPart::default() });
             whole.push(format!("{EARLIER_REPORTS}:"));
         }
         parts.extend(old);
         whole.extend(old_whole);
         let heading = format!("Reports on group `{}` ({})", group.id, group.status().name());
-        Piece::of_parts(section, heading, parts).out_of(whole.join("\n\n"))
+        Section::of_parts(section, heading, parts).out_of(whole.join("\n\n"))
     }
 }
 
 /// One of several records in a piece, under a heading of its own.
-fn add_entry(text: EntryText, parts: &mut Vec<Part>, whole: &mut Vec<String>) {
+fn add_entry(text: EntryText, parts: &mut Vec<SectionPart>, whole: &mut Vec<String>) {
     let gap = if parts.last().is_none_or(|last| last.head.ends_with(":\n")) { "" } else { "\n" };
-    parts.push(Part { head: format!("{gap}[{}]", text.heading), ..Part::default() });
+    parts.push(SectionPart { head: format!("{gap}[{}]", text.heading), ..SectionPart::default() });
     parts.extend(text.shown);
     whole.push(format!("[{}]\n{}", text.heading, text.whole));
 }
 
-fn verdict(judgement: &Judgement) -> Piece {
+fn verdict(judgement: &Judgement) -> Section {
     let word = match judgement.verdict {
         Verdict::Accept => "ACCEPT",
         Verdict::Reject => "REJECT",
@@ -209,7 +209,7 @@ fn verdict(judgement: &Judgement) -> Piece {
     };
     let lines: Vec<String> = judgement.reasons.iter().map(line).collect();
     let text = if lines.is_empty() { "(no reasons)".to_owned() } else { lines.join("\n") };
-    let piece = Piece::data(Section::Verdict, format!("The validator's verdict: {word}"), text);
+    let piece = Section::data(SectionKind::Verdict, format!("The validator's verdict: {word}"), text);
     match judgement.verdict {
         Verdict::Accept => piece,
         Verdict::Reject => piece.lead("The session ends only when each of these is resolved."),

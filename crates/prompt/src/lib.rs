@@ -7,17 +7,17 @@ mod changed_files;
 mod data;
 mod dossier;
 mod entry;
-pub mod handin;
+pub mod handoff_files;
 mod history;
 mod lost;
 pub mod notices;
 mod open_groups;
 pub mod outputs;
-mod piece;
+mod section;
 mod question;
 mod record;
 mod response;
-mod said;
+mod earlier_reports;
 mod template;
 #[cfg(test)]
 mod tests;
@@ -33,10 +33,10 @@ pub use dossier::{
 };
 pub use entry::claimed_artifacts;
 pub use lost::LostAttempt;
-pub use piece::{Keep, PRIORITIES, Priority, Prompt, Section};
+pub use section::{KeptEnd, PRIORITIES, SectionPriority, AssignmentPrompt, SectionKind};
 pub use question::{QuestionBrief, QuestionSources};
 pub use response::RoleReturnFormat;
-pub use said::Said;
+pub use earlier_reports::EarlierReports;
 
 /// Words of others within a prompt, in a fence that they cannot close.
 pub fn quoted(said_by: &str, words: &str) -> String {
@@ -76,7 +76,7 @@ pub enum ReturnChannel {
 }
 
 /// Everything that the prompt of an assignment is made of.
-pub struct Brief<'a> {
+pub struct PromptContext<'a> {
     pub state: &'a State,
     pub workflow: &'a Workflow,
     pub id: AssignmentId,
@@ -89,32 +89,32 @@ pub struct Brief<'a> {
     pub lost_attempts: &'a [LostAttempt],
     pub mission: Option<&'a str>,
     /// The plan of its group, and the descriptions of open findings.
-    pub said: &'a Said,
+    pub said: &'a EarlierReports,
     /// What the log holds for this reader.
     pub dossier: &'a Dossier,
     pub output_directory: &'a str,
     pub channel: ReturnChannel,
 }
 
-impl Brief<'_> {
+impl PromptContext<'_> {
     /// The prompt, within [`BUDGET`].
-    pub fn prompt(&self) -> Prompt {
+    pub fn prompt(&self) -> AssignmentPrompt {
         self.prompt_within(BUDGET)
     }
 
     /// The prompt in this many characters. The assignment and the rules of return are never cut, so it can be longer
     /// where those alone do not fit.
-    pub fn prompt_within(&self, budget: usize) -> Prompt {
+    pub fn prompt_within(&self, budget: usize) -> AssignmentPrompt {
         let template = template::TemplateData::of(self);
         let folder = data::line(self.output_directory);
-        let prompt = piece::fit(self.pieces(), &folder, budget, |pieces| template.render(pieces));
+        let prompt = section::fit(self.pieces(), &folder, budget, |pieces| template.render(pieces));
         let mut earlier = self.dossier.output_places();
         earlier.extend(self.lost_attempts.iter().map(|lost| lost.place.clone()));
-        Prompt { earlier, ..prompt }
+        AssignmentPrompt { earlier, ..prompt }
     }
 
     /// In the order of the prompt.
-    fn pieces(&self) -> Vec<piece::Piece> {
+    fn pieces(&self) -> Vec<section::Section> {
         let mut pieces = Vec::new();
         self.mission(&mut pieces);
         self.plan(&mut pieces);

@@ -3,11 +3,11 @@
 use interlock_core::id::Name;
 use serde_json::Value as Json;
 
-use crate::Brief;
+use crate::PromptContext;
 use crate::data;
 use crate::entry;
 use crate::outputs;
-use crate::piece::{Piece, Section};
+use crate::section::{Section, SectionKind};
 
 /// Characters shown of the end of what a lost attempt printed.
 const MOST_OUTPUT: usize = 2_000;
@@ -74,9 +74,9 @@ impl LostAttempt {
     }
 }
 
-impl Brief<'_> {
+impl PromptContext<'_> {
     /// What the last lost attempt left, and the documents of those before it.
-    pub(super) fn lost_piece(&self) -> Option<Piece> {
+    pub(super) fn lost_piece(&self) -> Option<Section> {
         let (last, before) = self.lost_attempts.split_first()?;
         let is_own = last.role == self.assignment.role;
         let whose =
@@ -89,7 +89,7 @@ impl Brief<'_> {
         if lines.is_empty() {
             return None;
         }
-        let mut piece = Piece::data(Section::LostAttempt, format!("What {whose} left"), lines.join("\n"));
+        let mut piece = Section::data(SectionKind::LostAttempt, format!("What {whose} left"), lines.join("\n"));
         if last.unreported {
             piece = piece.lead("It ended before it reported: its run was stopped, or its time was up.");
         }

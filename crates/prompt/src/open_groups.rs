@@ -10,11 +10,11 @@ use interlock_core::state::{Group, Progress, RecordKey};
 use interlock_core::workflow::Task;
 use serde_json::Value as Json;
 
-use crate::Brief;
+use crate::PromptContext;
 use crate::data;
 use crate::dossier::{DossierEntry, needs_decision};
 use crate::entry::{at, first_characters};
-use crate::piece::{Piece, Section};
+use crate::section::{Section, SectionKind};
 
 pub(super) const FACTS_HEADING: &str = "Groups to decide about";
 /// Characters of one fact. The report below has all of it.
@@ -22,8 +22,8 @@ const LONGEST_FACT: usize = 240;
 /// Blocked reports stated for each group, the latest ones.
 const MOST_BLOCKERS: usize = 4;
 
-impl Brief<'_> {
-    pub(super) fn open_groups(&self, pieces: &mut Vec<Piece>) {
+impl PromptContext<'_> {
+    pub(super) fn open_groups(&self, pieces: &mut Vec<Section>) {
         if self.assignment.group.is_some() {
             return;
         }
@@ -33,7 +33,7 @@ impl Brief<'_> {
             return;
         }
         let text = facts.iter().map(|(_, text, _)| text.as_str()).collect::<Vec<_>>().join("\n");
-        let mut piece = Piece::data(Section::OpenGroupFacts, FACTS_HEADING.to_owned(), text);
+        let mut piece = Section::data(SectionKind::OpenGroupFacts, FACTS_HEADING.to_owned(), text);
         let awaits = |group: &Group| group.progress == Progress::AwaitingConfirmation;
         let complete = facts.into_iter().filter(|(group, _, complete)| *complete && awaits(group));
         piece.confirms = complete.map(|(group, text, _)| (group.id.clone(), text)).collect();

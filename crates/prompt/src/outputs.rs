@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use interlock_core::handoff;
 use serde_json::Value as Json;
 
-use crate::handin;
+use crate::handoff_files;
 
 /// Copies of earlier outputs, inside the output directory of an agent that can read only its own.
 pub const EARLIER: &str = "earlier";
@@ -59,7 +59,7 @@ pub fn copy_earlier(feature: &Path, places: &[String], output: &Path) -> io::Res
         let (from, into) = (feature.join(place), output.join(EARLIER).join(place));
         let mut left = MOST_BYTES;
         for file in list_files(&from) {
-            let Some(bytes) = handin::read(&from, Path::new(&file)).ok().flatten() else { continue };
+            let Some(bytes) = handoff_files::read(&from, Path::new(&file)).ok().flatten() else { continue };
             let size = bytes.len() as u64;
             if size > left {
                 continue;
@@ -77,7 +77,7 @@ pub fn copy_earlier(feature: &Path, places: &[String], output: &Path) -> io::Res
 
 /// What is left of an attempt that ended without an accepted handoff.
 #[derive(Debug, Default)]
-pub struct Remains {
+pub struct AttemptRemains {
     /// What the agent printed or said.
     pub output: String,
     /// Its changes of project files that were not kept.
@@ -91,7 +91,7 @@ pub(crate) const LOST_OUTPUT: &str = "lost/output.txt";
 pub(crate) const LOST_PATCH: &str = "lost/changes.patch";
 pub(crate) const LOST_HANDOFF: &str = "lost/handoff.json";
 
-impl Remains {
+impl AttemptRemains {
     /// Keeps them in the output directory of the attempt, where the next attempt finds them. Empty ones leave no file.
     pub fn keep(&self, directory: &Path) -> io::Result<()> {
         let output = last_bytes(&self.output, MOST_OUTPUT).as_bytes();
@@ -99,7 +99,7 @@ impl Remains {
         let patch = if patch.len() > MOST_PATCH { &[] } else { patch };
         for (file, bytes) in [(LOST_OUTPUT, output), (LOST_PATCH, patch), (LOST_HANDOFF, &self.handoff)] {
             if !bytes.iter().all(u8::is_ascii_whitespace) {
-                handin::lay_out_bytes(directory, file, bytes)?;
+                handoff_files::lay_out_bytes(directory, file, bytes)?;
             }
         }
         Ok(())
@@ -108,7 +108,7 @@ impl Remains {
 
 /// The remains that an attempt has in its output directory, as far as a prompt shows them.
 pub fn read_remains(directory: &Path) -> (Option<String>, Option<Json>) {
-    let read = |file: &str| handin::read(directory, Path::new(file)).ok().flatten();
+    let read = |file: &str| handoff_files::read(directory, Path::new(file)).ok().flatten();
     let output = read(LOST_OUTPUT).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
     let handoff = read(LOST_HANDOFF).and_then(|bytes| handoff::extract("handoff", &bytes).ok());
     (output, handoff.map(|extracted| (*extracted.json).clone()))

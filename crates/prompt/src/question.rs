@@ -7,12 +7,12 @@ use interlock_core::state::{FindingStatus, Group, Lane, Question, State};
 use interlock_core::workflow::Workflow;
 use serde_json::{Value as Json, json};
 
-use crate::Said;
+use crate::EarlierReports;
 use crate::data;
 use crate::dossier::needs_decision;
 use crate::dossier::{Dossier, DossierEntry, EntryContent};
 use crate::record::{evidence_lines, finding_head, finding_response, group_summary};
-use interlock_system::text::{MARK, Text, counted};
+use interlock_system::text::{MARK, TerminalText, counted};
 
 /// Records of groups shown, the latest ones.
 const MOST_REPORTS: usize = 16;
@@ -29,7 +29,7 @@ const FIELD_LENGTH: usize = 700;
 pub struct QuestionSources<'a> {
     pub workflow: &'a Workflow,
     pub dossier: &'a Dossier,
-    pub said: &'a Said,
+    pub said: &'a EarlierReports,
     /// The folder of the session's documents.
     pub documents: &'a str,
 }
@@ -74,7 +74,7 @@ impl QuestionBrief {
     }
 
     /// The facts and the options, one below the other, for the terminal.
-    pub fn print_facts_and_options(&self, options: &[Name], text: &mut Text) {
+    pub fn print_facts_and_options(&self, options: &[Name], text: &mut TerminalText) {
         for fact in &self.facts {
             text.wrapped("  - ", MARK, fact);
         }

@@ -8,11 +8,11 @@ use interlock_core::state::{Counter, End, Finding, FindingStatus, Group, Progres
 use interlock_core::workflow::{Loop, Measure, Task, Workflow};
 use serde_json::Value as Json;
 
-use crate::Brief;
+use crate::PromptContext;
 use crate::data;
 use crate::entry::first_characters;
 use crate::notices;
-use crate::piece::{Part, Piece, Section};
+use crate::section::{SectionPart, Section, SectionKind};
 use interlock_system::text::counted;
 
 /// What is shown of the words to one finding, so that it cannot hide the others.
@@ -20,17 +20,17 @@ const DESCRIPTION: usize = 1_500;
 /// Characters of a group's description in the list of groups.
 const DESCRIPTION_IN_LIST: usize = 200;
 
-impl Brief<'_> {
-    pub(super) fn mission(&self, pieces: &mut Vec<Piece>) {
+impl PromptContext<'_> {
+    pub(super) fn mission(&self, pieces: &mut Vec<Section>) {
         let mission = self.mission.map(data::text).filter(|mission| !mission.is_empty());
         let title = || self.state.session.as_ref().map(|session| data::text(&session.title));
         if let Some(mission) = mission.or_else(title) {
-            pieces.push(Piece::data(Section::Mission, "Mission".to_owned(), mission));
+            pieces.push(Section::data(SectionKind::Mission, "Mission".to_owned(), mission));
         }
     }
 
     /// The plan's entry for the group: its title, flags, checks and everything else that the planner wrote.
-    pub(super) fn plan(&self, pieces: &mut Vec<Piece>) {
+    pub(super) fn plan(&self, pieces: &mut Vec<Section>) {
         let Some(group) = self.group() else { return };
         let mut lines = vec![format!("title: {}", data::line(&group.title))];
         lines.extend(group.flags.iter().map(|(flag, value)| format!("{}: {}", data::line(flag), data::line(value))));
@@ -52,7 +52,7 @@ impl Brief<'_> {
             return;
         }
         let heading = format!("Plan for group `{}`", group.id);
-        let piece = Piece::data(Section::Plan, heading, lines.join("\n"));
+        let piece = Section::data(SectionKind::Plan, heading, lines.join("\n"));
         pieces.push(match notice {
             Some(notice) => piece.lead(format!("Of this group, {notice}.")),
             None => piece,
@@ -71,7 +71,7 @@ impl Brief<'_> {
     }
 
     /// Only warnings about the reader's own situation. Remarks on another agent's report are in the log.
-    pub(super) fn warnings(&self, pieces: &mut Vec<Piece>) {
+    pub(super) fn warnings(&self, pieces: &mut Vec<Section>) {
         let decisions = || [self.origin, self.lost].into_iter().flatten().filter_map(|event| event.decision.as_ref());
         let mut lines: Vec<String> = Vec::new();
         if decisions().any(|decision| decision.escalated) {
@@ -81,7 +81,7 @@ impl Brief<'_> {
         lines.extend(own.map(|warning| format!("- {}", data::line(&warning.text))));
         lines.extend(self.lane().counters.iter().filter_map(|counter| self.counter(counter)));
         if !lines.is_empty() {
-            pieces.push(Piece::own(Section::Warnings, "Limits and warnings".to_owned(), lines.join("\n")));
+            pieces.push(Section::own(SectionKind::Warnings, "Limits and warnings".to_owned(), lines.join("\n")));
         }
     }
 
@@ -129,7 +129,7 @@ impl Brief<'_> {
         iterations.map(|counter| counter.iteration).max().unwrap_or(0).saturating_add(1)
     }
 
-    pub(super) fn findings(&self, pieces: &mut Vec<Piece>) {
+    pub(super) fn findings(&self, pieces: &mut Vec<Section>) {
         let Some(group) = self.group().filter(|_| self.assignment.task != Task::Merge) else { return };
         let open = || group.findings.iter().enumerate().filter(|(_, finding)| finding.status == FindingStatus::Open);
         if open().next().is_some() {
@@ -138,7 +138,7 @@ impl Brief<'_> {
                 lines.collect::<Vec<_>>().join("\n")
             };
             let heading = "Open findings, with the author's responses".to_owned();
-            let piece = Piece::data(Section::OpenFindings, heading, listed(DESCRIPTION));
+            let piece = Section::data(SectionKind::OpenFindings, heading, listed(DESCRIPTION));
             let is_extract = listed(DESCRIPTION) != listed(usize::MAX);
             let mut piece = piece.out_of(listed(usize::MAX)).extract(is_extract);
             piece.lead = self.about_findings(group);
@@ -148,18 +148,18 @@ impl Brief<'_> {
     }
 
     /// A line for each finding that ended: its reviewer and its author must not take it up again unaware.
-    fn settled_findings(&self, group: &Group) -> Option<Piece> {
+    fn settled_findings(&self, group: &Group) -> Option<Section> {
         let settled = group.findings.iter().enumerate().filter(|(_, finding)| finding.status != FindingStatus::Open);
-        let part = |(index, finding)| Part {
+        let part = |(index, finding)| SectionPart {
             body: format!("- {}", settled_finding(group, index, finding)),
-            ..Part::default()
+            ..SectionPart::default()
         };
-        let parts: Vec<Part> = settled.map(part).collect();
+        let parts: Vec<SectionPart> = settled.map(part).collect();
         if parts.is_empty() {
             return None;
         }
         let heading = if self.is_author() { "Settled findings: nothing to do" } else { "Settled findings" };
-        let mut piece = Piece::of_parts(Section::SettledFindings, heading.to_owned(), parts);
+        let mut piece = Section::of_parts(SectionKind::SettledFindings, heading.to_owned(), parts);
         if !group.findings.iter().any(|finding| finding.status == FindingStatus::Open) {
             piece.lead = self.about_findings(group);
         }
@@ -191,19 +191,19 @@ impl Brief<'_> {
         self.is_author() && self.assignment.task == Task::Work && self.group().is_some_and(open)
     }
 
-    pub(super) fn failing_tests(&self, pieces: &mut Vec<Piece>) {
+    pub(super) fn failing_tests(&self, pieces: &mut Vec<Section>) {
         let group = self.group().filter(|_| self.assignment.task != Task::Merge);
         let tests = group.map_or(&[][..], |group| group.failing_tests.as_slice());
         let lines: Vec<String> = tests.iter().map(|test| format!("- {}", data::line(test))).collect();
         if !lines.is_empty() {
             let heading = "Failing tests of the last test report".to_owned();
-            pieces.push(Piece::data(Section::FailingTests, heading, lines.join("\n")));
+            pieces.push(Section::data(SectionKind::FailingTests, heading, lines.join("\n")));
         }
         let stated = self.group().map_or(&[][..], |group| group.stated_failures.as_slice());
         let lines: Vec<String> = stated.iter().map(|one| format!("- {}", data::line(&one.to_string()))).collect();
         if !lines.is_empty() {
             let heading = "Failing tests reported with a status of success".to_owned();
-            let mut piece = Piece::data(Section::FailingTests, heading, lines.join("\n"));
+            let mut piece = Section::data(SectionKind::FailingTests, heading, lines.join("\n"));
             let lead = "No later report states that these tests pass. Check them before you rely on the work.";
             piece.lead = vec![lead.to_owned()];
             pieces.push(piece);
@@ -211,7 +211,7 @@ impl Brief<'_> {
     }
 
     /// Blockers of other roles, for readers that do not help with them: a helper reads of them in its task.
-    pub(super) fn blockers(&self, pieces: &mut Vec<Piece>) {
+    pub(super) fn blockers(&self, pieces: &mut Vec<Section>) {
         let is_helper = self.assignment.task == Task::Consult;
         let blocks = self.lane().blocks.iter().filter(|block| !is_helper && block.role != self.assignment.role);
         let lines: Vec<String> = blocks
@@ -221,12 +221,12 @@ impl Brief<'_> {
             })
             .collect();
         if !lines.is_empty() {
-            pieces.push(Piece::own(Section::Blockers, "Open blockers".to_owned(), lines.join("\n")));
+            pieces.push(Section::own(SectionKind::Blockers, "Open blockers".to_owned(), lines.join("\n")));
         }
     }
 
     /// The groups of the session, for readers that work on the session as a whole.
-    pub(super) fn groups(&self, pieces: &mut Vec<Piece>) {
+    pub(super) fn groups(&self, pieces: &mut Vec<Section>) {
         if self.assignment.group.is_none() && !self.state.groups.is_empty() || self.hands_on("group_summaries") {
             let listed = |group: &Group| {
                 let mut lines = group_summary(group, None);
@@ -241,7 +241,7 @@ impl Brief<'_> {
             };
             let lines: Vec<String> = self.state.groups.iter().map(|group| format!("- {}", listed(group))).collect();
             let text = if lines.is_empty() { "none is planned".to_owned() } else { lines.join("\n") };
-            let piece = Piece::data(Section::Groups, "Groups of the session".to_owned(), text);
+            let piece = Section::data(SectionKind::Groups, "Groups of the session".to_owned(), text);
             let unchecked = self.state.groups.iter().filter(|group| self.workflow.checks_nothing(group));
             let unchecked: Vec<String> = unchecked.map(|group| format!("`{}`", group.id)).collect();
             pieces.push(match unchecked.is_empty() {

@@ -10,7 +10,7 @@ use interlock_core::workflow::{GuardSource, Measure, Role, Task, Workflow};
 use serde::Serialize;
 use serde_json::{Map, Value as Json, json};
 
-use crate::Brief;
+use crate::PromptContext;
 use crate::ReturnChannel;
 use crate::data;
 use crate::open_groups::FACTS_HEADING;
@@ -31,7 +31,7 @@ pub(super) struct ResponseSpec {
 }
 
 impl ResponseSpec {
-    pub(super) fn of(brief: &Brief<'_>, reference: &str) -> Self {
+    pub(super) fn of(brief: &PromptContext<'_>, reference: &str) -> Self {
         let offers = offers(brief.workflow, brief.state, brief.assignment);
         // There is nothing to judge yet while an author waits for help.
         let helps_author = brief.helps_author() && offers.iter().any(|offer| offer.returns);
@@ -109,7 +109,7 @@ fn shared_requirements(offers: &[Offer]) -> Vec<Name> {
     first.demands.require.iter().filter(is_shared).filter(fits_skeleton).cloned().collect()
 }
 
-impl Brief<'_> {
+impl PromptContext<'_> {
     /// Statuses that would be accepted and then lead nowhere are not shown.
     fn is_useful(&self, offer: &Offer) -> bool {
         let has_changes = || self.group().and_then(|group| group.diff.as_ref()).is_some_and(|diff| !diff.is_empty());

@@ -13,10 +13,10 @@ use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, UndefinedBehavior, context};
 use serde::Serialize;
 
-use crate::Brief;
+use crate::PromptContext;
 use crate::ReturnChannel;
 use crate::data;
-use crate::piece::Piece;
+use crate::section::Section;
 use crate::response::ResponseSpec;
 
 const TEMPLATE: &str = include_str!("prompt.md.j2");
@@ -42,7 +42,7 @@ pub(super) struct TemplateData {
 }
 
 impl TemplateData {
-    pub(super) fn of(brief: &Brief<'_>) -> Self {
+    pub(super) fn of(brief: &PromptContext<'_>) -> Self {
         let session = brief.state.session.as_ref().map(|session| data::code(&session.id)).unwrap_or_default();
         let directory = data::line(brief.output_directory);
         let reference = format!("{session}.{}", brief.id);
@@ -55,7 +55,7 @@ impl TemplateData {
         }
     }
 
-    pub(super) fn render(&self, pieces: &[Piece]) -> String {
+    pub(super) fn render(&self, pieces: &[Section]) -> String {
         let template = TEMPLATES.get_template("prompt").expect("it was added");
         template
             .render(context! { data => Serde(self), pieces => Serde(pieces) })
@@ -63,7 +63,7 @@ impl TemplateData {
     }
 }
 
-impl Brief<'_> {
+impl PromptContext<'_> {
     /// What to do, as which role, within which limits, and why now.
     fn task_lines(&self) -> Vec<String> {
         let mut lines = vec![self.place_line()];

@@ -14,20 +14,20 @@ use serde_json::json;
 
 use crate::BUDGET;
 use crate::PRIORITIES;
-use crate::Section;
-use play::{Play, issue};
+use crate::SectionKind;
+use play::{PromptTestSession, issue};
 
 const MISSION: &str = "# Login\n\nPeople sign in with a password. Lock the account after five wrong ones.\n";
 
 #[test]
 fn the_first_prompt_of_the_manager() {
-    let play = Play::start("delivery-team");
+    let play = PromptTestSession::start("delivery-team");
     insta::assert_snapshot!(play.prompt("project_manager", Some(MISSION)));
 }
 
 #[test]
 fn a_developer_after_changes_were_requested_twice() {
-    let mut play = Play::groups(&["login"]);
+    let mut play = PromptTestSession::groups(&["login"]);
     play.report("developer", json!({ "status": "READY_FOR_REVIEW" }));
     let first = [issue("R1-1", "Token is logged", "HIGH", true), issue("R1-2", "Name says little", "LOW", false)];
     let second = issue("R1-3", "No test for the lock", "MEDIUM", true);
@@ -66,7 +66,7 @@ fn a_developer_after_changes_were_requested_twice() {
 
 #[test]
 fn a_lead_is_consulted_on_a_block() {
-    let mut play = Play::groups(&["login"]);
+    let mut play = PromptTestSession::groups(&["login"]);
     play.report("developer", json!({ "status": "READY_FOR_QA" }));
     let blocked = json!({
         "status": "BLOCKED", "blocked_reason": "environment", "blocker_details": "Port 5432 is taken.",
@@ -79,7 +79,7 @@ fn a_lead_is_consulted_on_a_block() {
 
 #[test]
 fn a_merge() {
-    let mut play = Play::groups(&["login"]);
+    let mut play = PromptTestSession::groups(&["login"]);
     play.report("developer", json!({ "status": "READY_FOR_QA" }));
     play.report("qa_expert", json!({ "status": "PASS" }));
     play.report("tech_lead", json!({ "status": "APPROVED", "issues": [], "approval_notes": "Small and tested." }));
@@ -88,7 +88,7 @@ fn a_merge() {
 
 #[test]
 fn the_manager_after_the_validator_rejected() {
-    let mut play = Play::groups(&["login", "sms"]);
+    let mut play = PromptTestSession::groups(&["login", "sms"]);
     for group in ["login", "sms"] {
         play.report(&format!("developer@{group}"), json!({ "status": "READY_FOR_QA" }));
         play.report(&format!("qa_expert@{group}"), json!({ "status": "PASS" }));
@@ -104,7 +104,7 @@ fn the_manager_after_the_validator_rejected() {
 
 #[test]
 fn a_phase_with_its_skills() {
-    let mut play = Play::start("feature");
+    let mut play = PromptTestSession::start("feature");
     let skills = json!(["persisting-agent-outputs", "writing-plans"]);
     let group = json!({ "id": "login", "title": "Login form", "domain": "frontend", "goal": "Lock after five tries" });
     play.report("planner", json!({ "status": "complete", "skills_invoked": skills, "groups": [group] }));
@@ -119,7 +119,7 @@ fn a_phase_with_its_skills() {
 
 #[test]
 fn an_answer_comes_with_its_question() {
-    let mut play = Play::start("delivery-team");
+    let mut play = PromptTestSession::start("delivery-team");
     let question = json!([{ "text": "Lock after how many tries?", "options": ["3", "5"] }]);
     play.report("project_manager", json!({ "status": "NEEDS_CLARIFICATION", "questions": question }));
     play.choose("5", Some("and tell\nthe person"));
@@ -132,7 +132,7 @@ fn an_answer_comes_with_its_question() {
 
 #[test]
 fn the_output_of_a_gate_is_handed_on() {
-    let mut play = Play::start("delivery-team");
+    let mut play = PromptTestSession::start("delivery-team");
     let group = json!({ "id": "login", "title": "Login", "checks": ["npm test"] });
     play.report("project_manager", json!({ "status": "PLANNING_COMPLETE", "groups": [group] }));
     play.report("developer", json!({ "status": "READY_FOR_QA" }));
@@ -147,7 +147,7 @@ fn the_output_of_a_gate_is_handed_on() {
 
 #[test]
 fn an_attempt_that_was_lost_hands_on_what_it_had_got() {
-    let mut play = Play::groups(&["login"]);
+    let mut play = PromptTestSession::groups(&["login"]);
     play.report("developer", json!({ "status": "READY_FOR_REVIEW" }));
     let issues = json!([issue("R1-1", "Token is logged", "HIGH", true)]);
     play.report(
@@ -165,27 +165,27 @@ fn an_attempt_that_was_lost_hands_on_what_it_had_got() {
 
 #[test]
 fn every_section_has_its_priority() {
-    let mut sections: Vec<Section> = PRIORITIES.iter().map(|priority| priority.section).collect();
+    let mut sections: Vec<SectionKind> = PRIORITIES.iter().map(|priority| priority.section).collect();
     sections.sort();
     let all = [
-        Section::Mission,
-        Section::Plan,
-        Section::Warnings,
-        Section::Verdict,
-        Section::Answer,
-        Section::LatestReport,
-        Section::EarlierReports,
-        Section::SupersededReports,
-        Section::GroupReports,
-        Section::OpenGroups,
-        Section::OpenGroupFacts,
-        Section::GateOutput,
-        Section::LostAttempt,
-        Section::OpenFindings,
-        Section::SettledFindings,
-        Section::FailingTests,
-        Section::Blockers,
-        Section::Groups,
+        SectionKind::Mission,
+        SectionKind::Plan,
+        SectionKind::Warnings,
+        SectionKind::Verdict,
+        SectionKind::Answer,
+        SectionKind::LatestReport,
+        SectionKind::EarlierReports,
+        SectionKind::SupersededReports,
+        SectionKind::GroupReports,
+        SectionKind::OpenGroups,
+        SectionKind::OpenGroupFacts,
+        SectionKind::GateOutput,
+        SectionKind::LostAttempt,
+        SectionKind::OpenFindings,
+        SectionKind::SettledFindings,
+        SectionKind::FailingTests,
+        SectionKind::Blockers,
+        SectionKind::Groups,
     ];
     assert_eq!(sections, all);
     let page = include_str!("../../../docs/prompts.md");
@@ -200,7 +200,7 @@ fn every_section_has_its_priority() {
 
 #[test]
 fn prompt_over_budget_is_cut_by_priority_and_says_so() {
-    let mut play = Play::groups(&["login"]);
+    let mut play = PromptTestSession::groups(&["login"]);
     let message = json!({ "next_agent": null, "context": "m".repeat(1_500) });
     let output = vec!["a line of output"; 500].join("\n");
     play.report("developer", json!({ "status": "PARTIAL", "handoff": { "next_agent": null, "context": output } }));
@@ -238,7 +238,7 @@ fn prompt_over_budget_is_cut_by_priority_and_says_so() {
 
 #[test]
 fn the_end_of_a_gates_output_is_what_stays() {
-    let mut play = Play::start("delivery-team");
+    let mut play = PromptTestSession::start("delivery-team");
     let group = json!({ "id": "login", "title": "Login", "checks": ["npm test"] });
     play.report("project_manager", json!({ "status": "PLANNING_COMPLETE", "groups": [group] }));
     play.report("developer", json!({ "status": "READY_FOR_QA" }));
@@ -258,11 +258,11 @@ fn the_end_of_a_gates_output_is_what_stays() {
 /// What the planner and the reviewers wrote reaches everybody who works on the group, and not only the first.
 #[test]
 fn the_plan_and_the_words_to_findings_reach_everybody_on_the_group() {
-    let mut play = Play::start("delivery-team");
+    let mut play = PromptTestSession::start("delivery-team");
     let group = json!({ "id": "login", "title": "Login", "description": "Lock after five.", "acceptance": ["A test shows it"] });
     let other = json!({ "id": "sms", "title": "Sms", "description": "Of the other group.", "depends_on": ["login"] });
     play.report("project_manager", json!({ "status": "PLANNING_COMPLETE", "groups": [group, other] }));
-    let tells_plan = |play: &Play, whose: &str| {
+    let tells_plan = |play: &PromptTestSession, whose: &str| {
         let prompt = play.prompt(whose, None);
         assert!(prompt.contains("## Plan for group `login`"), "{whose}: {prompt}");
         assert!(prompt.contains("Lock after five.") && prompt.contains("A test shows it"), "{whose}: {prompt}");
@@ -304,14 +304,14 @@ fn the_plan_and_the_words_to_findings_reach_everybody_on_the_group() {
 
 #[test]
 fn prompt_states_the_role_and_what_it_may_change() {
-    let mut play = Play::groups(&["login"]);
+    let mut play = PromptTestSession::groups(&["login"]);
     let developer = play.prompts("developer", None, BUDGET).1.text;
     assert!(developer.contains("You build what the plan says and no more"), "{developer}");
     assert!(developer.contains("\nChange only the files of your group.\n"), "{developer}");
     play.report("developer", json!({ "status": "READY_FOR_QA" }));
     let qa = play.prompts("qa_expert", None, BUDGET).1.text;
     assert!(qa.contains("\nChange no project files.\n"), "{qa}");
-    let mut feature = Play::start("feature");
+    let mut feature = PromptTestSession::start("feature");
     let skills = json!(["persisting-agent-outputs", "writing-plans"]);
     let group = json!({ "id": "login", "title": "Login form", "domain": "frontend" });
     feature.report("planner", json!({ "status": "complete", "skills_invoked": skills, "groups": [group] }));
@@ -321,7 +321,7 @@ fn prompt_states_the_role_and_what_it_may_change() {
 /// `interlock run` submits the handoff for the agent, and adds how to return it.
 #[test]
 fn prompt_of_a_run_names_no_command() {
-    let play = Play::groups(&["login"]);
+    let play = PromptTestSession::groups(&["login"]);
     let (own, of_run) = play.prompts("developer", None, BUDGET);
     assert!(own.text.contains("interlock report --assignment s1.a2"), "{}", own.text);
     for absent in ["interlock report", "INTERLOCK_TOKEN", "handoff.json", "last message"] {

@@ -8,9 +8,9 @@ use interlock_core::code::Code;
 use interlock_core::id::Name;
 
 use interlock_agents::team;
-use interlock_app::failure::{Exit, Failure};
+use interlock_app::error::{CommandExit, CommandError};
 use interlock_app::gate_commands;
-use interlock_system::process::{self, Control, End, Limits, Listener, Spec, Stdin, Stream, Talk};
+use interlock_system::process::{self, ProcessControl, ProcessEnd, ProcessLimits, OutputListener, ProcessSpec, StdinMode, OutputStream, ProcessHandle};
 
 /// What is kept of the output of a command: its end.
 const KEPT: usize = 8 << 10;
@@ -133,42 +133,42 @@ pub(crate) struct Manner<'a> {
 }
 
 /// Runs one command; `None` if it was stopped.
-pub(crate) fn run(command: &[Name], manner: &Manner<'_>, control: &Control) -> Result<Option<Outcome>, Failure> {
+pub(crate) fn run(command: &[Name], manner: &Manner<'_>, control: &ProcessControl) -> Result<Option<Outcome>, CommandError> {
     let line = gate_commands::line(command);
     let mut tail = Tail::default();
     let end = match process::run(&manner.spec(command), control, &mut tail) {
-        Ok(End::Stopped) => return Ok(None),
+        Ok(ProcessEnd::Stopped) => return Ok(None),
         Ok(end) => end,
         // A command that is not there has failed like any other: the plan may be an agent's.
         Err(error) if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::PermissionDenied) => {
             tail.add(error.to_string().as_bytes());
-            End::Exited(127)
+            ProcessEnd::Exited(127)
         }
-        Err(error) => return Err(Failure::new(Exit::Unavailable, Code::ProgramMissing, format!("{line}: {error}"))),
+        Err(error) => return Err(CommandError::new(CommandExit::Unavailable, Code::ProgramMissing, format!("{line}: {error}"))),
     };
-    let passed = end == End::Exited(0);
+    let passed = end == ProcessEnd::Exited(0);
     let output = format!("$ {line}\n{}{}\n", tail.text(), ending(end));
     Ok(Some(Outcome { passed, output, failed: (!passed).then_some(line) }))
 }
 
 impl Manner<'_> {
-    fn spec(&self, command: &[Name]) -> Spec {
+    fn spec(&self, command: &[Name]) -> ProcessSpec {
         let (program, arguments) = command.split_first().map_or(("", &[][..]), |(first, rest)| (first.as_str(), rest));
         let mut variables = environment(self.variables);
         // Files that have lost their repository belong to none that their folder happens to lie in.
         let above = self.folder.parent().unwrap_or(Path::new("/")).display().to_string();
         variables.insert("GIT_CEILING_DIRECTORIES".to_owned(), above);
-        Spec {
+        ProcessSpec {
             program: program.into(),
             arguments: arguments.iter().map(|word| word.as_str().into()).collect(),
             environment: variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect(),
             folder: self.folder.to_owned(),
-            stdin: Stdin::Nothing,
-            limits: Limits {
+            stdin: StdinMode::Nothing,
+            limits: ProcessLimits {
                 time: Some(self.timeout.unwrap_or(USUAL_TIME)),
                 output: u64::MAX,
                 line: 1 << 20,
-                ..Limits::default()
+                ..ProcessLimits::default()
             },
             transcript: None,
             lock: self.lock.clone(),
@@ -189,13 +189,13 @@ fn looks_secret(name: &str) -> bool {
     SECRET.iter().any(|word| name.contains(word))
 }
 
-fn ending(end: End) -> String {
+fn ending(end: ProcessEnd) -> String {
     match end {
-        End::Exited(0) => "passed".to_owned(),
-        End::Exited(code) => format!("failed: exit code {code}"),
-        End::TimedOut | End::Silent => "failed: it took too long".to_owned(),
-        End::Flooded => "failed: it printed too much".to_owned(),
-        End::Stopped => "stopped".to_owned(),
+        ProcessEnd::Exited(0) => "passed".to_owned(),
+        ProcessEnd::Exited(code) => format!("failed: exit code {code}"),
+        ProcessEnd::TimedOut | ProcessEnd::Silent => "failed: it took too long".to_owned(),
+        ProcessEnd::Flooded => "failed: it printed too much".to_owned(),
+        ProcessEnd::Stopped => "stopped".to_owned(),
     }
 }
 
@@ -219,8 +219,8 @@ impl Tail {
     }
 }
 
-impl Listener for Tail {
-    fn line(&mut self, _: Stream, line: &[u8], _: bool, _: &mut Talk<'_>) {
+impl OutputListener for Tail {
+    fn line(&mut self, _: OutputStream, line: &[u8], _: bool, _: &mut ProcessHandle<'_>) {
         self.add(line);
     }
 }

@@ -13,9 +13,9 @@ use crate::gates::{
 };
 use crate::git::{Hash, Workspace};
 use crate::neighbours::Neighbour;
-use interlock_app::failure::Failure;
+use interlock_app::error::CommandError;
 use interlock_system::files::remove;
-use interlock_system::process::Control;
+use interlock_system::process::ProcessControl;
 
 /// Results of commands, and the key that seals what is kept for later ones.
 pub(super) struct RunChecks {
@@ -29,8 +29,8 @@ impl Crew {
         &self,
         commit: &Hash,
         commands: &[GateCommand],
-        control: &Control,
-    ) -> Result<Option<GateOutcome>, Failure> {
+        control: &ProcessControl,
+    ) -> Result<Option<GateOutcome>, CommandError> {
         let tree = &self.site.vault.tree(commit)?;
         self.check(tree, commit, true, commands, control)
     }
@@ -41,8 +41,8 @@ impl Crew {
         tree: &Hash,
         commit: &Hash,
         commands: &[GateCommand],
-        control: &Control,
-    ) -> Result<Option<GateOutcome>, Failure> {
+        control: &ProcessControl,
+    ) -> Result<Option<GateOutcome>, CommandError> {
         self.check(tree, commit, false, commands, control)
     }
 
@@ -52,8 +52,8 @@ impl Crew {
         commit: &Hash,
         keeps_caches: bool,
         commands: &[GateCommand],
-        control: &Control,
-    ) -> Result<Option<GateOutcome>, Failure> {
+        control: &ProcessControl,
+    ) -> Result<Option<GateOutcome>, CommandError> {
         let room = CheckRoom {
             root: self.site.checkouts(),
             prepare: &self.team.prepare,
@@ -70,7 +70,7 @@ impl Crew {
 
     /// The commands that have to pass on what a merge gives: those that completion will ask for, of the group itself and of
     /// those whose work is in already, or they would have passed on files that are no more.
-    pub(super) fn checks_of_merge(&self, call: &Call) -> Result<Vec<GateCommand>, Failure> {
+    pub(super) fn checks_of_merge(&self, call: &Call) -> Result<Vec<GateCommand>, CommandError> {
         let own = call.group.is_some().then(|| self.checks_of_call(call));
         let mut checks = own.unwrap_or_default();
         for neighbour in &call.neighbours {
@@ -86,7 +86,7 @@ impl Crew {
 
     /// The commands that a claim that tests pass is held against: in a group, those of the group. Outside of groups those of
     /// everything merged, and those of the session once no group is at work, nor `planned` with the claim.
-    pub(super) fn checks_of_claim(&self, call: &Call, planned: bool) -> Result<Vec<GateCommand>, Failure> {
+    pub(super) fn checks_of_claim(&self, call: &Call, planned: bool) -> Result<Vec<GateCommand>, CommandError> {
         if call.group.is_some() {
             return Ok(self.checks_of_call(call));
         }
@@ -99,7 +99,7 @@ impl Crew {
         Ok(checks)
     }
 
-    fn is_in(&self, neighbour: &Neighbour, call: &Call) -> Result<bool, Failure> {
+    fn is_in(&self, neighbour: &Neighbour, call: &Call) -> Result<bool, CommandError> {
         Ok(self.site.is_in(&neighbour.group, &call.open, neighbour.done)?)
     }
 
@@ -134,8 +134,8 @@ impl Crew {
         &self,
         workspace: &Workspace,
         tree: &Hash,
-        control: &Control,
-    ) -> Result<Option<Outcome>, Failure> {
+        control: &ProcessControl,
+    ) -> Result<Option<Outcome>, CommandError> {
         if self.team.prepare.run.is_empty() || workspace.ready().exists() {
             return Ok(None);
         }
@@ -149,7 +149,7 @@ impl Crew {
         Ok(failed)
     }
 
-    fn prepare(&self, workspace: &Workspace, tree: &Hash, control: &Control) -> Result<Option<Outcome>, Failure> {
+    fn prepare(&self, workspace: &Workspace, tree: &Hash, control: &ProcessControl) -> Result<Option<Outcome>, CommandError> {
         let mut failed = None;
         let (folder, variables) = (&workspace.folder, &self.team.checks.env);
         let manner =

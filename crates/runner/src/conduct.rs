@@ -21,9 +21,9 @@ use crate::purse::Account;
 use crate::story::Story;
 use crate::turn;
 use crate::view::{Row, Scene, View};
-use interlock_app::failure::Failure;
-use interlock_engine::{Engine, Live};
-use interlock_system::process::Control;
+use interlock_app::error::CommandError;
+use interlock_engine::{Engine, LoadedSession};
+use interlock_system::process::ProcessControl;
 
 /// How often it looks whether others have changed something.
 const LOOK: Duration = Duration::from_millis(250);
@@ -39,7 +39,7 @@ pub(super) struct Conductor {
     receiver: Receiver<News>,
     at_work: BTreeMap<Work, Worker>,
     stopping: bool,
-    failure: Option<Failure>,
+    failure: Option<CommandError>,
     looked: Instant,
     /// It has decided something itself since.
     is_stale: bool,
@@ -47,7 +47,7 @@ pub(super) struct Conductor {
 
 /// Somebody at work.
 struct Worker {
-    control: Control,
+    control: ProcessControl,
     /// The workspace that nobody else may be in.
     place: Place,
     row: Row,
@@ -85,17 +85,17 @@ impl Conductor {
         }
     }
 
-    pub(super) fn conduct(mut self, doubts: Vec<String>) -> Result<Ended, Failure> {
-        let (mut live, _) = self.looking.look(&self.crew.session)?;
+    pub(super) fn conduct(mut self, doubts: Vec<String>) -> Result<Ended, CommandError> {
+        let (mut live, _) = self.looking.load_session(&self.crew.session)?;
         self.crew.settle_the_gone(&live.state)?;
-        let history = self.looking.history(&self.crew.session)?;
+        let history = self.looking.load_history(&self.crew.session)?;
         self.crew.hold_against(&history)?;
         self.crew.count_the_cut_short(&history);
         self.crew.checks.passed.learn(&history);
         self.people.remember(&history);
         self.crew.purse.recall(|assignment| turn::asked_by(&history, assignment));
         self.crew.catch_up(&history)?;
-        self.looking.follow(&mut live)?;
+        self.looking.refresh_session(&mut live)?;
         self.view.began(&live.state, &self.crew);
         self.warn(doubts);
         let stopped = loop {
@@ -107,13 +107,13 @@ impl Conductor {
             }
         };
         if self.failure.is_none() {
-            self.looking.follow(&mut live)?;
+            self.looking.refresh_session(&mut live)?;
         }
         self.finish(stopped, &live.state)
     }
 
     /// Starts what may start, and waits until something has changed. `Some`: as of [`Conductor::step`].
-    fn round(&mut self, live: &mut Live) -> Result<Option<Option<String>>, Failure> {
+    fn round(&mut self, live: &mut LoadedSession) -> Result<Option<Option<String>>, CommandError> {
         if self.failure.is_none() {
             self.hear_answers(&live.state)?;
         }
@@ -127,13 +127,13 @@ impl Conductor {
         }
         self.looked = Instant::now();
         if self.failure.is_none() {
-            self.looking.follow(live)?;
+            self.looking.refresh_session(live)?;
         }
         Ok(None)
     }
 
     /// Starts what may start. `Some`: the run is over, and why, if the session is not.
-    fn step(&mut self, live: &Live) -> Option<Option<String>> {
+    fn step(&mut self, live: &LoadedSession) -> Option<Option<String>> {
         let state = &live.state;
         self.recall(state);
         let over = is_over(state);
@@ -191,13 +191,13 @@ impl Conductor {
     }
 
     /// Questions about budgets: where the answer gives the work out again, it may spend the same once more.
-    fn hear_answers(&mut self, state: &State) -> Result<(), Failure> {
+    fn hear_answers(&mut self, state: &State) -> Result<(), CommandError> {
         let mut closed = self.crew.purse.awaited();
         closed.retain(|id| !state.open_questions.contains(id));
         if closed.is_empty() {
             return Ok(());
         }
-        let history = self.looking.history(&self.crew.session)?;
+        let history = self.looking.load_history(&self.crew.session)?;
         for question in closed {
             self.crew.purse.answered(question, goes_on(&history, question));
         }
@@ -308,9 +308,9 @@ impl Conductor {
         work: Work,
         place: Place,
         row: Row,
-        job: impl FnOnce(&Crew, &Control, &Sender<News>) -> Result<Over, Failure> + Send + 'static,
+        job: impl FnOnce(&Crew, &ProcessControl, &Sender<News>) -> Result<Over, CommandError> + Send + 'static,
     ) {
-        let control = Control::new();
+        let control = ProcessControl::new();
         let (crew, news) = (Arc::clone(&self.crew), self.sender.clone());
         self.at_work.insert(work.clone(), Worker { control: control.clone(), place, row });
         self.view.touch();
@@ -388,14 +388,14 @@ impl Conductor {
     }
 
     /// Something outside of the rules went wrong: nobody starts anything any more.
-    fn fail(&mut self, failure: Failure) {
+    fn fail(&mut self, failure: CommandError) {
         if self.failure.is_none() {
             self.failure = Some(failure);
             self.at_work.values().for_each(|worker| worker.control.stop());
         }
     }
 
-    fn finish(mut self, stopped: Option<String>, state: &State) -> Result<Ended, Failure> {
+    fn finish(mut self, stopped: Option<String>, state: &State) -> Result<Ended, CommandError> {
         self.people.settle();
         for news in self.receiver.try_iter() {
             if let News::Note(group, text) = news {

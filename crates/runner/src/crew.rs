@@ -21,19 +21,19 @@ use crate::observe::ChangeObserver;
 use crate::purse::{Account, Purse};
 use crate::scope::GroupLimit;
 use crate::site::Site;
-use interlock_agents::Progress;
-use interlock_agents::team::{Part, Team};
-use interlock_app::failure::{Exit, Failure};
-use interlock_engine::{Caller, Done, Error, Order, Task as Wish};
-use interlock_prompt::outputs::{Remains, readable};
-use interlock_system::process::Control;
+use interlock_agents::AgentProgress;
+use interlock_agents::team::{RoleAgent, AgentTeam};
+use interlock_app::error::{CommandExit, CommandError};
+use interlock_engine::{QueueClient, Committed, EngineError, Request, Operation as Wish};
+use interlock_prompt::outputs::{AttemptRemains, readable};
+use interlock_system::process::ProcessControl;
 
 pub(super) struct Crew {
     pub(super) session: Name,
     pub(super) workflow: Arc<Workflow>,
     /// The files of the workflow.
     pub(super) sources: Vec<(String, String)>,
-    pub(super) team: Team,
+    pub(super) team: AgentTeam,
     pub(super) site: Site,
     pub(super) observer: ChangeObserver,
     /// The directory that all roles of the session share.
@@ -43,7 +43,7 @@ pub(super) struct Crew {
     pub(super) cut_short: Mutex<CutShort>,
     /// People know that the mission is longer than a prompt.
     pub(super) told: AtomicBool,
-    pub(super) desk: Caller,
+    pub(super) desk: QueueClient,
     /// Held by the keepers of agents; the next run waits for it.
     pub(super) lock: PathBuf,
     /// A file that is there while nothing new may start.
@@ -112,9 +112,9 @@ impl Call {
 
 /// What workers tell whoever conducts.
 pub(super) enum News {
-    Progress(AssignmentId, Progress),
+    Progress(AssignmentId, AgentProgress),
     /// A turn, a merge or a gate is over.
-    Over(Work, Result<Over, Failure>),
+    Over(Work, Result<Over, CommandError>),
     /// For people: something happened to an assignment that no decision tells.
     Note(Option<Name>, String),
     /// A person typed something.
@@ -135,7 +135,7 @@ pub(super) enum Work {
 
 /// How it ended.
 pub(super) enum Over {
-    Decided(Box<Done>),
+    Decided(Box<Committed>),
     /// Somebody else's decision took the work away.
     Gone,
     /// The run is stopping; the work is given out again when it goes on.
@@ -143,19 +143,19 @@ pub(super) enum Over {
 }
 
 impl Crew {
-    pub(super) fn order(&self, task: Wish) -> Result<Done, Error> {
-        self.desk.execute(Order { session: self.session.clone(), task })
+    pub(super) fn order(&self, task: Wish) -> Result<Committed, EngineError> {
+        self.desk.execute(Request { session: self.session.clone(), task })
     }
 
     /// Settles an assignment that brought nothing.
-    pub(super) fn lose(&self, id: AssignmentId, loss: Loss, note: impl Into<Name>) -> Result<Over, Failure> {
+    pub(super) fn lose(&self, id: AssignmentId, loss: Loss, note: impl Into<Name>) -> Result<Over, CommandError> {
         let command = Command::Lost(Lost { assignment: id, loss, note: Some(note.into()) });
         settled(self.order(Wish::Simple(command)))
     }
 
     /// Before anything starts: whoever held an assignment went with the last run, whose lock is ours now. Each of them is
     /// another attempt, with another token.
-    pub(super) fn settle_the_gone(&self, state: &State) -> Result<(), Failure> {
+    pub(super) fn settle_the_gone(&self, state: &State) -> Result<(), CommandError> {
         let claimed = |id: &&AssignmentId| state.assignments.get(id).is_some_and(|given| given.token.is_some());
         for id in state.open.iter().filter(claimed) {
             if let Some(assignment) = state.assignments.get(id) {
@@ -171,7 +171,7 @@ impl Crew {
     pub(super) fn keep_remains(&self, call: &Call, attempt: u32) {
         let writes = *self.writes(&call.role) != Writes::Nothing;
         let patch = if writes { self.site.unaccepted_changes(call).unwrap_or_default() } else { Vec::new() };
-        let remains = Remains {
+        let remains = AttemptRemains {
             output: readable(&self.site.printed_by(call.id, attempt)),
             patch,
             handoff: self.site.submitted_by(call.id, attempt),
@@ -180,13 +180,13 @@ impl Crew {
     }
 
     /// Lets an assignment go that is nobody's failure: it is given out again, and counts in no loop.
-    pub(super) fn let_go(&self, call: &Call) -> Result<Over, Failure> {
+    pub(super) fn let_go(&self, call: &Call) -> Result<Over, CommandError> {
         let over = self.free(call.id)?;
         *self.cut_short().entry((call.group.clone(), call.role.clone())).or_default() += 1;
         Ok(over)
     }
 
-    fn free(&self, assignment: AssignmentId) -> Result<Over, Failure> {
+    fn free(&self, assignment: AssignmentId) -> Result<Over, CommandError> {
         let command = Command::LeaseExpired(LeaseExpired { assignment, holder_gone: true });
         match self.order(Wish::Simple(command)) {
             Ok(_) => Ok(Over::Stopped),
@@ -232,7 +232,7 @@ impl Crew {
     }
 
     /// What of the session's own work a run was about to merge when it was killed.
-    pub(super) fn catch_up(&self, history: &[Event]) -> Result<(), Failure> {
+    pub(super) fn catch_up(&self, history: &[Event]) -> Result<(), CommandError> {
         for (name, commit) in self.site.vault.intended()? {
             let id = AssignmentId::parse(&name);
             let is_its = |cause: &Cause| matches!(cause, Cause::Reported { assignment, .. } if Some(*assignment) == id);
@@ -249,7 +249,7 @@ impl Crew {
     }
 
     /// Whether the repository knows of all that was reported: a register that somebody has cut short has seals that fit.
-    pub(super) fn hold_against(&self, history: &[Event]) -> Result<(), Failure> {
+    pub(super) fn hold_against(&self, history: &[Event]) -> Result<(), CommandError> {
         let mut given = BTreeMap::new();
         // Before that, other roles may have been allowed to write.
         let upgraded = history.iter().rposition(|event| matches!(event.cause, Cause::Upgraded { .. })).unwrap_or(0);
@@ -262,7 +262,7 @@ impl Crew {
             if let Some(lost) = self.unknown(&event.cause, &given).filter(|_| index >= upgraded) {
                 let message =
                     format!("the session's repository does not know any more what {}.{lost} did", self.session);
-                return Err(Failure::new(Exit::Unavailable, Code::GitFailed, message).help(
+                return Err(CommandError::new(CommandExit::Unavailable, Code::GitFailed, message).help(
                     "somebody has changed it: restore it from a copy, or cancel the session and start a new one",
                 ));
             }
@@ -288,9 +288,9 @@ impl Crew {
         (!is_known).then_some(*assignment)
     }
 
-    pub(super) fn part(&self, role: &Name) -> Result<&Part, Failure> {
+    pub(super) fn part(&self, role: &Name) -> Result<&RoleAgent, CommandError> {
         self.team.part(role).ok_or_else(|| {
-            Failure::new(Exit::Invalid, Code::NoAgentFor, format!("nobody plays `{role}`"))
+            CommandError::new(CommandExit::Invalid, Code::NoAgentFor, format!("nobody plays `{role}`"))
                 .help("give the role to an agent in the agents file, or add `any: NAME` under `roles`")
         })
     }
@@ -301,11 +301,11 @@ impl Crew {
 }
 
 /// A decision, or that there was nothing left to decide.
-pub(super) fn settled(result: Result<Done, Error>) -> Result<Over, Failure> {
+pub(super) fn settled(result: Result<Committed, EngineError>) -> Result<Over, CommandError> {
     match result {
         Ok(done) => Ok(Over::Decided(Box::new(done))),
         Err(error) if is_gone(error.code()) => Ok(Over::Gone),
-        Err(error) => Err(Failure::from(error)),
+        Err(error) => Err(CommandError::from(error)),
     }
 }
 
@@ -317,14 +317,14 @@ pub(super) fn is_gone(code: Code) -> bool {
     )
 }
 
-impl From<git::Error> for Failure {
+impl From<git::Error> for CommandError {
     fn from(error: git::Error) -> Self {
-        Failure::new(Exit::Unavailable, Code::GitFailed, error.message).maybe_help(error.help)
+        CommandError::new(CommandExit::Unavailable, Code::GitFailed, error.message).maybe_help(error.help)
     }
 }
 
 /// Waits, unless somebody wants an end. Whether it waited to the end.
-pub(super) fn pause(length: Duration, control: &Control) -> bool {
+pub(super) fn pause(length: Duration, control: &ProcessControl) -> bool {
     let until = std::time::Instant::now() + length;
     while !control.is_stopped() {
         let left = until.saturating_duration_since(std::time::Instant::now());

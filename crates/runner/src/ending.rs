@@ -13,18 +13,18 @@ use serde_json::Value as Json;
 
 use crate::site;
 use crate::story::Story;
-use interlock_app::failure::{Exit, Failure};
+use interlock_app::error::{CommandExit, CommandError};
 use interlock_engine::Engine;
 use interlock_system::files;
 use interlock_system::files::remove;
-use interlock_system::text::Text;
+use interlock_system::text::TerminalText;
 
 /// How a run ended.
 pub struct Ended {
     pub status: SessionStatus,
     /// Why it stopped before the end of the session.
     pub stopped: Option<String>,
-    pub text: Text,
+    pub text: TerminalText,
     pub document: Json,
     /// Where it can be read.
     pub report: Option<PathBuf>,
@@ -78,7 +78,7 @@ impl Ended {
     fn read(path: PathBuf) -> Option<Self> {
         let Note { status, text: plain, document, report } =
             serde_json::from_slice(&files::read_plain(&path).ok()?).ok()?;
-        let mut text = Text::default();
+        let mut text = TerminalText::default();
         text.push_lines(&plain);
         Some(Self { status, stopped: None, text, document, report, note: path })
     }
@@ -96,8 +96,8 @@ pub fn is_handed_over(root: &Path) -> bool {
 
 /// A session that has ended and whose repository is gone has nothing to run: what is left of it is taken away, and what it
 /// came to is told. From nothing, its repository would be one without its work.
-pub(super) fn catch_up(looking: &mut Engine, session: &Name, root: &Path) -> Result<Option<Ended>, Failure> {
-    let (live, _) = looking.look(session)?;
+pub(super) fn catch_up(looking: &mut Engine, session: &Name, root: &Path) -> Result<Option<Ended>, CommandError> {
+    let (live, _) = looking.load_session(session)?;
     let ended = matches!(live.state.status, SessionStatus::Completed | SessionStatus::Cancelled);
     if !ended || site::repository(root).exists() {
         return Ok(None);
@@ -107,7 +107,7 @@ pub(super) fn catch_up(looking: &mut Engine, session: &Name, root: &Path) -> Res
         Some(ended) => Ok(Some(ended)),
         None => {
             let message = format!("session {session} has ended; its result is the branch interlock/{session}");
-            Err(Failure::new(Exit::Refused, Code::SessionEnded, message))
+            Err(CommandError::new(CommandExit::Refused, Code::SessionEnded, message))
         }
     }
 }

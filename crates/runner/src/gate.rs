@@ -7,9 +7,9 @@ use interlock_core::state::{GatePurpose, GateRun, State};
 use crate::crew::{Crew, Over, settled};
 use crate::gates::{self, GateCommand};
 use crate::git::Hash;
-use interlock_app::failure::Failure;
-use interlock_engine::Task as Wish;
-use interlock_system::process::Control;
+use interlock_app::error::CommandError;
+use interlock_engine::Operation as Wish;
+use interlock_system::process::ProcessControl;
 
 /// A gate whose result is awaited.
 #[derive(Clone, Debug)]
@@ -34,7 +34,7 @@ impl Errand {
     }
 }
 
-pub(super) fn take(crew: &Crew, errand: &Errand, control: &Control) -> Result<Over, Failure> {
+pub(super) fn take(crew: &Crew, errand: &Errand, control: &ProcessControl) -> Result<Over, CommandError> {
     let held = crew.site.merging();
     let whole = crew.site.vault.integration()?;
     let commit = subject(crew, errand, &whole)?;
@@ -62,7 +62,7 @@ pub(super) fn take(crew: &Crew, errand: &Errand, control: &Control) -> Result<Ov
 
 /// The commit that the gate is to speak for: everything merged, once the work of the group is in that; what others have merged
 /// since then is part of what the gate has to hold for. Else what the group has come to.
-fn subject(crew: &Crew, errand: &Errand, whole: &Hash) -> Result<Hash, Failure> {
+fn subject(crew: &Crew, errand: &Errand, whole: &Hash) -> Result<Hash, CommandError> {
     let Some(group) = &errand.awaited.group else { return Ok(whole.clone()) };
     let head = crew.site.head(group, &errand.open)?;
     let is_in = match errand.awaited.purpose {

@@ -42,10 +42,10 @@ use interlock_core::workflow::Workflow;
 use crate::git::{Project, RegisterKey};
 use conduct::Conductor;
 use crew::Crew;
-use interlock_agents::team::Team;
-use interlock_app::failure::{Exit, Failure};
-use interlock_app::output::Output;
-use interlock_engine::{Desk, Engine};
+use interlock_agents::team::AgentTeam;
+use interlock_app::error::{CommandExit, CommandError};
+use interlock_app::output::CommandOutput;
+use interlock_engine::{CommandQueue, Engine};
 use interlock_system::clock;
 use interlock_system::process;
 use purse::Purse;
@@ -62,7 +62,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub struct Run {
     pub session: Name,
     pub workflow: Arc<Workflow>,
-    pub team: Team,
+    pub team: AgentTeam,
     /// What people should know of it.
     pub doubts: Vec<String>,
     /// To decide with, and to look with.
@@ -75,11 +75,11 @@ pub struct Run {
     pub paused: PathBuf,
     /// Wait for people; else the run ends when only they can go on.
     pub wait: bool,
-    pub output: Output,
+    pub output: CommandOutput,
 }
 
 impl Run {
-    pub fn drive(self) -> Result<Ended, Failure> {
+    pub fn drive(self) -> Result<Ended, CommandError> {
         fs::create_dir_all(&self.root).map_err(|error| unusable(&self.root, &error))?;
         let held = hold(&self.root, &self.session)?;
         let family = format!("{}/", self.root.display());
@@ -93,9 +93,9 @@ impl Run {
         if let Some(ended) = ending::catch_up(&mut looking, &self.session, &self.root)? {
             return Ok(ended);
         }
-        let desk = Desk::open(deciding)?;
+        let desk = CommandQueue::open(deciding)?;
         let Some(caller) = desk.caller() else {
-            return Err(Failure::new(Exit::Bug, Code::Bug, "the desk is closed before anybody came"));
+            return Err(CommandError::new(CommandExit::Bug, Code::Bug, "the desk is closed before anybody came"));
         };
         let key = RegisterKey::new(looking.register_key(&self.session));
         let sources = sources(&mut looking, &self.workflow)?;
@@ -132,7 +132,7 @@ impl Run {
 }
 
 /// The files of a workflow, as they were pinned.
-fn sources(looking: &mut Engine, workflow: &Workflow) -> Result<Vec<(String, String)>, Failure> {
+fn sources(looking: &mut Engine, workflow: &Workflow) -> Result<Vec<(String, String)>, CommandError> {
     let pinned = looking.store().view()?.workflow(workflow.hash)?;
     Ok(pinned.map(|pinned| pinned.sources).unwrap_or_default())
 }
@@ -143,7 +143,7 @@ pub fn outputs(root: &Path) -> String {
 }
 
 /// Only one run drives a session. The system lets go of it when the process ends, however it does.
-fn hold(root: &Path, session: &Name) -> Result<File, Failure> {
+fn hold(root: &Path, session: &Name) -> Result<File, CommandError> {
     let path = root.join("run.lock");
     let file = OpenOptions::new().create(true).truncate(false).read(true).write(true).open(&path);
     let mut file = file.map_err(|error| unusable(&path, &error))?;
@@ -158,7 +158,7 @@ fn hold(root: &Path, session: &Name) -> Result<File, Failure> {
             let by = fs::read_to_string(&path).unwrap_or_default();
             let by = if by.is_empty() { "another process".to_owned() } else { format!("process {by}") };
             let message = format!("session {session} is being run by {by}");
-            Err(Failure::new(Exit::Refused, Code::AlreadyRunning, message)
+            Err(CommandError::new(CommandExit::Refused, Code::AlreadyRunning, message)
                 .help("wait for it, or stop it there with Ctrl-C"))
         }
         Err(TryLockError::Error(error)) => Err(unusable(&path, &error)),
@@ -167,21 +167,21 @@ fn hold(root: &Path, session: &Name) -> Result<File, Failure> {
 
 /// Before anything starts, nothing of an earlier run may live: its keepers end their agents, and hold a lock until they
 /// have; what is left after that is known by its mark.
-fn settle_the_last_run(root: &Path, family: &str) -> Result<(), Failure> {
+fn settle_the_last_run(root: &Path, family: &str) -> Result<(), CommandError> {
     let path = root.join("agents.lock");
     let file = OpenOptions::new().create(true).append(true).open(&path).map_err(|error| unusable(&path, &error))?;
     let until = Instant::now() + PATIENCE;
     while file.try_lock().is_err() {
         if Instant::now() >= until {
-            process::end_strays(family);
+            process::end_marked_processes(family);
             break;
         }
         thread::sleep(Duration::from_millis(20));
     }
-    process::end_strays(family);
+    process::end_marked_processes(family);
     Ok(())
 }
 
-fn unusable(path: &Path, error: &std::io::Error) -> Failure {
-    Failure::new(Exit::Unavailable, Code::OutputFailed, format!("{}: {error}", path.display()))
+fn unusable(path: &Path, error: &std::io::Error) -> CommandError {
+    CommandError::new(CommandExit::Unavailable, Code::OutputFailed, format!("{}: {error}", path.display()))
 }

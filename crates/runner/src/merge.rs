@@ -12,10 +12,10 @@ use serde_json::{Value as Json, json};
 use crate::crew::{Call, Crew, Over, settled};
 use crate::git::{Attempt, Conflict, Hash, Message};
 use crate::site::listed;
-use interlock_app::failure::{Exit, Failure};
-use interlock_engine::{Given, Task as Wish};
+use interlock_app::error::{CommandExit, CommandError};
+use interlock_engine::{SubmittedHandoff, Operation as Wish};
 use interlock_system::clock;
-use interlock_system::process::Control;
+use interlock_system::process::ProcessControl;
 
 /// What came of trying it.
 pub(super) enum Tried {
@@ -34,7 +34,7 @@ pub(super) struct Merge {
     pub(super) is_empty: bool,
 }
 
-pub(super) fn take(crew: &Crew, call: &Call, control: &Control) -> Result<Over, Failure> {
+pub(super) fn take(crew: &Crew, call: &Call, control: &ProcessControl) -> Result<Over, CommandError> {
     let Some(group) = &call.group else { return Ok(Over::Gone) };
     let commit = crew.site.head(group, &call.open)?;
     match attempt(crew, call, group, &commit, control)? {
@@ -53,8 +53,8 @@ pub(super) fn attempt(
     call: &Call,
     group: &Name,
     commit: &Hash,
-    control: &Control,
-) -> Result<Tried, Failure> {
+    control: &ProcessControl,
+) -> Result<Tried, CommandError> {
     let words = crew.workflow.merge_words();
     let _held = crew.site.merging();
     match crew.site.vault.try_merge(group, commit)? {
@@ -77,8 +77,8 @@ fn checked(
     call: &Call,
     group: &Name,
     (commit, onto, tree): (&Hash, &Hash, &Hash),
-    control: &Control,
-) -> Result<Tried, Failure> {
+    control: &ProcessControl,
+) -> Result<Tried, CommandError> {
     // Before it is known whether it will be one: commands may ask git where they are.
     let message = Message::new(&format!("Merge {group}")).of(call.id);
     let merge = crew.site.vault.commit(tree, &[onto, commit], &crew.site.who(&call.role), &message)?;
@@ -97,7 +97,7 @@ fn checked(
     Ok(Tried::In(Merge { into: merge, is_empty }))
 }
 
-pub(super) fn report(crew: &Crew, call: &Call, said: &Json) -> Result<Over, Failure> {
+pub(super) fn report(crew: &Crew, call: &Call, said: &Json) -> Result<Over, CommandError> {
     let mut document = json!({
         "agent": call.role,
         "output_type": "merge",
@@ -110,11 +110,11 @@ pub(super) fn report(crew: &Crew, call: &Call, said: &Json) -> Result<Over, Fail
     }
     let bytes = document.to_string().into_bytes();
     let extracted = handoff::extract("merge", &bytes).map(Arc::new);
-    let given = Given { digest: Digest::of(&bytes), extracted };
+    let given = SubmittedHandoff { digest: Digest::of(&bytes), extracted };
     settled(crew.order(Wish::Merge { assignment: call.id, given }))
 }
 
-fn success(words: &MergeWords, (commit, merge): (&Hash, &Merge), unchanged: bool) -> Result<Json, Failure> {
+fn success(words: &MergeWords, (commit, merge): (&Hash, &Merge), unchanged: bool) -> Result<Json, CommandError> {
     let into = &merge.into;
     let context = match (unchanged, merge.is_empty) {
         (true, _) => {
@@ -136,7 +136,7 @@ fn success(words: &MergeWords, (commit, merge): (&Hash, &Merge), unchanged: bool
     said(words.success.as_ref(), &context, more)
 }
 
-fn conflict(words: &MergeWords, files: &[String]) -> Result<Json, Failure> {
+fn conflict(words: &MergeWords, files: &[String]) -> Result<Json, CommandError> {
     let context = format!(
         "Interlock has tried the merge: it conflicts with what others have merged, in {}. The files that you get hold both sides.",
         listed(files)
@@ -145,14 +145,14 @@ fn conflict(words: &MergeWords, files: &[String]) -> Result<Json, Failure> {
 }
 
 /// An agent has changed files while it merged. Its work stays with the group, and has to be tested and approved again.
-pub(super) fn resolved(crew: &Crew, call: &Call) -> Result<Over, Failure> {
+pub(super) fn resolved(crew: &Crew, call: &Call) -> Result<Over, CommandError> {
     let context = "You changed files to make the merge. Interlock kept them, and has merged nothing: tests and approvals \
                    spoke for the files before. Look at the result, and report it as finished work.";
     let more = json!({ "conflicting_files": [] });
     report(crew, call, &said(crew.workflow.merge_words().conflict.as_ref(), context, more)?)
 }
 
-fn failure(words: &MergeWords, command: &str, whose: Option<&Name>, output: &str) -> Result<Json, Failure> {
+fn failure(words: &MergeWords, command: &str, whose: Option<&Name>, output: &str) -> Result<Json, CommandError> {
     let of = whose.map(|group| format!(", a check of {group}, which is merged already,")).unwrap_or_default();
     let context = format!(
         "Interlock has tried the merge: `{command}`{of} fails on the merged files, which are those that you get"
@@ -160,11 +160,11 @@ fn failure(words: &MergeWords, command: &str, whose: Option<&Name>, output: &str
     said(words.failure.as_ref(), &context, json!({ "failing_tests": [command], "test_output": output }))
 }
 
-fn said(status: Option<&Name>, context: &str, mut more: Json) -> Result<Json, Failure> {
+fn said(status: Option<&Name>, context: &str, mut more: Json) -> Result<Json, CommandError> {
     let Some(status) = status else {
         let message = "the merge table of the workflow has no status for this outcome";
         let help = "add the row, or leave merges to agents with `merge: agent` in the agents file";
-        return Err(Failure::new(Exit::Invalid, Code::Unrunnable, message).help(help));
+        return Err(CommandError::new(CommandExit::Invalid, Code::Unrunnable, message).help(help));
     };
     more["status"] = json!(status);
     more["handoff"] = json!({ "next_agent": null, "context": context });

@@ -14,10 +14,10 @@ use interlock_core::state::Question;
 use serde_json::json;
 
 use crate::crew::News;
-use interlock_agents::team::{DESKTOP, Notify, WEBHOOK};
+use interlock_agents::team::{DESKTOP, NotificationSettings, WEBHOOK};
 use interlock_prompt::QuestionBrief;
 use interlock_system::files;
-use interlock_system::process::Helper;
+use interlock_system::process::HelperProcess;
 use interlock_system::sanitise;
 
 /// How long the end of a run waits for messages that are on their way.
@@ -26,7 +26,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const LONGEST: usize = 1000;
 
 pub(super) struct Teller {
-    notify: Notify,
+    notify: NotificationSettings,
     session: Name,
     /// Questions that people were told of, by earlier runs too.
     told: BTreeSet<QuestionId>,
@@ -44,7 +44,7 @@ struct Message {
 }
 
 impl Teller {
-    pub(super) fn new(notify: &Notify, session: &Name, root: &Path, news: Sender<News>) -> Self {
+    pub(super) fn new(notify: &NotificationSettings, session: &Name, root: &Path, news: Sender<News>) -> Self {
         let file = root.join("told.jsonl");
         let bytes = files::read_plain(&file).unwrap_or_default();
         let text = String::from_utf8_lossy(&bytes);
@@ -133,7 +133,7 @@ impl Message {
         let Some((program, arguments)) = self.command.split_first() else { return Ok(()) };
         let mut command = Command::new(program);
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-        let mut child = Helper::start(&mut command).map_err(|error| format!("`{program}`: {error}"))?;
+        let mut child = HelperProcess::start(&mut command).map_err(|error| format!("`{program}`: {error}"))?;
         if let Some(mut stdin) = child.stdin() {
             // One that does not want to know ends without reading.
             let _ = stdin.write_all(self.input.as_bytes());

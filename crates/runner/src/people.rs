@@ -16,7 +16,7 @@ use crate::line::Line;
 use crate::notify::Teller;
 use crate::terminal;
 use crate::view::View;
-use interlock_engine::{Error, Task as Wish};
+use interlock_engine::{EngineError, Operation as Wish};
 use interlock_prompt::QuestionBrief;
 use interlock_system::clock;
 
@@ -269,7 +269,7 @@ impl People {
             return Ok(());
         }
         let choice = choice(asked, line)?;
-        answer(crew, view, id, choice, &interlock_app::place::person(None))?;
+        answer(crew, view, id, choice, &interlock_app::context::person(None))?;
         // Until the next question is to be seen, nothing is an answer to it.
         self.asked.remove(&id);
         (self.shown, self.chosen) = (None, None);
@@ -303,7 +303,7 @@ fn choice(asked: &Asked, line: &str) -> Result<Choice, String> {
 fn answer(crew: &Crew, view: &mut View, id: QuestionId, choice: Choice, by: &str) -> Result<(), String> {
     let command = Command::Answer(Answer { question: id, choice, by: Name::new(by), allow: Vec::new() });
     let done = crew.order(Wish::Simple(command)).map_err(|error| match error {
-        Error::Refused(rejection) if !rejection.allowed.is_empty() => {
+        EngineError::Refused(rejection) if !rejection.allowed.is_empty() => {
             format!("{}: {}; possible: {}", rejection.code, rejection.message, rejection.allowed.join(", "))
         }
         other => other.to_string(),

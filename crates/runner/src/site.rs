@@ -15,8 +15,8 @@ use crate::git::{
     Attempt, Both, Changes, Conflict, Error, Hash, Message, Project, RegisterKey, Result, Vault, Who, Workspace,
 };
 use crate::refs::Refs;
-use interlock_agents::team::Keep;
-use interlock_prompt::handin;
+use interlock_agents::team::WorkspaceRetention;
+use interlock_prompt::handoff_files;
 use interlock_system::files::{self, remove};
 use interlock_system::sanitise;
 
@@ -95,7 +95,7 @@ impl Site {
     /// The last handoff of an attempt.
     pub(super) fn submitted_by(&self, id: AssignmentId, attempt: u32) -> Vec<u8> {
         let noted = self.transcript(&submitted_name(id, attempt)).ok().and_then(|path| files::read_plain(&path).ok());
-        let left = || handin::read(&self.output(id, attempt), Path::new("handoff.json")).ok().flatten();
+        let left = || handoff_files::read(&self.output(id, attempt), Path::new("handoff.json")).ok().flatten();
         noted.or_else(left).unwrap_or_default()
     }
 
@@ -282,12 +282,12 @@ impl Site {
 
     /// Takes workspaces away that nobody needs any more. What agents printed, and the repository of the session, go with
     /// them only if all went well: the result is in the user's repository.
-    pub(super) fn clean_up(&self, keep: Keep, failed: bool, status: SessionStatus) {
+    pub(super) fn clean_up(&self, keep: WorkspaceRetention, failed: bool, status: SessionStatus) {
         let ended = matches!(status, SessionStatus::Completed | SessionStatus::Cancelled);
         let wanted = match keep {
-            Keep::Always => false,
-            Keep::Failed => ended && !failed,
-            Keep::Never => ended,
+            WorkspaceRetention::Always => false,
+            WorkspaceRetention::Failed => ended && !failed,
+            WorkspaceRetention::Never => ended,
         };
         if !wanted {
             // An agent may have left a link there.
@@ -318,12 +318,12 @@ impl Site {
     /// A session that was given up before anything was merged leaves no branch, unless everything is to be kept.
     pub(super) fn give_up(
         &self,
-        keep: Keep,
+        keep: WorkspaceRetention,
         status: SessionStatus,
         (result, branch): (&Hash, String),
     ) -> Option<String> {
         let is_empty = status == SessionStatus::Cancelled && self.vault.base().is_ok_and(|base| base == *result);
-        let gone = keep == Keep::Never && is_empty && self.project.drop_branch(&branch, result).is_ok();
+        let gone = keep == WorkspaceRetention::Never && is_empty && self.project.drop_branch(&branch, result).is_ok();
         (!gone).then_some(branch)
     }
 

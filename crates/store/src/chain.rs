@@ -16,7 +16,7 @@ const REGISTER: &[u8] = b"interlock register 1";
 pub type Seal = blake3::Hash;
 
 /// Of what an event was given, without a key: the event's own seal covers it.
-pub fn given(bytes: &[u8]) -> Seal {
+pub fn hash_attachment(bytes: &[u8]) -> Seal {
     blake3::hash(bytes)
 }
 
@@ -29,7 +29,7 @@ pub struct ChainKey([u8; 32]);
 
 /// Everything of an event that its seal covers.
 #[derive(Clone, Copy, Debug)]
-pub struct Sealed<'a> {
+pub struct SealedContent<'a> {
     pub session: &'a str,
     pub seq: u64,
     pub kind: &'a str,
@@ -47,7 +47,7 @@ impl ChainKey {
         Self(key)
     }
 
-    pub fn event(&self, event: &Sealed<'_>, prev: &Seal) -> Seal {
+    pub fn event(&self, event: &SealedContent<'_>, prev: &Seal) -> Seal {
         let mut seal = self.start(EVENT);
         field(&mut seal, event.session.as_bytes());
         field(&mut seal, &event.seq.to_le_bytes());

@@ -13,7 +13,7 @@ use interlock_core::code::Code;
 use interlock_core::id::{Digest, Name};
 use interlock_core::rejection::Rejection;
 
-use crate::Identity;
+use crate::StoreIdentity;
 use crate::StoreError;
 use crate::StoreResult;
 use crate::chain::ChainKey;
@@ -21,20 +21,20 @@ use interlock_system::clock;
 use interlock_system::files;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub enum KeyKind {
     Operator,
     Spawner,
     Chain,
 }
 
-impl Kind {
-    const ALL: [Kind; 3] = [Kind::Operator, Kind::Spawner, Kind::Chain];
+impl KeyKind {
+    const ALL: [KeyKind; 3] = [KeyKind::Operator, KeyKind::Spawner, KeyKind::Chain];
 
     pub const fn name(self) -> &'static str {
         match self {
-            Kind::Operator => "operator",
-            Kind::Spawner => "spawner",
-            Kind::Chain => "chain",
+            KeyKind::Operator => "operator",
+            KeyKind::Spawner => "spawner",
+            KeyKind::Chain => "chain",
         }
     }
 
@@ -45,9 +45,9 @@ impl Kind {
 
 /// A secret that never shows itself.
 #[derive(Clone)]
-pub struct Secret([u8; 32]);
+pub struct SecretKey([u8; 32]);
 
-impl Secret {
+impl SecretKey {
     pub fn new() -> Self {
         Self(clock::secret())
     }
@@ -67,13 +67,13 @@ impl Secret {
     }
 }
 
-impl Default for Secret {
+impl Default for SecretKey {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl std::fmt::Debug for Secret {
+impl std::fmt::Debug for SecretKey {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Secret(…)")
     }
@@ -93,19 +93,19 @@ impl Keyring {
     }
 
     /// Makes the keys of a new store.
-    pub fn make(&self, store: &str) -> StoreResult<(Identity, PathBuf)> {
+    pub fn make(&self, store: &str) -> StoreResult<(StoreIdentity, PathBuf)> {
         let folder = self.folder(store);
         fs::DirBuilder::new()
             .recursive(true)
             .mode(0o700)
             .create(&folder)
             .map_err(|error| StoreError::unwritable(&folder, &error))?;
-        let [operator, spawner, chain] = Kind::ALL.map(|kind| (kind, Secret::new()));
+        let [operator, spawner, chain] = KeyKind::ALL.map(|kind| (kind, SecretKey::new()));
         let secrets = [&operator, &spawner, &chain];
         let written = secrets.iter().try_for_each(|(kind, secret)| write(&folder, *kind, secret));
         // A store must never outlive its keys, so these are on the disk before there is one.
         let kept = written.and_then(|()| {
-            files::sync_folder(&self.path(store, Kind::Chain))?;
+            files::sync_folder(&self.path(store, KeyKind::Chain))?;
             files::sync_folder(&folder)
         });
         if let Err(error) = kept {
@@ -114,7 +114,7 @@ impl Keyring {
         }
         let (operator, spawner) = (operator.1.digest(), spawner.1.digest());
         let seal = ChainKey::new(chain.1.0).store(store, operator.as_bytes(), spawner.as_bytes());
-        Ok((Identity { id: Name::new(store), operator, spawner, seal }, folder))
+        Ok((StoreIdentity { id: Name::new(store), operator, spawner, seal }, folder))
     }
 
     /// Where the secrets of this store lie.
@@ -133,9 +133,9 @@ impl Keyring {
     }
 
     /// The key that seals the chains of this store.
-    pub fn chain(&self, identity: &Identity) -> StoreResult<ChainKey> {
-        let path = self.path(&identity.id, Kind::Chain);
-        let found = self.in_file(Kind::Chain).or_else(|| read(&path, Kind::Chain));
+    pub fn chain(&self, identity: &StoreIdentity) -> StoreResult<ChainKey> {
+        let path = self.path(&identity.id, KeyKind::Chain);
+        let found = self.in_file(KeyKind::Chain).or_else(|| read(&path, KeyKind::Chain));
         let Some(secret) = found else {
             let message = format!("the chain key of this store is not at {}", path.display());
             return Err(StoreError::new(Code::NoChainKey, message)
@@ -150,11 +150,11 @@ impl Keyring {
     }
 
     /// Whether whoever runs this holds the key.
-    pub fn holds(&self, kind: Kind, identity: &Identity) -> Result<(), Box<Rejection>> {
+    pub fn holds(&self, kind: KeyKind, identity: &StoreIdentity) -> Result<(), Box<Rejection>> {
         let wanted = match kind {
-            Kind::Operator => identity.operator,
-            Kind::Spawner => identity.spawner,
-            Kind::Chain => return Ok(()),
+            KeyKind::Operator => identity.operator,
+            KeyKind::Spawner => identity.spawner,
+            KeyKind::Chain => return Ok(()),
         };
         let path = self.path(&identity.id, kind);
         let found = match &self.file {
@@ -176,36 +176,36 @@ impl Keyring {
     }
 
     /// Where the keys of a store lie.
-    pub fn folder_of(&self, identity: &Identity) -> PathBuf {
+    pub fn folder_of(&self, identity: &StoreIdentity) -> PathBuf {
         self.folder.join(identity.id.as_str())
     }
 
-    fn path(&self, store: &str, kind: Kind) -> PathBuf {
+    fn path(&self, store: &str, kind: KeyKind) -> PathBuf {
         self.folder(store).join(format!("{}.key", kind.name()))
     }
 
-    fn in_file(&self, kind: Kind) -> Option<Secret> {
+    fn in_file(&self, kind: KeyKind) -> Option<SecretKey> {
         self.file.as_ref().and_then(|path| read(path, kind))
     }
 }
 
-fn may(kind: Kind) -> &'static str {
+fn may(kind: KeyKind) -> &'static str {
     match kind {
-        Kind::Operator => "people answer, approve, override, defer, acknowledge and cancel; agents report",
-        Kind::Spawner => "whatever starts agents starts sessions and claims assignments; agents report",
-        Kind::Chain => "the program itself seals the log",
+        KeyKind::Operator => "people answer, approve, override, defer, acknowledge and cancel; agents report",
+        KeyKind::Spawner => "whatever starts agents starts sessions and claims assignments; agents report",
+        KeyKind::Chain => "the program itself seals the log",
     }
 }
 
-fn write(folder: &Path, kind: Kind, secret: &Secret) -> io::Result<()> {
+fn write(folder: &Path, kind: KeyKind, secret: &SecretKey) -> io::Result<()> {
     let path = folder.join(format!("{}.key", kind.name()));
     let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
     writeln!(file, "{}{}", kind.prefix(), secret.reveal())?;
     file.sync_all()
 }
 
-fn read(path: &Path, kind: Kind) -> Option<Secret> {
+fn read(path: &Path, kind: KeyKind) -> Option<SecretKey> {
     let text = fs::read_to_string(path).ok()?;
     let prefix = kind.prefix();
-    text.lines().find_map(|line| line.trim().strip_prefix(&prefix)).and_then(Secret::parse)
+    text.lines().find_map(|line| line.trim().strip_prefix(&prefix)).and_then(SecretKey::parse)
 }

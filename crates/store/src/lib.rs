@@ -4,12 +4,12 @@
 //! `tests/store` runs against the traits. SQL stands only below here.
 
 pub mod audit;
-mod behind;
+mod writer_thread;
 pub mod chain;
-mod fault;
+mod error;
 pub mod keys;
 pub mod rows;
-mod said;
+mod event_effects;
 pub mod sqlite;
 pub mod table;
 
@@ -18,17 +18,17 @@ use interlock_core::id::{AssignmentId, Digest, Name, QuestionId, Timestamp};
 use interlock_core::state::Question;
 use interlock_core::workflow::Requirements;
 
-pub use behind::Behind;
+pub use writer_thread::WriterThreadStore;
 use chain::{ChainKey, Seal};
-pub use fault::StoreError;
-use rows::{Rows, SessionRow};
-use table::{Fold, Table};
+pub use error::StoreError;
+use rows::{EventProjection, SessionRow};
+use table::{ProjectedTables, TableSchema};
 
 pub type StoreResult<T> = Result<T, StoreError>;
 
 /// What a store says of itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Identity {
+pub struct StoreIdentity {
     pub id: Name,
     /// The hash of the operator key.
     pub operator: Digest,
@@ -90,7 +90,7 @@ pub struct OpenQuestion {
 
 /// A write that went round the program and was refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Attempt {
+pub struct RefusedWrite {
     pub at: String,
     pub session: Option<Name>,
     pub guard: String,
@@ -99,7 +99,7 @@ pub struct Attempt {
 
 /// A workflow as it was pinned.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pinned {
+pub struct PinnedSources {
     pub name: Name,
     /// Each file that was read, and its text.
     pub sources: Vec<(String, String)>,
@@ -107,7 +107,7 @@ pub struct Pinned {
 
 /// An event with all that it writes.
 #[derive(Clone, Debug)]
-pub struct Append {
+pub struct EventAppend {
     pub session: i64,
     pub seq: u64,
     pub kind: &'static str,
@@ -119,12 +119,12 @@ pub struct Append {
     pub hash: Seal,
     pub attachment: Option<String>,
     pub prompt: Option<String>,
-    pub rows: Rows,
+    pub rows: EventProjection,
 }
 
 /// What can be read.
-pub trait View {
-    fn identity(&mut self) -> StoreResult<Identity>;
+pub trait StoreView {
+    fn identity(&mut self) -> StoreResult<StoreIdentity>;
     /// A number that differs from an earlier one of this connection if any other has written in between.
     fn version(&mut self) -> StoreResult<i64>;
     fn session(&mut self, id: &str) -> StoreResult<Option<SessionHead>>;
@@ -132,13 +132,13 @@ pub trait View {
     fn sessions(&mut self) -> StoreResult<Vec<SessionHead>>;
     /// Those that have not ended, the newest first, so many at most.
     fn sessions_under_way(&mut self, most: usize) -> StoreResult<Vec<SessionHead>>;
-    fn workflow(&mut self, hash: Digest) -> StoreResult<Option<Pinned>>;
+    fn workflow(&mut self, hash: Digest) -> StoreResult<Option<PinnedSources>>;
     /// Whether what a completed group must have is stored for this workflow as it was pinned.
     fn needs_are(&mut self, hash: Digest, needs: &Requirements) -> StoreResult<bool>;
     /// Each table with rows of sessions that are not there, and of how many.
     fn lost_sessions(&mut self) -> StoreResult<Vec<(&'static str, u64)>>;
     /// How many events have something that they were given, and how many a prompt.
-    fn kept(&mut self) -> StoreResult<Kept>;
+    fn count_attachments(&mut self) -> StoreResult<AttachmentCounts>;
     fn snapshot(&mut self, session: i64) -> StoreResult<Option<Snapshot>>;
     /// Events after `seq`, in order, at most `limit`.
     fn events(&mut self, session: i64, after: u64, limit: usize) -> StoreResult<Vec<EventRow>>;
@@ -151,27 +151,27 @@ pub trait View {
     fn question(&mut self, session: i64, id: QuestionId) -> StoreResult<Option<Question>>;
     /// Open questions of one session, or of all.
     fn open_questions(&mut self, session: Option<i64>) -> StoreResult<Vec<OpenQuestion>>;
-    fn attempts(&mut self) -> StoreResult<Vec<Attempt>>;
+    fn attempts(&mut self) -> StoreResult<Vec<RefusedWrite>>;
     /// Every event of a session in its order, with what it was given and what was told.
-    fn chain(&mut self, session: i64, each: &mut dyn FnMut(&Link<'_>)) -> StoreResult<()>;
+    fn chain(&mut self, session: i64, each: &mut dyn FnMut(&ChainLink<'_>)) -> StoreResult<()>;
     /// Whether the rows of a session in one of the tables are these.
-    fn table_is(&mut self, table: &'static Table, session: i64, rows: &table::Rows) -> StoreResult<bool>;
+    fn table_is(&mut self, table: &'static TableSchema, session: i64, rows: &table::TableRows) -> StoreResult<bool>;
     /// The rows of a session in one of the tables.
-    fn table(&mut self, table: &'static Table, session: i64) -> StoreResult<table::Rows>;
+    fn table(&mut self, table: &'static TableSchema, session: i64) -> StoreResult<table::TableRows>;
     /// What is not as this version makes it: each object of the schema that is missing, added or changed.
     fn schema(&mut self) -> StoreResult<Vec<String>>;
 }
 
 /// What lies beside events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Kept {
+pub struct AttachmentCounts {
     pub attachments: u64,
     pub prompts: u64,
 }
 
 /// One event of a chain, as it lies in the store.
 #[derive(Clone, Copy, Debug)]
-pub struct Link<'a> {
+pub struct ChainLink<'a> {
     pub seq: u64,
     pub kind: &'a str,
     pub at: Timestamp,
@@ -186,44 +186,44 @@ pub struct Link<'a> {
 }
 
 /// Everything in it is stored, durably, or nothing is.
-pub trait Transaction: View {
-    fn pin_workflow(&mut self, hash: Digest, pinned: &Pinned, needs: &Requirements) -> StoreResult<()>;
+pub trait StoreTransaction: StoreView {
+    fn pin_workflow(&mut self, hash: Digest, pinned: &PinnedSources, needs: &Requirements) -> StoreResult<()>;
     /// Makes room for a session, which begins with its first event.
     fn begin_session(&mut self, id: &str, at: Timestamp) -> StoreResult<i64>;
-    fn append(&mut self, append: &Append) -> StoreResult<()>;
+    fn append(&mut self, append: &EventAppend) -> StoreResult<()>;
     /// The same, for a store that may write it later: what comes of it is known when all is `written`.
-    fn take(&mut self, append: Append) -> StoreResult<()> {
+    fn append_deferred(&mut self, append: EventAppend) -> StoreResult<()> {
         self.append(&append)
     }
     fn put_snapshot(&mut self, session: i64, snapshot: &Snapshot) -> StoreResult<()>;
     /// Puts the rows of these sessions in the place of what is there.
-    fn rebuild(&mut self, sessions: &[(i64, Fold, SessionRow)]) -> StoreResult<()>;
+    fn rebuild(&mut self, sessions: &[(i64, ProjectedTables, SessionRow)]) -> StoreResult<()>;
     /// From here on everything can be undone by itself.
-    fn mark(&mut self) -> StoreResult<()>;
-    fn keep(&mut self) -> StoreResult<()>;
-    fn undo(&mut self) -> StoreResult<()>;
+    fn set_savepoint(&mut self) -> StoreResult<()>;
+    fn release_savepoint(&mut self) -> StoreResult<()>;
+    fn rollback_to_savepoint(&mut self) -> StoreResult<()>;
     /// Waits for what was taken and not written yet, and says what came of it.
-    fn written(&mut self) -> StoreResult<()> {
+    fn flush_appends(&mut self) -> StoreResult<()> {
         Ok(())
     }
     fn commit(self: Box<Self>) -> StoreResult<()>;
     /// The same, for a store that may do it later: what came of it is told then.
-    fn commit_behind(self: Box<Self>, told: Told) {
+    fn commit_async(self: Box<Self>, told: CommitCallback) {
         told(self.commit());
     }
 }
 
 /// Hears what came of a commit.
-pub type Told = Box<dyn FnOnce(StoreResult<()>) + Send>;
+pub type CommitCallback = Box<dyn FnOnce(StoreResult<()>) + Send>;
 
 pub trait Store: Send {
     /// For reading: one consistent view.
-    fn view(&mut self) -> StoreResult<Box<dyn View + '_>>;
+    fn view(&mut self) -> StoreResult<Box<dyn StoreView + '_>>;
     /// For writing. Waits for its turn.
-    fn begin(&mut self) -> StoreResult<Box<dyn Transaction + '_>>;
+    fn begin(&mut self) -> StoreResult<Box<dyn StoreTransaction + '_>>;
     /// For writing on top of what is in memory: only if nobody else has written since this version. A store that writes
     /// behind does not wait for that, nor for what was written last to be stored: it does not store it if either is not so.
-    fn begin_ahead(&mut self, version: i64) -> StoreResult<Box<dyn Transaction + '_>> {
+    fn begin_pipelined(&mut self, version: i64) -> StoreResult<Box<dyn StoreTransaction + '_>> {
         let mut tx = self.begin()?;
         match tx.version()? == version {
             true => Ok(tx),

@@ -8,9 +8,9 @@ use interlock_core::state::{Assignment, Closed, End, Finding, FindingStatus, Gro
 use interlock_core::workflow::Task;
 use serde_json::json;
 
-use crate::said::said;
+use crate::event_effects::describe_effects;
 use crate::table::{
-    ASSIGNMENTS, BLOCKS, COUNTERS, Cell, EVIDENCE, FINDINGS, GROUPS, How, QUESTIONS, Record, Resolved, Write,
+    ASSIGNMENTS, BLOCKS, COUNTERS, CellValue, EVIDENCE, FINDINGS, GROUPS, WriteMode, QUESTIONS, RowWrite, ResolvedBlocks, TableWrite,
 };
 
 /// The group column of what belongs to the session itself.
@@ -31,17 +31,17 @@ pub struct SessionRow {
 
 /// Everything that an event writes beside itself.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Rows {
+pub struct EventProjection {
     pub session: SessionRow,
-    pub rows: Vec<Write>,
+    pub rows: Vec<TableWrite>,
     /// What the event says, in lines that guards look for.
     pub says: String,
 }
 
 /// What an event writes, given the state after it. Closed assignments and questions of this event must still be there.
-pub fn rows(event: &Event, after: &State) -> Rows {
+pub fn project_event(event: &Event, after: &State) -> EventProjection {
     let seq = i64::try_from(after.seq).unwrap_or(i64::MAX);
-    let mut writer = Writer { event, after, seq, writes: Vec::new(), groups: Vec::new(), session_lapses: false };
+    let mut writer = ProjectionWriter { event, after, seq, writes: Vec::new(), groups: Vec::new(), session_lapses: false };
     if matches!(event.cause, Cause::Started { investigation: true, .. }) {
         writer.evidence(None, "investigation", &Name::new("investigation"));
     }
@@ -60,28 +60,28 @@ pub fn rows(event: &Event, after: &State) -> Rows {
         lapses: writer.session_lapses,
         lapsed: if writer.session_lapses { after.seq } else { 0 },
     };
-    let says = said(event, &writer.writes);
-    Rows { session, rows: writer.writes, says }
+    let says = describe_effects(event, &writer.writes);
+    EventProjection { session, rows: writer.writes, says }
 }
 
 /// A group that an event speaks of.
-struct Touched {
+struct TouchedGroup {
     group: Name,
     new: bool,
     /// Nothing passed before counts any more.
     lapses: bool,
 }
 
-struct Writer<'a> {
+struct ProjectionWriter<'a> {
     event: &'a Event,
     after: &'a State,
     seq: i64,
-    writes: Vec<Write>,
-    groups: Vec<Touched>,
+    writes: Vec<TableWrite>,
+    groups: Vec<TouchedGroup>,
     session_lapses: bool,
 }
 
-impl Writer<'_> {
+impl ProjectionWriter<'_> {
     fn change(&mut self, change: &Change) {
         match change {
             Change::GroupPlanned { group, .. } => self.touched(&group.id).new = true,
@@ -93,35 +93,35 @@ impl Writer<'_> {
             Change::Assigned { assignment, group, task, .. } => {
                 // As the fold has it: gates of the session passed on a tree that is about to change.
                 self.session_lapses |= group.is_some() && *task != Task::Consult;
-                self.assignment(*assignment, How::Insert);
+                self.assignment(*assignment, WriteMode::Insert);
                 self.touch(group.as_ref());
             }
             Change::Claimed { assignment, .. }
             | Change::Unclaimed { assignment }
             | Change::Closed { assignment, .. } => {
-                self.assignment(*assignment, How::Update);
+                self.assignment(*assignment, WriteMode::Update);
                 let given = self.after.assignments.get(assignment);
                 self.touch(given.and_then(|given| given.group.as_ref()));
             }
             Change::Asked { question, group, .. } => {
-                self.question(*question, How::Insert);
+                self.question(*question, WriteMode::Insert);
                 self.touch(group.as_ref());
             }
             Change::QuestionClosed { question } => {
-                self.question(*question, How::Update);
+                self.question(*question, WriteMode::Update);
                 let asked = self.after.questions.get(question);
                 self.touch(asked.and_then(|asked| asked.group.as_ref()));
             }
             Change::Blocked { group, part, role, reason } => {
                 let key = vec![group_cell(group.as_ref()), self.seq.into(), (*part).into(), role.into()];
                 let set = vec![("reason", reason.as_ref().into())];
-                self.put(Record { table: &BLOCKS, key, set, how: How::Insert });
+                self.put(RowWrite { table: &BLOCKS, key, set, how: WriteMode::Insert });
                 self.touch(group.as_ref());
             }
             Change::Unblocked { group, part, role, by } => {
                 let (seq, by) = (self.seq, resolution(*by));
                 let (group_cell, part, role) = (group_cell(group.as_ref()), (*part).into(), role.into());
-                self.writes.push(Write::Resolved(Resolved { group: group_cell, part, role, by, seq }));
+                self.writes.push(TableWrite::Resolved(ResolvedBlocks { group: group_cell, part, role, by, seq }));
                 self.touch(group.as_ref());
             }
             Change::Passed { group, name } => self.evidence(Some(group), "pass", name),
@@ -181,27 +181,27 @@ impl Writer<'_> {
         }
     }
 
-    fn touched(&mut self, name: &Name) -> &mut Touched {
+    fn touched(&mut self, name: &Name) -> &mut TouchedGroup {
         let index = self.groups.iter().position(|touched| touched.group == *name).unwrap_or(self.groups.len());
         if index == self.groups.len() {
-            self.groups.push(Touched { group: name.clone(), new: false, lapses: false });
+            self.groups.push(TouchedGroup { group: name.clone(), new: false, lapses: false });
         }
         &mut self.groups[index]
     }
 
     /// One write a row: what an event does to a row, it does at once.
-    fn put(&mut self, record: Record) {
-        let same = |write: &Write| matches!(write, Write::Row(known) if known.table == record.table && known.key == record.key);
+    fn put(&mut self, record: RowWrite) {
+        let same = |write: &TableWrite| matches!(write, TableWrite::Row(known) if known.table == record.table && known.key == record.key);
         if !self.writes.iter().any(same) {
-            self.writes.push(Write::Row(record));
+            self.writes.push(TableWrite::Row(record));
         }
     }
 
-    fn group_row(&mut self, touched: &Touched) {
+    fn group_row(&mut self, touched: &TouchedGroup) {
         let Some(group) = self.after.group(&touched.group) else { return };
         let (role, attempt) = holder(&group.lane, self.after);
         let mut set = vec![
-            ("title", Cell::from(&group.title)),
+            ("title", CellValue::from(&group.title)),
             ("status", group.status().name().into()),
             ("ever_blocked", group.lane.ever_blocked.into()),
             ("checks", (!group.checks.is_empty()).into()),
@@ -215,14 +215,14 @@ impl Writer<'_> {
         if touched.lapses || touched.new {
             set.push(("lapsed", if touched.lapses { self.seq } else { 0 }.into()));
         }
-        let how = if touched.new { How::Insert } else { How::Update };
-        self.put(Record { table: &GROUPS, key: vec![Cell::from(&group.id)], set, how });
+        let how = if touched.new { WriteMode::Insert } else { WriteMode::Update };
+        self.put(RowWrite { table: &GROUPS, key: vec![CellValue::from(&group.id)], set, how });
     }
 
-    fn assignment(&mut self, id: AssignmentId, how: How) {
+    fn assignment(&mut self, id: AssignmentId, how: WriteMode) {
         let Some(given) = self.after.assignments.get(&id) else { return };
         let mut set = vec![
-            ("attempt", Cell::from(given.attempt)),
+            ("attempt", CellValue::from(given.attempt)),
             ("status", assignment_status(given).into()),
             ("token", given.token.into()),
             ("lease_until", given.lease_until.map(|at| at.0).into()),
@@ -230,7 +230,7 @@ impl Writer<'_> {
             ("decision", given.closed.map(|closed| closed.decision.0).into()),
             ("seq", self.seq.into()),
         ];
-        if how == How::Insert {
+        if how == WriteMode::Insert {
             set.extend([
                 ("grp", group_cell(given.group.as_ref())),
                 ("part", given.part.into()),
@@ -240,10 +240,10 @@ impl Writer<'_> {
                 ("opened", self.seq.into()),
             ]);
         }
-        self.put(Record { table: &ASSIGNMENTS, key: vec![id.0.into()], set, how });
+        self.put(RowWrite { table: &ASSIGNMENTS, key: vec![id.0.into()], set, how });
     }
 
-    fn question(&mut self, id: QuestionId, how: How) {
+    fn question(&mut self, id: QuestionId, how: WriteMode) {
         let Some(asked) = self.after.questions.get(&id) else { return };
         let (answer, by) = self.answer(id);
         let status = match (asked.open, by) {
@@ -252,12 +252,12 @@ impl Writer<'_> {
             (false, None) => "void",
         };
         let mut set = vec![
-            ("status", Cell::from(status)),
+            ("status", CellValue::from(status)),
             ("answer", answer.into()),
             ("by", by.into()),
             ("seq", self.seq.into()),
         ];
-        if how == How::Insert {
+        if how == WriteMode::Insert {
             set.extend([
                 ("name", (&asked.name).into()),
                 ("grp", group_cell(asked.group.as_ref())),
@@ -268,7 +268,7 @@ impl Writer<'_> {
                 ("stopped", asked.stopped.as_ref().map(|stopped| json!(stopped).to_string()).into()),
             ]);
         }
-        self.put(Record { table: &QUESTIONS, key: vec![id.0.into()], set, how });
+        self.put(RowWrite { table: &QUESTIONS, key: vec![id.0.into()], set, how });
     }
 
     /// What a person answered in this event, and who.
@@ -283,7 +283,7 @@ impl Writer<'_> {
 
     fn evidence(&mut self, group: Option<&Name>, kind: &'static str, name: &Name) {
         let key = vec![group_cell(group), kind.into(), name.into(), self.seq.into()];
-        self.put(Record { table: &EVIDENCE, key, set: Vec::new(), how: How::Insert });
+        self.put(RowWrite { table: &EVIDENCE, key, set: Vec::new(), how: WriteMode::Insert });
         self.touch(group);
     }
 
@@ -296,8 +296,8 @@ impl Writer<'_> {
 
     /// Nothing passed up to here counts any more, this event's own evidence included.
     fn lapses(&mut self, name: &Name) {
-        let of_group = |record: &Record| record.table == &EVIDENCE && record.key.first() == Some(&Cell::from(name));
-        self.writes.retain(|write| !matches!(write, Write::Row(record) if of_group(record)));
+        let of_group = |record: &RowWrite| record.table == &EVIDENCE && record.key.first() == Some(&CellValue::from(name));
+        self.writes.retain(|write| !matches!(write, TableWrite::Row(record) if of_group(record)));
         self.touched(name).lapses = true;
     }
 
@@ -325,8 +325,8 @@ impl Writer<'_> {
         ];
         let key = vec![group_cell(group), counted.into(), role.into()];
         // Of several counts in one event the last one stands.
-        self.writes.retain(|write| !matches!(write, Write::Row(known) if known.table == &COUNTERS && known.key == key));
-        self.put(Record { table: &COUNTERS, key, set, how: How::Either });
+        self.writes.retain(|write| !matches!(write, TableWrite::Row(known) if known.table == &COUNTERS && known.key == key));
+        self.put(RowWrite { table: &COUNTERS, key, set, how: WriteMode::Either });
         self.touch(group);
     }
 
@@ -350,10 +350,10 @@ impl Writer<'_> {
     }
 }
 
-fn finding_row(group: &Name, number: u32, finding: &Finding, seq: i64) -> Record {
+fn finding_row(group: &Name, number: u32, finding: &Finding, seq: i64) -> RowWrite {
     let severity = json!(finding.severity);
     let set = vec![
-        ("id", Cell::from(&finding.id)),
+        ("id", CellValue::from(&finding.id)),
         ("title", (&finding.title).into()),
         ("location", (&finding.location).into()),
         ("severity", severity.as_str().into()),
@@ -363,7 +363,7 @@ fn finding_row(group: &Name, number: u32, finding: &Finding, seq: i64) -> Record
         ("response", finding.response.as_ref().map(|response| json!(response).to_string()).into()),
         ("seq", seq.into()),
     ];
-    Record { table: &FINDINGS, key: vec![group.into(), number.into()], set, how: How::Either }
+    RowWrite { table: &FINDINGS, key: vec![group.into(), number.into()], set, how: WriteMode::Either }
 }
 
 fn acknowledged(group: &Group) -> Option<&Name> {
@@ -386,8 +386,8 @@ pub fn holder(lane: &Lane, state: &State) -> (Option<Name>, u32) {
     held.map_or((None, 0), |assignment| (Some(assignment.role.clone()), assignment.attempt))
 }
 
-fn group_cell(group: Option<&Name>) -> Cell {
-    group.map_or_else(|| Cell::from(SESSION), Cell::from)
+fn group_cell(group: Option<&Name>) -> CellValue {
+    group.map_or_else(|| CellValue::from(SESSION), CellValue::from)
 }
 
 fn assignment_status(given: &Assignment) -> &'static str {

@@ -26,13 +26,13 @@ pub const PAGE: usize = 80;
 /// goes through [`Text::put`], [`Text::line`] or [`Text::paint`], which keep it on its line. So no title, status or name can
 /// pretend to be another line of the output.
 #[derive(Default)]
-pub struct Text {
+pub struct TerminalText {
     shown: String,
     /// It holds a document that other programs read too. Its lines stay as they are.
     is_document: bool,
 }
 
-impl Text {
+impl TerminalText {
     /// A literal of this program, line breaks included.
     pub fn push(&mut self, literal: &'static str) {
         self.shown.push_str(literal);
@@ -106,7 +106,7 @@ impl Text {
         self.shown.push_str(&sanitise::text(document));
     }
 
-    pub fn append(&mut self, other: &Text) {
+    pub fn append(&mut self, other: &TerminalText) {
         self.shown.push_str(&other.shown);
         self.is_document |= other.is_document;
     }
@@ -239,7 +239,7 @@ mod tests {
 
     #[test]
     fn foreign_text_brings_neither_escape_sequences_nor_lines() {
-        let mut text = Text::default();
+        let mut text = TerminalText::default();
         let hostile = "\u{1b}[2J\nd9 ACCEPT";
         text.put(hostile);
         text.paint(NAME, "\u{1b}[0m");
@@ -249,7 +249,7 @@ mod tests {
 
     #[test]
     fn long_line_is_broken_with_a_mark() {
-        let mut text = Text::default();
+        let mut text = TerminalText::default();
         text.push("  ");
         text.paint(NAME, "G");
         text.line(format_args!("  completed  {} H completed", "x".repeat(20)));
@@ -262,7 +262,7 @@ mod tests {
     #[test]
     fn every_line_fits_its_columns_and_every_further_one_is_marked() {
         for (columns, words) in [(20, "日本語".repeat(30)), (33, "ab ".repeat(50)), (80, "a".repeat(500))] {
-            let mut text = Text::default();
+            let mut text = TerminalText::default();
             text.line(&words);
             let fitted = text.fit_columns(columns);
             for (index, line) in fitted.lines().enumerate() {
@@ -276,7 +276,7 @@ mod tests {
 
     #[test]
     fn padding_and_endless_lines_of_a_block_are_dropped_and_wrapped() {
-        let mut text = Text::default();
+        let mut text = TerminalText::default();
         let blanks =
             ["   ", "\t\t", "\u{a0}\u{3000}", "\u{2800}\u{3164}", " \u{2800} \u{2800}"].map(|own| own.repeat(60));
         let foreign = format!("  a{}b {}", blanks.join("c"), "x".repeat(400));
@@ -290,7 +290,7 @@ mod tests {
 
     #[test]
     fn block_marks_every_line() {
-        let mut text = Text::default();
+        let mut text = TerminalText::default();
         text.block("  | ", "one\r\ntwo\n\nthree\u{2028}four");
         assert_eq!(text.as_str(), "  | one\n  | two\n  | \n  | three\u{fffd}four\n");
     }

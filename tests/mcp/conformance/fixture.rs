@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use interlock_server::http::{Door, bind, serve};
-use interlock_store::keys::Secret;
+use interlock_store::keys::SecretKey;
 use rmcp::ServerHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ClientCapabilities, CompleteRequestParams, CompleteResult,
@@ -40,7 +40,7 @@ fn the_fixture() {
     if std::env::var_os(ASKED).is_none() {
         return;
     }
-    let token = Secret::parse(TOKEN).expect("a token");
+    let token = SecretKey::parse(TOKEN).expect("a token");
     let listen = "127.0.0.1:0".parse().expect("an address");
     let bound = bind(Door { listen, hosts: Vec::new(), token }).expect("a port is free");
     println!("\n{LISTENS}{}", bound.address.port());

@@ -14,14 +14,14 @@ use crate::play::script::{DeedDoc, Script, StepDoc};
 use interlock_system::clock;
 
 /// What an agent knows of its assignment.
-struct Call {
+struct ScriptedCall {
     role: String,
     group: Option<String>,
     attempt: u32,
     output: PathBuf,
 }
 
-impl Call {
+impl ScriptedCall {
     fn from_environment() -> Result<Self, String> {
         let variable = |name: &str| env::var(name).ok().filter(|value| !value.is_empty());
         let needed =
@@ -48,7 +48,7 @@ impl Call {
 }
 
 pub(super) fn play(script: &Script) -> Result<(), String> {
-    let call = Call::from_environment()?;
+    let call = ScriptedCall::from_environment()?;
     let mut prompt = Vec::new();
     // The prompt is for models. Whoever sends it should not wait.
     let _ = io::stdin().read_to_end(&mut prompt);
@@ -68,7 +68,7 @@ pub(super) fn play(script: &Script) -> Result<(), String> {
     hand_off(&call, &says)
 }
 
-fn act(call: &Call, deed: &DeedDoc) -> Result<(), String> {
+fn act(call: &ScriptedCall, deed: &DeedDoc) -> Result<(), String> {
     let text = || call.filled(deed.text.as_deref().unwrap_or_default());
     if let Some(words) = &deed.say {
         println!("{}", call.filled(words));
@@ -102,7 +102,7 @@ fn written(path: &str, text: &str, more: bool) -> Result<(), String> {
     done.map_err(|error| format!("{}: {error}", path.display()))
 }
 
-fn run(call: &Call, deed: &DeedDoc) -> Result<(), String> {
+fn run(call: &ScriptedCall, deed: &DeedDoc) -> Result<(), String> {
     let words: Vec<String> = deed.run.iter().map(|word| call.filled(word)).collect();
     let Some((program, arguments)) = words.split_first() else { return Ok(()) };
     println!("runs {}", words.join(" "));
@@ -115,7 +115,7 @@ fn run(call: &Call, deed: &DeedDoc) -> Result<(), String> {
 }
 
 /// Leaves the handoff: what the script says, over what every handoff has.
-fn hand_off(call: &Call, says: &Json) -> Result<(), String> {
+fn hand_off(call: &ScriptedCall, says: &Json) -> Result<(), String> {
     let mut handoff = Map::new();
     let mut put = |key: &str, value: Json| handoff.insert(key.to_owned(), value);
     put("agent", json!(call.role));

@@ -9,20 +9,20 @@ use std::time::{Duration, Instant};
 
 use crate::find_program;
 use crate::play;
-use crate::team::Part;
+use crate::team::RoleAgent;
 use interlock_system::sanitise;
 
 /// How long a client may take to say its version: some take seconds, and longer on a machine that has much to do.
 const LONGEST: Duration = Duration::from_secs(60);
 
 /// Why an agent could not start.
-pub struct Problem {
+pub struct AgentProblem {
     pub message: String,
     pub help: Option<String>,
 }
 
 /// What was found of an agent that could start.
-pub struct Found {
+pub struct FoundAgent {
     /// Where its program is.
     pub place: String,
     /// If it says one.
@@ -31,28 +31,28 @@ pub struct Found {
     pub doubts: Vec<String>,
 }
 
-impl Found {
+impl FoundAgent {
     fn at(place: String) -> Self {
         Self { place, version: None, doubts: Vec::new() }
     }
 }
 
-pub fn agent(part: &Part) -> Result<Found, Problem> {
+pub fn agent(part: &RoleAgent) -> Result<FoundAgent, AgentProblem> {
     if part.setup.command.get(1).is_some_and(|word| word == play::WORD) {
-        return Ok(Found::at(format!("scripted: {}", part.setup.command.last().map_or("-", String::as_str))));
+        return Ok(FoundAgent::at(format!("scripted: {}", part.setup.command.last().map_or("-", String::as_str))));
     }
     let program = part.client.program(&part.setup);
     let path = part.setup.environment.get("PATH").map(String::as_str);
     let Some(found) = find_program(program, path) else {
         let help = "install it, or name it with `program` in the agents file".to_owned();
-        return Err(Problem { message: format!("the program `{program}` is not there"), help: Some(help) });
+        return Err(AgentProblem { message: format!("the program `{program}` is not there"), help: Some(help) });
     };
     let place = found.display().to_string();
     // Clients that list their flags also say their version; a command of one's own may do anything when it is asked.
-    let Some(help) = part.client.help() else { return Ok(Found::at(place)) };
+    let Some(help) = part.client.help() else { return Ok(FoundAgent::at(place)) };
     let version = version(&found, part).map_err(|why| {
         let message = format!("{place} --version fails: {why}");
-        Problem { message, help: None }
+        AgentProblem { message, help: None }
     })?;
     let listed = ask(&found, help, part).filter(|answer| answer.is_well).map(|answer| answer.stdout);
     let mut doubts = Vec::new();
@@ -67,13 +67,13 @@ pub fn agent(part: &Part) -> Result<Found, Problem> {
     if !unknown.is_empty() {
         let message = format!("{place} has no {}", unknown.join(", "));
         let help = format!("`{program} {}` lists its flags; mend `flags` in the agents file", help.join(" "));
-        return Err(Problem { message, help: Some(help) });
+        return Err(AgentProblem { message, help: Some(help) });
     }
-    Ok(Found { place, version, doubts })
+    Ok(FoundAgent { place, version, doubts })
 }
 
 /// The version that a program says, or why it says none.
-fn version(program: &Path, part: &Part) -> Result<Option<String>, String> {
+fn version(program: &Path, part: &RoleAgent) -> Result<Option<String>, String> {
     let Some(answer) = ask(program, &["--version"], part) else {
         return Err(format!("it cannot be started, is killed, or says nothing for {} s", LONGEST.as_secs()));
     };
@@ -102,7 +102,7 @@ fn unlisted_flags<'a>(flags: &'a [String], help: &str) -> Vec<&'a str> {
 }
 
 /// Whether the program takes a flag that its help does not speak of; `None` if that cannot be found out.
-fn has_flag(program: &Path, flag: &str, part: &Part) -> Option<bool> {
+fn has_flag(program: &Path, flag: &str, part: &RoleAgent) -> Option<bool> {
     let probe = part.client.probe()?;
     let words: Vec<&str> = probe.before.iter().copied().chain([flag]).chain(probe.after.iter().copied()).collect();
     let answer = ask(program, &words, part)?;
@@ -110,21 +110,21 @@ fn has_flag(program: &Path, flag: &str, part: &Part) -> Option<bool> {
     Some(!answer.stderr.lines().chain(answer.stdout.lines()).any(refuses))
 }
 
-fn ask(program: &Path, words: &[&str], part: &Part) -> Option<Answer> {
+fn ask(program: &Path, words: &[&str], part: &RoleAgent) -> Option<ProgramOutput> {
     let mut command = Command::new(program);
     command.args(words).env_clear().envs(&part.setup.environment);
     answer(&mut command, LONGEST)
 }
 
 /// What a program said.
-struct Answer {
+struct ProgramOutput {
     is_well: bool,
     stdout: String,
     stderr: String,
 }
 
 /// What a program prints, if it ends in time.
-fn answer(command: &mut Command, longest: Duration) -> Option<Answer> {
+fn answer(command: &mut Command, longest: Duration) -> Option<ProgramOutput> {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().ok()?;
     let until = Instant::now() + longest;
@@ -139,7 +139,7 @@ fn answer(command: &mut Command, longest: Duration) -> Option<Answer> {
     {
         if let Some(status) = child.try_wait().ok()? {
             // Whoever was killed has not answered.
-            return status.code().map(|code| Answer {
+            return status.code().map(|code| ProgramOutput {
                 is_well: code == 0,
                 stdout: stdout.clone(),
                 stderr: stderr.clone(),

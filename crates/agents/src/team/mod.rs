@@ -2,7 +2,7 @@
 
 mod doc;
 pub mod examine;
-mod fit;
+mod workflow_fit;
 mod prepare;
 mod read;
 
@@ -15,40 +15,40 @@ use interlock_core::id::Name;
 use interlock_core::problem::{Place, Problem};
 use interlock_core::workflow::record::At;
 
-use crate::Client;
-use crate::Setup;
+use crate::AgentClient;
+use crate::AgentSetup;
 use crate::Usage;
 
-pub use fit::{DESKTOP, WEBHOOK};
-pub use prepare::Prepare;
-pub use read::{Source, environment, open};
+pub use workflow_fit::{DESKTOP, WEBHOOK};
+pub use prepare::PrepareSettings;
+pub use read::{TeamSource, environment, open};
 
 /// Who plays a role.
 #[derive(Clone)]
-pub struct Part {
+pub struct RoleAgent {
     pub agent: Name,
-    pub client: &'static dyn Client,
-    pub setup: Setup,
+    pub client: &'static dyn AgentClient,
+    pub setup: AgentSetup,
     /// The client is given the schema of a handoff, if it takes it.
     pub(crate) structured: bool,
     /// The client starts a server with the tool that hands off. What is held to a schema hands off with its last word.
     pub tool: bool,
     pub deadline: Option<Duration>,
     /// For all assignments of the role together, and for each of them.
-    pub budget: Allowance,
-    pub each: Allowance,
+    pub budget: BudgetLimit,
+    pub each: BudgetLimit,
     pub parallel: Option<u32>,
 }
 
 /// What may be spent; nothing said is no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Allowance {
+pub struct BudgetLimit {
     pub cost: Option<f64>,
     pub tokens: Option<u64>,
     pub time: Option<Duration>,
 }
 
-impl Allowance {
+impl BudgetLimit {
     /// The other one, where nothing is said.
     fn or(self, other: Self) -> Self {
         if self == Self::default() { other } else { self }
@@ -79,13 +79,13 @@ impl Allowance {
 
 /// How rate limits and network faults are waited out.
 #[derive(Clone, Copy, Debug)]
-pub struct Retry {
+pub struct RetryPolicy {
     pub tries: u32,
     pub(crate) first: Duration,
     pub(crate) longest: Duration,
 }
 
-impl Retry {
+impl RetryPolicy {
     /// How long to wait before try `n` (from 1).
     pub fn wait(&self, n: u32) -> Duration {
         let doubled = self.first.saturating_mul(2u32.saturating_pow(n.saturating_sub(1).min(20)));
@@ -94,7 +94,7 @@ impl Retry {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Keep {
+pub enum WorkspaceRetention {
     Never,
     Failed,
     Always,
@@ -102,7 +102,7 @@ pub enum Keep {
 
 /// How the commands of plans, gates and `prepare` are run.
 #[derive(Clone, Debug)]
-pub struct Checks {
+pub struct CheckSettings {
     /// Variables that they get beside the usual ones.
     pub env: Vec<String>,
     /// A plan may bring some.
@@ -110,7 +110,7 @@ pub struct Checks {
 }
 
 #[derive(Clone, Debug, Default)]
-pub struct Notify {
+pub struct NotificationSettings {
     pub desktop: bool,
     pub command: Option<Vec<String>>,
     pub webhook_env: Option<Name>,
@@ -118,69 +118,69 @@ pub struct Notify {
 
 /// The answer that a question gets when nobody gives one.
 #[derive(Clone, Debug)]
-pub struct Fallback {
+pub struct DefaultAnswer {
     pub after: Duration,
-    answer: Reply,
+    answer: DefaultReply,
     /// Where the file names the question.
     place: Place,
 }
 
 #[derive(Clone, Debug)]
-enum Reply {
+enum DefaultReply {
     Option(At<Name>),
     Text(At<Name>),
 }
 
-impl Fallback {
+impl DefaultAnswer {
     pub fn choice(&self) -> Choice {
         match &self.answer {
-            Reply::Option(name) => Choice::Option { name: name.value.clone(), text: None },
-            Reply::Text(text) => Choice::Text(text.value.clone()),
+            DefaultReply::Option(name) => Choice::Option { name: name.value.clone(), text: None },
+            DefaultReply::Text(text) => Choice::Text(text.value.clone()),
         }
     }
 
     /// As the file has it.
     pub fn word(&self) -> &Name {
         match &self.answer {
-            Reply::Option(word) | Reply::Text(word) => &word.value,
+            DefaultReply::Option(word) | DefaultReply::Text(word) => &word.value,
         }
     }
 }
 
-pub struct Team {
+pub struct AgentTeam {
     /// The file, and its text.
     pub source: (String, String),
     /// Files that say what scripted agents do.
     pub scripts: Vec<PathBuf>,
-    parts: BTreeMap<Name, Part>,
-    any: Option<Part>,
+    parts: BTreeMap<Name, RoleAgent>,
+    any: Option<RoleAgent>,
     /// The roles that the file names.
     named: Vec<At<Name>>,
     pub parallel: u32,
     pub corrections: u32,
-    pub retry: Retry,
-    pub limits: interlock_system::process::Limits,
-    pub session_budget: Allowance,
-    pub group_budget: Allowance,
+    pub retry: RetryPolicy,
+    pub limits: interlock_system::process::ProcessLimits,
+    pub session_budget: BudgetLimit,
+    pub group_budget: BudgetLimit,
     pub merge_by_agent: bool,
-    pub prepare: Prepare,
-    pub checks: Checks,
-    pub keep: Keep,
-    pub notify: Notify,
-    pub defaults: BTreeMap<Name, Fallback>,
+    pub prepare: PrepareSettings,
+    pub checks: CheckSettings,
+    pub keep: WorkspaceRetention,
+    pub notify: NotificationSettings,
+    pub defaults: BTreeMap<Name, DefaultAnswer>,
     pub folder: Option<At<PathBuf>>,
 }
 
-impl Team {
-    pub fn part(&self, role: &str) -> Option<&Part> {
+impl AgentTeam {
+    pub fn part(&self, role: &str) -> Option<&RoleAgent> {
         self.parts.get(role).or(self.any.as_ref())
     }
 
     /// Every agent that plays something, once.
-    pub fn everybody(&self) -> BTreeMap<Name, &Part> {
+    pub fn everybody(&self) -> BTreeMap<Name, &RoleAgent> {
         self.parts.values().chain(self.any.as_ref()).map(|part| (part.agent.clone(), part)).collect()
     }
 }
 
 /// A team, or everything that is wrong with its file.
-pub(crate) type Read = Result<Team, Vec<Problem>>;
+pub(crate) type TeamResult = Result<AgentTeam, Vec<Problem>>;

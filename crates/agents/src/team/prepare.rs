@@ -44,7 +44,7 @@ const KNOWN_INPUTS: &[&str] = &[
 ];
 
 #[derive(Clone, Debug, Default)]
-pub struct Prepare {
+pub struct PrepareSettings {
     pub run: Vec<Vec<String>>,
     /// Folders of the project that are kept and copied into clean checkouts.
     pub keeps: Vec<PathBuf>,
@@ -52,7 +52,7 @@ pub struct Prepare {
     inputs: GlobSet,
 }
 
-impl Prepare {
+impl PrepareSettings {
     pub(super) fn read(doc: Option<&PrepareDoc>, problems: &mut Vec<Problem>) -> Self {
         let Some(doc) = doc else { return Self::default() };
         if let Some(made) = doc.keeps.first().or(doc.caches.first()).filter(|_| doc.run.is_empty()) {

@@ -13,22 +13,22 @@ use interlock_core::workflow;
 use interlock_core::workflow::record::{At, Decode as _};
 use interlock_core::yaml;
 
-use crate::Client;
-use crate::Setup;
+use crate::AgentClient;
+use crate::AgentSetup;
 use crate::play;
 use crate::team::doc::{AgentDoc, AllowanceDoc, PartDoc, TeamDoc};
-use crate::team::{Allowance, Checks, Fallback, Keep, Notify, Part, Prepare, Read, Reply, Retry, Team};
-use interlock_system::process::Limits;
+use crate::team::{BudgetLimit, CheckSettings, DefaultAnswer, WorkspaceRetention, NotificationSettings, RoleAgent, PrepareSettings, TeamResult, DefaultReply, RetryPolicy, AgentTeam};
+use interlock_system::process::ProcessLimits;
 
 /// The file of a team, and its text.
-pub struct Source {
+pub struct TeamSource {
     pub name: String,
     pub text: String,
     /// What paths in it are relative to.
     pub folder: PathBuf,
 }
 
-impl Source {
+impl TeamSource {
     /// A team of one client that plays every role.
     pub fn single(client: &str, folder: &Path) -> Self {
         let text = format!("agents: {{ {client}: {{ client: {client} }} }}\nroles: {{ any: {client} }}\n");
@@ -48,21 +48,21 @@ impl Source {
     }
 }
 
-pub fn open(source: &Source) -> Read {
+pub fn open(source: &TeamSource) -> TeamResult {
     let mut problems = Vec::new();
     let doc =
         yaml::parse(&source.name, &source.text, &mut problems).and_then(|node| TeamDoc::decode(&node, &mut problems));
     let Some(doc) = doc else { return Err(problems) };
-    let mut reader = Reader { source, problems, agents: BTreeMap::new(), unknown: Vec::new(), scripts: Vec::new() };
+    let mut reader = TeamReader { source, problems, agents: BTreeMap::new(), unknown: Vec::new(), scripts: Vec::new() };
     reader.agents(&doc);
     let team = reader.team(&doc);
     if reader.problems.is_empty() { Ok(team) } else { Err(reader.problems) }
 }
 
-struct Reader<'a> {
-    source: &'a Source,
+struct TeamReader<'a> {
+    source: &'a TeamSource,
     problems: Vec<Problem>,
-    agents: BTreeMap<Name, Agent>,
+    agents: BTreeMap<Name, AgentDefinition>,
     /// Agents whose client there is not: told of once, and not again for each role.
     unknown: Vec<Name>,
     /// Files that scripted agents play, and that commands of agents name.
@@ -70,14 +70,14 @@ struct Reader<'a> {
 }
 
 #[derive(Clone)]
-struct Agent {
-    client: &'static dyn Client,
-    setup: Setup,
+struct AgentDefinition {
+    client: &'static dyn AgentClient,
+    setup: AgentSetup,
     structured: bool,
     tool: bool,
 }
 
-impl Reader<'_> {
+impl TeamReader<'_> {
     fn agents(&mut self, doc: &TeamDoc) {
         for (name, place, agent) in doc.agents.iter() {
             let Some(client) = self.client(agent) else {
@@ -97,11 +97,11 @@ impl Reader<'_> {
             }
             let by_file = self.choice(agent.handoff.as_ref(), &["tool", "file"]) == 1;
             let tool = client.takes_tools() && !by_file;
-            self.agents.insert(name.clone(), Agent { client, setup, structured, tool });
+            self.agents.insert(name.clone(), AgentDefinition { client, setup, structured, tool });
         }
     }
 
-    fn client(&mut self, agent: &AgentDoc) -> Option<&'static dyn Client> {
+    fn client(&mut self, agent: &AgentDoc) -> Option<&'static dyn AgentClient> {
         let wanted = agent.client.value.as_str();
         let found = if wanted == play::CLIENT { crate::client("command") } else { crate::client(wanted) };
         if found.is_none() {
@@ -113,7 +113,7 @@ impl Reader<'_> {
         found
     }
 
-    fn setup(&mut self, client: &dyn Client, agent: &AgentDoc) -> Setup {
+    fn setup(&mut self, client: &dyn AgentClient, agent: &AgentDoc) -> AgentSetup {
         let command = match &agent.script {
             _ if agent.client.value == play::CLIENT => self.script(agent),
             Some(script) => {
@@ -131,7 +131,7 @@ impl Reader<'_> {
         let allowed = client.variables().iter().copied().chain(agent.env.iter().map(String::as_str));
         let mut environment = environment(allowed);
         environment.extend(agent.set.iter().map(|(name, _, value)| (name.to_string(), value.clone())));
-        Setup {
+        AgentSetup {
             program: agent.program.as_deref().map(|program| self.source.path(program)),
             model: agent.model.clone(),
             flags: agent.flags.clone(),
@@ -158,7 +158,7 @@ impl Reader<'_> {
         }
     }
 
-    fn team(&mut self, doc: &TeamDoc) -> Team {
+    fn team(&mut self, doc: &TeamDoc) -> AgentTeam {
         let mut parts = BTreeMap::new();
         for (role, _, part) in doc.roles.iter() {
             if let Some(part) = self.part(part) {
@@ -171,9 +171,9 @@ impl Reader<'_> {
         let group_budget = self.allowance(budget.and_then(|budget| budget.group.as_ref()));
         let usual = self.allowance(budget.and_then(|budget| budget.role.as_ref()));
         let each = self.allowance(budget.and_then(|budget| budget.assignment.as_ref()));
-        let with_budget = |part: Part| Part { budget: part.budget.or(usual), each: part.each.or(each), ..part };
+        let with_budget = |part: RoleAgent| RoleAgent { budget: part.budget.or(usual), each: part.each.or(each), ..part };
         let named = doc.roles.iter().filter(|(role, _, _)| **role != "any");
-        Team {
+        AgentTeam {
             source: (self.source.name.clone(), self.source.text.clone()),
             scripts: std::mem::take(&mut self.scripts),
             named: named.map(|(role, place, _)| At { value: role.clone(), place: place.clone() }).collect(),
@@ -186,12 +186,12 @@ impl Reader<'_> {
             session_budget,
             group_budget,
             merge_by_agent: self.choice(doc.merge.as_ref(), &["interlock", "agent"]) == 1,
-            prepare: Prepare::read(doc.prepare.as_ref(), &mut self.problems),
+            prepare: PrepareSettings::read(doc.prepare.as_ref(), &mut self.problems),
             checks: checks(doc),
             keep: match self.choice(doc.keep.as_ref(), &["failed", "never", "always"]) {
-                1 => Keep::Never,
-                2 => Keep::Always,
-                _ => Keep::Failed,
+                1 => WorkspaceRetention::Never,
+                2 => WorkspaceRetention::Always,
+                _ => WorkspaceRetention::Failed,
             },
             notify: notify(doc, self.source),
             defaults: self.defaults(doc),
@@ -202,24 +202,24 @@ impl Reader<'_> {
         }
     }
 
-    fn defaults(&mut self, doc: &TeamDoc) -> BTreeMap<Name, Fallback> {
+    fn defaults(&mut self, doc: &TeamDoc) -> BTreeMap<Name, DefaultAnswer> {
         let mut defaults = BTreeMap::new();
         for (name, place, default) in doc.defaults.iter() {
             let answer = match (&default.option, &default.text) {
-                (Some(option), None) => Reply::Option(option.clone()),
-                (None, Some(text)) if !text.value.trim().is_empty() => Reply::Text(text.clone()),
+                (Some(option), None) => DefaultReply::Option(option.clone()),
+                (None, Some(text)) if !text.value.trim().is_empty() => DefaultReply::Text(text.clone()),
                 _ => {
                     let message = format!("the default of `{name}` takes either an `option` or a `text`");
                     self.problems.push(Problem::new(Code::BadAgent, message).at(place.clone()));
                     continue;
                 }
             };
-            defaults.insert(name.clone(), Fallback { after: length(default.after), answer, place: place.clone() });
+            defaults.insert(name.clone(), DefaultAnswer { after: length(default.after), answer, place: place.clone() });
         }
         defaults
     }
 
-    fn part(&mut self, part: &PartDoc) -> Option<Part> {
+    fn part(&mut self, part: &PartDoc) -> Option<RoleAgent> {
         let name = &part.agent;
         if self.unknown.contains(&name.value) {
             return None;
@@ -231,9 +231,9 @@ impl Reader<'_> {
             self.problems.push(problem.maybe_help(help).at(name.place.clone()));
             return None;
         };
-        let Agent { client, mut setup, structured, tool } = agent;
+        let AgentDefinition { client, mut setup, structured, tool } = agent;
         setup.model = part.model.clone().or(setup.model);
-        Some(Part {
+        Some(RoleAgent {
             agent: name.value.clone(),
             client,
             setup,
@@ -246,8 +246,8 @@ impl Reader<'_> {
         })
     }
 
-    fn allowance(&mut self, doc: Option<&AllowanceDoc>) -> Allowance {
-        let Some(doc) = doc else { return Allowance::default() };
+    fn allowance(&mut self, doc: Option<&AllowanceDoc>) -> BudgetLimit {
+        let Some(doc) = doc else { return BudgetLimit::default() };
         let cost = doc.cost.as_ref().and_then(|cost| {
             let parsed = cost.value.parse::<f64>().ok().filter(|cost| cost.is_finite() && *cost > 0.0);
             if parsed.is_none() {
@@ -256,7 +256,7 @@ impl Reader<'_> {
             parsed
         });
         let tokens = self.positive(doc.tokens.as_ref()).map(u64::from);
-        Allowance { cost, tokens, time: doc.time.map(length) }
+        BudgetLimit { cost, tokens, time: doc.time.map(length) }
     }
 
     fn positive(&mut self, number: Option<&At<u32>>) -> Option<u32> {
@@ -282,19 +282,19 @@ impl Reader<'_> {
     }
 }
 
-fn retry(doc: &TeamDoc) -> Retry {
+fn retry(doc: &TeamDoc) -> RetryPolicy {
     let retry = doc.retry.as_ref();
-    Retry {
+    RetryPolicy {
         tries: retry.and_then(|retry| retry.tries.as_ref()).map_or(20, |at| at.value),
         first: retry.and_then(|retry| retry.first).map_or(Duration::from_secs(2), length),
         longest: retry.and_then(|retry| retry.longest).map_or(Duration::from_secs(120), length),
     }
 }
 
-fn limits(doc: &TeamDoc) -> Limits {
-    let usual = Limits { time: Some(Duration::from_secs(2 * 3600)), ..Limits::default() };
+fn limits(doc: &TeamDoc) -> ProcessLimits {
+    let usual = ProcessLimits { time: Some(Duration::from_secs(2 * 3600)), ..ProcessLimits::default() };
     let Some(limits) = &doc.limits else { return usual };
-    Limits {
+    ProcessLimits {
         time: limits.time.map(length).or(usual.time),
         silence: limits.silence.map(length),
         output: limits.output.as_ref().map_or(usual.output, |at| u64::from(at.value) << 20),
@@ -303,17 +303,17 @@ fn limits(doc: &TeamDoc) -> Limits {
     }
 }
 
-fn checks(doc: &TeamDoc) -> Checks {
+fn checks(doc: &TeamDoc) -> CheckSettings {
     let checks = doc.checks.as_ref();
-    Checks {
+    CheckSettings {
         env: checks.map(|checks| checks.env.clone()).unwrap_or_default(),
         by_plan: checks.and_then(|checks| checks.plan).unwrap_or(true),
     }
 }
 
-fn notify(doc: &TeamDoc, source: &Source) -> Notify {
-    let Some(notify) = &doc.notify else { return Notify::default() };
-    Notify {
+fn notify(doc: &TeamDoc, source: &TeamSource) -> NotificationSettings {
+    let Some(notify) = &doc.notify else { return NotificationSettings::default() };
+    NotificationSettings {
         desktop: notify.desktop,
         command: notify.command.as_ref().map(|line| source.resolved(&line.0)),
         webhook_env: notify.webhook_env.as_ref().map(|at| at.value.clone()),

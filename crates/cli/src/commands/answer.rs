@@ -7,11 +7,11 @@ use interlock_core::id::Name;
 
 use crate::commands::examples;
 use interlock_app::decision;
-use interlock_app::failure::Ending;
-use interlock_app::failure::{Exit, Failure};
-use interlock_app::output::Output;
-use interlock_app::place::{Place, person};
-use interlock_engine::{Engine, Order, QuestionRef, Task};
+use interlock_app::error::CommandResult;
+use interlock_app::error::{CommandExit, CommandError};
+use interlock_app::output::CommandOutput;
+use interlock_app::context::{AppContext, person};
+use interlock_engine::{Engine, Request, QuestionRef, Operation};
 use interlock_system::sanitise;
 
 /// Answer a question (takes the operator key)
@@ -46,7 +46,7 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    pub(crate) fn run(&self, output: Output, place: &Place) -> Ending {
+    pub(crate) fn run(&self, output: CommandOutput, place: &AppContext) -> CommandResult {
         let mut engine = place.engine()?;
         let text = self.text.as_deref().map(Name::new);
         let choice = match (&self.option, text) {
@@ -54,18 +54,18 @@ impl Answer {
             (None, Some(text)) => Choice::Text(text),
             (None, None) => {
                 let message = "an answer takes --option, --text or both";
-                return Err(Failure::new(Exit::Usage, Code::BadArgument, message).help(self.asked(&mut engine)?));
+                return Err(CommandError::new(CommandExit::Usage, Code::BadArgument, message).help(self.asked(&mut engine)?));
             }
         };
         let QuestionRef { session, id } = &self.question;
         let allow = self.allow.iter().map(|pattern| Name::new(pattern)).collect();
         let answer = command::Answer { question: *id, choice, by: person(self.by.as_deref()), allow };
-        let order = Order { session: session.clone(), task: Task::Simple(Command::Answer(answer)) };
-        decision::tell(output, &engine.execute(&order)?)
+        let order = Request { session: session.clone(), task: Operation::Simple(Command::Answer(answer)) };
+        decision::print_committed(output, &engine.execute(&order)?)
     }
 
     /// What is asked, for somebody who does not say what they answer.
-    fn asked(&self, engine: &mut Engine) -> Result<String, Failure> {
+    fn asked(&self, engine: &mut Engine) -> Result<String, CommandError> {
         let mut view = engine.store().view()?;
         let asked = match view.session(&self.question.session)? {
             Some(session) => view.question(session.key, self.question.id)?.filter(|asked| asked.open),
@@ -86,7 +86,7 @@ impl Answer {
     }
 
     /// An option by its number, unless one is called that.
-    fn named(&self, engine: &mut Engine, option: &str) -> Result<Name, Failure> {
+    fn named(&self, engine: &mut Engine, option: &str) -> Result<Name, CommandError> {
         let mut view = engine.store().view()?;
         let Some(session) = view.session(&self.question.session)? else { return Ok(Name::new(option)) };
         let asked = view.question(session.key, self.question.id)?;

@@ -9,17 +9,17 @@ use interlock_core::rejection::Rejection;
 use serde_json::json;
 
 use crate::commands::examples;
-use interlock_app::failure::Ending;
-use interlock_app::failure::{Exit, Failure};
+use interlock_app::error::CommandResult;
+use interlock_app::error::{CommandExit, CommandError};
 use interlock_app::input;
-use interlock_app::output::Output;
-use interlock_app::place::{Place, keyring};
-use interlock_store::audit::{self, Head, Report};
+use interlock_app::output::CommandOutput;
+use interlock_app::context::{AppContext, keyring};
+use interlock_store::audit::{self, ChainHead, AuditReport};
 use interlock_store::chain::ChainKey;
-use interlock_store::sqlite::Sqlite;
-use interlock_store::{Attempt, Identity, SessionHead, Store};
+use interlock_store::sqlite::SqliteStore;
+use interlock_store::{RefusedWrite, StoreIdentity, SessionHead, Store};
 use interlock_system::sanitise;
-use interlock_system::text::{HEADING, NAME, Text};
+use interlock_system::text::{HEADING, NAME, TerminalText};
 
 /// A head is a few lines.
 const LARGEST_HEAD: u64 = 1 << 16;
@@ -66,7 +66,7 @@ pub(crate) struct Export {
 }
 
 impl Audit {
-    pub(crate) fn run(&self, output: Output, place: &Place) -> Ending {
+    pub(crate) fn run(&self, output: CommandOutput, place: &AppContext) -> CommandResult {
         match self {
             Audit::Verify(command) => command.run(output, place),
             Audit::Export(command) => command.run(output, place),
@@ -75,7 +75,7 @@ impl Audit {
 }
 
 /// The store with its key: whoever audits must be able to make seals.
-pub(crate) fn unlocked(place: &Place) -> Result<(Sqlite, Identity, ChainKey), Failure> {
+pub(crate) fn unlocked(place: &AppContext) -> Result<(SqliteStore, StoreIdentity, ChainKey), CommandError> {
     let mut store = place.store()?;
     let identity = store.view()?.identity()?;
     let key = keyring()?.chain(&identity)?;
@@ -83,7 +83,7 @@ pub(crate) fn unlocked(place: &Place) -> Result<(Sqlite, Identity, ChainKey), Fa
 }
 
 /// One session, or all.
-pub(crate) fn sessions(store: &mut Sqlite, only: Option<&str>) -> Result<Vec<SessionHead>, Failure> {
+pub(crate) fn sessions(store: &mut SqliteStore, only: Option<&str>) -> Result<Vec<SessionHead>, CommandError> {
     let mut view = store.view()?;
     match only {
         None => Ok(view.sessions()?),
@@ -95,7 +95,7 @@ pub(crate) fn sessions(store: &mut Sqlite, only: Option<&str>) -> Result<Vec<Ses
 }
 
 impl Verify {
-    fn run(&self, output: Output, place: &Place) -> Ending {
+    fn run(&self, output: CommandOutput, place: &AppContext) -> CommandResult {
         let (mut store, identity, key) = unlocked(place)?;
         let (heads, mut signatures) = self.heads(&key)?;
         let only = self.session.as_deref();
@@ -105,7 +105,7 @@ impl Verify {
             found => found?,
         };
         let path = store.path().to_owned();
-        let open = || Ok(Box::new(Sqlite::open(&path)?) as Box<dyn Store>);
+        let open = || Ok(Box::new(SqliteStore::open(&path)?) as Box<dyn Store>);
         let mut report = audit::verify(&open, &key, &sessions, &heads)?;
         report.problems.append(&mut signatures);
         let attempts = store.view()?.attempts()?;
@@ -121,13 +121,13 @@ impl Verify {
         } else {
             output.text(&text(&report, sessions.len(), &attempts))?;
         }
-        Ok(if report.is_valid() { Exit::Done } else { Exit::Refused })
+        Ok(if report.is_valid() { CommandExit::Done } else { CommandExit::Refused })
     }
 
-    fn heads(&self, key: &ChainKey) -> Result<(Vec<Head>, Vec<audit::Problem>), Failure> {
+    fn heads(&self, key: &ChainKey) -> Result<(Vec<ChainHead>, Vec<audit::AuditProblem>), CommandError> {
         let (mut heads, mut problems) = (Vec::new(), Vec::new());
         for path in &self.head {
-            match Head::read(&input::text(path, LARGEST_HEAD)?, key)? {
+            match ChainHead::read(&input::text(path, LARGEST_HEAD)?, key)? {
                 Ok(head) => heads.push(head),
                 Err(problem) => problems.push(problem),
             }
@@ -136,8 +136,8 @@ impl Verify {
     }
 }
 
-fn text(report: &Report, sessions: usize, attempts: &[Attempt]) -> Text {
-    let mut text = Text::default();
+fn text(report: &AuditReport, sessions: usize, attempts: &[RefusedWrite]) -> TerminalText {
+    let mut text = TerminalText::default();
     let verdict = if report.is_valid() { "The log is what it was" } else { "The log is not what it was" };
     text.paint(HEADING, verdict);
     let sessions = if sessions == 1 { "1 session".to_owned() } else { format!("{sessions} sessions") };
@@ -159,18 +159,18 @@ fn text(report: &Report, sessions: usize, attempts: &[Attempt]) -> Text {
 }
 
 impl Export {
-    fn run(&self, output: Output, place: &Place) -> Ending {
+    fn run(&self, output: CommandOutput, place: &AppContext) -> CommandResult {
         let (mut store, identity, key) = unlocked(place)?;
         let session = sessions(&mut store, Some(&self.session))?;
-        let Some(session) = session.first() else { return Ok(Exit::Bug) };
+        let Some(session) = session.first() else { return Ok(CommandExit::Bug) };
         // A head that is not true must not be signed.
         let folded = audit::fold(&mut *store.view()?, &key, session, &[])?;
         if let Some(problem) = folded.report.problems.first() {
             let message = format!("nothing is signed: {}", problem.text);
-            return Err(Failure::new(Exit::Refused, Code::ChainBroken, message)
+            return Err(CommandError::new(CommandExit::Refused, Code::ChainBroken, message)
                 .help("`interlock audit verify` says what was done"));
         }
-        output.document(&Head::of(&identity.id, session).export(&key))?;
-        Ok(Exit::Done)
+        output.document(&ChainHead::of(&identity.id, session).export(&key))?;
+        Ok(CommandExit::Done)
     }
 }

@@ -6,11 +6,11 @@ use clap::Args;
 use serde_json::json;
 
 use crate::commands::examples;
-use interlock_app::failure::Ending;
-use interlock_app::failure::Exit;
-use interlock_app::output::Output;
-use interlock_app::place::Place;
-use interlock_system::text::Text;
+use interlock_app::error::CommandResult;
+use interlock_app::error::CommandExit;
+use interlock_app::output::CommandOutput;
+use interlock_app::context::AppContext;
+use interlock_system::text::TerminalText;
 
 /// Copy the store to a file, consistently, while others go on writing
 ///
@@ -23,17 +23,17 @@ pub(crate) struct Backup {
 }
 
 impl Backup {
-    pub(crate) fn run(&self, output: Output, place: &Place) -> Ending {
+    pub(crate) fn run(&self, output: CommandOutput, place: &AppContext) -> CommandResult {
         place.store()?.back_up(&self.file)?;
         let bytes = std::fs::metadata(&self.file).map_or(0, |file| file.len());
         let file = self.file.display().to_string();
         if output.json {
             output.document(&json!({ "backup": file, "bytes": bytes }))?;
         } else {
-            let mut text = Text::default();
+            let mut text = TerminalText::default();
             text.line(format_args!("{file}: {bytes} bytes"));
             output.text(&text)?;
         }
-        Ok(Exit::Done)
+        Ok(CommandExit::Done)
     }
 }

@@ -2,12 +2,12 @@ use clap::{Args, ValueHint};
 use serde_json::json;
 
 use crate::commands::examples;
-use interlock_app::failure::Ending;
-use interlock_app::failure::{Exit, Failure, Sources};
+use interlock_app::error::CommandResult;
+use interlock_app::error::{CommandExit, CommandError, SourceTexts};
 use interlock_app::library;
-use interlock_app::output::{Output, complain};
-use interlock_app::report;
-use interlock_system::text::{NAME, Text};
+use interlock_app::output::{CommandOutput, print_diagnostics};
+use interlock_app::diagnostics;
+use interlock_system::text::{NAME, TerminalText};
 
 /// Load a workflow and report everything that is wrong with it
 ///
@@ -27,14 +27,14 @@ pub(crate) struct Check {
 }
 
 impl Check {
-    pub(crate) fn run(&self, output: Output) -> Ending {
+    pub(crate) fn run(&self, output: CommandOutput) -> CommandResult {
         let loaded = library::open_or_project(self.workflow.as_deref())?;
-        let sources: Sources = loaded.sources.into_iter().collect();
+        let sources: SourceTexts = loaded.sources.into_iter().collect();
         let Some(workflow) = loaded.workflow else {
-            return Err(Failure::invalid(loaded.problems, sources));
+            return Err(CommandError::invalid(loaded.problems, sources));
         };
         let mut warnings = loaded.problems;
-        report::sort(&mut warnings);
+        diagnostics::sort(&mut warnings);
         if output.json {
             output.document(&json!({
                 "valid": true,
@@ -45,15 +45,15 @@ impl Check {
                 "problems": [],
                 "warnings": warnings,
             }))?;
-            return Ok(Exit::Done);
+            return Ok(CommandExit::Done);
         }
         if !warnings.is_empty() {
-            complain(&report::problems(&warnings, &sources));
+            print_diagnostics(&diagnostics::problems(&warnings, &sources));
         }
-        let mut text = Text::default();
+        let mut text = TerminalText::default();
         text.paint(NAME, &workflow.name);
         text.line(format_args!(": no errors; {} roles, {} rules", workflow.roles.len(), workflow.rules.len()));
         output.text(&text)?;
-        Ok(Exit::Done)
+        Ok(CommandExit::Done)
     }
 }

@@ -5,14 +5,14 @@ use interlock_core::code::Code;
 use serde_json::json;
 
 use crate::commands::examples;
-use interlock_app::failure::Ending;
-use interlock_app::failure::{Exit, Failure};
-use interlock_app::output::Output;
-use interlock_app::place::Place;
-use interlock_engine::{AssignmentRef, Order, Task};
-use interlock_prompt::handin;
+use interlock_app::error::CommandResult;
+use interlock_app::error::{CommandExit, CommandError};
+use interlock_app::output::CommandOutput;
+use interlock_app::context::AppContext;
+use interlock_engine::{AssignmentRef, Request, Operation};
+use interlock_prompt::handoff_files;
 use interlock_system::clock::rfc3339;
-use interlock_system::text::{HEADING, Text};
+use interlock_system::text::{HEADING, TerminalText};
 
 /// Take an assignment for an agent: its token and its prompt (takes the spawner key)
 ///
@@ -27,16 +27,16 @@ pub(crate) struct Claim {
 }
 
 impl Claim {
-    pub(crate) fn run(&self, output: Output, place: &Place) -> Ending {
+    pub(crate) fn run(&self, output: CommandOutput, place: &AppContext) -> CommandResult {
         let mut engine = place.engine()?;
         let AssignmentRef { session, id } = &self.assignment;
-        let order = Order { session: session.clone(), task: Task::Claim { assignment: *id } };
+        let order = Request { session: session.clone(), task: Operation::Claim { assignment: *id } };
         let done = engine.execute(&order)?;
         let Some(claimed) = done.claimed else {
-            return Err(Failure::new(Exit::Bug, Code::Bug, "a claim came back without its token"));
+            return Err(CommandError::new(CommandExit::Bug, Code::Bug, "a claim came back without its token"));
         };
         let directory = engine.output_directory(session, *id, claimed.attempt);
-        handin::make(&directory, &claimed.whole).map_err(|error| Failure::output(&directory, &error))?;
+        handoff_files::make(&directory, &claimed.whole).map_err(|error| CommandError::output(&directory, &error))?;
         let deadline = claimed.deadline.map(rfc3339);
         if output.json {
             output.document(&json!({
@@ -49,9 +49,9 @@ impl Claim {
                 "output_directory": directory.display().to_string(),
                 "deadline": deadline,
             }))?;
-            return Ok(Exit::Done);
+            return Ok(CommandExit::Done);
         }
-        let mut text = Text::default();
+        let mut text = TerminalText::default();
         text.paint(HEADING, "token ");
         text.line(claimed.token.reveal());
         text.push("\n");
@@ -60,6 +60,6 @@ impl Claim {
             text.push("\n");
         }
         output.text(&text)?;
-        Ok(Exit::Done)
+        Ok(CommandExit::Done)
     }
 }

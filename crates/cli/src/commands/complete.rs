@@ -8,14 +8,14 @@ use interlock_core::state::SessionStatus;
 use serde_json::json;
 
 use crate::commands::examples;
-use interlock_app::failure::Ending;
-use interlock_app::failure::{Exit, Failure};
-use interlock_app::output::Output;
-use interlock_app::place::{Place, person};
-use interlock_app::standing;
-use interlock_engine::{Engine, Order, Task};
+use interlock_app::error::CommandResult;
+use interlock_app::error::{CommandExit, CommandError};
+use interlock_app::output::CommandOutput;
+use interlock_app::context::{AppContext, person};
+use interlock_app::session_view;
+use interlock_engine::{Engine, Request, Operation};
 use interlock_system::sanitise;
-use interlock_system::text::{HEADING, NAME, Text};
+use interlock_system::text::{HEADING, NAME, TerminalText};
 
 /// Ask for the end of a session, and see what stands against it
 ///
@@ -31,10 +31,10 @@ pub(crate) struct Complete {
 }
 
 impl Complete {
-    pub(crate) fn run(&self, output: Output, place: &Place) -> Ending {
+    pub(crate) fn run(&self, output: CommandOutput, place: &AppContext) -> CommandResult {
         let mut engine = place.engine()?;
         let judgement = self.judgement(&mut engine)?;
-        let (live, workflow) = engine.look(&self.session)?;
+        let (live, workflow) = engine.load_session(&self.session)?;
         let exceptions = live.state.completion_exceptions(&workflow);
         let changes = live.state.changes_statement();
         let Judgement { verdict, reasons } = &judgement;
@@ -43,7 +43,7 @@ impl Complete {
                 "verdict": verdict, "reasons": reasons, "exceptions": exceptions, "changes": changes,
             }))?;
         } else {
-            let mut text = Text::default();
+            let mut text = TerminalText::default();
             text.paint(HEADING, if *verdict == Verdict::Accept { "ACCEPT" } else { "REJECT" });
             text.push("\n");
             for reason in reasons {
@@ -54,26 +54,26 @@ impl Complete {
             if !exceptions.is_empty() {
                 text.paint(HEADING, "exceptions");
                 text.push("\n");
-                exceptions.iter().for_each(|exception| standing::exception_line(&mut text, exception));
+                exceptions.iter().for_each(|exception| session_view::exception_line(&mut text, exception));
             }
             for sentence in &changes {
                 text.line(format_args!("  {}", sanitise::line(sentence)));
             }
             output.text(&text)?;
         }
-        Ok(if *verdict == Verdict::Accept { Exit::Done } else { Exit::Refused })
+        Ok(if *verdict == Verdict::Accept { CommandExit::Done } else { CommandExit::Refused })
     }
 
     /// What has ended well is accepted already; everything else is asked, and the asking is on the record.
-    fn judgement(&self, engine: &mut Engine) -> Result<Judgement, Failure> {
-        let (live, _) = engine.look(&self.session)?;
+    fn judgement(&self, engine: &mut Engine) -> Result<Judgement, CommandError> {
+        let (live, _) = engine.load_session(&self.session)?;
         if live.state.status == SessionStatus::Completed {
             return Ok(Judgement { verdict: Verdict::Accept, reasons: Vec::new() });
         }
         let complete = command::Complete { by: person(self.by.as_deref()) };
-        let order = Order { session: Name::new(&self.session), task: Task::Simple(Command::Complete(complete)) };
+        let order = Request { session: Name::new(&self.session), task: Operation::Simple(Command::Complete(complete)) };
         let done = engine.execute(&order)?;
         let judgement = done.event.decision.as_ref().and_then(|decision| decision.judgement.clone());
-        judgement.ok_or_else(|| Failure::from(interlock_engine::Error::lost()))
+        judgement.ok_or_else(|| CommandError::from(interlock_engine::EngineError::internal_error()))
     }
 }

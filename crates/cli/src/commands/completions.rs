@@ -3,9 +3,9 @@ use clap_complete::Shell;
 use serde_json::json;
 
 use crate::commands::{Cli, examples};
-use interlock_app::failure::Ending;
-use interlock_app::failure::Exit;
-use interlock_app::output::Output;
+use interlock_app::error::CommandResult;
+use interlock_app::error::CommandExit;
+use interlock_app::output::CommandOutput;
 
 /// Print the completions of a shell
 ///
@@ -24,7 +24,7 @@ pub(crate) struct Completions {
 }
 
 impl Completions {
-    pub(crate) fn run(&self, output: Output) -> Ending {
+    pub(crate) fn run(&self, output: CommandOutput) -> CommandResult {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut Cli::command(), "interlock", &mut script);
         let script = String::from_utf8_lossy(&script);
@@ -34,6 +34,6 @@ impl Completions {
         } else {
             output.data(&script)?;
         }
-        Ok(Exit::Done)
+        Ok(CommandExit::Done)
     }
 }

@@ -8,15 +8,15 @@ use interlock_core::rejection::Rejection;
 use serde_json::{Value as Json, json};
 
 use crate::commands::examples;
-use interlock_app::failure::Ending;
-use interlock_app::failure::{Exit, Failure};
-use interlock_app::narrative::{Narrator, RoutingRecord, consequence, decision_json};
-use interlock_app::output::Output;
-use interlock_app::place::Place;
+use interlock_app::error::CommandResult;
+use interlock_app::error::{CommandExit, CommandError};
+use interlock_app::narrative::{EventNarrator, RoutingRecord, consequence, decision_json};
+use interlock_app::output::CommandOutput;
+use interlock_app::context::AppContext;
 use interlock_engine::Engine;
 use interlock_system::clock::rfc3339;
 use interlock_system::sanitise;
-use interlock_system::text::{HEADING, NAME, Text};
+use interlock_system::text::{HEADING, NAME, TerminalText};
 
 /// List the decisions of a session: who reported what on which group, and what followed
 ///
@@ -34,10 +34,10 @@ pub(crate) struct Decisions {
 }
 
 impl Decisions {
-    pub(crate) fn run(&self, output: Output, place: &Place) -> Ending {
+    pub(crate) fn run(&self, output: CommandOutput, place: &AppContext) -> CommandResult {
         let mut engine = place.engine()?;
         let mut documents: Vec<Json> = Vec::new();
-        let mut text = Text::default();
+        let mut text = TerminalText::default();
         for session in self.sessions(&mut engine)? {
             let decided = read_decisions(&mut engine, &session)?;
             documents.extend(decided.iter().filter_map(|(event, record)| decision_json(&session, event, record)));
@@ -50,10 +50,10 @@ impl Decisions {
         } else {
             output.text(&text)?;
         }
-        Ok(Exit::Done)
+        Ok(CommandExit::Done)
     }
 
-    fn sessions(&self, engine: &mut Engine) -> Result<Vec<String>, Failure> {
+    fn sessions(&self, engine: &mut Engine) -> Result<Vec<String>, CommandError> {
         let mut view = engine.store().view()?;
         let Some(named) = &self.session else {
             // The oldest first, as a log is read.
@@ -67,10 +67,10 @@ impl Decisions {
 }
 
 /// Every event of a session that decided something, each seal checked.
-fn read_decisions(engine: &mut Engine, session: &str) -> Result<Vec<(Event, RoutingRecord)>, Failure> {
-    let mut narrator = Narrator::default();
+fn read_decisions(engine: &mut Engine, session: &str) -> Result<Vec<(Event, RoutingRecord)>, CommandError> {
+    let mut narrator = EventNarrator::default();
     let mut decided = Vec::new();
-    for event in engine.history(session)? {
+    for event in engine.load_history(session)? {
         let record = narrator.record(&event);
         narrator.learn(&event);
         if event.decision.is_some() {
@@ -80,7 +80,7 @@ fn read_decisions(engine: &mut Engine, session: &str) -> Result<Vec<(Event, Rout
     Ok(decided)
 }
 
-fn show_session(text: &mut Text, session: &str, decided: &[(Event, RoutingRecord)]) {
+fn show_session(text: &mut TerminalText, session: &str, decided: &[(Event, RoutingRecord)]) {
     text.paint(HEADING, session);
     text.push("\n");
     let or_dash = |name: &Option<interlock_core::id::Name>| {

@@ -9,13 +9,13 @@ use serde_json::json;
 use crate::commands::examples;
 use crate::commands::run::{self, TEAM_FILE};
 use interlock_agents::find_program;
-use interlock_agents::team::{Part, Team, examine};
-use interlock_app::failure::Ending;
-use interlock_app::failure::Failure;
-use interlock_app::findings::{self, Finding, Problem};
+use interlock_agents::team::{RoleAgent, AgentTeam, examine};
+use interlock_app::error::CommandResult;
+use interlock_app::error::CommandError;
+use interlock_app::doctor_report::{self, DoctorCheck, DoctorProblem};
 use interlock_app::library;
-use interlock_app::output::Output;
-use interlock_app::place::{Place, keyring};
+use interlock_app::output::CommandOutput;
+use interlock_app::context::{AppContext, keyring};
 use interlock_runner::git::Project;
 use interlock_store::Store as _;
 
@@ -35,21 +35,21 @@ pub(crate) struct Doctor {
 }
 
 impl Doctor {
-    pub(crate) fn run(&self, output: Output, place: &Place) -> Ending {
+    pub(crate) fn run(&self, output: CommandOutput, place: &AppContext) -> CommandResult {
         let mut findings = vec![project(place), store(place), keys(place)];
         findings.extend(self.team(place));
-        findings::tell(&findings, json!({}), output)
+        doctor_report::print_report(&findings, json!({}), output)
     }
 
-    fn team(&self, place: &Place) -> Vec<Finding> {
+    fn team(&self, place: &AppContext) -> Vec<DoctorCheck> {
         let here = std::env::current_dir().unwrap_or_default();
         let folder = place.project().unwrap_or(here);
         let what = self.agents.clone().unwrap_or_else(|| TEAM_FILE.to_owned());
         match run::team(self.agents.as_deref(), &folder) {
-            Err(failure) => vec![Finding { what, found: Err(of(&failure)) }],
+            Err(failure) => vec![DoctorCheck { what, found: Err(of(&failure)) }],
             Ok(team) => {
                 let mut findings =
-                    vec![Finding { what, found: Ok("can be read".to_owned()) }, workspaces(&team, &folder)];
+                    vec![DoctorCheck { what, found: Ok("can be read".to_owned()) }, workspaces(&team, &folder)];
                 findings.extend(agents(&team));
                 findings.extend(fit(&team, place));
                 findings.extend(programs(&team, &folder));
@@ -59,7 +59,7 @@ impl Doctor {
     }
 }
 
-fn project(place: &Place) -> Finding {
+fn project(place: &AppContext) -> DoctorCheck {
     let here = std::env::current_dir().unwrap_or_default();
     let folder = place.project().unwrap_or(here);
     let found = Project::of(&folder).and_then(|project| {
@@ -71,51 +71,51 @@ fn project(place: &Place) -> Finding {
         };
         Ok(format!("{} at {}{waiting}", project.root.display(), head.short()))
     });
-    let found = found.map_err(|error| Problem { message: error.message, help: error.help });
-    Finding { what: "git repository".to_owned(), found }
+    let found = found.map_err(|error| DoctorProblem { message: error.message, help: error.help });
+    DoctorCheck { what: "git repository".to_owned(), found }
 }
 
-fn store(place: &Place) -> Finding {
+fn store(place: &AppContext) -> DoctorCheck {
     let found = match place.store() {
         Ok(store) => Ok(store.path().display().to_string()),
         Err(_) if place.file().is_err() => Ok("none yet; `interlock run` makes one".to_owned()),
         Err(failure) => Err(of(&failure)),
     };
-    Finding { what: "store".to_owned(), found }
+    DoctorCheck { what: "store".to_owned(), found }
 }
 
-fn keys(place: &Place) -> Finding {
-    let held = || -> Result<String, Failure> {
+fn keys(place: &AppContext) -> DoctorCheck {
+    let held = || -> Result<String, CommandError> {
         let Ok(mut store) = place.store() else { return Ok("made with the store".to_owned()) };
         let identity = store.view()?.identity()?;
         keyring()?.chain(&identity)?;
         Ok("here".to_owned())
     };
-    Finding { what: "keys".to_owned(), found: held().map_err(|failure| of(&failure)) }
+    DoctorCheck { what: "keys".to_owned(), found: held().map_err(|failure| of(&failure)) }
 }
 
-fn workspaces(team: &Team, folder: &Path) -> Finding {
+fn workspaces(team: &AgentTeam, folder: &Path) -> DoctorCheck {
     let project = Project::of(folder).map_or_else(|_| folder.to_owned(), |project| project.root);
     let found = run::apart(team, &project).and_then(|path| {
         std::fs::create_dir_all(&path).map_err(|error| interlock_store::StoreError::unwritable(&path, &error))?;
         Ok(path.display().to_string())
     });
-    Finding { what: "workspaces".to_owned(), found: found.map_err(|failure| of(&failure)) }
+    DoctorCheck { what: "workspaces".to_owned(), found: found.map_err(|failure| of(&failure)) }
 }
 
-fn agents(team: &Team) -> Vec<Finding> {
+fn agents(team: &AgentTeam) -> Vec<DoctorCheck> {
     team.everybody()
         .into_iter()
-        .map(|(name, part)| Finding { what: format!("agent {name}"), found: program(part) })
+        .map(|(name, part)| DoctorCheck { what: format!("agent {name}"), found: program(part) })
         .collect()
 }
 
 /// Whether the team fits the workflow that a new session would have.
-fn fit(team: &Team, place: &Place) -> Vec<Finding> {
+fn fit(team: &AgentTeam, place: &AppContext) -> Vec<DoctorCheck> {
     let loaded = run::workflow(None, place).and_then(|name| library::pinnable(&name));
     let workflow = match loaded {
         Ok((workflow, _)) => workflow,
-        Err(failure) => return vec![Finding { what: "workflow".to_owned(), found: Err(of(&failure)) }],
+        Err(failure) => return vec![DoctorCheck { what: "workflow".to_owned(), found: Err(of(&failure)) }],
     };
     let mut wrong = told(&team.strangers(&workflow));
     let unplayed = team.unplayed(&workflow);
@@ -126,12 +126,12 @@ fn fit(team: &Team, place: &Place) -> Vec<Finding> {
     }
     // No reason not to start, and worth knowing.
     let loose = team.unstructured(&workflow).into_iter();
-    findings.extend(loose.map(|words| Finding { what: "structured".to_owned(), found: Ok(words) }));
+    findings.extend(loose.map(|words| DoctorCheck { what: "structured".to_owned(), found: Ok(words) }));
     findings
 }
 
 /// What a run starts beside agents, and what it cannot count.
-fn programs(team: &Team, folder: &Path) -> Vec<Finding> {
+fn programs(team: &AgentTeam, folder: &Path) -> Vec<DoctorCheck> {
     let path = env::var("PATH").unwrap_or_default();
     let missing = |program: &String| {
         let program = if program.contains('/') { folder.join(program).display().to_string() } else { program.clone() };
@@ -147,7 +147,7 @@ fn programs(team: &Team, folder: &Path) -> Vec<Finding> {
     findings.push(finding("prepare", &wrong, format!("{} commands", team.prepare.run.len())));
     let untold: Vec<String> = team.untold().into_iter().collect();
     // No reason not to start, and worth knowing.
-    findings.extend(untold.into_iter().map(|words| Finding { what: "budget".to_owned(), found: Ok(words) }));
+    findings.extend(untold.into_iter().map(|words| DoctorCheck { what: "budget".to_owned(), found: Ok(words) }));
     findings
 }
 
@@ -166,24 +166,24 @@ fn line(problem: &interlock_core::problem::Problem) -> String {
     format!("{at}{}: {}", problem.code, problem.message)
 }
 
-fn finding(what: &str, wrong: &[String], sound: String) -> Finding {
+fn finding(what: &str, wrong: &[String], sound: String) -> DoctorCheck {
     let found = match wrong {
         [] => Ok(sound),
-        wrong => Err(Problem { message: wrong.join("\n"), help: None }),
+        wrong => Err(DoctorProblem { message: wrong.join("\n"), help: None }),
     };
-    Finding { what: what.to_owned(), found }
+    DoctorCheck { what: what.to_owned(), found }
 }
 
 /// Is the program there, and does it know its flags?
-fn program(part: &Part) -> Result<String, Problem> {
-    let examine::Found { place, version, doubts } =
-        examine::agent(part).map_err(|problem| Problem { message: problem.message, help: problem.help })?;
+fn program(part: &RoleAgent) -> Result<String, DoctorProblem> {
+    let examine::FoundAgent { place, version, doubts } =
+        examine::agent(part).map_err(|problem| DoctorProblem { message: problem.message, help: problem.help })?;
     let found = version.map_or_else(|| place.clone(), |version| format!("{place} ({version})"));
     // No reason not to start, and worth knowing.
     Ok([found].into_iter().chain(doubts).collect::<Vec<_>>().join("; "))
 }
 
-fn of(failure: &Failure) -> Problem {
+fn of(failure: &CommandError) -> DoctorProblem {
     let json = failure.json();
     let field =
         |name: &str| json.pointer(&format!("/error/{name}")).and_then(|value| value.as_str()).map(str::to_owned);
@@ -192,12 +192,12 @@ fn of(failure: &Failure) -> Problem {
     match problems.as_slice() {
         [] => {
             let (code, message) = (field("code").unwrap_or_default(), field("message").unwrap_or_default());
-            Problem { message: format!("{code}: {message}"), help: field("help") }
+            DoctorProblem { message: format!("{code}: {message}"), help: field("help") }
         }
-        [only] => Problem { message: line(only), help: field("help") },
+        [only] => DoctorProblem { message: line(only), help: field("help") },
         all => {
             let lines: Vec<String> = all.iter().map(|problem| line_with_help(problem)).collect();
-            Problem { message: lines.join("\n"), help: None }
+            DoctorProblem { message: lines.join("\n"), help: None }
         }
     }
 }

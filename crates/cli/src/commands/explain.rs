@@ -5,12 +5,12 @@ use interlock_core::code::Code;
 use serde_json::json;
 
 use crate::commands::examples;
-use interlock_app::failure::Ending;
-use interlock_app::failure::{Exit, Failure};
+use interlock_app::error::CommandResult;
+use interlock_app::error::{CommandExit, CommandError};
 use interlock_app::markdown;
-use interlock_app::output::Output;
+use interlock_app::output::CommandOutput;
 use interlock_app::pages;
-use interlock_system::text::{NAME, Text, columns};
+use interlock_system::text::{NAME, TerminalText, columns};
 
 /// Explain a code: what happened, an example, and how to mend it
 ///
@@ -28,7 +28,7 @@ pub(crate) struct Explain {
 }
 
 impl Explain {
-    pub(crate) fn run(&self, output: Output) -> Ending {
+    pub(crate) fn run(&self, output: CommandOutput) -> CommandResult {
         match &self.code {
             None => list(output),
             Some(wanted) => page(find(wanted)?, output),
@@ -36,23 +36,23 @@ impl Explain {
     }
 }
 
-fn page(code: Code, output: Output) -> Ending {
+fn page(code: Code, output: CommandOutput) -> CommandResult {
     let page = pages::of(code);
     if output.json {
         output.document(&json!({ "code": code, "title": code.title(), "text": page }))?;
     } else {
         output.text(&markdown::render(page, columns(&io::stdout(), 100)))?;
     }
-    Ok(Exit::Done)
+    Ok(CommandExit::Done)
 }
 
-fn list(output: Output) -> Ending {
+fn list(output: CommandOutput) -> CommandResult {
     if output.json {
         let codes: Vec<_> = Code::ALL.iter().map(|code| json!({ "code": code, "title": code.title() })).collect();
         output.document(&json!({ "codes": codes }))?;
-        return Ok(Exit::Done);
+        return Ok(CommandExit::Done);
     }
-    let mut text = Text::default();
+    let mut text = TerminalText::default();
     let mut hundred = "";
     for code in Code::ALL {
         let of_this = code.number().get(..3).unwrap_or_default();
@@ -64,11 +64,11 @@ fn list(output: Output) -> Ending {
         text.line(format_args!("  {}", code.title()));
     }
     output.text(&text)?;
-    Ok(Exit::Done)
+    Ok(CommandExit::Done)
 }
 
 /// `E0104`, `e0104`, `0104`, `E104` and `104` are one code.
-fn find(wanted: &str) -> Result<Code, Failure> {
+fn find(wanted: &str) -> Result<Code, CommandError> {
     let digits = wanted.trim().trim_start_matches(['E', 'e']);
     let number = digits.parse::<u32>().ok().filter(|_| !digits.starts_with('+'));
     let Some(number) = number else {
@@ -77,8 +77,8 @@ fn find(wanted: &str) -> Result<Code, Failure> {
     Code::parse(&format!("{number:04}")).ok_or_else(|| unknown(wanted).maybe_help(nearest(number)))
 }
 
-fn unknown(wanted: &str) -> Failure {
-    Failure::new(Exit::Invalid, Code::UnknownCode, format!("there is no code `{wanted}`"))
+fn unknown(wanted: &str) -> CommandError {
+    CommandError::new(CommandExit::Invalid, Code::UnknownCode, format!("there is no code `{wanted}`"))
 }
 
 /// For a word instead of a code: the codes whose titles have it.

@@ -10,19 +10,19 @@ use interlock_core::id::Name;
 use interlock_core::rejection::Rejection;
 
 use crate::commands::{examples, run};
-use interlock_agents::team::Team;
+use interlock_agents::team::AgentTeam;
 use interlock_app::decision;
-use interlock_app::failure::Ending;
-use interlock_app::failure::{Exit, Failure};
-use interlock_app::output::{Output, complain};
-use interlock_app::place::Place;
-use interlock_engine::{Engine, GateRef, Live, Order, Task};
+use interlock_app::error::CommandResult;
+use interlock_app::error::{CommandExit, CommandError};
+use interlock_app::output::{CommandOutput, print_diagnostics};
+use interlock_app::context::AppContext;
+use interlock_engine::{Engine, GateRef, LoadedSession, Request, Operation};
 use interlock_runner::gates::{
     self, CheckRoom, CheckSubject, GateCommand, GateOutcome, GateSession, ObjectsOf, PassedCommands, PlainProject,
 };
 use interlock_runner::git::Project;
-use interlock_system::process::Control;
-use interlock_system::text::Text;
+use interlock_system::process::ProcessControl;
+use interlock_system::text::TerminalText;
 
 /// Most uncommitted files that the record names.
 const MOST_NAMED: usize = 20;
@@ -41,10 +41,10 @@ pub(crate) struct Gate {
 }
 
 impl Gate {
-    pub(crate) fn run(&self, output: Output, place: &Place) -> Ending {
+    pub(crate) fn run(&self, output: CommandOutput, place: &AppContext) -> CommandResult {
         let GateRef { session, id } = &self.gate;
         let mut engine = place.engine()?;
-        let (live, workflow) = engine.look(session)?;
+        let (live, workflow) = engine.load_session(session)?;
         let Some(awaited) = live.state.gate_runs.get(id) else { return Err(no_such(&live, &self.gate)) };
         let feature_directory = engine.feature_directory(session);
         let gate_session = GateSession { id: session, feature_directory: &feature_directory };
@@ -53,32 +53,32 @@ impl Gate {
         result.checkout.failed = gates::blamed_gate(awaited, result.failed.as_ref());
         let GateOutcome { passed, output: said, checkout, .. } = result;
         let finished = GateFinished { run: *id, passed, tree, output: Name::from(said), checkout };
-        let task = Task::Simple(Command::GateFinished(finished));
-        let done = engine.execute(&Order { session: session.clone(), task })?;
-        decision::tell(output, &done)
+        let task = Operation::Simple(Command::GateFinished(finished));
+        let done = engine.execute(&Request { session: session.clone(), task })?;
+        decision::print_committed(output, &done)
     }
 }
 
 /// Runs the commands on the files of the project as they are now, and names those files by their tree.
 fn check_by_hand(
     engine: &mut Engine,
-    place: &Place,
+    place: &AppContext,
     session: &Name,
     commands: &[GateCommand],
-    output: Output,
-) -> Result<(Name, GateOutcome), Failure> {
+    output: CommandOutput,
+) -> Result<(Name, GateOutcome), CommandError> {
     let folder = place.project()?;
     let mark = format!("gate/{}", std::process::id());
     let begins = |line: &str| {
         if !output.json {
-            let mut text = Text::default();
+            let mut text = TerminalText::default();
             text.line(format_args!("running {line}"));
-            complain(&text);
+            print_diagnostics(&text);
         }
     };
     let team = run::team_if_any(&folder)?;
     let passed = PassedCommands::default();
-    passed.learn(&engine.history(session)?);
+    passed.learn(&engine.load_history(session)?);
     let prepare = team.as_ref().map(|team| team.prepare.clone()).unwrap_or_default();
     let variables = team.as_ref().map(|team| team.checks.env.clone()).unwrap_or_default();
     let room = CheckRoom {
@@ -93,7 +93,7 @@ fn check_by_hand(
     let store = std::path::absolute(place.folder()?).unwrap_or_default();
     if !folder.ancestors().any(|above| above.join(".git").exists()) {
         let project = PlainProject { folder: &folder, store: &store };
-        return room.check_copy(&project, commands, &Control::new(), &begins)?.ok_or_else(stopped);
+        return room.check_copy(&project, commands, &ProcessControl::new(), &begins)?.ok_or_else(stopped);
     }
     let project = Project::of(&folder)?;
     let scratch = store.join(format!("gate-{}", std::process::id()));
@@ -108,27 +108,27 @@ fn check_project(
     room: &CheckRoom<'_>,
     commands: &[GateCommand],
     begins: &dyn Fn(&str),
-) -> Result<(Name, GateOutcome), Failure> {
+) -> Result<(Name, GateOutcome), CommandError> {
     let uncommitted = project.uncommitted_files()?;
     let tree = project.tree_now(scratch)?;
     let objects = scratch.join("objects");
     let (head, objects) = (project.head_if_any(), ObjectsOf::Project(&objects));
     let subject = CheckSubject { tree: &tree, commit: head.as_ref(), project, objects, keeps_caches: true };
-    let mut result = room.check(&subject, commands, &Control::new(), begins)?.ok_or_else(stopped)?;
+    let mut result = room.check(&subject, commands, &ProcessControl::new(), begins)?.ok_or_else(stopped)?;
     result.checkout.uncommitted_count = u64::try_from(uncommitted.len()).unwrap_or(u64::MAX);
     result.checkout.uncommitted = uncommitted.into_iter().take(MOST_NAMED).map(Name::from).collect();
     Ok((Name::new(tree.as_str()), result))
 }
 
-fn stopped() -> Failure {
-    Failure::new(Exit::Unavailable, Code::RunStopped, "the gate was stopped before its end")
+fn stopped() -> CommandError {
+    CommandError::new(CommandExit::Unavailable, Code::RunStopped, "the gate was stopped before its end")
 }
 
-fn checkouts(place: &Place, team: Option<&Team>, session: &Name) -> Result<PathBuf, Failure> {
+fn checkouts(place: &AppContext, team: Option<&AgentTeam>, session: &Name) -> Result<PathBuf, CommandError> {
     Ok(interlock_runner::checkouts(&run::root(place, team, session)?))
 }
 
-fn no_such(live: &Live, gate: &GateRef) -> Failure {
+fn no_such(live: &LoadedSession, gate: &GateRef) -> CommandError {
     let waiting = live.state.gate_runs.keys().map(|id| format!("{}.{id}", live.id)).collect();
     Rejection::new(Code::NoGateRun, format!("no gate run {gate} waits for a result")).allowed(waiting).into()
 }

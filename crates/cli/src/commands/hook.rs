@@ -6,10 +6,10 @@ use std::path::Path;
 use clap::Args;
 
 use crate::commands::examples;
-use interlock_app::failure::Ending;
-use interlock_app::failure::Exit;
+use interlock_app::error::CommandResult;
+use interlock_app::error::CommandExit;
 use interlock_app::input;
-use interlock_app::place::Place;
+use interlock_app::context::AppContext;
 use interlock_hooks::{Call, Client, answer};
 
 /// What a client sends is read up to here: a tool call can hold a whole file.
@@ -45,7 +45,7 @@ pub(crate) struct Hook {
 }
 
 impl Hook {
-    pub(crate) fn run(&self, place: &Place) -> Ending {
+    pub(crate) fn run(&self, place: &AppContext) -> CommandResult {
         let payload = input::bytes(Path::new("-"), LARGEST).unwrap_or_default();
         let Self { client, event, project, hold } = self;
         // A variable that the client has not set is no project.
@@ -56,7 +56,7 @@ impl Hook {
         let unheard =
             if told.is_err() { "Interlock: the client does not take the answer, so this is held back.\n" } else { "" };
         let _ = io::stderr().write_all(format!("{}{unheard}", reply.err).as_bytes());
-        Ok(if told.is_err() || reply.code != 0 { Exit::Usage } else { Exit::Done })
+        Ok(if told.is_err() || reply.code != 0 { CommandExit::Usage } else { CommandExit::Done })
     }
 }
 

@@ -4,12 +4,12 @@ use clap::{Args, Subcommand, ValueHint};
 use serde_json::json;
 
 use crate::commands::examples;
-use interlock_app::failure::Ending;
-use interlock_app::failure::{Exit, Failure};
+use interlock_app::error::CommandResult;
+use interlock_app::error::{CommandExit, CommandError};
 use interlock_app::input;
-use interlock_app::output::{Output, complain};
+use interlock_app::output::{CommandOutput, print_diagnostics};
 use interlock_import::bazinga;
-use interlock_system::text::Text;
+use interlock_system::text::TerminalText;
 
 /// Far above any file of transitions.
 const LARGEST_FILE: u64 = 16 << 20;
@@ -41,7 +41,7 @@ pub(crate) struct Bazinga {
 }
 
 impl Import {
-    pub(crate) fn run(&self, output: Output) -> Ending {
+    pub(crate) fn run(&self, output: CommandOutput) -> CommandResult {
         match self {
             Self::Bazinga(command) => command.run(output),
         }
@@ -49,21 +49,21 @@ impl Import {
 }
 
 impl Bazinga {
-    fn run(&self, output: Output) -> Ending {
+    fn run(&self, output: CommandOutput) -> CommandResult {
         let text = input::text(&self.file, LARGEST_FILE)?;
         let file = self.file.display().to_string();
         let imported = bazinga::import(&file, &text)
-            .map_err(|problems| Failure::invalid(problems, [(file, text)].into_iter().collect()))?;
+            .map_err(|problems| CommandError::invalid(problems, [(file, text)].into_iter().collect()))?;
         if output.json {
             output.document(&json!({ "workflow": imported.yaml, "notes": imported.notes }))?;
-            return Ok(Exit::Done);
+            return Ok(CommandExit::Done);
         }
-        let mut notes = Text::default();
+        let mut notes = TerminalText::default();
         for note in &imported.notes {
             notes.line(format_args!("note: {note}"));
         }
-        complain(&notes);
+        print_diagnostics(&notes);
         output.data(&imported.yaml)?;
-        Ok(Exit::Done)
+        Ok(CommandExit::Done)
     }
 }

@@ -10,16 +10,16 @@ use interlock_core::workflow::builtin;
 use serde_json::json;
 
 use crate::commands::examples;
-use interlock_app::failure::Ending;
-use interlock_app::failure::{Exit, Failure};
+use interlock_app::error::CommandResult;
+use interlock_app::error::{CommandExit, CommandError};
 use interlock_app::library;
-use interlock_app::output::Output;
-use interlock_app::place::{FOLDER, Place, keyring};
+use interlock_app::output::CommandOutput;
+use interlock_app::context::{FOLDER, AppContext, keyring};
 use interlock_store::Store as _;
-use interlock_store::sqlite::Sqlite;
+use interlock_store::sqlite::SqliteStore;
 use interlock_system::clock;
 use interlock_system::files;
-use interlock_system::text::{HEADING, NAME, Text};
+use interlock_system::text::{HEADING, NAME, TerminalText};
 
 /// Set a project up: a workflow to edit, a store, and the keys
 ///
@@ -41,7 +41,7 @@ pub(crate) struct Init {
 }
 
 impl Init {
-    pub(crate) fn run(&self, output: Output, place: &Place) -> Ending {
+    pub(crate) fn run(&self, output: CommandOutput, place: &AppContext) -> CommandResult {
         library::pinnable(&self.workflow)?;
         fs::create_dir_all(&self.folder).map_err(|error| unwritable(&self.folder, &error))?;
         let workflow = self.write_workflow()?;
@@ -52,9 +52,9 @@ impl Init {
         if output.json {
             let workflow = workflow.as_ref().map(|path| path.display().to_string());
             output.document(&json!({ "store": file.display().to_string(), "created": made.is_some(), "workflow_file": workflow, "keys": keys }))?;
-            return Ok(Exit::Done);
+            return Ok(CommandExit::Done);
         }
-        let mut text = Text::default();
+        let mut text = TerminalText::default();
         let mut line = |what: &str, path: &str, note: &str| {
             text.paint(HEADING, format!("{what:<9}"));
             text.paint(NAME, path);
@@ -76,11 +76,11 @@ impl Init {
         }
         text.push("\nStart with: interlock session start --title \"What is to be done\"\n");
         output.text(&text)?;
-        Ok(Exit::Done)
+        Ok(CommandExit::Done)
     }
 
     /// Writes the workflow out to be edited, unless there is one.
-    fn write_workflow(&self) -> Result<Option<PathBuf>, Failure> {
+    fn write_workflow(&self) -> Result<Option<PathBuf>, CommandError> {
         let path = self.folder.join(library::PROJECT_FILE);
         let text = match builtin(&self.workflow) {
             Some(builtin) => builtin.text.to_owned(),
@@ -94,8 +94,8 @@ impl Init {
 }
 
 /// Makes the store and its keys, unless there is one. Where the keys are, if they are new.
-pub(super) fn make_store(file: &Path) -> Result<Option<PathBuf>, Failure> {
-    match Sqlite::open(file) {
+pub(super) fn make_store(file: &Path) -> Result<Option<PathBuf>, CommandError> {
+    match SqliteStore::open(file) {
         Ok(_) => return Ok(None),
         Err(fault) if fault.code == Code::NoStore => {}
         Err(fault) => return Err(fault.into()),
@@ -105,7 +105,7 @@ pub(super) fn make_store(file: &Path) -> Result<Option<PathBuf>, Failure> {
     }
     let keyring = keyring()?;
     let (identity, keys) = keyring.make(&clock::suffix(16))?;
-    let made = Sqlite::create(file, &identity, clock::now()).and_then(|mut store| {
+    let made = SqliteStore::create(file, &identity, clock::now()).and_then(|mut store| {
         let made = store.view()?.identity()?;
         files::sync_folder(file).map_err(|error| interlock_store::StoreError::unwritable(file, &error))?;
         Ok(made.id == identity.id)
@@ -123,7 +123,7 @@ pub(super) fn make_store(file: &Path) -> Result<Option<PathBuf>, Failure> {
 }
 
 /// Keeps the store out of the repository. Whether a line was added.
-fn ignore(folder: &Path) -> Result<bool, Failure> {
+fn ignore(folder: &Path) -> Result<bool, CommandError> {
     let path = folder.join(".gitignore");
     let line = format!("{FOLDER}/");
     let known = match fs::read(&path) {
@@ -140,11 +140,11 @@ fn ignore(folder: &Path) -> Result<bool, Failure> {
     written.map(|()| true).map_err(|error| unwritable(&path, &error))
 }
 
-fn unwritable(path: &Path, error: &io::Error) -> Failure {
+fn unwritable(path: &Path, error: &io::Error) -> CommandError {
     interlock_store::StoreError::unwritable(path, error).into()
 }
 
-fn unreadable(path: &Path, error: &io::Error) -> Failure {
-    Failure::new(Exit::Unavailable, Code::FileUnreadable, format!("{}: {error}", path.display()))
+fn unreadable(path: &Path, error: &io::Error) -> CommandError {
+    CommandError::new(CommandExit::Unavailable, Code::FileUnreadable, format!("{}: {error}", path.display()))
         .help("this user must be allowed to read it")
 }

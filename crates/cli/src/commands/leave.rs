@@ -9,17 +9,17 @@ use interlock_core::code::Code;
 use interlock_core::id::Name;
 
 use crate::commands::run::Run;
-use interlock_app::failure::Failure;
-use interlock_app::place::Place;
+use interlock_app::error::CommandError;
+use interlock_app::context::AppContext;
 use interlock_runner::Ended;
 
 /// The note that a session is being run: the team, as it was named.
-fn note(place: &Place, session: &Name) -> Result<PathBuf, Failure> {
+fn note(place: &AppContext, session: &Name) -> Result<PathBuf, CommandError> {
     Ok(place.folder()?.join("runs").join(session.as_str()))
 }
 
 /// Notes who plays the roles of a session; nobody is named if it is the project's own team.
-pub(super) fn remember(place: &Place, session: &Name, agents: Option<&str>) -> Result<(), Failure> {
+pub(super) fn remember(place: &AppContext, session: &Name, agents: Option<&str>) -> Result<(), CommandError> {
     let path = note(place, session)?;
     // A file is found from elsewhere too; a client has no path.
     let whole = |name: &str| match Path::new(name).is_file() {
@@ -32,13 +32,13 @@ pub(super) fn remember(place: &Place, session: &Name, agents: Option<&str>) -> R
     written.map_err(|error| interlock_store::StoreError::unwritable(&path, &error).into())
 }
 
-pub(super) fn forget(place: &Place, session: &Name) {
+pub(super) fn forget(place: &AppContext, session: &Name) {
     // What cannot be forgotten is found ended.
     let _ = note(place, session).map(fs::remove_file);
 }
 
 /// Brings the run of a session that has ended to its end. `None`: there was none, or one is under way and does it itself.
-pub(super) fn clear(place: &Place, session: &Name) -> Option<Result<Ended, Failure>> {
+pub(super) fn clear(place: &AppContext, session: &Name) -> Option<Result<Ended, CommandError>> {
     let agents = fs::read_to_string(note(place, session).ok()?).ok()?;
     let run = Run::to_the_end_of(session, Some(agents).filter(|agents| !agents.is_empty()));
     match run.quietly(place) {

@@ -10,16 +10,16 @@ use interlock_core::rejection::Rejection;
 use serde_json::{Value as Json, json};
 
 use crate::commands::examples;
-use interlock_app::failure::Ending;
-use interlock_app::failure::{Exit, Failure};
-use interlock_app::narrative::{Narrator, completes_session, consequence, further_problems};
-use interlock_app::output::Output;
-use interlock_app::place::Place;
-use interlock_store::sqlite::Sqlite;
+use interlock_app::error::CommandResult;
+use interlock_app::error::{CommandExit, CommandError};
+use interlock_app::narrative::{EventNarrator, completes_session, consequence, further_problems};
+use interlock_app::output::CommandOutput;
+use interlock_app::context::AppContext;
+use interlock_store::sqlite::SqliteStore;
 use interlock_store::{EventRow, SessionHead, Store as _};
 use interlock_system::clock::rfc3339;
 use interlock_system::sanitise;
-use interlock_system::text::{ALARM, Text, wrap};
+use interlock_system::text::{ALARM, TerminalText, wrap};
 
 /// Events read at a time.
 const BATCH: usize = 512;
@@ -60,7 +60,7 @@ pub(crate) struct Log {
 type Told = (EventRow, Option<String>);
 
 impl Log {
-    pub(crate) fn run(&self, output: Output, place: &Place) -> Ending {
+    pub(crate) fn run(&self, output: CommandOutput, place: &AppContext) -> CommandResult {
         let mut store = place.store()?;
         if !self.follow && output.json {
             let (events, _) = self.read(&mut store, 0, usize::MAX)?;
@@ -68,7 +68,7 @@ impl Log {
             let events: Vec<Json> =
                 events.iter().map(|(event, given)| teller.document(event, given.as_deref())).collect();
             output.document(&json!({ "events": events }))?;
-            return Ok(Exit::Done);
+            return Ok(CommandExit::Done);
         }
         let mut seen = 0;
         let mut teller = self.teller(output);
@@ -80,7 +80,7 @@ impl Log {
             }
             let ended = matches!(session.status.as_str(), "completed" | "cancelled");
             if events.is_empty() && (!self.follow || ended) {
-                return Ok(Exit::Done);
+                return Ok(CommandExit::Done);
             }
             if events.is_empty() {
                 thread::sleep(PAUSE);
@@ -88,12 +88,12 @@ impl Log {
         }
     }
 
-    fn teller(&self, output: Output) -> Teller<'_> {
-        Teller { output, session: &self.session, verbose: self.verbose, narrator: Narrator::default() }
+    fn teller(&self, output: CommandOutput) -> Teller<'_> {
+        Teller { output, session: &self.session, verbose: self.verbose, narrator: EventNarrator::default() }
     }
 
     /// The next events, each with what it was given, and how the session stands.
-    fn read(&self, store: &mut Sqlite, after: u64, limit: usize) -> Result<(Vec<Told>, SessionHead), Failure> {
+    fn read(&self, store: &mut SqliteStore, after: u64, limit: usize) -> Result<(Vec<Told>, SessionHead), CommandError> {
         let mut view = store.view()?;
         let Some(session) = view.session(&self.session)? else {
             let message = format!("there is no session `{}`", self.session);
@@ -110,10 +110,10 @@ impl Log {
 
 /// Prints events in their order.
 struct Teller<'a> {
-    output: Output,
+    output: CommandOutput,
     session: &'a str,
     verbose: bool,
-    narrator: Narrator,
+    narrator: EventNarrator,
 }
 
 impl Teller<'_> {
@@ -140,12 +140,12 @@ impl Teller<'_> {
         document
     }
 
-    fn tell(&mut self, event: &EventRow, given: Option<&str>) -> Result<(), Failure> {
+    fn tell(&mut self, event: &EventRow, given: Option<&str>) -> Result<(), CommandError> {
         if self.output.json {
             let document = self.document(event, given);
             return self.output.data(&format!("{}\n", sanitise::json(&document.to_string())));
         }
-        let mut text = Text::default();
+        let mut text = TerminalText::default();
         let at = rfc3339(event.at);
         let time = at.get(..19).unwrap_or(&at).replace('T', " ");
         text.put(format_args!("{:>5}  {time}  ", event.seq));
@@ -159,7 +159,7 @@ impl Teller<'_> {
         self.output.text(&text)
     }
 
-    fn tell_event(&mut self, text: &mut Text, event: &Event) {
+    fn tell_event(&mut self, text: &mut TerminalText, event: &Event) {
         let sentence = self.narrator.sentence(&event.cause);
         self.narrator.learn(event);
         for (index, line) in wrap(&sanitise::line(&sentence), WIDTH - 2).iter().enumerate() {

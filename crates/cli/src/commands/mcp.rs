@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, ValueHint};
 
 use crate::commands::examples;
-use interlock_app::failure::Ending;
-use interlock_app::place::Place;
+use interlock_app::error::CommandResult;
+use interlock_app::context::AppContext;
 use interlock_server as server;
 
 /// Serve a model that orchestrates: MCP on stdin and stdout (takes the spawner key)
@@ -29,7 +29,7 @@ pub(crate) struct Mcp {
 }
 
 impl Mcp {
-    pub(crate) fn run(&self, place: &Place) -> Ending {
+    pub(crate) fn run(&self, place: &AppContext) -> CommandResult {
         match &self.handoff {
             Some(folder) => server::mcp::serve_agent(folder),
             None => server::mcp::serve(place),

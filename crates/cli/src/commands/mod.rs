@@ -38,10 +38,10 @@ use std::ffi::OsString;
 
 use clap::{Parser, Subcommand};
 
-use interlock_app::failure::Ending;
-use interlock_app::failure::Exit;
-use interlock_app::output::Output;
-use interlock_app::place::Place;
+use interlock_app::error::CommandResult;
+use interlock_app::error::CommandExit;
+use interlock_app::output::CommandOutput;
+use interlock_app::context::AppContext;
 
 /// Starts the part of a help text that shows how a command is used.
 macro_rules! examples {
@@ -147,17 +147,17 @@ enum Command {
 }
 
 /// Runs the command line and says how it ended.
-pub(crate) fn run(arguments: Vec<OsString>) -> Exit {
+pub(crate) fn run(arguments: Vec<OsString>) -> CommandExit {
     match usage::parse(arguments) {
-        Ok(Cli { json, store, command }) => match dispatch(&command, Output { json }, &Place::new(store)) {
+        Ok(Cli { json, store, command }) => match dispatch(&command, CommandOutput { json }, &AppContext::new(store)) {
             Ok(exit) => exit,
-            Err(failure) => failure.tell(json),
+            Err(failure) => failure.print_error(json),
         },
         Err(exit) => exit,
     }
 }
 
-fn dispatch(command: &Command, output: Output, place: &Place) -> Ending {
+fn dispatch(command: &Command, output: CommandOutput, place: &AppContext) -> CommandResult {
     match command {
         Command::Init(command) => command.run(output, place),
         Command::Run(command) => command.run(output, place),

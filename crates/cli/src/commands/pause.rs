@@ -8,11 +8,11 @@ use interlock_core::id::Name;
 use serde_json::json;
 
 use crate::commands::examples;
-use interlock_app::failure::Ending;
-use interlock_app::failure::{Exit, Failure};
-use interlock_app::output::Output;
-use interlock_app::place::Place;
-use interlock_system::text::{NAME, Text};
+use interlock_app::error::CommandResult;
+use interlock_app::error::{CommandExit, CommandError};
+use interlock_app::output::CommandOutput;
+use interlock_app::context::AppContext;
+use interlock_system::text::{NAME, TerminalText};
 
 /// Let nothing new start in a session that is being run
 ///
@@ -36,7 +36,7 @@ pub(crate) struct Resume {
 }
 
 impl Pause {
-    pub(crate) fn run(&self, output: Output, place: &Place) -> Ending {
+    pub(crate) fn run(&self, output: CommandOutput, place: &AppContext) -> CommandResult {
         let (session, mark) = known(place, &self.session)?;
         let folder = mark.parent().unwrap_or(&mark);
         let written = fs::create_dir_all(folder).and_then(|()| fs::write(&mark, ""));
@@ -46,7 +46,7 @@ impl Pause {
 }
 
 impl Resume {
-    pub(crate) fn run(&self, output: Output, place: &Place) -> Ending {
+    pub(crate) fn run(&self, output: CommandOutput, place: &AppContext) -> CommandResult {
         let (session, mark) = known(place, &self.session)?;
         if mark.exists() {
             fs::remove_file(&mark).map_err(|error| interlock_store::StoreError::unwritable(&mark, &error))?;
@@ -56,25 +56,25 @@ impl Resume {
 }
 
 /// The file that is there while a session is paused.
-pub(super) fn mark(place: &Place, session: &Name) -> Result<PathBuf, Failure> {
+pub(super) fn mark(place: &AppContext, session: &Name) -> Result<PathBuf, CommandError> {
     Ok(place.folder()?.join("paused").join(session.as_str()))
 }
 
 /// A session that is there; what people type is no path.
-fn known(place: &Place, session: &str) -> Result<(Name, PathBuf), Failure> {
-    let (live, _) = place.engine()?.look(session)?;
+fn known(place: &AppContext, session: &str) -> Result<(Name, PathBuf), CommandError> {
+    let (live, _) = place.engine()?.load_session(session)?;
     let mark = mark(place, &live.id)?;
     Ok((live.id, mark))
 }
 
-fn tell(output: Output, session: &Name, paused: bool) -> Ending {
+fn tell(output: CommandOutput, session: &Name, paused: bool) -> CommandResult {
     if output.json {
         output.document(&json!({ "session": session, "paused": paused }))?;
-        return Ok(Exit::Done);
+        return Ok(CommandExit::Done);
     }
-    let mut text = Text::default();
+    let mut text = TerminalText::default();
     text.paint(NAME, session);
     text.push(if paused { " is paused: nothing new starts\n" } else { " goes on\n" });
     output.text(&text)?;
-    Ok(Exit::Done)
+    Ok(CommandExit::Done)
 }

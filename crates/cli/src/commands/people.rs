@@ -7,15 +7,15 @@ use interlock_core::id::Name;
 use crate::commands::examples;
 use crate::commands::leave;
 use interlock_app::decision;
-use interlock_app::failure::Ending;
-use interlock_app::failure::Exit;
-use interlock_app::narrative::Narrator;
-use interlock_app::output::{Output, complain};
-use interlock_app::place::{Place, person};
-use interlock_app::standing;
-use interlock_engine::{Order, Task};
+use interlock_app::error::CommandResult;
+use interlock_app::error::CommandExit;
+use interlock_app::narrative::EventNarrator;
+use interlock_app::output::{CommandOutput, print_diagnostics};
+use interlock_app::context::{AppContext, person};
+use interlock_app::session_view;
+use interlock_engine::{Request, Operation};
 use interlock_system::sanitise;
-use interlock_system::text::Text;
+use interlock_system::text::TerminalText;
 
 /// Defer a group that waits for something outside (takes the operator key)
 ///
@@ -108,28 +108,28 @@ pub(crate) struct Cancel {
 }
 
 impl Defer {
-    pub(crate) fn run(&self, output: Output, place: &Place) -> Ending {
+    pub(crate) fn run(&self, output: CommandOutput, place: &AppContext) -> CommandResult {
         let (group, why, by) = (Name::new(&self.group), Name::new(&self.why), person(self.by.as_deref()));
         carry_out(output, place, &self.session, Command::Defer(command::Defer { group, why, by }))
     }
 }
 
 impl Acknowledge {
-    pub(crate) fn run(&self, output: Output, place: &Place) -> Ending {
+    pub(crate) fn run(&self, output: CommandOutput, place: &AppContext) -> CommandResult {
         let (group, by) = (Name::new(&self.group), person(self.by.as_deref()));
         carry_out(output, place, &self.session, Command::Acknowledge(command::Acknowledge { group, by }))
     }
 }
 
 impl Accept {
-    pub(crate) fn run(&self, output: Output, place: &Place) -> Ending {
+    pub(crate) fn run(&self, output: CommandOutput, place: &AppContext) -> CommandResult {
         let (group, by) = (Name::new(&self.group), person(self.by.as_deref()));
         carry_out(output, place, &self.session, Command::Accept(command::Accept { group, by }))
     }
 }
 
 impl Override {
-    pub(crate) fn run(&self, output: Output, place: &Place) -> Ending {
+    pub(crate) fn run(&self, output: CommandOutput, place: &AppContext) -> CommandResult {
         let (group, why, by) = (Name::new(&self.group), Name::new(&self.why), person(self.by.as_deref()));
         let command = match (&self.to, &self.waive) {
             (_, Some(evidence)) => Command::Waive(command::Waive { group, evidence: Name::new(evidence), why, by }),
@@ -143,36 +143,36 @@ impl Override {
 }
 
 impl Cancel {
-    pub(crate) fn run(&self, output: Output, place: &Place) -> Ending {
+    pub(crate) fn run(&self, output: CommandOutput, place: &AppContext) -> CommandResult {
         let by = person(self.by.as_deref());
         let exit = carry_out(output, place, &self.session, Command::Cancel(command::Cancel { by }))?;
         if let Some(Err(failure)) = leave::clear(place, &Name::new(&self.session)) {
             // It is cancelled all the same.
-            let mut text = Text::default();
+            let mut text = TerminalText::default();
             let again = format!("interlock run --session {}", self.session);
             text.line(format_args!(
                 "its workspaces are still there: {}; `{again}` clears them away",
                 sanitise::line(failure.message())
             ));
-            complain(&text);
+            print_diagnostics(&text);
         }
         Ok(exit)
     }
 }
 
-fn carry_out(output: Output, place: &Place, session: &str, command: Command) -> Ending {
-    let order = Order { session: Name::new(session), task: Task::Simple(command) };
+fn carry_out(output: CommandOutput, place: &AppContext, session: &str, command: Command) -> CommandResult {
+    let order = Request { session: Name::new(session), task: Operation::Simple(command) };
     let mut engine = place.engine()?;
     let done = engine.execute(&order)?;
     if output.json || done.event.decision.is_some() {
-        return decision::tell(output, &done);
+        return decision::print_committed(output, &done);
     }
     // Without a decision there is nothing else to show, and silence looks like a failure.
-    let mut text = Text::default();
-    text.line(sanitise::line(&Narrator::default().sentence(&done.event.cause)));
-    let (live, workflow) = engine.look(&done.session)?;
-    let briefs = standing::briefs(&mut engine, &live, &workflow)?;
-    text.append(&standing::next(&live, &briefs));
+    let mut text = TerminalText::default();
+    text.line(sanitise::line(&EventNarrator::default().sentence(&done.event.cause)));
+    let (live, workflow) = engine.load_session(&done.session)?;
+    let briefs = session_view::briefs(&mut engine, &live, &workflow)?;
+    text.append(&session_view::next(&live, &briefs));
     output.text(&text)?;
-    Ok(Exit::Done)
+    Ok(CommandExit::Done)
 }

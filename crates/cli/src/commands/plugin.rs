@@ -10,15 +10,15 @@ use serde_json::{Value as Json, json};
 use crate::commands::examples;
 use crate::commands::hook::client;
 use crate::plugin::{self, Changes, Setup, examine};
-use interlock_app::failure::Ending;
-use interlock_app::failure::{Exit, Failure};
-use interlock_app::findings;
+use interlock_app::error::CommandResult;
+use interlock_app::error::{CommandExit, CommandError};
+use interlock_app::doctor_report;
 use interlock_app::library;
-use interlock_app::output::Output;
-use interlock_app::place::Place;
+use interlock_app::output::CommandOutput;
+use interlock_app::context::AppContext;
 use interlock_app::session_start::workflow_name;
 use interlock_hooks::Client;
-use interlock_system::text::{HEADING, NAME, Text};
+use interlock_system::text::{HEADING, NAME, TerminalText};
 
 /// Set a client up: hooks, MCP server, commands, and the roles of the workflow
 ///
@@ -98,7 +98,7 @@ pub(crate) struct Doctor {
 }
 
 impl Plugin {
-    pub(crate) fn run(&self, output: Output, place: &Place) -> Ending {
+    pub(crate) fn run(&self, output: CommandOutput, place: &AppContext) -> CommandResult {
         match self {
             Plugin::Install(Install { of }) => of.run(output, place, "installed", Setup::install),
             Plugin::Uninstall(Uninstall { of }) => of.run(output, place, "uninstalled", Setup::uninstall),
@@ -110,11 +110,11 @@ impl Plugin {
 impl Of {
     fn run(
         &self,
-        output: Output,
-        place: &Place,
+        output: CommandOutput,
+        place: &AppContext,
         done: &str,
-        changes: impl Fn(&Setup) -> Result<Changes, Failure>,
-    ) -> Ending {
+        changes: impl Fn(&Setup) -> Result<Changes, CommandError>,
+    ) -> CommandResult {
         let setup = setup(self.client, self.workflow.as_deref(), place)?;
         let changes = changes(&setup)?;
         if !output.json {
@@ -129,7 +129,7 @@ impl Of {
         }
         if output.json {
             output.document(&document(&setup, &changes, write))?;
-            return Ok(Exit::Done);
+            return Ok(CommandExit::Done);
         }
         let client = setup.client.title();
         let said = match (nothing, write) {
@@ -137,10 +137,10 @@ impl Of {
             (false, true) => format!("{client}: {done}\n{}", advice(setup.client, done)),
             (false, false) => "nothing was written\n".to_owned(),
         };
-        let mut text = Text::default();
+        let mut text = TerminalText::default();
         text.push_document(&said);
         output.text(&text)?;
-        Ok(Exit::Done)
+        Ok(CommandExit::Done)
     }
 }
 
@@ -161,12 +161,12 @@ fn advice(client: Client, done: &str) -> String {
     format!("{first}\n`interlock plugin doctor {}` checks it\n", client.name())
 }
 
-fn setup(client: Client, workflow: Option<&str>, place: &Place) -> Result<Setup, Failure> {
+fn setup(client: Client, workflow: Option<&str>, place: &AppContext) -> Result<Setup, CommandError> {
     // Without a store there is nothing to watch.
     let project = place.project().or_else(|failure| match place.file() {
         Ok(_) => Err(failure),
         Err(_) => {
-            std::env::current_dir().map_err(|error| Failure::new(Exit::Unavailable, Code::NoStore, error.to_string()))
+            std::env::current_dir().map_err(|error| CommandError::new(CommandExit::Unavailable, Code::NoStore, error.to_string()))
         }
     })?;
     let project: PathBuf = std::fs::canonicalize(&project).unwrap_or(project);
@@ -177,8 +177,8 @@ fn setup(client: Client, workflow: Option<&str>, place: &Place) -> Result<Setup,
     Ok(Setup { client, project, program: plugin::program(), workflow })
 }
 
-fn shown(changes: &Changes, setup: &Setup) -> Text {
-    let mut text = Text::default();
+fn shown(changes: &Changes, setup: &Setup) -> TerminalText {
+    let mut text = TerminalText::default();
     for edit in &changes.edits {
         for line in edit.diff(&setup.project).lines() {
             match line.starts_with("---") || line.starts_with("+++") {
@@ -196,11 +196,11 @@ fn shown(changes: &Changes, setup: &Setup) -> Text {
 }
 
 /// On a terminal a person is asked; in a pipe there is nobody to ask, and whoever calls has decided.
-fn agreed() -> Result<bool, Failure> {
+fn agreed() -> Result<bool, CommandError> {
     if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
         return Ok(true);
     }
-    let failed = |error: io::Error| Failure::new(Exit::Unavailable, Code::OutputFailed, error.to_string());
+    let failed = |error: io::Error| CommandError::new(CommandExit::Unavailable, Code::OutputFailed, error.to_string());
     print!("Write this? [y/N] ");
     io::stdout().flush().map_err(failed)?;
     let mut line = String::new();
@@ -226,8 +226,8 @@ fn document(setup: &Setup, changes: &Changes, written: bool) -> Json {
 }
 
 impl Doctor {
-    fn run(&self, output: Output, place: &Place) -> Ending {
+    fn run(&self, output: CommandOutput, place: &AppContext) -> CommandResult {
         let setup = setup(self.client, self.workflow.as_deref(), place)?;
-        findings::tell(&examine(&setup, place), json!({ "client": setup.client.name() }), output)
+        doctor_report::print_report(&examine(&setup, place), json!({ "client": setup.client.name() }), output)
     }
 }

@@ -8,13 +8,13 @@ use interlock_core::rejection::Rejection;
 use serde_json::json;
 
 use crate::commands::examples;
-use interlock_app::failure::Ending;
-use interlock_app::failure::{Exit, Failure};
-use interlock_app::output::Output;
-use interlock_app::place::Place;
+use interlock_app::error::CommandResult;
+use interlock_app::error::{CommandExit, CommandError};
+use interlock_app::output::CommandOutput;
+use interlock_app::context::AppContext;
 use interlock_prompt::QuestionBrief;
 use interlock_store::{OpenQuestion, Store as _};
-use interlock_system::text::{NAME, Text};
+use interlock_system::text::{NAME, TerminalText};
 
 /// See what only a person can settle
 ///
@@ -36,14 +36,14 @@ pub(crate) struct List {
 }
 
 impl Question {
-    pub(crate) fn run(&self, output: Output, place: &Place) -> Ending {
+    pub(crate) fn run(&self, output: CommandOutput, place: &AppContext) -> CommandResult {
         let Question::List(list) = self;
         list.run(output, place)
     }
 }
 
 impl List {
-    fn run(&self, output: Output, place: &Place) -> Ending {
+    fn run(&self, output: CommandOutput, place: &AppContext) -> CommandResult {
         let mut store = place.store()?;
         let mut view = store.view()?;
         let session = match &self.session {
@@ -69,9 +69,9 @@ impl List {
                 })
                 .collect();
             output.document(&json!({ "questions": questions }))?;
-            return Ok(Exit::Done);
+            return Ok(CommandExit::Done);
         }
-        let mut text = Text::default();
+        let mut text = TerminalText::default();
         if questions.is_empty() {
             text.push("Nobody waits for an answer.\n");
         }
@@ -83,19 +83,19 @@ impl List {
             brief.print_facts_and_options(&asked.options, &mut text);
         }
         output.text(&text)?;
-        Ok(Exit::Done)
+        Ok(CommandExit::Done)
     }
 }
 
 /// The brief of each question, every session loaded once.
-fn briefs(questions: &[OpenQuestion], place: &Place) -> Result<Vec<QuestionBrief>, Failure> {
+fn briefs(questions: &[OpenQuestion], place: &AppContext) -> Result<Vec<QuestionBrief>, CommandError> {
     let mut engine = place.engine()?;
     let mut sessions = BTreeMap::new();
     let mut briefs = Vec::new();
     for asked in questions {
         let (live, workflow) = match sessions.get(&asked.session) {
             Some(known) => known,
-            None => sessions.entry(asked.session.clone()).or_insert(engine.look(&asked.session)?),
+            None => sessions.entry(asked.session.clone()).or_insert(engine.load_session(&asked.session)?),
         };
         briefs.push(engine.question_brief(live, workflow, asked.id)?);
     }

@@ -6,15 +6,15 @@ use serde_json::json;
 
 use crate::commands::audit::{sessions, unlocked};
 use crate::commands::examples;
-use interlock_app::failure::Ending;
-use interlock_app::failure::{Exit, Failure};
-use interlock_app::output::Output;
-use interlock_app::place::Place;
-use interlock_store::audit::{self, Folded, Kind};
+use interlock_app::error::CommandResult;
+use interlock_app::error::{CommandExit, CommandError};
+use interlock_app::output::CommandOutput;
+use interlock_app::context::AppContext;
+use interlock_store::audit::{self, SessionProjection, AuditProblemKind};
 use interlock_store::chain::ChainKey;
-use interlock_store::{SessionHead, Store as _, View};
+use interlock_store::{SessionHead, Store as _, StoreView};
 use interlock_system::sanitise;
-use interlock_system::text::{HEADING, Text};
+use interlock_system::text::{HEADING, TerminalText};
 
 /// Make the tables anew from the events, and see what was different
 ///
@@ -25,7 +25,7 @@ pub(crate) struct Rebuild {}
 
 impl Rebuild {
     #[allow(clippy::unused_self, reason = "every command runs the same way")]
-    pub(crate) fn run(&self, output: Output, place: &Place) -> Ending {
+    pub(crate) fn run(&self, output: CommandOutput, place: &AppContext) -> CommandResult {
         let (mut store, _, key) = unlocked(place)?;
         let all = sessions(&mut store, None)?;
         let (found, events) = different(&mut *store.view()?, &key, &all)?;
@@ -51,9 +51,9 @@ impl Rebuild {
             output.document(
                 &json!({ "sessions": all.len(), "events": events, "rebuilt": rebuilt, "guards": guards, "differences": texts }),
             )?;
-            return Ok(Exit::Done);
+            return Ok(CommandExit::Done);
         }
-        let mut text = Text::default();
+        let mut text = TerminalText::default();
         text.paint(HEADING, if rebuilt == 0 && guards == 0 { "Nothing was different" } else { "Rebuilt" });
         text.line(format_args!(": {events} events in {} sessions", all.len()));
         if guards > 0 {
@@ -63,20 +63,20 @@ impl Rebuild {
             text.line(format_args!("  {}", sanitise::line(&problem.text)));
         }
         output.text(&text)?;
-        Ok(Exit::Done)
+        Ok(CommandExit::Done)
     }
 }
 
 /// The sessions whose tables are not what their events make of them, and how many events were looked at.
-fn different(view: &mut dyn View, key: &ChainKey, sessions: &[SessionHead]) -> Result<(Vec<Folded>, u64), Failure> {
+fn different(view: &mut dyn StoreView, key: &ChainKey, sessions: &[SessionHead]) -> Result<(Vec<SessionProjection>, u64), CommandError> {
     let (mut found, mut events) = (Vec::new(), 0);
     for session in sessions {
         let now = view.session(&session.id)?;
         let folded = audit::fold(view, key, now.as_ref().unwrap_or(session), &[])?;
         events += folded.report.events;
-        if let Some(problem) = folded.report.problems.iter().find(|problem| problem.kind != Kind::Projection) {
+        if let Some(problem) = folded.report.problems.iter().find(|problem| problem.kind != AuditProblemKind::Projection) {
             let message = format!("{}: {}", session.id, problem.text);
-            return Err(Failure::new(Exit::Refused, Code::ChainBroken, message)
+            return Err(CommandError::new(CommandExit::Refused, Code::ChainBroken, message)
                 .help("nothing was rebuilt; `interlock audit verify` lists everything"));
         }
         if !folded.report.is_valid() {
@@ -87,6 +87,6 @@ fn different(view: &mut dyn View, key: &ChainKey, sessions: &[SessionHead]) -> R
 }
 
 /// Guards of the database that are not as this version makes them.
-fn guards(view: &mut dyn View) -> Result<usize, Failure> {
+fn guards(view: &mut dyn StoreView) -> Result<usize, CommandError> {
     Ok(view.schema()?.into_iter().filter(|text| text.starts_with("trigger ")).count())
 }

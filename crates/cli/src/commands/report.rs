@@ -12,13 +12,13 @@ use interlock_core::id::Digest;
 
 use crate::commands::examples;
 use interlock_app::decision;
-use interlock_app::failure::Ending;
-use interlock_app::failure::{Exit, Failure};
+use interlock_app::error::CommandResult;
+use interlock_app::error::{CommandExit, CommandError};
 use interlock_app::input;
-use interlock_app::output::Output;
-use interlock_app::place::Place;
-use interlock_engine::{AssignmentRef, Given, Order, Task};
-use interlock_store::keys::Secret;
+use interlock_app::output::CommandOutput;
+use interlock_app::context::AppContext;
+use interlock_engine::{AssignmentRef, SubmittedHandoff, Request, Operation};
+use interlock_store::keys::SecretKey;
 
 /// What an agent wrote is read up to here.
 const LARGEST_REPORT: u64 = 256 << 20;
@@ -46,22 +46,22 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    pub(crate) fn run(&self, output: Output, place: &Place) -> Ending {
+    pub(crate) fn run(&self, output: CommandOutput, place: &AppContext) -> CommandResult {
         let bytes = input::bytes(&self.file, LARGEST_REPORT)?;
         let name = self.file.display().to_string();
-        let given = Given { digest: Digest::of(&bytes), extracted: handoff::extract(&name, &bytes).map(Arc::new) };
+        let given = SubmittedHandoff { digest: Digest::of(&bytes), extracted: handoff::extract(&name, &bytes).map(Arc::new) };
         let AssignmentRef { session, id } = &self.assignment;
         let token = token(self.token_file.as_deref())?;
         let order =
-            Order { session: session.clone(), task: Task::Report { assignment: *id, token, given, observed: None } };
+            Request { session: session.clone(), task: Operation::Report { assignment: *id, token, given, observed: None } };
         let sources = || [(name.clone(), String::from_utf8_lossy(&bytes).into_owned())].into_iter().collect();
-        let done = place.engine()?.execute(&order).map_err(|error| Failure::from(error).sources(sources()))?;
-        decision::tell(output, &done)
+        let done = place.engine()?.execute(&order).map_err(|error| CommandError::from(error).sources(sources()))?;
+        decision::print_committed(output, &done)
     }
 }
 
 /// The token, from wherever secrets may come.
-fn token(file: Option<&Path>) -> Result<Option<Secret>, Failure> {
+fn token(file: Option<&Path>) -> Result<Option<SecretKey>, CommandError> {
     let named = env::var_os("INTERLOCK_TOKEN_FILE").map(PathBuf::from).filter(|path| !path.as_os_str().is_empty());
     let held = env::var("INTERLOCK_TOKEN").ok().filter(|token| !token.is_empty());
     let text = match (file, held, named) {
@@ -72,10 +72,10 @@ fn token(file: Option<&Path>) -> Result<Option<Secret>, Failure> {
     };
     let Some(text) = text else { return Ok(None) };
     // What is no token at all is a wrong one.
-    Ok(Some(Secret::parse(&text).unwrap_or_default()))
+    Ok(Some(SecretKey::parse(&text).unwrap_or_default()))
 }
 
-fn read(path: &Path) -> Result<String, Failure> {
+fn read(path: &Path) -> Result<String, CommandError> {
     fs::read_to_string(path)
-        .map_err(|error| Failure::new(Exit::Invalid, Code::FileUnreadable, format!("{}: {error}", path.display())))
+        .map_err(|error| CommandError::new(CommandExit::Invalid, Code::FileUnreadable, format!("{}: {error}", path.display())))
 }

@@ -9,11 +9,11 @@ use serde_json::Value;
 use crate::commands::examples;
 use crate::commands::values::{Context, Scope};
 use interlock_app::decision;
-use interlock_app::failure::Ending;
-use interlock_app::failure::{Exit, Failure, Sources};
+use interlock_app::error::CommandResult;
+use interlock_app::error::{CommandExit, CommandError, SourceTexts};
 use interlock_app::library;
-use interlock_app::output::Output;
-use interlock_app::setting::Pair;
+use interlock_app::output::CommandOutput;
+use interlock_app::setting::SettingArgument;
 
 /// Say what would follow a report, without storing anything
 ///
@@ -60,32 +60,32 @@ pub(crate) struct Route {
     pub(crate) scope: Option<Scope>,
 
     /// A setting of the session, such as testing=minimal; may be repeated
-    #[arg(long, value_name = "NAME=VALUE", value_parser = Pair::parse)]
-    pub(crate) set: Vec<Pair>,
+    #[arg(long, value_name = "NAME=VALUE", value_parser = SettingArgument::parse)]
+    pub(crate) set: Vec<SettingArgument>,
 
     /// A part of the state: a flag or fact of the workflow, author, blocked_agent, waiting, task, asker, group.status,
     /// group.nothing_to_do, outstanding, loop.NAME.iteration, loop.NAME.no_progress, loop.NAME.open, loop.NAME.escalated, groups.pending, groups.in_progress,
     /// groups.deferred, passed.NAME=true|false for evidence such as passed.qa=false; may be repeated
-    #[arg(long, value_name = "NAME=VALUE", value_parser = Pair::parse)]
-    pub(crate) fact: Vec<Pair>,
+    #[arg(long, value_name = "NAME=VALUE", value_parser = SettingArgument::parse)]
+    pub(crate) fact: Vec<SettingArgument>,
 }
 
 impl Route {
-    pub(crate) fn run(&self, output: Output) -> Ending {
+    pub(crate) fn run(&self, output: CommandOutput) -> CommandResult {
         let workflow = library::runnable(&self.workflow)?;
         let decision = route::route(&workflow, &self.query(&workflow)?).map_err(|refused| match refused {
-            Refused::Query(problems) => Failure::invalid(problems, Sources::default()),
-            Refused::Workflow(rejection) => Failure::from(*rejection),
+            Refused::Query(problems) => CommandError::invalid(problems, SourceTexts::default()),
+            Refused::Workflow(rejection) => CommandError::from(*rejection),
         })?;
         if output.json {
             output.document(&Value::Object(decision::json(&decision)))?;
         } else {
             output.text(&decision::text(&decision, &workflow))?;
         }
-        Ok(Exit::Done)
+        Ok(CommandExit::Done)
     }
 
-    fn query(&self, workflow: &Workflow) -> Result<Query, Failure> {
+    fn query(&self, workflow: &Workflow) -> Result<Query, CommandError> {
         let settings = || workflow.guards.iter().filter(|guard| guard.source == GuardSource::Setting);
         let unknown: Vec<Problem> = self
             .set
@@ -99,7 +99,7 @@ impl Route {
             })
             .collect();
         if !unknown.is_empty() {
-            return Err(Failure::invalid(unknown, Sources::default()));
+            return Err(CommandError::invalid(unknown, SourceTexts::default()));
         }
         let pairs = self.set.iter().chain(&self.fact);
         Ok(Query {

@@ -21,20 +21,20 @@ use crate::commands::leave;
 use crate::commands::pause;
 use interlock_agents as agents;
 use interlock_agents::play;
-use interlock_agents::team::{self, Source, Team};
-use interlock_app::failure::Ending;
-use interlock_app::failure::{Exit, Failure, Sources};
+use interlock_agents::team::{self, TeamSource, AgentTeam};
+use interlock_app::error::CommandResult;
+use interlock_app::error::{CommandExit, CommandError, SourceTexts};
 use interlock_app::input;
-use interlock_app::output::{Output, complain};
-use interlock_app::place::{Place, person, workspaces};
-use interlock_app::report;
-use interlock_app::session_start::{Beginning, allowed_by_person, read_mission, workflow_name};
-use interlock_app::setting::Pair;
-use interlock_engine::{Engine, Live, Order, Task};
+use interlock_app::output::{CommandOutput, print_diagnostics};
+use interlock_app::context::{AppContext, person, workspaces};
+use interlock_app::diagnostics;
+use interlock_app::session_start::{SessionStartRequest, allowed_by_person, read_mission, workflow_name};
+use interlock_app::setting::SettingArgument;
+use interlock_engine::{Engine, LoadedSession, Request, Operation};
 use interlock_runner as run;
 use interlock_runner::git::Project;
 use interlock_system::files;
-use interlock_system::text::Text;
+use interlock_system::text::TerminalText;
 
 /// The file that a project keeps its team in.
 pub(super) const TEAM_FILE: &str = "agents.yaml";
@@ -75,8 +75,8 @@ pub(crate) struct Run {
     pub workflow: Option<String>,
 
     /// A setting of the workflow, for a new session; may be repeated. One that drops a requirement takes the operator key
-    #[arg(long, value_name = "NAME=VALUE", value_parser = Pair::parse)]
-    set: Vec<Pair>,
+    #[arg(long, value_name = "NAME=VALUE", value_parser = SettingArgument::parse)]
+    set: Vec<SettingArgument>,
 
     /// Declare a new session an investigation: it may end without groups (takes the operator key)
     #[arg(long)]
@@ -96,7 +96,7 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    pub(crate) fn run(&self, output: Output, place: &Place) -> Ending {
+    pub(crate) fn run(&self, output: CommandOutput, place: &AppContext) -> CommandResult {
         let (session, ended) = self.drive(output, place)?;
         let is_over = ended.is_over();
         let told = tell(output, ended);
@@ -123,14 +123,14 @@ impl Run {
     }
 
     /// Without a word to people: whoever calls has told them.
-    pub(super) fn quietly(&self, place: &Place) -> Result<run::Ended, Failure> {
-        let (session, ended) = self.drive(Output { json: true }, place)?;
+    pub(super) fn quietly(&self, place: &AppContext) -> Result<run::Ended, CommandError> {
+        let (session, ended) = self.drive(CommandOutput { json: true }, place)?;
         ended.was_told();
         leave::forget(place, &session);
         Ok(ended)
     }
 
-    fn drive(&self, output: Output, place: &Place) -> Result<(Name, run::Ended), Failure> {
+    fn drive(&self, output: CommandOutput, place: &AppContext) -> Result<(Name, run::Ended), CommandError> {
         self.set_up(place)?;
         let project = place.project()?;
         let team = team(self.agents.as_deref(), &project)?;
@@ -163,7 +163,7 @@ impl Run {
     }
 
     /// Whether the session to drive has ended already.
-    fn is_over(&self, place: &Place, team: &Team) -> Result<bool, Failure> {
+    fn is_over(&self, place: &AppContext, team: &AgentTeam) -> Result<bool, CommandError> {
         let mut engine = place.engine()?;
         let session = match &self.session {
             Some(named) => Some(Name::new(named)),
@@ -173,16 +173,16 @@ impl Run {
             }
         };
         let Some(session) = session else { return Ok(false) };
-        let (live, _) = engine.look(&session)?;
+        let (live, _) = engine.load_session(&session)?;
         Ok(matches!(live.state.status, SessionStatus::Completed | SessionStatus::Cancelled))
     }
 
-    fn mission(&self) -> Result<Option<String>, Failure> {
+    fn mission(&self) -> Result<Option<String>, CommandError> {
         self.mission.as_deref().map(read_mission).transpose()
     }
 
     /// A project that has no store yet gets one.
-    fn set_up(&self, place: &Place) -> Result<(), Failure> {
+    fn set_up(&self, place: &AppContext) -> Result<(), CommandError> {
         let file = match place.file() {
             Err(fault) if fault.code == Code::NoStore => place.file_for(&env::current_dir().unwrap_or_default()),
             // A run that was killed may have begun one.
@@ -199,19 +199,19 @@ impl Run {
     }
 
     /// The session to drive: as named, the one of this mission, the one that has not ended, or a new one.
-    fn session(&self, place: &Place, team: &Team) -> Result<(Name, Arc<Workflow>), Failure> {
+    fn session(&self, place: &AppContext, team: &AgentTeam) -> Result<(Name, Arc<Workflow>), CommandError> {
         // Two that look for the same session at once would both begin one.
         let _alone = alone(place)?;
         let mut engine = place.engine()?;
         if let Some(named) = &self.session {
-            let (live, workflow) = engine.look(named)?;
+            let (live, workflow) = engine.load_session(named)?;
             fits(team, &workflow)?;
             self.allow_paths(&mut engine, &live)?;
             return Ok((live.id, workflow));
         }
         let mission = self.mission()?;
         if let Some(found) = self.unfinished(&mut engine, mission.as_deref(), |id| root(place, Some(team), id))? {
-            let (live, workflow) = engine.look(&found)?;
+            let (live, workflow) = engine.load_session(&found)?;
             fits(team, &workflow)?;
             self.allow_paths(&mut engine, &live)?;
             return Ok((live.id, workflow));
@@ -219,8 +219,8 @@ impl Run {
         let rehearsal =
             team.everybody().values().all(|part| part.setup.command.get(1).is_some_and(|word| word == play::WORD));
         if mission.is_none() && !rehearsal {
-            return Err(Failure::new(
-                Exit::Usage,
+            return Err(CommandError::new(
+                CommandExit::Usage,
                 Code::BadArgument,
                 "there is nothing to do: no mission, and no session that goes on",
             )
@@ -229,7 +229,7 @@ impl Run {
         let title = mission.as_deref().map_or_else(|| "Rehearsal".to_owned(), title);
         let workflow = workflow(self.workflow.as_deref(), place)?;
         let by = person(self.by.as_deref());
-        let beginning = Beginning {
+        let beginning = SessionStartRequest {
             title: &title,
             workflow: &workflow,
             settings: &self.set,
@@ -241,17 +241,17 @@ impl Run {
         };
         let (done, workflow) = beginning.begin(&mut engine, |workflow| fits(team, workflow))?;
         if let Some(warning) = workflow.completion_warning() {
-            complain(&report::problems(&[warning], &Sources::default()));
+            print_diagnostics(&diagnostics::problems(&[warning], &SourceTexts::default()));
         }
         Ok((done.session, workflow))
     }
 
     /// Records what the person allows in a session that goes on. Patterns that are allowed already are not recorded again.
-    fn allow_paths(&self, engine: &mut Engine, live: &Live) -> Result<(), Failure> {
+    fn allow_paths(&self, engine: &mut Engine, live: &LoadedSession) -> Result<(), CommandError> {
         let is_known = |pattern: &str| live.state.allowed_paths().any(|known| known.as_str() == pattern);
         let new: Vec<String> = self.allow.iter().filter(|pattern| !is_known(pattern)).cloned().collect();
         if let Some(allow) = allowed_by_person(&new, &person(self.by.as_deref())) {
-            engine.execute(&Order { session: live.id.clone(), task: Task::Simple(Command::Allow(allow)) })?;
+            engine.execute(&Request { session: live.id.clone(), task: Operation::Simple(Command::Allow(allow)) })?;
         }
         Ok(())
     }
@@ -263,8 +263,8 @@ impl Run {
         &self,
         engine: &mut Engine,
         mission: Option<&str>,
-        root: impl Fn(&Name) -> Result<PathBuf, Failure>,
-    ) -> Result<Option<Name>, Failure> {
+        root: impl Fn(&Name) -> Result<PathBuf, CommandError>,
+    ) -> Result<Option<Name>, CommandError> {
         let sessions = engine.store().view()?.sessions()?;
         let mut open: Vec<Name> = Vec::new();
         for session in sessions {
@@ -277,7 +277,7 @@ impl Run {
             let digest = Digest::of(mission.as_bytes());
             let is_it = |events: &[interlock_core::event::Event]| matches!(events.first().map(|event| &event.cause), Some(Cause::Started { mission: Some(of), .. }) if *of == digest);
             for session in open {
-                if is_it(&engine.history(&session)?) {
+                if is_it(&engine.load_history(&session)?) {
                     return Ok(Some(session));
                 }
             }
@@ -285,7 +285,7 @@ impl Run {
         }
         if open.len() > 1 {
             let message = format!("{} sessions have not ended", open.len());
-            return Err(Failure::new(Exit::Usage, Code::BadArgument, message)
+            return Err(CommandError::new(CommandExit::Usage, Code::BadArgument, message)
                 .help("name one with --session")
                 .allowed(open.iter().map(ToString::to_string)));
         }
@@ -294,7 +294,7 @@ impl Run {
 }
 
 /// Held while a session is looked for, and begun if there is none. The system lets go of it when the process ends.
-fn alone(place: &Place) -> Result<File, Failure> {
+fn alone(place: &AppContext) -> Result<File, CommandError> {
     let path = place.folder()?.join("starting.lock");
     let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
     let held = file.and_then(|file| file.lock().map(|()| file));
@@ -302,7 +302,7 @@ fn alone(place: &Place) -> Result<File, Failure> {
 }
 
 /// The workflow of a new session. Without any file of its own, a project has the usual one.
-pub(super) fn workflow(named: Option<&str>, place: &Place) -> Result<String, Failure> {
+pub(super) fn workflow(named: Option<&str>, place: &AppContext) -> Result<String, CommandError> {
     match workflow_name(named, place) {
         Err(_) if named.is_none() => Ok("delivery-team".to_owned()),
         name => name,
@@ -310,16 +310,16 @@ pub(super) fn workflow(named: Option<&str>, place: &Place) -> Result<String, Fai
 }
 
 /// Nothing starts before every role has somebody, and every answer that is given by itself has a question.
-fn fits(team: &Team, workflow: &Workflow) -> Result<(), Failure> {
+fn fits(team: &AgentTeam, workflow: &Workflow) -> Result<(), CommandError> {
     let wrong = team.wrong_defaults(workflow);
     if !wrong.is_empty() {
-        return Err(Failure::invalid(wrong, [team.source.clone()].into_iter().collect()));
+        return Err(CommandError::invalid(wrong, [team.source.clone()].into_iter().collect()));
     }
     let unplayed = team.unplayed(workflow);
     if unplayed.is_empty() {
         return Ok(());
     }
-    Err(Failure::new(Exit::Invalid, Code::NoAgentFor, nobody_plays(&unplayed))
+    Err(CommandError::new(CommandExit::Invalid, Code::NoAgentFor, nobody_plays(&unplayed))
         .help("give these roles to agents, or add `any: NAME` under `roles`"))
 }
 
@@ -329,7 +329,7 @@ pub(super) fn nobody_plays(roles: &[Name]) -> String {
 }
 
 /// Nothing starts before everybody could. What may not be right all the same.
-fn can_start(team: &Team) -> Result<Vec<String>, Failure> {
+fn can_start(team: &AgentTeam) -> Result<Vec<String>, CommandError> {
     let (mut problems, mut doubts) = (Vec::new(), Vec::new());
     for (name, part) in team.everybody() {
         match team::examine::agent(part) {
@@ -340,11 +340,11 @@ fn can_start(team: &Team) -> Result<Vec<String>, Failure> {
     if problems.is_empty() {
         return Ok(doubts);
     }
-    Err(Failure::new(Exit::Unavailable, Code::ProgramMissing, problems.join("; ")).help("`interlock doctor` says more"))
+    Err(CommandError::new(CommandExit::Unavailable, Code::ProgramMissing, problems.join("; ")).help("`interlock doctor` says more"))
 }
 
 /// Where the folders of all sessions are.
-fn above(team: &Team) -> Result<PathBuf, Failure> {
+fn above(team: &AgentTeam) -> Result<PathBuf, CommandError> {
     match &team.folder {
         Some(folder) => Ok(folder.value.clone()),
         None => workspaces(),
@@ -352,7 +352,7 @@ fn above(team: &Team) -> Result<PathBuf, Failure> {
 }
 
 /// Workspaces lie outside of the project: git and other tools in them would find what is above them.
-pub(super) fn apart(team: &Team, project: &Path) -> Result<PathBuf, Failure> {
+pub(super) fn apart(team: &AgentTeam, project: &Path) -> Result<PathBuf, CommandError> {
     let above = above(team)?;
     if !real(&above).starts_with(real(project)) {
         return Ok(above);
@@ -360,10 +360,10 @@ pub(super) fn apart(team: &Team, project: &Path) -> Result<PathBuf, Failure> {
     let message = format!("workspaces cannot be made in the project itself: {}", above.display());
     let help = "name a folder outside of it with `folder` in the agents file";
     match &team.folder {
-        None => Err(Failure::new(Exit::Invalid, Code::BadAgent, message).help(help)),
+        None => Err(CommandError::new(CommandExit::Invalid, Code::BadAgent, message).help(help)),
         Some(folder) => {
             let problem = Problem::new(Code::BadAgent, message).help(help).at(folder.place.clone());
-            Err(Failure::invalid(vec![problem], [team.source.clone()].into_iter().collect()))
+            Err(CommandError::invalid(vec![problem], [team.source.clone()].into_iter().collect()))
         }
     }
 }
@@ -379,7 +379,7 @@ fn real(path: &Path) -> PathBuf {
 }
 
 /// The folder of a session's workspaces.
-pub(super) fn root(place: &Place, team: Option<&Team>, session: &Name) -> Result<PathBuf, Failure> {
+pub(super) fn root(place: &AppContext, team: Option<&AgentTeam>, session: &Name) -> Result<PathBuf, CommandError> {
     let above = team.map_or_else(workspaces, above)?;
     let mut store = place.store()?;
     let identity = interlock_store::Store::view(&mut store)?.identity()?;
@@ -388,38 +388,38 @@ pub(super) fn root(place: &Place, team: Option<&Team>, session: &Name) -> Result
 }
 
 /// The team of the project, if it has an agents file.
-pub(super) fn team_if_any(project: &Path) -> Result<Option<Team>, Failure> {
+pub(super) fn team_if_any(project: &Path) -> Result<Option<AgentTeam>, CommandError> {
     project.join(TEAM_FILE).exists().then(|| team(None, project)).transpose()
 }
 
 /// The team that is named, or the project's.
-pub(super) fn team(named: Option<&str>, project: &Path) -> Result<Team, Failure> {
+pub(super) fn team(named: Option<&str>, project: &Path) -> Result<AgentTeam, CommandError> {
     let source = source(named, project)?;
     team::open(&source).map_err(|problems| {
         let sources = [(source.name.clone(), source.text.clone())].into_iter().collect();
-        Failure::invalid(problems, sources)
+        CommandError::invalid(problems, sources)
     })
 }
 
-fn source(named: Option<&str>, project: &Path) -> Result<Source, Failure> {
+fn source(named: Option<&str>, project: &Path) -> Result<TeamSource, CommandError> {
     let path = match named {
         Some(name)
             if name == play::CLIENT
                 || agents::client(name).is_some_and(|client| !matches!(client.name(), "acp" | "command")) =>
         {
-            return Ok(Source::single(name, project));
+            return Ok(TeamSource::single(name, project));
         }
         Some(path) => PathBuf::from(path),
         None => project.join(TEAM_FILE),
     };
     if named.is_none() && !path.exists() {
         let message = format!("who plays the roles? The project has no {TEAM_FILE}");
-        return Err(Failure::new(Exit::Usage, Code::NoAgentFor, message)
+        return Err(CommandError::new(CommandExit::Usage, Code::NoAgentFor, message)
             .help("name a client: --agents claude, codex, gemini or scripted; docs/agents.md describes the file"));
     }
     let text = input::text(&path, LARGEST_TEAM)?;
     let folder = path.parent().unwrap_or(Path::new("")).to_owned();
-    Ok(Source { name: path.display().to_string(), text, folder: std::path::absolute(&folder).unwrap_or(folder) })
+    Ok(TeamSource { name: path.display().to_string(), text, folder: std::path::absolute(&folder).unwrap_or(folder) })
 }
 
 /// The first line of a mission that says something.
@@ -429,17 +429,17 @@ fn title(mission: &str) -> String {
 }
 
 /// A repository with something to start from.
-fn repository(folder: &Path) -> Result<Project, Failure> {
+fn repository(folder: &Path) -> Result<Project, CommandError> {
     let found = Project::of(folder).and_then(|project| project.head().map(|_| project));
     found.map_err(|error| not_a_repository(&error))
 }
 
-pub(super) fn not_a_repository(error: &interlock_runner::git::Error) -> Failure {
-    Failure::new(Exit::Unavailable, Code::NotARepository, error.message.clone()).maybe_help(error.help.clone())
+pub(super) fn not_a_repository(error: &interlock_runner::git::Error) -> CommandError {
+    CommandError::new(CommandExit::Unavailable, Code::NotARepository, error.message.clone()).maybe_help(error.help.clone())
 }
 
-fn tell(output: Output, ended: run::Ended) -> Ending {
-    let exit = if ended.status == SessionStatus::Completed { Exit::Done } else { Exit::Refused };
+fn tell(output: CommandOutput, ended: run::Ended) -> CommandResult {
+    let exit = if ended.status == SessionStatus::Completed { CommandExit::Done } else { CommandExit::Refused };
     if output.json {
         let mut document = ended.document.clone();
         document["stopped"] = serde_json::json!(ended.stopped);
@@ -450,13 +450,13 @@ fn tell(output: Output, ended: run::Ended) -> Ending {
     }
     output.text(&ended.text)?;
     if let Some(report) = &ended.report {
-        let mut text = Text::default();
+        let mut text = TerminalText::default();
         text.line(format_args!("  report   {}", report.display()));
         output.text(&text)?;
     }
     ended.was_told();
     match ended.stopped {
-        Some(why) => Err(Failure::new(exit, Code::RunStopped, why).help("interlock run goes on where it was")),
+        Some(why) => Err(CommandError::new(exit, Code::RunStopped, why).help("interlock run goes on where it was")),
         None => Ok(exit),
     }
 }

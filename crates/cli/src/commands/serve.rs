@@ -6,14 +6,14 @@ use clap::Args;
 use serde_json::json;
 
 use crate::commands::examples;
-use interlock_app::failure::Ending;
-use interlock_app::failure::{Exit, Failure};
-use interlock_app::output::{Output, complain};
-use interlock_app::place::{Place, keyring};
+use interlock_app::error::CommandResult;
+use interlock_app::error::{CommandExit, CommandError};
+use interlock_app::output::{CommandOutput, print_diagnostics};
+use interlock_app::context::{AppContext, keyring};
 use interlock_server::http::{Bound, Door, Token};
 use interlock_server::mcp;
 use interlock_store::Store as _;
-use interlock_system::text::{HEADING, NAME, Text};
+use interlock_system::text::{HEADING, NAME, TerminalText};
 
 /// Serve this project over HTTP: MCP for models that orchestrate (takes the spawner key)
 ///
@@ -42,7 +42,7 @@ pub(crate) struct Serve {
 }
 
 impl Serve {
-    pub(crate) fn run(&self, output: Output, place: &Place) -> Ending {
+    pub(crate) fn run(&self, output: CommandOutput, place: &AppContext) -> CommandResult {
         let identity = place.store()?.view()?.identity()?;
         let token = Token::in_folder(&keyring()?.folder(&identity.id))?;
         let door = Door { listen: self.listen, hosts: self.hosts.clone(), token: token.secret.clone() };
@@ -51,7 +51,7 @@ impl Serve {
         served.tell(output)?;
         let server = mcp::Server::new(place);
         bound.serve(move || server.clone())?;
-        Ok(Exit::Done)
+        Ok(CommandExit::Done)
     }
 }
 
@@ -63,7 +63,7 @@ struct Served {
 }
 
 impl Served {
-    fn tell(&self, output: Output) -> Result<(), Failure> {
+    fn tell(&self, output: CommandOutput) -> Result<(), CommandError> {
         let url = format!("http://{}", self.address);
         let (mcp, health) = (format!("{url}/mcp"), format!("{url}/health"));
         let token = self.token.file.display().to_string();
@@ -74,12 +74,12 @@ impl Served {
             }));
         }
         if !self.address.ip().is_loopback() {
-            let mut text = Text::default();
+            let mut text = TerminalText::default();
             text.paint(HEADING, "warning");
             text.push(": without TLS, whoever sees the network sees the token and every handoff\n");
-            complain(&text);
+            print_diagnostics(&text);
         }
-        let mut text = Text::default();
+        let mut text = TerminalText::default();
         text.push("Serving ");
         text.paint(NAME, &self.project);
         for (what, value) in [("MCP", &mcp), ("health", &health), ("token", &token)] {

@@ -7,37 +7,37 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use interlock_core::code::Code;
 
 use crate::commands::Cli;
-use interlock_app::failure::{Exit, Failure};
-use interlock_app::output::Output;
+use interlock_app::error::{CommandExit, CommandError};
+use interlock_app::output::CommandOutput;
 use interlock_system::sanitise;
-use interlock_system::text::Text;
+use interlock_system::text::TerminalText;
 
 /// The command, or how the program ends because help was asked for or the usage is wrong.
-pub(crate) fn parse(arguments: Vec<OsString>) -> Result<Cli, Exit> {
+pub(crate) fn parse(arguments: Vec<OsString>) -> Result<Cli, CommandExit> {
     let json = arguments.iter().skip(1).take_while(|argument| *argument != "--").any(|argument| argument == "--json");
     Cli::try_parse_from(arguments).map_err(|error| {
         let failure = match error.kind() {
             ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => match print_help(&error) {
-                Ok(()) => return Exit::Done,
+                Ok(()) => return CommandExit::Done,
                 Err(failure) => failure,
             },
             _ => failure(error),
         };
-        failure.tell(json)
+        failure.print_error(json)
     })
 }
 
-fn print_help(error: &clap::Error) -> Result<(), Failure> {
-    let mut text = Text::default();
+fn print_help(error: &clap::Error) -> Result<(), CommandError> {
+    let mut text = TerminalText::default();
     text.push_rendered(&error.render().ansi().to_string());
-    Output { json: false }.text(&text)
+    CommandOutput { json: false }.text(&text)
 }
 
-fn failure(mut error: clap::Error) -> Failure {
+fn failure(mut error: clap::Error) -> CommandError {
     let allowed = strings(error.get(ContextKind::ValidValue).or_else(|| error.get(ContextKind::ValidSubcommand)));
     let help = suggestion(&error);
     make_harmless(&mut error);
-    let mut text = Text::default();
+    let mut text = TerminalText::default();
     // Clap knows no codes; every error of this program has one.
     let rendered = error.render().ansi().to_string();
     let coded = format!("error[{}]:", Code::BadArgument.number());
@@ -50,7 +50,7 @@ fn failure(mut error: clap::Error) -> Failure {
     } else {
         (first_line(&error), allowed)
     };
-    Failure::new(Exit::Usage, Code::BadArgument, message).maybe_help(help).allowed(allowed).printed(text)
+    CommandError::new(CommandExit::Usage, Code::BadArgument, message).maybe_help(help).allowed(allowed).printed(text)
 }
 
 /// Clap quotes arguments as they are, and they can come out of an agent's text.

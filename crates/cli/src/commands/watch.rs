@@ -12,15 +12,15 @@ use interlock_core::state::SessionStatus;
 use serde_json::{Value as Json, json};
 
 use crate::commands::examples;
-use interlock_app::failure::Ending;
-use interlock_app::failure::{Exit, Failure};
-use interlock_app::narrative::Narrator;
-use interlock_app::output::{Output, complain};
-use interlock_app::place::Place;
+use interlock_app::error::CommandResult;
+use interlock_app::error::{CommandExit, CommandError};
+use interlock_app::narrative::EventNarrator;
+use interlock_app::output::{CommandOutput, print_diagnostics};
+use interlock_app::context::AppContext;
 use interlock_engine::Engine;
 use interlock_system::clock::rfc3339;
 use interlock_system::sanitise;
-use interlock_system::text::{ALARM, HEADING, NAME, Text};
+use interlock_system::text::{ALARM, HEADING, NAME, TerminalText};
 
 /// How often news are looked for.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -40,14 +40,14 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    pub(crate) fn run(&self, output: Output, place: &Place) -> Ending {
+    pub(crate) fn run(&self, output: CommandOutput, place: &AppContext) -> CommandResult {
         let mut engine = place.engine()?;
         let session = match &self.session {
             Some(session) => session.clone(),
             None => under_way(&mut engine, output)?,
         };
-        let key = engine.look(&session)?.0.key;
-        let mut follower = Follower { output, narrator: Narrator::default(), seq: 0 };
+        let key = engine.load_session(&session)?.0.key;
+        let mut follower = Follower { output, narrator: EventNarrator::default(), seq: 0 };
         loop {
             let events = engine.events_after(&session, key, follower.seq)?;
             for event in &events {
@@ -56,10 +56,10 @@ impl Watch {
             if !events.is_empty() {
                 continue;
             }
-            let (live, _) = engine.look(&session)?;
+            let (live, _) = engine.load_session(&session)?;
             if live.state.ended() && live.state.seq == follower.seq {
                 follower.end(live.state.status, live.state.watch.statement().as_deref())?;
-                return Ok(Exit::Done);
+                return Ok(CommandExit::Done);
             }
             thread::sleep(PAUSE);
         }
@@ -67,7 +67,7 @@ impl Watch {
 }
 
 /// The newest session that has not ended, once there is one.
-fn under_way(engine: &mut Engine, output: Output) -> Result<String, Failure> {
+fn under_way(engine: &mut Engine, output: CommandOutput) -> Result<String, CommandError> {
     let mut told = false;
     loop {
         let newest = engine.store().view()?.sessions_under_way(1)?.pop();
@@ -75,9 +75,9 @@ fn under_way(engine: &mut Engine, output: Output) -> Result<String, Failure> {
             return Ok(session.id.to_string());
         }
         if !told && !output.json {
-            let mut text = Text::default();
+            let mut text = TerminalText::default();
             text.push("no session is under way; waiting for one\n");
-            complain(&text);
+            print_diagnostics(&text);
             told = true;
         }
         thread::sleep(PAUSE);
@@ -85,20 +85,20 @@ fn under_way(engine: &mut Engine, output: Output) -> Result<String, Failure> {
 }
 
 struct Follower {
-    output: Output,
-    narrator: Narrator,
+    output: CommandOutput,
+    narrator: EventNarrator,
     seq: u64,
 }
 
 impl Follower {
-    fn tell(&mut self, event: &Event) -> Result<(), Failure> {
+    fn tell(&mut self, event: &Event) -> Result<(), CommandError> {
         self.seq += 1;
         self.narrator.learn(event);
         if self.output.json {
             return self.line(&self.document(event));
         }
         let at = rfc3339(event.at);
-        let mut text = Text::default();
+        let mut text = TerminalText::default();
         text.put(format_args!("{}  ", at.get(11..19).unwrap_or(&at)));
         match &event.cause {
             Cause::Refused(refusal) => {
@@ -131,17 +131,17 @@ impl Follower {
         document
     }
 
-    fn line(&self, document: &Json) -> Result<(), Failure> {
+    fn line(&self, document: &Json) -> Result<(), CommandError> {
         self.output.data(&format!("{}\n", sanitise::json(&document.to_string())))
     }
 
     /// The last line: how it ended, and what was watched.
-    fn end(&self, status: SessionStatus, statement: Option<&str>) -> Result<(), Failure> {
+    fn end(&self, status: SessionStatus, statement: Option<&str>) -> Result<(), CommandError> {
         if self.output.json {
             return self
                 .line(&json!({ "seq": self.seq, "kind": "ended", "status": status.name(), "watched": statement }));
         }
-        let mut text = Text::default();
+        let mut text = TerminalText::default();
         text.paint(HEADING, status.name());
         text.push("\n");
         if let Some(statement) = statement {
@@ -152,7 +152,7 @@ impl Follower {
 }
 
 /// What was decided, and by which rule.
-fn decided(text: &mut Text, decision: &Decision) {
+fn decided(text: &mut TerminalText, decision: &Decision) {
     text.push("  → ");
     text.paint(NAME, decision.action.name());
     let mut roles: Vec<&str> = decision.next.iter().map(|next| next.role.as_str()).collect();

@@ -3,10 +3,10 @@
 use clap::Args;
 
 use crate::commands::examples;
-use interlock_app::explain::{Subject, explained};
-use interlock_app::failure::{Ending, Exit};
-use interlock_app::output::Output;
-use interlock_app::place::Place;
+use interlock_app::explain::{ExplainSubject, explain_subject};
+use interlock_app::error::{CommandResult, CommandExit};
+use interlock_app::output::CommandOutput;
+use interlock_app::context::AppContext;
 
 /// Explain a decision: who reported what, the rule that decided, the facts that it read
 ///
@@ -19,18 +19,18 @@ use interlock_app::place::Place;
     "interlock why add-login-4f2k.e5      # event 5 of the log"
 ))]
 pub(crate) struct Why {
-    #[arg(value_name = "DECISION or EVENT", value_parser = Subject::parse)]
-    subject: Subject,
+    #[arg(value_name = "DECISION or EVENT", value_parser = ExplainSubject::parse)]
+    subject: ExplainSubject,
 }
 
 impl Why {
-    pub(crate) fn run(&self, output: Output, place: &Place) -> Ending {
-        let (document, text) = explained(place, &self.subject)?;
+    pub(crate) fn run(&self, output: CommandOutput, place: &AppContext) -> CommandResult {
+        let (document, text) = explain_subject(place, &self.subject)?;
         if output.json {
             output.document(&document)?;
         } else {
             output.text(&text)?;
         }
-        Ok(Exit::Done)
+        Ok(CommandExit::Done)
     }
 }

@@ -8,20 +8,20 @@ use std::process::{Command, Stdio};
 use serde_json::Value as Json;
 
 use crate::plugin::{Setup, claude, codex, gemini, home};
-use interlock_app::failure::Failure;
-use interlock_app::findings::{Finding, Problem};
-use interlock_app::place::Place;
-use interlock_engine::Live;
+use interlock_app::error::CommandError;
+use interlock_app::doctor_report::{DoctorCheck, DoctorProblem};
+use interlock_app::context::AppContext;
+use interlock_engine::LoadedSession;
 use interlock_hooks::Client;
 
 /// Sessions that are looked at for hooks that have come.
 const LATEST: usize = 5;
 
-fn problem(message: impl Into<String>, help: impl Into<String>) -> Problem {
-    Problem { message: message.into(), help: Some(help.into()) }
+fn problem(message: impl Into<String>, help: impl Into<String>) -> DoctorProblem {
+    DoctorProblem { message: message.into(), help: Some(help.into()) }
 }
 
-pub(crate) fn examine(setup: &Setup, place: &Place) -> Vec<Finding> {
+pub(crate) fn examine(setup: &Setup, place: &AppContext) -> Vec<DoctorCheck> {
     let looked_at = [
         ("client", client(setup.client)),
         ("files", files(setup)),
@@ -30,7 +30,7 @@ pub(crate) fn examine(setup: &Setup, place: &Place) -> Vec<Finding> {
         ("consent", consent(setup)),
         ("seen", seen(setup.client, place)),
     ];
-    looked_at.into_iter().map(|(what, found)| Finding { what: what.to_owned(), found }).collect()
+    looked_at.into_iter().map(|(what, found)| DoctorCheck { what: what.to_owned(), found }).collect()
 }
 
 /// The versions that the hooks were tried with.
@@ -42,7 +42,7 @@ const fn tested(client: Client) -> &'static str {
     }
 }
 
-fn client(client: Client) -> Result<String, Problem> {
+fn client(client: Client) -> Result<String, DoctorProblem> {
     let output = Command::new(client.name()).arg("--version").stdin(Stdio::null()).stderr(Stdio::null()).output();
     let output = output.map_err(|error| {
         problem(format!("`{}` cannot be run: {error}", client.name()), format!("install {}", client.title()))
@@ -57,7 +57,7 @@ fn client(client: Client) -> Result<String, Problem> {
     })
 }
 
-fn files(setup: &Setup) -> Result<String, Problem> {
+fn files(setup: &Setup) -> Result<String, DoctorProblem> {
     let help = format!("`interlock plugin install {}` writes what is missing", setup.client.name());
     let changes = setup.install().map_err(|failure| problem(failure.message(), help.clone()))?;
     let (missing, differs): (Vec<_>, Vec<_>) = changes.edits.iter().partition(|edit| edit.before.is_none());
@@ -81,7 +81,7 @@ fn named(path: &Path, project: &Path) -> String {
 }
 
 /// The program that the hooks call must be one that the client can find and run.
-fn program(setup: &Setup) -> Result<String, Problem> {
+fn program(setup: &Setup) -> Result<String, DoctorProblem> {
     let path = PathBuf::from(&setup.program);
     let found = match path.is_absolute() {
         true => Some(path),
@@ -100,7 +100,7 @@ fn program(setup: &Setup) -> Result<String, Problem> {
     }
 }
 
-fn store(place: &Place) -> Result<String, Problem> {
+fn store(place: &AppContext) -> Result<String, DoctorProblem> {
     let opened = place.engine().and_then(|_| Ok(place.file()?.display().to_string()));
     opened.map_err(|failure| {
         let help = failure.json()["error"]["help"].as_str().unwrap_or("`interlock init` makes a store").to_owned();
@@ -109,7 +109,7 @@ fn store(place: &Place) -> Result<String, Problem> {
 }
 
 /// Each client has its own way of not running what its user has not agreed to, and none of them says so.
-fn consent(setup: &Setup) -> Result<String, Problem> {
+fn consent(setup: &Setup) -> Result<String, DoctorProblem> {
     match setup.client {
         Client::Claude => claude_trusts(&setup.project),
         Client::Codex => codex_agrees(setup),
@@ -123,7 +123,7 @@ fn consent(setup: &Setup) -> Result<String, Problem> {
     }
 }
 
-fn claude_trusts(project: &Path) -> Result<String, Problem> {
+fn claude_trusts(project: &Path) -> Result<String, DoctorProblem> {
     let named = env::var_os("CLAUDE_CONFIG_DIR").map(PathBuf::from).filter(|path| path.is_absolute());
     let file = named.unwrap_or_else(home).join(".claude.json");
     let known: Json =
@@ -141,7 +141,7 @@ fn claude_trusts(project: &Path) -> Result<String, Problem> {
     }
 }
 
-fn codex_agrees(setup: &Setup) -> Result<String, Problem> {
+fn codex_agrees(setup: &Setup) -> Result<String, DoctorProblem> {
     let help = "`interlock plugin install codex` writes the consent, or review them with /hooks in Codex";
     let wanted = codex::consents(&codex::Caller::of(setup)).map_err(|why| problem(why, help))?;
     let text = fs::read_to_string(codex::user_config()).unwrap_or_default();
@@ -162,7 +162,7 @@ fn codex_agrees(setup: &Setup) -> Result<String, Problem> {
 }
 
 /// Which hooks of this client have come in the last sessions.
-fn seen(client: Client, place: &Place) -> Result<String, Problem> {
+fn seen(client: Client, place: &AppContext) -> Result<String, DoctorProblem> {
     let sessions = latest(place).unwrap_or_default();
     let mut hooks: Vec<String> = Vec::new();
     let mut conversations = 0;
@@ -181,8 +181,8 @@ fn seen(client: Client, place: &Place) -> Result<String, Problem> {
     })
 }
 
-fn latest(place: &Place) -> Result<Vec<Live>, Failure> {
+fn latest(place: &AppContext) -> Result<Vec<LoadedSession>, CommandError> {
     let mut engine = place.engine()?;
     let names: Vec<_> = engine.store().view()?.sessions()?.into_iter().take(LATEST).map(|session| session.id).collect();
-    names.iter().map(|session| Ok(engine.look(session)?.0)).collect()
+    names.iter().map(|session| Ok(engine.load_session(session)?.0)).collect()
 }

@@ -16,7 +16,7 @@ use interlock_core::code::Code;
 use interlock_core::workflow::Workflow;
 use sha2::{Digest as _, Sha256};
 
-use interlock_app::failure::{Exit, Failure};
+use interlock_app::error::{CommandExit, CommandError};
 use interlock_hooks::Client;
 
 pub(crate) use doctor::examine;
@@ -76,15 +76,15 @@ pub(crate) struct Changes {
 }
 
 impl Setup {
-    pub(crate) fn install(&self) -> Result<Changes, Failure> {
+    pub(crate) fn install(&self) -> Result<Changes, CommandError> {
         self.changes(Stand::In)
     }
 
-    pub(crate) fn uninstall(&self) -> Result<Changes, Failure> {
+    pub(crate) fn uninstall(&self) -> Result<Changes, CommandError> {
         self.changes(Stand::Out)
     }
 
-    fn changes(&self, stand: Stand) -> Result<Changes, Failure> {
+    fn changes(&self, stand: Stand) -> Result<Changes, CommandError> {
         let Plan { parts, owned } = self.plan();
         let mut changes = Changes { edits: Vec::new(), kept: Vec::new() };
         for part in &parts {
@@ -111,7 +111,7 @@ impl Setup {
 }
 
 impl Changes {
-    fn take(&mut self, part: &Part, stand: Stand) -> Result<(), Failure> {
+    fn take(&mut self, part: &Part, stand: Stand) -> Result<(), CommandError> {
         let before = read(&part.path)?;
         let after = match (&part.how, stand) {
             (How::Merged(merge), _) => merge(before.as_deref(), stand).map_err(|why| unreadable(&part.path, &why))?,
@@ -150,7 +150,7 @@ fn ours_in(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-fn read(path: &Path) -> Result<Option<String>, Failure> {
+fn read(path: &Path) -> Result<Option<String>, CommandError> {
     match fs::read_to_string(path) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
@@ -158,8 +158,8 @@ fn read(path: &Path) -> Result<Option<String>, Failure> {
     }
 }
 
-fn unreadable(path: &Path, why: &str) -> Failure {
-    Failure::new(Exit::Invalid, Code::SettingsUnreadable, format!("{}: {why}", path.display()))
+fn unreadable(path: &Path, why: &str) -> CommandError {
+    CommandError::new(CommandExit::Invalid, Code::SettingsUnreadable, format!("{}: {why}", path.display()))
         .help("nothing was written; mend the file, or move it away, and try again")
 }
 

@@ -6,18 +6,18 @@
 use interlock_core::workflow::normalise_status;
 
 use crate::bazinga::machine::*;
-use crate::bazinga::rows::{Entry, Home, Rows, replaced};
+use crate::bazinga::rows::{RouteEntry, RowTarget, RowMapping, replaced};
 use crate::bazinga::tables::{live_aliases, threshold};
 use crate::bazinga::yaml::{map, name};
 
-pub(super) fn examples(rows: &Rows<'_>) -> Vec<String> {
-    let maker = Maker { rows };
+pub(super) fn examples(rows: &RowMapping<'_>) -> Vec<String> {
+    let maker = ExampleBuilder { rows };
     let mut examples = Vec::new();
     for (agent, row) in rows.machine.rows() {
         match rows.home(agent, row) {
-            Home::Routes(entry) => examples.extend(maker.of_entry(&agent.name, &row.status, &entry)),
-            Home::Blocked => examples.extend(maker.of_block(&agent.name, &row.status)),
-            Home::Merge | Home::Acceptance => {}
+            RowTarget::Routes(entry) => examples.extend(maker.of_entry(&agent.name, &row.status, &entry)),
+            RowTarget::Blocked => examples.extend(maker.of_block(&agent.name, &row.status)),
+            RowTarget::Merge | RowTarget::Acceptance => {}
         }
     }
     for role in &rows.cast.roles {
@@ -30,13 +30,13 @@ pub(super) fn examples(rows: &Rows<'_>) -> Vec<String> {
     examples
 }
 
-struct Maker<'a> {
-    rows: &'a Rows<'a>,
+struct ExampleBuilder<'a> {
+    rows: &'a RowMapping<'a>,
 }
 
-impl Maker<'_> {
+impl ExampleBuilder<'_> {
     /// What an entry comes to in a plain group whose author is the starter.
-    fn of_entry(&self, role: &str, status: &str, entry: &Entry) -> Vec<String> {
+    fn of_entry(&self, role: &str, status: &str, entry: &RouteEntry) -> Vec<String> {
         let cast = self.rows.cast;
         let author = cast.starter.as_str();
         let target = match entry.target.as_str() {
@@ -99,7 +99,7 @@ impl Maker<'_> {
             let given = || vec![("testing", name(&mode.mode))];
             let gone = replaced(machine, mode);
             for (agent, row) in machine.rows() {
-                if let Home::Routes(entry) = self.rows.home(agent, row)
+                if let RowTarget::Routes(entry) = self.rows.home(agent, row)
                     && entry.verb == "spawn"
                     && gone.contains(&entry.target.as_str())
                 {
@@ -109,7 +109,7 @@ impl Maker<'_> {
         }
         if let Some(rule) = machine.security.as_ref().filter(|_| cast.plain.contains(&cast.starter)) {
             for (agent, row) in machine.rows() {
-                if let Home::Routes(entry) = self.rows.home(agent, row)
+                if let RowTarget::Routes(entry) = self.rows.home(agent, row)
                     && entry.target == "author"
                     && matches!(entry.verb, "respawn" | "merge")
                 {
@@ -119,13 +119,13 @@ impl Maker<'_> {
             }
         }
         for alias in live_aliases(machine) {
-            let meant = |row: &Row| normalise_status(&row.status) == normalise_status(&alias.meant);
-            let direct = |agent: &Agent| {
+            let meant = |row: &TransitionRow| normalise_status(&row.status) == normalise_status(&alias.meant);
+            let direct = |agent: &BazingaAgent| {
                 agent.rows.iter().any(|row| normalise_status(&row.status) == normalise_status(&alias.alias))
             };
             let first = machine.rows().find(|(agent, row)| meant(row) && !direct(agent));
             if let Some((agent, row)) = first
-                && let Home::Routes(entry) = self.rows.home(agent, row)
+                && let RowTarget::Routes(entry) = self.rows.home(agent, row)
             {
                 examples.extend(self.of_entry(&agent.name, &alias.alias, &entry).into_iter().take(1));
             }

@@ -6,24 +6,24 @@ use interlock_core::problem::Place;
 pub(super) const RETURN: &str = "_return_to_blocked";
 
 #[derive(Default)]
-pub(super) struct Machine {
+pub(super) struct BazingaMachine {
     pub(super) about: Option<String>,
     pub(super) version: Option<String>,
-    pub(super) agents: Vec<Agent>,
+    pub(super) agents: Vec<BazingaAgent>,
     pub(super) testing: Vec<TestingMode>,
-    pub(super) escalation: Option<Escalation>,
-    pub(super) security: Option<Security>,
-    pub(super) research: Option<Research>,
+    pub(super) escalation: Option<EscalationRule>,
+    pub(super) security: Option<SecurityRule>,
+    pub(super) research: Option<ResearchRule>,
     /// The agents that special rules name, and where.
     pub(super) named: Vec<(String, Place)>,
-    pub(super) aliases: Vec<Alias>,
+    pub(super) aliases: Vec<ImportedAlias>,
     /// Fields that nothing here has a meaning for, by their path, and what becomes of them.
-    pub(super) asides: Vec<(String, Aside)>,
+    pub(super) asides: Vec<(String, UnroutedField)>,
 }
 
 /// What becomes of a field that says nothing about routes.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Aside {
+pub(super) enum UnroutedField {
     /// Kept: as `about`, as `because` or as a comment.
     Comment,
     /// A remark about the file itself.
@@ -32,16 +32,16 @@ pub(super) enum Aside {
     Unknown,
 }
 
-pub(super) struct Agent {
+pub(super) struct BazingaAgent {
     pub(super) name: String,
     pub(super) about: Option<String>,
-    pub(super) rows: Vec<Row>,
+    pub(super) rows: Vec<TransitionRow>,
 }
 
-pub(super) struct Row {
+pub(super) struct TransitionRow {
     pub(super) status: String,
-    pub(super) action: Action,
-    pub(super) next: Next,
+    pub(super) action: TransitionAction,
+    pub(super) next: TransitionTarget,
     pub(super) with: Vec<String>,
     pub(super) note: Option<String>,
     pub(super) model: Option<String>,
@@ -57,7 +57,7 @@ pub(super) struct Row {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Action {
+pub(super) enum TransitionAction {
     Spawn,
     Respawn,
     SpawnBatch,
@@ -67,35 +67,35 @@ pub(super) enum Action {
     EndSession,
 }
 
-impl Action {
-    pub(super) const ALL: [(&'static str, Action); 7] = [
-        ("spawn", Action::Spawn),
-        ("respawn", Action::Respawn),
-        ("spawn_batch", Action::SpawnBatch),
-        ("spawn_merge", Action::SpawnMerge),
-        ("validate_then_end", Action::ValidateThenEnd),
-        ("pause_for_user", Action::PauseForUser),
-        ("end_session", Action::EndSession),
+impl TransitionAction {
+    pub(super) const ALL: [(&'static str, TransitionAction); 7] = [
+        ("spawn", TransitionAction::Spawn),
+        ("respawn", TransitionAction::Respawn),
+        ("spawn_batch", TransitionAction::SpawnBatch),
+        ("spawn_merge", TransitionAction::SpawnMerge),
+        ("validate_then_end", TransitionAction::ValidateThenEnd),
+        ("pause_for_user", TransitionAction::PauseForUser),
+        ("end_session", TransitionAction::EndSession),
     ];
 
     pub(super) fn needs_agent(self) -> bool {
-        matches!(self, Action::Spawn | Action::Respawn | Action::SpawnBatch | Action::SpawnMerge)
+        matches!(self, TransitionAction::Spawn | TransitionAction::Respawn | TransitionAction::SpawnBatch | TransitionAction::SpawnMerge)
     }
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Next {
+pub(super) enum TransitionTarget {
     Nobody,
     Agent(String),
     /// `_return_to_blocked`, which the original never resolved.
     Blocked,
 }
 
-impl Next {
+impl TransitionTarget {
     pub(super) fn agent(&self) -> Option<&str> {
         match self {
-            Next::Agent(name) => Some(name),
-            Next::Nobody | Next::Blocked => None,
+            TransitionTarget::Agent(name) => Some(name),
+            TransitionTarget::Nobody | TransitionTarget::Blocked => None,
         }
     }
 }
@@ -107,35 +107,35 @@ pub(super) struct TestingMode {
     pub(super) about: Option<String>,
 }
 
-pub(super) struct Escalation {
+pub(super) struct EscalationRule {
     pub(super) threshold: Option<u32>,
     pub(super) agent: String,
     pub(super) about: Option<String>,
 }
 
-pub(super) struct Security {
+pub(super) struct SecurityRule {
     pub(super) agent: String,
     pub(super) mandatory_review: Option<bool>,
     pub(super) about: Option<String>,
 }
 
-pub(super) struct Research {
+pub(super) struct ResearchRule {
     pub(super) agent: String,
     pub(super) max_parallel: Option<u32>,
     pub(super) about: Option<String>,
 }
 
-pub(super) struct Alias {
+pub(super) struct ImportedAlias {
     pub(super) alias: String,
     pub(super) meant: String,
 }
 
-impl Machine {
-    pub(super) fn agent(&self, name: &str) -> Option<&Agent> {
+impl BazingaMachine {
+    pub(super) fn agent(&self, name: &str) -> Option<&BazingaAgent> {
         self.agents.iter().find(|agent| agent.name == name)
     }
 
-    pub(super) fn rows(&self) -> impl Iterator<Item = (&Agent, &Row)> {
+    pub(super) fn rows(&self) -> impl Iterator<Item = (&BazingaAgent, &TransitionRow)> {
         self.agents.iter().flat_map(|agent| agent.rows.iter().map(move |row| (agent, row)))
     }
 }

@@ -2,22 +2,22 @@
 
 use interlock_core::workflow::normalise_status;
 
-use crate::bazinga::cast::is_blocked;
+use crate::bazinga::roles::is_blocked;
 use crate::bazinga::machine::*;
-use crate::bazinga::rows::{Home, Rows, replaced};
+use crate::bazinga::rows::{RowTarget, RowMapping, replaced};
 use crate::bazinga::tables::{LIMITS, live_aliases, threshold};
 use crate::bazinga::write::at_most;
 use crate::bazinga::yaml::one_line;
 
-pub(super) fn notes(rows: &Rows<'_>) -> Vec<String> {
-    let mut teller = Teller { rows, notes: Vec::new() };
+pub(super) fn notes(rows: &RowMapping<'_>) -> Vec<String> {
+    let mut teller = ImportNotes { rows, notes: Vec::new() };
     for (path, aside) in &rows.machine.asides {
         teller.tell(
             path,
             match aside {
-                Aside::Comment => "a remark; kept, as `about`, `because` or a comment",
-                Aside::Remark => "a remark; dropped",
-                Aside::Unknown => "not known here; dropped",
+                UnroutedField::Comment => "a remark; kept, as `about`, `because` or a comment",
+                UnroutedField::Remark => "a remark; dropped",
+                UnroutedField::Unknown => "not known here; dropped",
             },
         );
     }
@@ -34,23 +34,23 @@ pub(super) fn notes(rows: &Rows<'_>) -> Vec<String> {
     teller.notes
 }
 
-struct Teller<'a> {
-    rows: &'a Rows<'a>,
+struct ImportNotes<'a> {
+    rows: &'a RowMapping<'a>,
     notes: Vec<String>,
 }
 
-impl Teller<'_> {
+impl ImportNotes<'_> {
     fn tell(&mut self, field: &str, what: impl AsRef<str>) {
         self.notes.push(one_line(&format!("{field}: {}", what.as_ref())));
     }
 
     /// Fields by which a row claims something that the original never looked at.
-    fn claims(&mut self, path: &str, row: &Row, home: &Home) {
+    fn claims(&mut self, path: &str, row: &TransitionRow, home: &RowTarget) {
         if let Some(fallback) = &row.fallback {
             let used = match home {
-                Home::Blocked => *fallback == self.rows.cast.lead,
-                Home::Routes(entry) => entry.otherwise.as_ref().is_some_and(|(_, role)| role == fallback),
-                Home::Merge | Home::Acceptance => false,
+                RowTarget::Blocked => *fallback == self.rows.cast.lead,
+                RowTarget::Routes(entry) => entry.otherwise.as_ref().is_some_and(|(_, role)| role == fallback),
+                RowTarget::Merge | RowTarget::Acceptance => false,
             };
             let what = match used {
                 true => format!("works now: `{fallback}` helps where the first choice waits for help itself"),
@@ -67,8 +67,8 @@ impl Teller<'_> {
         }
         if row.iteration_budget_check.is_some() {
             let counted = match home {
-                Home::Routes(entry) => entry.counted.and_then(|name| LIMITS.iter().find(|(own, _)| *own == name)),
-                Home::Blocked | Home::Merge | Home::Acceptance => None,
+                RowTarget::Routes(entry) => entry.counted.and_then(|name| LIMITS.iter().find(|(own, _)| *own == name)),
+                RowTarget::Blocked | RowTarget::Merge | RowTarget::Acceptance => None,
             };
             let what = match counted {
                 Some((name, limit)) => format!("works now: loop `{name}` escalates at iteration {limit}"),
@@ -83,7 +83,7 @@ impl Teller<'_> {
         }
     }
 
-    fn groups(&mut self, path: &str, row: &Row) {
+    fn groups(&mut self, path: &str, row: &TransitionRow) {
         if let Some(then) = &row.then {
             let what = match then.as_str() {
                 "check_phase" => "works now, in the right order: the groups are looked at when the merge is done",
@@ -93,7 +93,7 @@ impl Teller<'_> {
         }
         let limit = at_most(self.rows.machine);
         match row.max_parallel {
-            Some(_) if row.action != Action::SpawnBatch => {
+            Some(_) if row.action != TransitionAction::SpawnBatch => {
                 self.tell(&format!("{path}.max_parallel"), "dropped: this row starts no groups");
             }
             Some(count) if count != limit => {
@@ -105,17 +105,17 @@ impl Teller<'_> {
     }
 
     /// Rows that a workflow must answer in its own way.
-    fn replaced(&mut self, path: &str, agent: &Agent, row: &Row) {
+    fn replaced(&mut self, path: &str, agent: &BazingaAgent, row: &TransitionRow) {
         match self.rows.home(agent, row) {
-            Home::Merge | Home::Acceptance => self.tell(path, "replaced: the workflow has its own row for this status"),
-            Home::Blocked | Home::Routes(_) => {}
+            RowTarget::Merge | RowTarget::Acceptance => self.tell(path, "replaced: the workflow has its own row for this status"),
+            RowTarget::Blocked | RowTarget::Routes(_) => {}
         }
         let helped = self.rows.blocked_cells().iter().any(|(own, _)| *own == agent.name);
         if is_blocked(&row.status) && !helped {
             self.tell(path, "dropped: it leads nowhere else; the general answer to a block holds");
         }
         let judge = agent.name == self.rows.cast.validator;
-        if judge && (row.action == Action::EndSession) != (normalise_status(&row.status) == "ACCEPT") {
+        if judge && (row.action == TransitionAction::EndSession) != (normalise_status(&row.status) == "ACCEPT") {
             self.tell(path, "replaced: ACCEPT ends the session, and no other verdict does");
         }
     }

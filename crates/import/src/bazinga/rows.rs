@@ -2,7 +2,7 @@
 
 use interlock_core::workflow::normalise_status;
 
-use crate::bazinga::cast::Cast;
+use crate::bazinga::roles::BazingaRoles;
 use crate::bazinga::machine::*;
 
 /// Statuses of a merge: in the workflow language they belong to the merge task.
@@ -17,7 +17,7 @@ const ASKS: [&str; 8] = ["NEED", "SPAWN", "PARTIAL", "FLAKY", "HELP", "QUESTION"
 
 /// An entry of a table.
 #[derive(Default)]
-pub(super) struct Entry {
+pub(super) struct RouteEntry {
     pub(super) verb: &'static str,
     pub(super) target: String,
     pub(super) counted: Option<&'static str>,
@@ -31,9 +31,9 @@ pub(super) struct Entry {
     pub(super) when: Option<(&'static str, &'static str)>,
 }
 
-impl Entry {
+impl RouteEntry {
     fn of(verb: &'static str, target: &str) -> Self {
-        Entry { verb, target: target.to_owned(), ..Entry::default() }
+        RouteEntry { verb, target: target.to_owned(), ..RouteEntry::default() }
     }
 
     fn counted(mut self, name: &'static str) -> Self {
@@ -43,9 +43,9 @@ impl Entry {
 }
 
 /// Where a row of the original went.
-pub(super) enum Home {
+pub(super) enum RowTarget {
     /// A row in `routes`, of the same agent and status.
-    Routes(Box<Entry>),
+    Routes(Box<RouteEntry>),
     /// A column of the blocked table.
     Blocked,
     /// The merge table has its own row for it.
@@ -54,103 +54,103 @@ pub(super) enum Home {
     Acceptance,
 }
 
-pub(super) struct Rows<'a> {
-    pub(super) machine: &'a Machine,
-    pub(super) cast: &'a Cast,
+pub(super) struct RowMapping<'a> {
+    pub(super) machine: &'a BazingaMachine,
+    pub(super) cast: &'a BazingaRoles,
     /// The agent whose failures are failing tests.
     pub(super) tester: Option<&'a str>,
 }
 
-impl<'a> Rows<'a> {
-    pub(super) fn new(machine: &'a Machine, cast: &'a Cast) -> Self {
-        Rows { machine, cast, tester: tester(machine, cast) }
+impl<'a> RowMapping<'a> {
+    pub(super) fn new(machine: &'a BazingaMachine, cast: &'a BazingaRoles) -> Self {
+        RowMapping { machine, cast, tester: tester(machine, cast) }
     }
 
-    pub(super) fn home(&self, agent: &Agent, row: &Row) -> Home {
+    pub(super) fn home(&self, agent: &BazingaAgent, row: &TransitionRow) -> RowTarget {
         let status = normalise_status(&row.status);
         if status == "BLOCKED" {
-            Home::Blocked
+            RowTarget::Blocked
         } else if MERGE_STATUSES.contains(&status.as_str()) && self.cast.is_author(&agent.name) {
-            Home::Merge
+            RowTarget::Merge
         } else if status == ACCEPTANCE && agent.name == self.cast.manager {
-            Home::Acceptance
+            RowTarget::Acceptance
         } else {
             let mut entry = self.entry(agent, row);
             entry.with.clone_from(&row.with);
             entry.model.clone_from(&row.model);
-            Home::Routes(Box::new(entry))
+            RowTarget::Routes(Box::new(entry))
         }
     }
 
-    fn entry(&self, agent: &Agent, row: &Row) -> Entry {
+    fn entry(&self, agent: &BazingaAgent, row: &TransitionRow) -> RouteEntry {
         let cast = self.cast;
         if agent.name == cast.validator {
             return self.verdict(row);
         }
         match (row.action, &row.next) {
-            (Action::SpawnBatch, _) => {
+            (TransitionAction::SpawnBatch, _) => {
                 let require = self.is_plan(agent, row).then_some("groups");
-                Entry { require, ..Entry::of("start", "groups").counted("managing") }
+                RouteEntry { require, ..RouteEntry::of("start", "groups").counted("managing") }
             }
-            (Action::SpawnMerge, _) => Entry { passes: Some("review"), ..Entry::of("merge", "author") },
-            (Action::ValidateThenEnd, _) => Entry::of("validate", &cast.validator).counted("validation"),
-            (Action::EndSession, _) => {
+            (TransitionAction::SpawnMerge, _) => RouteEntry { passes: Some("review"), ..RouteEntry::of("merge", "author") },
+            (TransitionAction::ValidateThenEnd, _) => RouteEntry::of("validate", &cast.validator).counted("validation"),
+            (TransitionAction::EndSession, _) => {
                 let because = Some("every end is validated");
-                let end = Entry::of("validate", &cast.validator).counted("validation");
-                Entry { without_groups: true, because, ..end }
+                let end = RouteEntry::of("validate", &cast.validator).counted("validation");
+                RouteEntry { without_groups: true, because, ..end }
             }
-            (Action::PauseForUser, _) => Entry::of("ask", "clarify"),
-            (Action::Spawn | Action::Respawn, Next::Agent(next)) => self.handover(agent, row, next),
-            (Action::Spawn | Action::Respawn, Next::Blocked | Next::Nobody) => {
+            (TransitionAction::PauseForUser, _) => RouteEntry::of("ask", "clarify"),
+            (TransitionAction::Spawn | TransitionAction::Respawn, TransitionTarget::Agent(next)) => self.handover(agent, row, next),
+            (TransitionAction::Spawn | TransitionAction::Respawn, TransitionTarget::Blocked | TransitionTarget::Nobody) => {
                 let otherwise = Some(("spawn", "author".to_owned()));
-                Entry { otherwise, ..Entry::of("return", "blocked_agent").counted("guidance") }
+                RouteEntry { otherwise, ..RouteEntry::of("return", "blocked_agent").counted("guidance") }
             }
         }
     }
 
     /// The validator judges a session, so what follows is for who answers for the session.
-    fn verdict(&self, row: &Row) -> Entry {
+    fn verdict(&self, row: &TransitionRow) -> RouteEntry {
         let cast = self.cast;
         if normalise_status(&row.status) == "ACCEPT" {
-            return Entry::of("end", "session");
+            return RouteEntry::of("end", "session");
         }
         let next = row.next.agent().filter(|next| !cast.is_author(next) && *next != cast.validator);
-        Entry::of("spawn", next.unwrap_or(&cast.manager))
+        RouteEntry::of("spawn", next.unwrap_or(&cast.manager))
     }
 
-    fn handover(&self, agent: &Agent, row: &Row, next: &str) -> Entry {
+    fn handover(&self, agent: &BazingaAgent, row: &TransitionRow, next: &str) -> RouteEntry {
         let (cast, own) = (self.cast, agent.name.as_str());
         let rung = self.machine.escalation.as_ref().is_some_and(|rule| rule.agent == next);
         if next == cast.validator {
-            return Entry::of("validate", next).counted("validation");
+            return RouteEntry::of("validate", next).counted("validation");
         }
         if next == own {
-            return Entry::of("respawn", "self").counted(self.self_loop(agent, row));
+            return RouteEntry::of("respawn", "self").counted(self.self_loop(agent, row));
         }
         if cast.is_author(own) && cast.is_author(next) {
             let up = cast.ladder.get(own).is_some_and(|above| above == next);
-            return if up { Entry::of("escalate", "self") } else { Entry::of("spawn", next).counted("handover") };
+            return if up { RouteEntry::of("escalate", "self") } else { RouteEntry::of("spawn", next).counted("handover") };
         }
         if own == cast.manager && cast.plain.contains(next) {
-            return Entry::of("start", "groups").counted("managing");
+            return RouteEntry::of("start", "groups").counted("managing");
         }
-        if cast.plain.contains(next) || (cast.is_author(next) && row.action == Action::Respawn) {
-            let verb = if row.action == Action::Respawn { "respawn" } else { "spawn" };
-            return Entry::of(verb, "author").counted(self.back_loop(agent, row));
+        if cast.plain.contains(next) || (cast.is_author(next) && row.action == TransitionAction::Respawn) {
+            let verb = if row.action == TransitionAction::Respawn { "respawn" } else { "spawn" };
+            return RouteEntry::of(verb, "author").counted(self.back_loop(agent, row));
         }
         if cast.is_author(next) {
-            return if rung { Entry::of("escalate", "author") } else { Entry::of("spawn", next).counted("handover") };
+            return if rung { RouteEntry::of("escalate", "author") } else { RouteEntry::of("spawn", next).counted("handover") };
         }
         self.to_colleague(agent, row, next)
     }
 
     /// From anyone to a role that is not an author: asked for help, or handed over.
-    fn to_colleague(&self, agent: &Agent, row: &Row, next: &str) -> Entry {
+    fn to_colleague(&self, agent: &BazingaAgent, row: &TransitionRow, next: &str) -> RouteEntry {
         let cast = self.cast;
         let status = normalise_status(&row.status);
         let decides = agent.name == cast.lead || cast.approvers.contains(&agent.name);
         let asks = !decides && ASKS.iter().any(|word| status.contains(word));
-        let mut entry = Entry::of(if asks { "consult" } else { "spawn" }, next);
+        let mut entry = RouteEntry::of(if asks { "consult" } else { "spawn" }, next);
         if cast.counted.contains(next) {
             entry.counted = Some("investigation");
         }
@@ -164,12 +164,12 @@ impl<'a> Rows<'a> {
     }
 
     /// The fallback of a row, if it is somebody who can be given work.
-    pub(super) fn fallback<'r>(&self, row: &'r Row) -> Option<&'r str> {
+    pub(super) fn fallback<'r>(&self, row: &'r TransitionRow) -> Option<&'r str> {
         let role = row.fallback.as_deref()?;
         (self.cast.roles.iter().any(|known| known == role) && role != self.cast.validator).then_some(role)
     }
 
-    fn self_loop(&self, agent: &Agent, row: &Row) -> &'static str {
+    fn self_loop(&self, agent: &BazingaAgent, row: &TransitionRow) -> &'static str {
         if row.model.is_some() {
             "second_opinion"
         } else if row.iteration_budget_check == Some(true) && !self.cast.is_author(&agent.name) {
@@ -180,14 +180,14 @@ impl<'a> Rows<'a> {
     }
 
     /// Which loop counts work that goes back to its author.
-    fn back_loop(&self, agent: &Agent, row: &Row) -> &'static str {
+    fn back_loop(&self, agent: &BazingaAgent, row: &TransitionRow) -> &'static str {
         let name = agent.name.as_str();
         let reviews = name == self.cast.lead || self.cast.approvers.contains(name);
         match (row.escalation_check, row.action) {
             (true, _) if reviews => "review",
             (true, _) if self.tester == Some(name) => "qa",
             (true, _) => "failures",
-            (false, Action::Respawn) => "rework",
+            (false, TransitionAction::Respawn) => "rework",
             (false, _) if reviews => "guidance",
             (false, _) => "diagnostics",
         }
@@ -195,11 +195,11 @@ impl<'a> Rows<'a> {
 
     /// Who helps an agent that is blocked, where the original has a row for it.
     pub(super) fn blocked_cells(&self) -> Vec<(String, String)> {
-        let rows = self.machine.rows().filter(|(agent, row)| matches!(self.home(agent, row), Home::Blocked));
-        let helper = |(agent, row): (&Agent, &Row)| {
+        let rows = self.machine.rows().filter(|(agent, row)| matches!(self.home(agent, row), RowTarget::Blocked));
+        let helper = |(agent, row): (&BazingaAgent, &TransitionRow)| {
             let helps = match (&row.next, row.action) {
-                (Next::Agent(next), Action::Spawn | Action::Respawn) => next.clone(),
-                (_, Action::PauseForUser) => "user".to_owned(),
+                (TransitionTarget::Agent(next), TransitionAction::Spawn | TransitionAction::Respawn) => next.clone(),
+                (_, TransitionAction::PauseForUser) => "user".to_owned(),
                 _ => return None,
             };
             let judge = &self.cast.validator;
@@ -209,16 +209,16 @@ impl<'a> Rows<'a> {
     }
 
     /// Rows that the original lacks and a workflow needs, with the reason why.
-    pub(super) fn added(&self, role: &str) -> Vec<(&'static str, &'static str, Entry)> {
+    pub(super) fn added(&self, role: &str) -> Vec<(&'static str, &'static str, RouteEntry)> {
         let cast = self.cast;
         let own = self.machine.rows().filter(|(agent, _)| agent.name == role);
         let statuses: Vec<String> = own.map(|(_, row)| normalise_status(&row.status)).collect();
         let mut added = Vec::new();
         let with =
-            |fields: &[&str], entry| Entry { with: fields.iter().map(|field| (*field).to_owned()).collect(), ..entry };
+            |fields: &[&str], entry| RouteEntry { with: fields.iter().map(|field| (*field).to_owned()).collect(), ..entry };
         if role == cast.manager {
             if !self.any_row("start") {
-                let plan = Entry { require: Some("groups"), ..Entry::of("start", "groups").counted("managing") };
+                let plan = RouteEntry { require: Some("groups"), ..RouteEntry::of("start", "groups").counted("managing") };
                 added.push((
                     "PLANNING_COMPLETE",
                     "Not in the original: somebody has to start the groups.",
@@ -226,7 +226,7 @@ impl<'a> Rows<'a> {
                 ));
             }
             if !self.any_row("validate") {
-                let end = Entry::of("validate", &cast.validator).counted("validation");
+                let end = RouteEntry::of("validate", &cast.validator).counted("validation");
                 added.push((
                     "BAZINGA",
                     "Not in the original: somebody has to end the session.",
@@ -235,17 +235,17 @@ impl<'a> Rows<'a> {
             }
             let strict = self.machine.security.as_ref().is_some_and(|rule| rule.mandatory_review == Some(true));
             let when = strict.then_some(("security_sensitive", "false"));
-            let accept = Entry { passes: Some("acceptance"), when, ..Entry::of("merge", "author").counted("managing") };
+            let accept = RouteEntry { passes: Some("acceptance"), when, ..RouteEntry::of("merge", "author").counted("managing") };
             let why = "Not in the original: work that was ever blocked waits for this, merged or not.";
             added.push((ACCEPTANCE, why, with(&["acceptance_reason"], accept)));
         }
         if role == cast.validator {
-            let back = || Entry::of("spawn", &cast.manager);
+            let back = || RouteEntry::of("spawn", &cast.manager);
             let why = "Not in the original.";
             added.push((
                 "ACCEPT",
                 why,
-                with(&["validator_verdict", "completion_summary"], Entry::of("end", "session")),
+                with(&["validator_verdict", "completion_summary"], RouteEntry::of("end", "session")),
             ));
             added.push(("REJECT", why, with(&["validator_verdict", "failed_checks", "remediation_guidance"], back())));
             added.push(("CLARIFY", why, with(&["validator_verdict", "clarification_question"], back())));
@@ -263,26 +263,26 @@ impl<'a> Rows<'a> {
     pub(super) fn passes(&self, evidence: &str) -> bool {
         self.machine
             .rows()
-            .any(|(agent, row)| matches!(self.home(agent, row), Home::Routes(entry) if entry.passes == Some(evidence)))
+            .any(|(agent, row)| matches!(self.home(agent, row), RowTarget::Routes(entry) if entry.passes == Some(evidence)))
     }
 
     /// Does any row of the file come to this verb?
     fn any_row(&self, verb: &str) -> bool {
         self.machine
             .rows()
-            .any(|(agent, row)| matches!(self.home(agent, row), Home::Routes(entry) if entry.verb == verb))
+            .any(|(agent, row)| matches!(self.home(agent, row), RowTarget::Routes(entry) if entry.verb == verb))
     }
 
     /// The plan brings the groups; later starts do not have to.
-    fn is_plan(&self, agent: &Agent, row: &Row) -> bool {
-        let starts = || agent.rows.iter().filter(|row| row.action == Action::SpawnBatch);
+    fn is_plan(&self, agent: &BazingaAgent, row: &TransitionRow) -> bool {
+        let starts = || agent.rows.iter().filter(|row| row.action == TransitionAction::SpawnBatch);
         let plan = starts().find(|row| normalise_status(&row.status).contains("PLAN")).or_else(|| starts().next());
         plan.is_some_and(|plan| plan.status == row.status)
     }
 }
 
 /// The role that the testing modes leave out; else the first that fails work without being a reviewer.
-fn tester<'a>(machine: &'a Machine, cast: &Cast) -> Option<&'a str> {
+fn tester<'a>(machine: &'a BazingaMachine, cast: &BazingaRoles) -> Option<&'a str> {
     let fails = |name: &str| {
         let agent = machine.agent(name)?;
         let reviews = agent.name == cast.lead || cast.approvers.contains(&agent.name);
@@ -293,7 +293,7 @@ fn tester<'a>(machine: &'a Machine, cast: &Cast) -> Option<&'a str> {
 }
 
 /// The roles that the testing modes leave out.
-pub(super) fn left_out(machine: &Machine) -> Vec<&str> {
+pub(super) fn left_out(machine: &BazingaMachine) -> Vec<&str> {
     let mut roles = Vec::new();
     for mode in &machine.testing {
         roles.extend(replaced(machine, mode));
@@ -302,7 +302,7 @@ pub(super) fn left_out(machine: &Machine) -> Vec<&str> {
 }
 
 /// The roles that one testing mode puts another in the place of.
-pub(super) fn replaced<'a>(machine: &'a Machine, mode: &TestingMode) -> Vec<&'a str> {
+pub(super) fn replaced<'a>(machine: &'a BazingaMachine, mode: &TestingMode) -> Vec<&'a str> {
     let mut roles: Vec<&str> = Vec::new();
     for (_, row) in machine.rows() {
         let affected = mode.affected.iter().any(|status| normalise_status(status) == normalise_status(&row.status));

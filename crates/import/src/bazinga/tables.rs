@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use interlock_core::workflow::normalise_status;
 
 use crate::bazinga::machine::*;
-use crate::bazinga::rows::{Home, MERGE_STATUSES};
-use crate::bazinga::write::{Writer, has_kinds, modes};
+use crate::bazinga::rows::{RowTarget, MERGE_STATUSES};
+use crate::bazinga::write::{WorkflowWriter, has_kinds, modes};
 use crate::bazinga::yaml::{list, map, name};
 
 /// Passages after which work goes up instead of round; those of `delivery-team`.
@@ -43,27 +43,27 @@ const REASONS: [&str; 8] = [
     "unknown",
 ];
 
-pub(super) fn threshold(machine: &Machine) -> u32 {
+pub(super) fn threshold(machine: &BazingaMachine) -> u32 {
     machine.escalation.as_ref().and_then(|rule| rule.threshold).unwrap_or(THRESHOLD)
 }
 
 /// Aliases that mean a status, and do not only spell it differently.
-pub(super) fn live_aliases(machine: &Machine) -> Vec<&Alias> {
+pub(super) fn live_aliases(machine: &BazingaMachine) -> Vec<&ImportedAlias> {
     let known: BTreeSet<String> = machine.rows().map(|(_, row)| normalise_status(&row.status)).collect();
     let mut seen = BTreeSet::new();
-    let lives = |alias: &&Alias| {
+    let lives = |alias: &&ImportedAlias| {
         let (own, meant) = (normalise_status(&alias.alias), normalise_status(&alias.meant));
         known.contains(&meant) && own != meant && seen.insert(own)
     };
     machine.aliases.iter().filter(lives).collect()
 }
 
-impl Writer<'_> {
+impl WorkflowWriter<'_> {
     /// The remarks on rows of this status, wherever they went.
     fn remarks_on(&mut self, status: &str) {
         let machine = self.rows.machine;
         for (agent, row) in machine.rows().filter(|(_, row)| normalise_status(&row.status) == status) {
-            if !matches!(self.rows.home(agent, row), Home::Routes(_)) {
+            if !matches!(self.rows.home(agent, row), RowTarget::Routes(_)) {
                 self.remark("  ", row.note.as_deref());
             }
         }

@@ -6,7 +6,7 @@ use crate::bazinga::tables::LIMITS;
 
 const ORIGINAL: &str = include_str!("../../../../tests/data/bazinga/transitions.json");
 
-fn imported(text: &str) -> Imported {
+fn imported(text: &str) -> ImportedWorkflow {
     import("transitions.json", text).unwrap_or_else(|problems| panic!("{problems:#?}"))
 }
 

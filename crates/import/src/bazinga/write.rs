@@ -2,16 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use crate::bazinga::cast::Cast;
+use crate::bazinga::roles::BazingaRoles;
 use crate::bazinga::examples;
 use crate::bazinga::machine::*;
-use crate::bazinga::rows::{ACCEPTANCE, Entry, Home, Rows, replaced};
+use crate::bazinga::rows::{ACCEPTANCE, RouteEntry, RowTarget, RowMapping, replaced};
 use crate::bazinga::yaml::{comment, list, map, name, sentence};
 
 /// Groups at work at once, where the file does not say; the original's own default.
 const AT_MOST: u32 = 4;
-pub(super) fn workflow(rows: &Rows<'_>) -> String {
-    let mut writer = Writer { rows, used: BTreeSet::from(["merging", "unclear"]), out: String::new() };
+pub(super) fn workflow(rows: &RowMapping<'_>) -> String {
+    let mut writer = WorkflowWriter { rows, used: BTreeSet::from(["merging", "unclear"]), out: String::new() };
     writer.header();
     writer.roles();
     writer.groups();
@@ -30,13 +30,13 @@ pub(super) fn workflow(rows: &Rows<'_>) -> String {
     writer.out
 }
 
-pub(super) fn at_most(machine: &Machine) -> u32 {
-    let batches = machine.rows().filter(|(_, row)| row.action == Action::SpawnBatch);
+pub(super) fn at_most(machine: &BazingaMachine) -> u32 {
+    let batches = machine.rows().filter(|(_, row)| row.action == TransitionAction::SpawnBatch);
     batches.filter_map(|(_, row)| row.max_parallel).min().unwrap_or(AT_MOST)
 }
 
 /// The testing modes of BAZINGA, and any other that the file has a rule for.
-pub(super) fn modes(machine: &Machine) -> Vec<&str> {
+pub(super) fn modes(machine: &BazingaMachine) -> Vec<&str> {
     let mut modes = vec!["full", "minimal", "disabled"];
     for rule in &machine.testing {
         if !modes.contains(&rule.mode.as_str()) {
@@ -47,18 +47,18 @@ pub(super) fn modes(machine: &Machine) -> Vec<&str> {
 }
 
 /// Groups are code or research.
-pub(super) fn has_kinds(machine: &Machine, cast: &Cast) -> bool {
+pub(super) fn has_kinds(machine: &BazingaMachine, cast: &BazingaRoles) -> bool {
     machine.research.as_ref().is_some_and(|rule| rule.agent != cast.starter)
 }
 
-pub(super) struct Writer<'a> {
-    pub(super) rows: &'a Rows<'a>,
+pub(super) struct WorkflowWriter<'a> {
+    pub(super) rows: &'a RowMapping<'a>,
     /// Loops that some entry names.
     pub(super) used: BTreeSet<&'static str>,
     pub(super) out: String,
 }
 
-impl Writer<'_> {
+impl WorkflowWriter<'_> {
     pub(super) fn line(&mut self, text: &str) {
         self.out.push_str(text);
         self.out.push('\n');
@@ -189,9 +189,9 @@ impl Writer<'_> {
             ],
         );
         for role in &cast.roles {
-            let mut lines: Vec<(String, Vec<String>, Entry)> = Vec::new();
+            let mut lines: Vec<(String, Vec<String>, RouteEntry)> = Vec::new();
             for (agent, row) in machine.rows().filter(|(agent, _)| agent.name == *role) {
-                if let Home::Routes(entry) = self.rows.home(agent, row) {
+                if let RowTarget::Routes(entry) = self.rows.home(agent, row) {
                     lines.push((row.status.clone(), row.note.iter().map(|note| comment(note)).collect(), *entry));
                 }
             }
@@ -229,7 +229,7 @@ fn stands_in(guard: (&str, String), instead_of: &str, takes: &str, because: &str
 }
 
 /// An entry in one line.
-fn flow(entry: &Entry) -> String {
+fn flow(entry: &RouteEntry) -> String {
     let mut keys: Vec<(&str, String)> = Vec::new();
     keys.extend(entry.when.map(|(guard, value)| ("when", map([(guard, value.to_owned())]))));
     keys.push((entry.verb, name(&entry.target)));

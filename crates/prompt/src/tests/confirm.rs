@@ -2,12 +2,12 @@
 
 use serde_json::json;
 
-use super::play::Play;
+use super::play::PromptTestSession;
 use crate::BUDGET;
 
 /// Groups that were blocked once and then merged. Each report is as long as this.
-pub(super) fn awaiting(groups: &[&str], length: usize) -> Play {
-    let mut play = Play::groups(groups);
+pub(super) fn awaiting(groups: &[&str], length: usize) -> PromptTestSession {
+    let mut play = PromptTestSession::groups(groups);
     let words = "details ".repeat(length / 8);
     for group in groups {
         let whose = |role: &str| format!("{role}@{group}");

@@ -6,9 +6,9 @@ use interlock_core::id::Name;
 use interlock_core::observed::{ChangedFile, FileChange, ObservedChanges};
 use serde_json::json;
 
-use super::play::{Play, issue};
+use super::play::{PromptTestSession, issue};
 
-fn observe(play: &mut Play, paths: &[&str], unclaimed: &[&str]) {
+fn observe(play: &mut PromptTestSession, paths: &[&str], unclaimed: &[&str]) {
     let file = |path: &&str| ChangedFile {
         path: Name::new(path),
         change: FileChange::Modified,
@@ -30,7 +30,7 @@ fn observe(play: &mut Play, paths: &[&str], unclaimed: &[&str]) {
 
 #[test]
 fn file_that_no_report_names_is_pointed_out_to_the_reviewer() {
-    let mut play = Play::groups(&["login"]);
+    let mut play = PromptTestSession::groups(&["login"]);
     observe(&mut play, &["src/form.ts", "src/login.ts", "src/secret.ts"], &["src/form.ts", "src/secret.ts"]);
     let claim = json!(["src/login.ts"]);
     let report = json!({ "status": "PARTIAL", "files_modified": claim, "files_changed": claim });
@@ -47,7 +47,7 @@ fn file_that_no_report_names_is_pointed_out_to_the_reviewer() {
 
 #[test]
 fn file_that_two_fields_name_is_listed_once() {
-    let mut play = Play::groups(&["login"]);
+    let mut play = PromptTestSession::groups(&["login"]);
     let claim = json!(["src/login.ts"]);
     play.report("developer", json!({ "status": "READY_FOR_REVIEW", "files_modified": claim, "files_changed": claim }));
     let review = play.prompt("tech_lead", None);
@@ -57,7 +57,7 @@ fn file_that_two_fields_name_is_listed_once() {
 /// The manager of the session reads of every open finding, and of failing tests.
 #[test]
 fn medium_finding_reaches_the_manager_of_the_session() {
-    let mut play = Play::groups(&["login"]);
+    let mut play = PromptTestSession::groups(&["login"]);
     play.report("developer", json!({ "status": "READY_FOR_QA" }));
     play.report("qa_expert", json!({ "status": "PASS" }));
     let issues = json!([issue("R1", "Slow query", "MEDIUM", false)]);
@@ -69,8 +69,8 @@ fn medium_finding_reaches_the_manager_of_the_session() {
 
 #[test]
 fn review_without_open_findings_asks_to_settle_none() {
-    let mut play = Play::groups(&["login"]);
-    let tested = |play: &mut Play, more: serde_json::Value| {
+    let mut play = PromptTestSession::groups(&["login"]);
+    let tested = |play: &mut PromptTestSession, more: serde_json::Value| {
         let mut built = json!({ "status": "READY_FOR_QA" });
         built.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
         play.report("developer", built);

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value as Json, json};
 
-use super::play::{Play, issue};
+use super::play::{PromptTestSession, issue};
 use crate::BUDGET;
 
 /// The largest share of a prompt, in percent of its words, that may be frame.
@@ -30,21 +30,21 @@ fn words(count: usize) -> String {
 }
 
 /// Percent of a prompt that is outside of fences that hold words of others: in words and in characters.
-fn measure(prompt: &str) -> Share {
+fn measure(prompt: &str) -> SectionShare {
     let share = |size: fn(&str) -> usize| {
         let (frame, content) = sizes(prompt, size);
         frame * 100 / (frame + content)
     };
-    Share { words: share(|line| line.split_whitespace().count()), characters: share(|line| line.chars().count() + 1) }
+    SectionShare { words: share(|line| line.split_whitespace().count()), characters: share(|line| line.chars().count() + 1) }
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Share {
+struct SectionShare {
     words: usize,
     characters: usize,
 }
 
-impl Share {
+impl SectionShare {
     fn worst(self, other: Self) -> Self {
         Self { words: self.words.max(other.words), characters: self.characters.max(other.characters) }
     }
@@ -71,9 +71,9 @@ fn sizes(prompt: &str, size: fn(&str) -> usize) -> (usize, usize) {
     (frame, content)
 }
 
-struct Walk {
-    play: Play,
-    shares: BTreeMap<String, Share>,
+struct FrameMeasurement {
+    play: PromptTestSession,
+    shares: BTreeMap<String, SectionShare>,
     /// Statuses that a role reports first, instead of the usual one.
     first: Vec<(&'static str, &'static str)>,
     groups: Json,
@@ -81,9 +81,9 @@ struct Walk {
     is_short: bool,
 }
 
-impl Walk {
+impl FrameMeasurement {
     fn new(workflow: &str, groups: Json, first: &[(&'static str, &'static str)]) -> Self {
-        Self { play: Play::start(workflow), shares: BTreeMap::new(), first: first.to_vec(), groups, is_short: false }
+        Self { play: PromptTestSession::start(workflow), shares: BTreeMap::new(), first: first.to_vec(), groups, is_short: false }
     }
 
     fn short(self) -> Self {
@@ -91,7 +91,7 @@ impl Walk {
     }
 
     /// Plays the session to its end, and measures every prompt on the way.
-    fn walk(mut self) -> BTreeMap<String, Share> {
+    fn walk(mut self) -> BTreeMap<String, SectionShare> {
         for _ in 0..200 {
             if self.play.has_open_gate() {
                 self.play.gate(true, "ok");
@@ -167,25 +167,25 @@ fn frame_of_every_role_is_at_most_half_of_its_prompt() {
     let tools = json!([group("get-issue", json!({})), group("list-issues", json!({}))]);
     let bare = |ids: &[&str]| -> Vec<Json> { ids.iter().map(|id| json!({ "id": id, "title": "Lock out" })).collect() };
     let walks = [
-        ("delivery-team", Walk::new("delivery-team", json!(bare(&["login"])), &[]).short()),
+        ("delivery-team", FrameMeasurement::new("delivery-team", json!(bare(&["login"])), &[]).short()),
         (
             "delivery-team",
-            Walk::new("delivery-team", json!(bare(&["login"])), &[("developer", "READY_FOR_REVIEW")]).short(),
+            FrameMeasurement::new("delivery-team", json!(bare(&["login"])), &[("developer", "READY_FOR_REVIEW")]).short(),
         ),
         (
             "delivery-team",
-            Walk::new("delivery-team", json!(bare(&["login"])), &[("tech_lead", "CHANGES_REQUESTED")]).short(),
+            FrameMeasurement::new("delivery-team", json!(bare(&["login"])), &[("tech_lead", "CHANGES_REQUESTED")]).short(),
         ),
-        ("delivery-team", Walk::new("delivery-team", json!(bare(&["login"])), &[("qa_expert", "BLOCKED")]).short()),
-        ("integration", Walk::new("integration", json!(null), &[]).short()),
-        ("mcp-wrapper", Walk::new("mcp-wrapper", json!(bare(&["get-issue"])), &[]).short()),
-        ("delivery-team", Walk::new("delivery-team", team.clone(), &[])),
-        ("delivery-team", Walk::new("delivery-team", team, &[("developer", "SPAWN_INVESTIGATOR")])),
-        ("feature", Walk::new("feature", json!(feature), &[])),
-        ("integration", Walk::new("integration", json!(null), &[])),
-        ("mcp-wrapper", Walk::new("mcp-wrapper", tools, &[])),
+        ("delivery-team", FrameMeasurement::new("delivery-team", json!(bare(&["login"])), &[("qa_expert", "BLOCKED")]).short()),
+        ("integration", FrameMeasurement::new("integration", json!(null), &[]).short()),
+        ("mcp-wrapper", FrameMeasurement::new("mcp-wrapper", json!(bare(&["get-issue"])), &[]).short()),
+        ("delivery-team", FrameMeasurement::new("delivery-team", team.clone(), &[])),
+        ("delivery-team", FrameMeasurement::new("delivery-team", team, &[("developer", "SPAWN_INVESTIGATOR")])),
+        ("feature", FrameMeasurement::new("feature", json!(feature), &[])),
+        ("integration", FrameMeasurement::new("integration", json!(null), &[])),
+        ("mcp-wrapper", FrameMeasurement::new("mcp-wrapper", tools, &[])),
     ];
-    let mut shares: BTreeMap<(&str, String), Share> = BTreeMap::new();
+    let mut shares: BTreeMap<(&str, String), SectionShare> = BTreeMap::new();
     for (workflow, walk) in walks {
         for (role, share) in walk.walk() {
             let worst = shares.entry((workflow, role)).or_default();
@@ -209,13 +209,13 @@ fn frame_of_every_role_is_at_most_half_of_its_prompt() {
 #[test]
 fn frame_of_short_handoffs_after_a_block_or_a_lost_attempt_is_at_most_half() {
     let mission = words(200);
-    let share = |play: &Play, whose: &str| {
+    let share = |play: &PromptTestSession, whose: &str| {
         let prompt = play.prompt(whose, Some(&mission));
         let share = measure(&prompt).words;
         assert!(share <= LARGEST_SHARE, "{share} % of words for {whose}: {prompt}");
     };
-    share(&Play::start("delivery-team"), "project_manager");
-    let mut play = Play::groups(&["login"]);
+    share(&PromptTestSession::start("delivery-team"), "project_manager");
+    let mut play = PromptTestSession::groups(&["login"]);
     play.lose("developer", Some("the agent ended with exit code 1"));
     share(&play, "developer");
     play.report("developer", json!({ "status": "READY_FOR_QA" }));

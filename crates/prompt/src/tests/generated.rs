@@ -6,15 +6,15 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::play::Play;
+use super::play::PromptTestSession;
 use crate::BUDGET;
-use crate::Prompt;
+use crate::AssignmentPrompt;
 
 /// Reports of one role in one phase that every prompt has: the latest, and those that it superseded.
 const KEPT: usize = 9;
 
 /// Who reported what, where.
-type Place = (String, Option<String>, Option<String>, bool);
+type ReporterKey = (String, Option<String>, Option<String>, bool);
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
@@ -25,8 +25,8 @@ proptest! {
         length in prop::sample::select(vec![0_usize, 200, 4_000]),
         picks in prop::collection::vec((any::<u8>(), any::<u8>()), 1..40),
     ) {
-        let mut play = Play::start(workflow);
-        let mut reported: BTreeMap<Place, Vec<String>> = BTreeMap::new();
+        let mut play = PromptTestSession::start(workflow);
+        let mut reported: BTreeMap<ReporterKey, Vec<String>> = BTreeMap::new();
         for (step, (whose, status)) in picks.into_iter().enumerate() {
             if play.has_open_gate() {
                 play.gate(status % 4 != 0, "output of the gate");
@@ -63,7 +63,7 @@ proptest! {
 }
 
 /// In the prompt, or in a file that the prompt names.
-fn reaches_reader(prompt: &Prompt, text: &str) -> bool {
+fn reaches_reader(prompt: &AssignmentPrompt, text: &str) -> bool {
     let in_file = |(name, whole): &(String, String)| whole.contains(text) && prompt.text.contains(&format!("/{name}`"));
     prompt.text.contains(text) || prompt.whole.iter().any(in_file)
 }

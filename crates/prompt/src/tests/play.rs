@@ -13,11 +13,11 @@ use interlock_core::workflow::{Workflow, load_shipped};
 use serde_json::{Value as Json, json};
 
 use crate::{
-    ArtifactPlace, BUDGET, Brief, ClaimedArtifact, Dossier, DossierScope, LoggedRecord, Prompt, ReturnChannel, Said,
+    ArtifactPlace, BUDGET, PromptContext, ClaimedArtifact, Dossier, DossierScope, LoggedRecord, AssignmentPrompt, ReturnChannel, EarlierReports,
     claimed_artifacts,
 };
 
-pub(super) struct Play {
+pub(super) struct PromptTestSession {
     workflow: Workflow,
     state: State,
     log: Vec<Event>,
@@ -37,7 +37,7 @@ pub(super) fn issue(id: &str, title: &str, severity: &str, blocking: bool) -> Js
     json!({ "id": id, "title": title, "location": "src/session.ts:41", "severity": severity, "blocking": blocking })
 }
 
-impl Play {
+impl PromptTestSession {
     pub(super) fn start(workflow: &str) -> Self {
         Self::start_with(workflow, &[])
     }
@@ -262,14 +262,14 @@ impl Play {
     }
 
     /// The prompt of who gives it in itself, and that of a run.
-    pub(super) fn prompts(&self, whose: &str, mission: Option<&str>, budget: usize) -> (Prompt, Prompt) {
+    pub(super) fn prompts(&self, whose: &str, mission: Option<&str>, budget: usize) -> (AssignmentPrompt, AssignmentPrompt) {
         let (id, assignment) = self.assignment(whose);
         let (mut origin, mut lost) = (self.origin(id), None);
         while let Cause::Lost { assignment, .. } = origin.cause {
             lost = lost.or(Some(origin));
             origin = self.origin(assignment);
         }
-        let brief = Brief {
+        let brief = PromptContext {
             lost_attempts: &[],
             state: &self.state,
             workflow: &self.workflow,
@@ -286,7 +286,7 @@ impl Play {
         let prompt = brief.prompt_within(budget);
         assert_eq!(prompt, brief.prompt_within(budget));
         self.skeleton_is_valid(&assignment, &prompt.text);
-        let of_run = Brief { channel: ReturnChannel::Run, ..brief }.prompt_within(budget);
+        let of_run = PromptContext { channel: ReturnChannel::Run, ..brief }.prompt_within(budget);
         self.skeleton_is_valid(&assignment, &of_run.text);
         (prompt, of_run)
     }
@@ -314,16 +314,16 @@ impl Play {
         dossier
     }
 
-    fn said(&self, assignment: &Assignment) -> Said {
+    fn said(&self, assignment: &Assignment) -> EarlierReports {
         let report = |id| {
             let decided = |event: &&Event| event.decision.as_ref().is_some_and(|decision| decision.id == id);
             Ok::<_, ()>(self.log.iter().find(decided).and_then(|event| event.handoff.clone()))
         };
         let Some(group) = assignment.group.as_ref().and_then(|group| self.state.group(group)) else {
             let plans: Vec<_> = self.state.groups.iter().map(|group| (group.id.clone(), group.words.plan)).collect();
-            return Said::of_session(&plans, report).expect("the log");
+            return EarlierReports::of_session(&plans, report).expect("the log");
         };
-        Said::of(group, report).expect("the log")
+        EarlierReports::of(group, report).expect("the log")
     }
 
     fn origin(&self, id: AssignmentId) -> &Event {

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::play::{Play, issue};
+use super::play::{PromptTestSession, issue};
 use crate::BUDGET;
 
 fn with_description(id: &str, description: &str) -> serde_json::Value {
@@ -12,8 +12,8 @@ fn with_description(id: &str, description: &str) -> serde_json::Value {
 }
 
 /// A session of the delivery team up to a review that asks for changes.
-fn reviewed_with(issues: serde_json::Value) -> Play {
-    let mut play = Play::groups(&["login"]);
+fn reviewed_with(issues: serde_json::Value) -> PromptTestSession {
+    let mut play = PromptTestSession::groups(&["login"]);
     play.report("developer", json!({ "status": "READY_FOR_REVIEW" }));
     play.report("tech_lead", json!({ "status": "CHANGES_REQUESTED", "issues": issues }));
     play
@@ -55,7 +55,7 @@ fn overruled_rejection_says_so_in_every_later_prompt() {
 
 #[test]
 fn reason_of_a_sibling_is_not_told_to_another_group() {
-    let mut play = Play::start("delivery-team");
+    let mut play = PromptTestSession::start("delivery-team");
     let groups = json!([
         { "id": "form", "title": "Form" },
         { "id": "keys", "title": "Keys", "security_sensitive": true },
@@ -71,7 +71,7 @@ fn reason_of_a_sibling_is_not_told_to_another_group() {
 
 #[test]
 fn status_whose_role_is_replaced_names_the_role_that_is_next() {
-    let mut play = Play::start_with("delivery-team", &[("testing", "disabled")]);
+    let mut play = PromptTestSession::start_with("delivery-team", &[("testing", "disabled")]);
     let groups = json!([{ "id": "login", "title": "Login" }]);
     play.report("project_manager", json!({ "status": "PLANNING_COMPLETE", "groups": groups }));
     let prompt = play.prompt("developer", None);
@@ -81,13 +81,13 @@ fn status_whose_role_is_replaced_names_the_role_that_is_next() {
     assert!(usual.starts_with("- `READY_FOR_REVIEW`: built, and nothing in it needs QA"), "{rules}");
     let replaced = "- `READY_FOR_QA`: tech_lead is next, not qa_expert (QA is off in this testing mode)";
     assert!(rules.contains(replaced), "{rules}");
-    let full = Play::groups(&["login"]).prompt("developer", None);
+    let full = PromptTestSession::groups(&["login"]).prompt("developer", None);
     assert!(full.contains("- `READY_FOR_QA`: built and tested; QA can test it"), "{full}");
 }
 
 #[test]
 fn group_that_depends_on_another_gets_its_latest_reports() {
-    let mut play = Play::start("delivery-team");
+    let mut play = PromptTestSession::start("delivery-team");
     let groups = json!([
         { "id": "api", "title": "API" },
         { "id": "page", "title": "Page", "depends_on": ["api"] },
@@ -117,7 +117,7 @@ fn group_that_depends_on_another_gets_its_latest_reports() {
 
 #[test]
 fn unknown_status_is_named_to_the_lead_that_decides() {
-    let mut play = Play::groups(&["login"]);
+    let mut play = PromptTestSession::groups(&["login"]);
     play.report("developer", json!({ "status": "DONEISH" }));
     let prompt = play.prompt("tech_lead", None);
     let says = "`developer` reported `DONEISH`, a status that does not exist: you decide how its work goes on.";
@@ -127,7 +127,7 @@ fn unknown_status_is_named_to_the_lead_that_decides() {
 
 #[test]
 fn manager_asked_to_accept_that_nothing_changes_gets_that_choice_first() {
-    let mut play = Play::groups(&["login"]);
+    let mut play = PromptTestSession::groups(&["login"]);
     let context = json!({ "next_agent": null, "context": "The form locks already" });
     play.report("developer", json!({ "status": "NOTHING_TO_DO", "handoff": context }));
     let prompt = play.prompt("project_manager", None);
@@ -140,7 +140,7 @@ fn manager_asked_to_accept_that_nothing_changes_gets_that_choice_first() {
 
 #[test]
 fn fields_stand_with_the_first_status_that_takes_them() {
-    let mut play = Play::groups(&["login"]);
+    let mut play = PromptTestSession::groups(&["login"]);
     play.report("developer", json!({ "status": "READY_FOR_REVIEW" }));
     let prompt = play.prompt("tech_lead", None);
     let rules = &prompt[prompt.rfind("## Return").expect("the return format")..];
@@ -151,7 +151,7 @@ fn fields_stand_with_the_first_status_that_takes_them() {
 
 #[test]
 fn superseded_reports_stand_under_a_heading_in_the_managers_prompt() {
-    let mut play = Play::groups(&["login"]);
+    let mut play = PromptTestSession::groups(&["login"]);
     let context = |text: &str| json!({ "next_agent": null, "context": text });
     play.report("developer", json!({ "status": "PARTIAL", "handoff": context("The first half") }));
     play.report("developer", json!({ "status": "PARTIAL", "handoff": context("The second half") }));

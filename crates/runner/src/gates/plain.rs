@@ -13,10 +13,10 @@ use crate::gates::copy::copy_tree;
 use crate::gates::room::{CheckRoom, unusable};
 use crate::gates::slot::CheckoutSlot;
 use crate::gates::{GateCommand, GateOutcome};
-use interlock_app::failure::Failure;
+use interlock_app::error::CommandError;
 use interlock_system::files;
 use interlock_system::files::{beside, remove};
-use interlock_system::process::Control;
+use interlock_system::process::ProcessControl;
 
 /// A project without git, and the folder of its store, which is not part of it.
 pub struct PlainProject<'a> {
@@ -31,9 +31,9 @@ impl CheckRoom<'_> {
         &self,
         project: &PlainProject<'_>,
         commands: &[GateCommand],
-        control: &Control,
+        control: &ProcessControl,
         begins: &dyn Fn(&str),
-    ) -> Result<Option<(Name, GateOutcome)>, Failure> {
+    ) -> Result<Option<(Name, GateOutcome)>, CommandError> {
         let failed = |error: io::Error| unusable(&self.root, &error);
         let slot = CheckoutSlot::take(&self.root).map_err(failed)?;
         let source = beside(&slot.folder, "source");
@@ -58,10 +58,10 @@ impl CheckRoom<'_> {
         &self,
         folder: &Path,
         batch: &[GateCommand],
-        control: &Control,
+        control: &ProcessControl,
         begins: &dyn Fn(&str),
         result: &mut GateOutcome,
-    ) -> Result<bool, Failure> {
+    ) -> Result<bool, CommandError> {
         let prepared = self.prepare.run.iter().map(|line| line.iter().map(|word| Name::new(word)).collect());
         let lines: Vec<(Vec<Name>, Option<&GateCommand>)> = prepared
             .map(|line| (line, None))

@@ -12,15 +12,15 @@ use crate::gates::kept::KeptFolder;
 use crate::gates::slot::CheckoutSlot;
 use crate::gates::{GateCommand, GateOutcome, PassedCommands};
 use crate::git::{CleanCheckout, Hash, Leftovers, Project, Vault};
-use interlock_agents::team::Prepare;
-use interlock_app::failure::{Exit, Failure};
-use interlock_system::process::Control;
+use interlock_agents::team::PrepareSettings;
+use interlock_app::error::{CommandExit, CommandError};
+use interlock_system::process::ProcessControl;
 
 /// Where checkouts are made, and what all of them share.
 pub struct CheckRoom<'a> {
     /// A folder of the session that no agent is given.
     pub root: PathBuf,
-    pub prepare: &'a Prepare,
+    pub prepare: &'a PrepareSettings,
     /// Variables of the environment that commands get beside the usual ones.
     pub variables: &'a [String],
     pub lock: Option<PathBuf>,
@@ -63,9 +63,9 @@ impl CheckRoom<'_> {
         &self,
         subject: &CheckSubject<'_>,
         commands: &[GateCommand],
-        control: &Control,
+        control: &ProcessControl,
         begins: &dyn Fn(&str),
-    ) -> Result<Option<GateOutcome>, Failure> {
+    ) -> Result<Option<GateOutcome>, CommandError> {
         let slot = CheckoutSlot::take(&self.root).map_err(|error| unusable(&self.root, &error))?;
         let checkout = match subject.objects {
             ObjectsOf::Session(vault) => CleanCheckout::of_vault(vault, &slot.folder),
@@ -78,7 +78,7 @@ impl CheckRoom<'_> {
     }
 
     /// The hash of the commands of `prepare` and of the files that they are declared to read.
-    fn prepare_hash(&self, checkout: &CleanCheckout, tree: &Hash) -> Result<Option<Name>, Failure> {
+    fn prepare_hash(&self, checkout: &CleanCheckout, tree: &Hash) -> Result<Option<Name>, CommandError> {
         if self.prepare.run.is_empty() {
             return Ok(None);
         }
@@ -109,12 +109,12 @@ struct CheckWork<'a> {
     prepare: Option<Name>,
     /// Caches are in the checkout.
     used_caches: Cell<bool>,
-    control: &'a Control,
+    control: &'a ProcessControl,
     begins: &'a dyn Fn(&str),
 }
 
 impl CheckWork<'_> {
-    fn run(&self, commands: &[GateCommand]) -> Result<Option<GateOutcome>, Failure> {
+    fn run(&self, commands: &[GateCommand]) -> Result<Option<GateOutcome>, CommandError> {
         let mut result =
             GateOutcome::nothing_yet(GateCheckout { prepare: self.prepare.clone(), ..GateCheckout::default() });
         // A file that the command of one group leaves must not help the command of another.
@@ -141,7 +141,7 @@ impl CheckWork<'_> {
     }
 
     /// Runs commands one after the other in one checkout, each on exactly the tree.
-    fn run_batch(&self, batch: &[GateCommand], with_caches: bool) -> Result<Option<Batch>, Failure> {
+    fn run_batch(&self, batch: &[GateCommand], with_caches: bool) -> Result<Option<Batch>, CommandError> {
         let mut result = Batch { output: String::new(), passed: Vec::new(), failed: None };
         match self.make_ready(with_caches)? {
             Step::Done => {}
@@ -171,7 +171,7 @@ impl CheckWork<'_> {
     }
 
     /// Lays the tree out, with nothing else but what `prepare` makes.
-    fn make_ready(&self, with_caches: bool) -> Result<Step, Failure> {
+    fn make_ready(&self, with_caches: bool) -> Result<Step, CommandError> {
         let prepare = self.room.prepare;
         if prepare.run.is_empty() {
             return self.lay_out(self.subject.tree).map(|()| Step::Done);
@@ -196,7 +196,7 @@ impl CheckWork<'_> {
 
     /// Runs `prepare` on nothing but its declared inputs, so that what is kept depends on nothing else. Whether that went
     /// well.
-    fn keep_prepared(&self, kept: &KeptFolder, with_caches: bool) -> Result<bool, Failure> {
+    fn keep_prepared(&self, kept: &KeptFolder, with_caches: bool) -> Result<bool, CommandError> {
         let entries = self.checkout.files_of(self.subject.tree)?;
         let inputs: Vec<_> = entries.into_iter().filter(|entry| self.room.prepare.reads(&entry.path)).collect();
         if inputs.is_empty() {
@@ -213,7 +213,7 @@ impl CheckWork<'_> {
     }
 
     /// Runs `prepare` on the whole tree, and puts files of the tree back that it has changed.
-    fn prepare_tree(&self, tree: &Hash, with_caches: bool) -> Result<Step, Failure> {
+    fn prepare_tree(&self, tree: &Hash, with_caches: bool) -> Result<Step, CommandError> {
         match self.run_prepare(tree, with_caches)? {
             Step::Done => {}
             step @ (Step::Failed(_) | Step::Stopped) => return Ok(step),
@@ -233,7 +233,7 @@ impl CheckWork<'_> {
     }
 
     /// Lays a tree out and runs the commands of `prepare` on it.
-    fn run_prepare(&self, tree: &Hash, with_caches: bool) -> Result<Step, Failure> {
+    fn run_prepare(&self, tree: &Hash, with_caches: bool) -> Result<Step, CommandError> {
         self.lay_out(tree)?;
         if with_caches && let Err(error) = self.place_caches() {
             return Ok(refused("caches", &error));
@@ -249,7 +249,7 @@ impl CheckWork<'_> {
         Ok(Step::Done)
     }
 
-    fn lay_out(&self, tree: &Hash) -> Result<(), Failure> {
+    fn lay_out(&self, tree: &Hash) -> Result<(), CommandError> {
         self.collect_lent();
         self.checkout.lay_out(tree, Leftovers::Removed)?;
         self.used_caches.set(false);
@@ -279,7 +279,7 @@ impl CheckWork<'_> {
         }
     }
 
-    fn show_repository(&self) -> Result<(), Failure> {
+    fn show_repository(&self) -> Result<(), CommandError> {
         match self.subject.commit {
             Some(commit) => self.checkout.add_repository(commit, self.subject.project)?,
             None => self.checkout.remove_repository()?,
@@ -340,6 +340,6 @@ fn refused(setting: &str, error: &std::io::Error) -> Step {
     Step::Failed(Outcome { passed: false, output, failed })
 }
 
-pub(super) fn unusable(path: &Path, error: &std::io::Error) -> Failure {
-    Failure::new(Exit::Unavailable, Code::OutputFailed, format!("{}: {error}", path.display()))
+pub(super) fn unusable(path: &Path, error: &std::io::Error) -> CommandError {
+    CommandError::new(CommandExit::Unavailable, Code::OutputFailed, format!("{}: {error}", path.display()))
 }

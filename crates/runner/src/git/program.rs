@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::git::ground::Ground;
 use crate::git::{Error, Result};
-use interlock_system::process::{Helper, MARK};
+use interlock_system::process::{HelperProcess, MARK};
 
 /// Hooks, signatures, watchers and clean-ups belong to the user's own work. Quoted paths would have to be unquoted.
 const SETTINGS: &[&str] = &[
@@ -131,7 +131,7 @@ impl Git {
             command.arg("-c").arg(setting);
         }
         command.args(arguments);
-        let mut child = Helper::start(&mut command).map_err(|error| self.not_there(&error))?;
+        let mut child = HelperProcess::start(&mut command).map_err(|error| self.not_there(&error))?;
         if let Some(mut stdin) = child.stdin() {
             // Git that ends before it has read everything says why itself.
             let _ = stdin.write_all(input);

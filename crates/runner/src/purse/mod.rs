@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use book::{Asked, Book, Entry, Live};
 use interlock_agents::Usage;
-use interlock_agents::team::Allowance;
+use interlock_agents::team::BudgetLimit;
 use interlock_system::clock;
 use interlock_system::files;
 
@@ -208,14 +208,14 @@ impl Purse {
     }
 
     /// Whether somebody's allowance is used up.
-    pub(super) fn exceeded(&self, whose: &Account, allowance: &Allowance) -> Option<Exceeded> {
+    pub(super) fn exceeded(&self, whose: &Account, allowance: &BudgetLimit) -> Option<Exceeded> {
         let (spent, times) = self.stands(whose);
         let exceeded = allowance.exceeded(&spent.usage, spent.time, times)?;
         Some(Exceeded { whose: whose.clone(), why: format!("the budget of {whose} is used up: {exceeded}") })
     }
 
     /// How long somebody may still work.
-    pub(super) fn time_left(&self, whose: &Account, allowance: &Allowance) -> Option<Duration> {
+    pub(super) fn time_left(&self, whose: &Account, allowance: &BudgetLimit) -> Option<Duration> {
         let (spent, times) = self.stands(whose);
         Some(allowance.time?.saturating_mul(times).saturating_sub(spent.time))
     }
@@ -275,7 +275,7 @@ mod tests {
         assert_eq!([&a1, &a2].map(|whose| tokens(&purse, whose)), [40, 7]);
         let others = [Account::Group(Name::new("two")), Account::Role(Name::new("tester"))];
         assert_eq!(others.each_ref().map(|whose| tokens(&purse, whose)), [0, 0]);
-        let limit = Allowance { tokens: Some(45), ..Allowance::default() };
+        let limit = BudgetLimit { tokens: Some(45), ..BudgetLimit::default() };
         assert!(purse.exceeded(&Account::Session, &limit).is_some() && purse.exceeded(&a1, &limit).is_none());
         purse.end(first, &used(41));
         assert_eq!(whole.each_ref().map(|whose| tokens(&purse, whose)), [48, 48, 48]);
@@ -319,7 +319,7 @@ mod tests {
     fn a_budget_is_granted_by_an_answer_and_once_for_each_time_it_is_used_up() {
         let path = place("granted");
         let purse = Purse::open(&path);
-        let limit = Allowance { tokens: Some(10), ..Allowance::default() };
+        let limit = BudgetLimit { tokens: Some(10), ..BudgetLimit::default() };
         let turn = purse.begin("s.a1", &Name::new("developer"), None);
         purse.end(turn, &used(15));
         let is_over = |purse: &Purse| purse.exceeded(&Account::Session, &limit).is_some();
@@ -341,9 +341,9 @@ mod tests {
         assert_eq!(again.awaited(), [QuestionId(4), QuestionId(5)]);
         again.answered(QuestionId(4), true);
         again.answered(QuestionId(5), true);
-        let twice = Allowance { tokens: Some(8), ..Allowance::default() };
+        let twice = BudgetLimit { tokens: Some(8), ..BudgetLimit::default() };
         assert!(!is_over(&again) && again.exceeded(&Account::Session, &twice).is_none());
-        let thrice = Allowance { tokens: Some(7), ..Allowance::default() };
+        let thrice = BudgetLimit { tokens: Some(7), ..BudgetLimit::default() };
         assert!(again.exceeded(&Account::Session, &thrice).is_some(), "both were about the same time");
     }
 }

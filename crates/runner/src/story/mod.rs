@@ -17,10 +17,10 @@ use crate::crew::Crew;
 use crate::git::Hash;
 use crate::purse::{Account, Spent};
 use crate::view::clock_of;
-use interlock_app::standing::exception_line;
+use interlock_app::session_view::exception_line;
 use interlock_engine::Engine;
 use interlock_system::sanitise;
-use interlock_system::text::{HEADING, NAME, Text, counted};
+use interlock_system::text::{HEADING, NAME, TerminalText, counted};
 use line::{Line, Lines};
 use mark::{code, plain};
 use open::Open;
@@ -76,9 +76,9 @@ impl Story {
         state: &State,
         crew: &Crew,
         (branch, result): (Option<String>, &Hash),
-    ) -> Result<Self, interlock_app::failure::Failure> {
+    ) -> Result<Self, interlock_app::error::CommandError> {
         let (mut lines, mut tales) = (Lines::default(), Tales::default());
-        engine.recount(&crew.session, &mut |event, report| {
+        engine.for_each_event(&crew.session, &mut |event, report| {
             lines.hear(event, report, &crew.session);
             tales.hear(event, report, &crew.workflow);
         })?;
@@ -149,8 +149,8 @@ impl Story {
     }
 
     /// For the end of a run.
-    pub(crate) fn text(&self) -> Text {
-        let mut text = Text::default();
+    pub(crate) fn text(&self) -> TerminalText {
+        let mut text = TerminalText::default();
         text.push("\n");
         text.paint(HEADING, format!("{}: {}", sanitise::line(&self.title), self.status));
         text.push("\n");

@@ -6,7 +6,7 @@ use serde_json::{Value as Json, json};
 
 use crate::people::command;
 use interlock_system::sanitise;
-use interlock_system::text::{NAME, Text};
+use interlock_system::text::{NAME, TerminalText};
 
 pub(super) struct Open {
     id: QuestionId,
@@ -29,7 +29,7 @@ impl Open {
     }
 
     /// With how to answer it.
-    pub(super) fn text(&self, session: &Name, text: &mut Text) {
+    pub(super) fn text(&self, session: &Name, text: &mut TerminalText) {
         let group = self.question.group.as_ref().map_or(String::new(), |group| format!(" {}", sanitise::line(group)));
         text.push("  waits    ");
         text.paint(NAME, format!("{}{group}", self.id));

@@ -12,23 +12,23 @@ use interlock_core::workflow::Writes;
 use crate::crew::{Call, Crew, News, Over};
 use crate::purse::{Account, Exceeded, Purse};
 use crate::turn::Turn;
-use interlock_agents::team::{Allowance, Part};
-use interlock_agents::{Conversation, Job, Outcome, Progress, Tell, Tool, Usage};
-use interlock_app::contract::Contract;
-use interlock_app::failure::Failure;
-use interlock_system::process::{self, End, Limits, Listener, Stream, Talk};
+use interlock_agents::team::{BudgetLimit, RoleAgent};
+use interlock_agents::{AgentConversation, AgentJob, ConversationOutcome, AgentProgress, ProgressCallback, HandoffServer, Usage};
+use interlock_app::contract::HandoffContract;
+use interlock_app::error::CommandError;
+use interlock_system::process::{self, ProcessEnd, ProcessLimits, OutputListener, OutputStream, ProcessHandle};
 
 /// Between two words to people of what an agent is at.
 const TELL: Duration = Duration::from_millis(50);
 
 /// A conversation that is ended when what it, or somebody else at the same time, may spend is used up.
 struct Watched<'a> {
-    conversation: Box<dyn Conversation>,
+    conversation: Box<dyn AgentConversation>,
     purse: &'a Purse,
     turn: u64,
     /// What it has used so far, if it has told of more.
     told: Arc<Mutex<Option<Usage>>>,
-    budgets: Vec<(Account, Allowance)>,
+    budgets: Vec<(Account, BudgetLimit)>,
 }
 
 impl Watched<'_> {
@@ -37,12 +37,12 @@ impl Watched<'_> {
     }
 }
 
-impl Listener for Watched<'_> {
-    fn started(&mut self, talk: &mut Talk<'_>) {
+impl OutputListener for Watched<'_> {
+    fn started(&mut self, talk: &mut ProcessHandle<'_>) {
         self.conversation.started(talk);
     }
 
-    fn line(&mut self, from: Stream, line: &[u8], cut: bool, talk: &mut Talk<'_>) {
+    fn line(&mut self, from: OutputStream, line: &[u8], cut: bool, talk: &mut ProcessHandle<'_>) {
         self.conversation.line(from, line, cut, talk);
         if let Some(usage) = self.told.lock().unwrap_or_else(PoisonError::into_inner).take() {
             self.purse.uses(self.turn, &usage);
@@ -59,10 +59,10 @@ impl Listener for Watched<'_> {
 
 impl Turn<'_> {
     /// Starts the client and waits until it has ended.
-    pub(super) fn converse(&mut self) -> Result<(End, Outcome), Failure> {
+    pub(super) fn converse(&mut self) -> Result<(ProcessEnd, ConversationOutcome), CommandError> {
         let resume = self.told.resume.clone();
         let tool = self.tool.then(|| self.tool()).transpose().map_err(|error| self.cannot_start(&error))?;
-        let job = Job {
+        let job = AgentJob {
             assignment: &self.name,
             role: &self.call.role,
             group: self.call.group.as_deref(),
@@ -108,21 +108,21 @@ impl Turn<'_> {
     }
 
     /// This program once more, as the server with the tool that the agent may hand off with.
-    fn tool(&self) -> std::io::Result<Tool> {
+    fn tool(&self) -> std::io::Result<HandoffServer> {
         let Call { role, phase, task, groups, .. } = self.call.clone();
         let outputs = self.crew.site.outputs().join(self.crew.session.as_str()).display().to_string();
-        Contract { role, phase, task, groups, outputs, workflow: self.crew.sources.clone() }.write(&self.output)?;
+        HandoffContract { role, phase, task, groups, outputs, workflow: self.crew.sources.clone() }.write(&self.output)?;
         let program = std::env::current_exe()?.display().to_string();
-        Ok(Tool { program, arguments: vec!["mcp".into(), "--handoff".into(), self.output.display().to_string()] })
+        Ok(HandoffServer { program, arguments: vec!["mcp".into(), "--handoff".into(), self.output.display().to_string()] })
     }
 
     /// Tells people what the agent is at, and keeps count of what it has used up.
-    fn tell(&self, spent: Arc<Mutex<Option<Usage>>>, before: Option<Usage>) -> Tell {
+    fn tell(&self, spent: Arc<Mutex<Option<Usage>>>, before: Option<Usage>) -> ProgressCallback {
         let (news, id) = (self.news.clone(), self.call.id);
         // An agent may print faster than anybody reads, and what nobody has read yet is kept in memory.
         let mut told = None::<Instant>;
         Box::new(move |progress| {
-            if let Progress::Spent(usage) = progress {
+            if let AgentProgress::Spent(usage) = progress {
                 let own = before.as_ref().map_or(usage, |before| since(&usage, before));
                 *spent.lock().unwrap_or_else(PoisonError::into_inner) = Some(own);
             }
@@ -134,7 +134,7 @@ impl Turn<'_> {
     }
 
     /// A person has to say whether it may spend more. If somebody has asked already, this waits for the same answer.
-    pub(super) fn halt(&self, Exceeded { whose, why }: Exceeded) -> Result<Over, Failure> {
+    pub(super) fn halt(&self, Exceeded { whose, why }: Exceeded) -> Result<Over, CommandError> {
         let purse = &self.crew.purse;
         if !purse.asks(&whose, self.call.id) {
             self.note(format!("{}: {why}; it waits for the answer that is asked for already", self.call.role));
@@ -150,7 +150,7 @@ impl Turn<'_> {
     }
 
     /// What the session, the role, the group and the assignment may spend, where there is a limit.
-    fn budgets(&self) -> Vec<(Account, Allowance)> {
+    fn budgets(&self) -> Vec<(Account, BudgetLimit)> {
         let (team, part) = (&self.crew.team, self.part);
         let mut all = vec![
             (Account::Session, team.session_budget),
@@ -158,7 +158,7 @@ impl Turn<'_> {
             (Account::Assignment(self.name.clone()), part.each),
         ];
         all.extend(self.call.group.clone().map(|group| (Account::Group(group), team.group_budget)));
-        all.retain(|(_, allowance)| *allowance != Allowance::default());
+        all.retain(|(_, allowance)| *allowance != BudgetLimit::default());
         all
     }
 
@@ -172,18 +172,18 @@ impl Turn<'_> {
     }
 
     /// What the client is held to. One that says nothing is also ended when a budget of time is used up.
-    fn limits(&self) -> Limits {
+    fn limits(&self) -> ProcessLimits {
         let purse = &self.crew.purse;
         let budgets = self.budgets();
         let left = budgets.iter().filter_map(|(whose, allowance)| purse.time_left(whose, allowance)).min();
         // A little more than that, so that whoever looks afterwards sees it used up.
         let left = left.map(|left| left.saturating_add(Duration::from_millis(5)));
-        Limits { time: [self.time_left(), left].into_iter().flatten().min(), ..self.crew.team.limits }
+        ProcessLimits { time: [self.time_left(), left].into_iter().flatten().min(), ..self.crew.team.limits }
     }
 }
 
 /// How long a role may work on one attempt: as the workflow, its part and the team say.
-pub(super) fn time_for(crew: &Crew, part: &Part, role: &str) -> Option<Duration> {
+pub(super) fn time_for(crew: &Crew, part: &RoleAgent, role: &str) -> Option<Duration> {
     let role = crew.workflow.role_named(role).and_then(|ix| crew.workflow.role(ix).deadline);
     let role = role.map(|deadline| Duration::from_millis(deadline.milliseconds()));
     [role, part.deadline, crew.team.limits.time].into_iter().flatten().min()

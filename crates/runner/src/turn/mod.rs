@@ -24,14 +24,14 @@ use crate::bench::Bench;
 use crate::crew::{Call, Crew, News, Over, is_gone, pause};
 use crate::git::Hash;
 use crate::purse::Exceeded;
-use interlock_agents::team::{Part, Team};
-use interlock_agents::{Outcome, Trouble, TroubleKind, Usage};
-use interlock_app::failure::{Exit, Failure};
-use interlock_engine::{Claimed, Error, Given, Task as Wish};
+use interlock_agents::team::{RoleAgent, AgentTeam};
+use interlock_agents::{ConversationOutcome, AgentFailure, AgentFailureKind, Usage};
+use interlock_app::error::{CommandExit, CommandError};
+use interlock_engine::{AssignmentClaim, EngineError, SubmittedHandoff, Operation as Wish};
 use interlock_prompt as brief;
-use interlock_prompt::handin;
+use interlock_prompt::handoff_files;
 use interlock_prompt::outputs;
-use interlock_system::process::{Control, End};
+use interlock_system::process::{ProcessControl, ProcessEnd};
 
 pub(super) use converse::asked_by;
 use converse::time_for;
@@ -41,7 +41,7 @@ use words::{LONG_MISSION, clash, how, message, of_conflicts, of_ending, of_folde
 const LOOK: Duration = Duration::from_millis(100);
 
 /// Claims the assignment and plays it.
-pub(super) fn take(crew: &Crew, call: &Call, control: &Control, news: &Sender<News>) -> Result<Over, Failure> {
+pub(super) fn take(crew: &Crew, call: &Call, control: &ProcessControl, news: &Sender<News>) -> Result<Over, CommandError> {
     let part = crew.part(&call.role)?;
     let done = match crew.order(Wish::Claim { assignment: call.id }) {
         Ok(done) => done,
@@ -49,7 +49,7 @@ pub(super) fn take(crew: &Crew, call: &Call, control: &Control, news: &Sender<Ne
         Err(error) => return Err(error.into()),
     };
     let Some(claimed) = done.claimed else {
-        return Err(Failure::new(Exit::Bug, Code::Bug, "a claim came back without its token"));
+        return Err(CommandError::new(CommandExit::Bug, Code::Bug, "a claim came back without its token"));
     };
     let writes = crew.writes(&call.role);
     if let (Task::Merge, Some(group)) = (call.task, &call.group) {
@@ -68,7 +68,7 @@ pub(super) fn take(crew: &Crew, call: &Call, control: &Control, news: &Sender<Ne
     if claimed.whole.iter().any(|(file, _)| file.ends_with("/mission.md")) && !crew.told.swap(true, Ordering::Relaxed) {
         let _ = news.send(News::Note(None, LONG_MISSION.to_owned()));
     }
-    let schema = Team::schema(part, &crew.workflow);
+    let schema = AgentTeam::schema(part, &crew.workflow);
     // What is held to a schema hands off with its last word.
     let tool = part.tool && schema.is_none();
     let base = bench.base(&crew.site)?;
@@ -109,11 +109,11 @@ pub(super) fn take(crew: &Crew, call: &Call, control: &Control, news: &Sender<Ne
 }
 
 /// The output folder of an attempt: empty, but for what did not fit into the prompt.
-fn make(output: &Path, claimed: &Claimed) -> std::io::Result<()> {
-    handin::clear(output)?;
+fn make(output: &Path, claimed: &AssignmentClaim) -> std::io::Result<()> {
+    handoff_files::clear(output)?;
     let feature = output.parent().unwrap_or(output);
     outputs::copy_earlier(feature, &claimed.earlier, output)?;
-    handin::lay_out(output, &claimed.whole)
+    handoff_files::lay_out(output, &claimed.whole)
 }
 
 /// What the agent is told next.
@@ -126,11 +126,11 @@ struct Told {
 struct Turn<'a> {
     crew: &'a Crew,
     call: &'a Call,
-    part: &'a Part,
+    part: &'a RoleAgent,
     writes: &'a Writes,
-    control: &'a Control,
+    control: &'a ProcessControl,
     news: &'a Sender<News>,
-    claimed: Claimed,
+    claimed: AssignmentClaim,
     bench: Bench,
     /// The commit that the group's work is compared with.
     base: Hash,
@@ -178,13 +178,13 @@ struct TakenIn {
 }
 
 impl Turn<'_> {
-    fn play(mut self) -> Result<Over, Failure> {
+    fn play(mut self) -> Result<Over, CommandError> {
         loop {
             if let Some(exceeded) = self.over_budget() {
                 return self.halt(exceeded);
             }
             if self.time_left().is_some_and(|left| left.is_zero()) {
-                return self.lose(Loss::NoHandoff, how(End::TimedOut));
+                return self.lose(Loss::NoHandoff, how(ProcessEnd::TimedOut));
             }
             if !self.may_start() {
                 return self.let_go();
@@ -193,7 +193,7 @@ impl Turn<'_> {
             if self.control.is_stopped() {
                 return Ok(Over::Stopped);
             }
-            if let Some(Trouble { kind: TroubleKind::Denied, message, .. }) = &outcome.trouble {
+            if let Some(AgentFailure { kind: AgentFailureKind::Denied, message, .. }) = &outcome.trouble {
                 self.note(format!("{}: {message}", self.call.role));
             }
             let overspent = self.overspent.take();
@@ -231,18 +231,18 @@ impl Turn<'_> {
     }
 
     /// The file that it left, or what it said last.
-    fn handed_in(&self, outcome: &Outcome) -> std::io::Result<Option<Vec<u8>>> {
-        let left = handin::left(&self.output)?;
+    fn handed_in(&self, outcome: &ConversationOutcome) -> std::io::Result<Option<Vec<u8>>> {
+        let left = handoff_files::read_left_handoff(&self.output)?;
         // Words before an end that the model did not choose are no handoff.
         let cut_short = matches!(
             outcome.trouble,
-            Some(Trouble { kind: TroubleKind::Passing | TroubleKind::Setup | TroubleKind::Forgotten, .. })
+            Some(AgentFailure { kind: AgentFailureKind::Passing | AgentFailureKind::Setup | AgentFailureKind::Forgotten, .. })
         );
         let text = outcome.text.clone().filter(|text| !cut_short && text.contains('{'));
         Ok(left.or_else(|| text.map(String::into_bytes)))
     }
 
-    fn hand_in(&mut self, bytes: &[u8]) -> Result<Handed, Failure> {
+    fn hand_in(&mut self, bytes: &[u8]) -> Result<Handed, CommandError> {
         self.crew.site.note_submitted(self.call.id, self.claimed.attempt, bytes);
         let extracted = handoff::extract("handoff", bytes);
         let (mut own, mut _held, mut observed) = (None, None, None);
@@ -267,7 +267,7 @@ impl Turn<'_> {
                 own = Some(commit);
             }
         }
-        let given = Given { digest: Digest::of(bytes), extracted: extracted.map(Arc::new) };
+        let given = SubmittedHandoff { digest: Digest::of(bytes), extracted: extracted.map(Arc::new) };
         let token = Some(self.claimed.token.clone());
         let result = self.crew.order(Wish::Report { assignment: self.call.id, token, given, observed });
         match result {
@@ -280,14 +280,14 @@ impl Turn<'_> {
             }
             Err(error) if is_gone(error.code()) || error.code() == Code::WrongToken => Ok(Handed::Settled(Over::Gone)),
             // An author that reports work where there is none is asked once more. Reviewers are not accused of it.
-            Err(Error::Refused(rejection))
+            Err(EngineError::Refused(rejection))
                 if matches!(rejection.code, Code::NothingChanged | Code::ChangesPresent)
                     && *self.writes != Writes::Nothing =>
             {
-                Ok(Handed::Denied { problems: handin::problems(&rejection), most: 1 })
+                Ok(Handed::Denied { problems: handoff_files::problems(&rejection), most: 1 })
             }
-            Err(Error::Refused(rejection)) => {
-                let problems = handin::problems(&rejection);
+            Err(EngineError::Refused(rejection)) => {
+                let problems = handoff_files::problems(&rejection);
                 // Its own limit bounds it; other problems beside it count as corrections.
                 let other = rejection.problems.iter().any(|problem| problem.code != Code::StatusReturned);
                 let is_status = rejection.code == Code::StatusReturned && !other;
@@ -298,7 +298,7 @@ impl Turn<'_> {
     }
 
     /// Takes in what the agent left, if it is what its role may leave, and what it says of it is so.
-    fn taken_in(&mut self, json: &Json) -> Result<Result<TakenIn, Handed>, Failure> {
+    fn taken_in(&mut self, json: &Json) -> Result<Result<TakenIn, Handed>, CommandError> {
         let unwanted = self.unwanted(json);
         if !unwanted.is_empty() {
             return Ok(Err(Handed::Back(unwanted)));
@@ -343,16 +343,16 @@ impl Turn<'_> {
     }
 
     /// It ended and left nothing: `None` if it is to be asked again.
-    fn without_handoff(&mut self, end: End, outcome: &Outcome) -> Result<Option<Over>, Failure> {
+    fn without_handoff(&mut self, end: ProcessEnd, outcome: &ConversationOutcome) -> Result<Option<Over>, CommandError> {
         match &outcome.trouble {
-            Some(Trouble { kind: TroubleKind::Passing, message, retry_after }) => {
+            Some(AgentFailure { kind: AgentFailureKind::Passing, message, retry_after }) => {
                 self.wait_out(message, *retry_after, outcome.conversation.clone())
             }
-            Some(Trouble { kind: TroubleKind::Setup, message, .. }) => {
+            Some(AgentFailure { kind: AgentFailureKind::Setup, message, .. }) => {
                 let note = format!("agent `{}` cannot work: {message}", self.part.agent);
                 self.lose(Loss::Halted, note).map(Some)
             }
-            Some(Trouble { kind: TroubleKind::Forgotten, .. }) if self.told.resume.is_some() => {
+            Some(AgentFailure { kind: AgentFailureKind::Forgotten, .. }) if self.told.resume.is_some() => {
                 self.start_over();
                 Ok(None)
             }
@@ -360,7 +360,7 @@ impl Turn<'_> {
                 let why = trouble.as_ref().map_or_else(|| how(end), |trouble| trouble.message.clone());
                 let resumable = outcome.conversation.is_some() && self.part.client.resumes();
                 // Clients are also stopped once they have said that the turn is over.
-                let by_itself = matches!(end, End::Exited(_) | End::Stopped);
+                let by_itself = matches!(end, ProcessEnd::Exited(_) | ProcessEnd::Stopped);
                 if resumable && by_itself && self.sent_back < self.crew.team.corrections {
                     let said = format!("no handoff was found, neither in a file nor in your last message ({why})");
                     self.sent_back += 1;
@@ -378,7 +378,7 @@ impl Turn<'_> {
         message: &str,
         told: Option<Duration>,
         conversation: Option<String>,
-    ) -> Result<Option<Over>, Failure> {
+    ) -> Result<Option<Over>, CommandError> {
         self.waited += 1;
         if self.waited > self.crew.team.retry.tries {
             let note = format!("agent `{}` was tried {} times: {message}", self.part.agent, self.waited);
@@ -423,24 +423,24 @@ impl Turn<'_> {
         let resume = conversation.filter(|_| self.part.client.resumes());
         // One that cannot go on with a conversation has to be told everything.
         let text = match resume {
-            Some(_) => handin::sent_back(problems, &self.output),
-            None => self.prompt_with(&handin::sent_back_section(problems)),
+            Some(_) => handoff_files::correction_message(problems, &self.output),
+            None => self.prompt_with(&handoff_files::sent_back_section(problems)),
         };
         self.told = Told { text, resume };
         // The documents that it wrote stay.
-        if !handin::discard(&self.output) {
+        if !handoff_files::discard(&self.output) {
             let _ = make(&self.output, &self.claimed);
         }
     }
 
-    fn lose(&self, loss: Loss, note: impl Into<String>) -> Result<Over, Failure> {
+    fn lose(&self, loss: Loss, note: impl Into<String>) -> Result<Over, CommandError> {
         self.crew.keep_remains(self.call, self.claimed.attempt);
         let note = Name::from(note.into());
         self.crew.lose(self.call.id, loss, note)
     }
 
     /// Ends the attempt without counting it as a failure; the assignment is given out again.
-    fn let_go(&self) -> Result<Over, Failure> {
+    fn let_go(&self) -> Result<Over, CommandError> {
         self.crew.keep_remains(self.call, self.claimed.attempt);
         self.crew.let_go(self.call)
     }
@@ -453,17 +453,17 @@ impl Turn<'_> {
         let _ = self.news.send(News::Note(self.call.group.clone(), text));
     }
 
-    fn cannot_start(&self, error: &std::io::Error) -> Failure {
+    fn cannot_start(&self, error: &std::io::Error) -> CommandError {
         let message = format!("agent `{}` cannot be started: {error}", self.part.agent);
-        Failure::new(Exit::Unavailable, Code::ProgramMissing, message).help("`interlock doctor` says what is missing")
+        CommandError::new(CommandExit::Unavailable, Code::ProgramMissing, message).help("`interlock doctor` says what is missing")
     }
 }
 
-fn unprepared(failed: &crate::check_command::Outcome) -> Failure {
+fn unprepared(failed: &crate::check_command::Outcome) -> CommandError {
     let message = format!("the workspace cannot be made ready: {}", failed.output.trim_end());
-    Failure::new(Exit::Unavailable, Code::BadAgent, message).help("mend `prepare` in the agents file")
+    CommandError::new(CommandExit::Unavailable, Code::BadAgent, message).help("mend `prepare` in the agents file")
 }
 
-fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
-    Failure::new(Exit::Unavailable, Code::OutputFailed, format!("{}: {error}", path.display()))
+fn unwritable(path: &Path, error: &std::io::Error) -> CommandError {
+    CommandError::new(CommandExit::Unavailable, Code::OutputFailed, format!("{}: {error}", path.display()))
 }

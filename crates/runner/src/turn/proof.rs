@@ -17,7 +17,7 @@ use crate::site::listed;
 use crate::turn::claim::claims_tests;
 use crate::turn::files::{ClaimedFile, TrueChanges, claimed_files};
 use crate::turn::{Handed, Turn};
-use interlock_app::failure::Failure;
+use interlock_app::error::CommandError;
 use interlock_prompt as brief;
 use interlock_system::sanitise;
 
@@ -48,7 +48,7 @@ impl Turn<'_> {
         json: &Json,
         changes: &Changes,
         commit: Option<&Hash>,
-    ) -> Result<Result<Option<Arc<ObservedChanges>>, Handed>, Failure> {
+    ) -> Result<Result<Option<Arc<ObservedChanges>>, Handed>, CommandError> {
         let (site, observer) = (&self.crew.site, &self.crew.observer);
         let in_group = self.call.group.is_some();
         if !in_group && commit.is_none() {
@@ -73,7 +73,7 @@ impl Turn<'_> {
         claims: &[ClaimedFile],
         diff: &WorkDiff,
         changes: &Changes,
-    ) -> Result<Vec<DeniedClaim>, Failure> {
+    ) -> Result<Vec<DeniedClaim>, CommandError> {
         let paths = diff.files.iter().map(|(path, _)| path).chain(&changes.files);
         let files = paths.map(|path| path.to_string_lossy().into_owned()).collect();
         let folder = self.bench.workspace.folder.as_path();
@@ -97,7 +97,7 @@ impl Turn<'_> {
     /// An agent that says that it has merged: Interlock makes that merge now. Files that the agent changed meanwhile are not
     /// those that were tested and approved, so they are not merged yet.
     /// Else, whether the merge was empty.
-    pub(super) fn false_merge(&self, json: &Json, commit: Option<&Hash>) -> Result<Result<bool, Over>, Failure> {
+    pub(super) fn false_merge(&self, json: &Json, commit: Option<&Hash>) -> Result<Result<bool, Over>, CommandError> {
         let (Task::Merge, Some(group)) = (self.call.task, &self.call.group) else { return Ok(Ok(false)) };
         let said = json.get("status").and_then(Json::as_str).map(normalise_status);
         let success = self.crew.workflow.merge_words().success;
@@ -120,7 +120,7 @@ impl Turn<'_> {
 
     /// What the commands that completion will ask for say to a handoff that claims that tests pass; `None` if it is true,
     /// or nothing is known.
-    pub(super) fn false_claim(&self, json: &Json, tree: &Hash) -> Result<Option<String>, Failure> {
+    pub(super) fn false_claim(&self, json: &Json, tree: &Hash) -> Result<Option<String>, CommandError> {
         if !claims_tests(json) {
             return Ok(None);
         }
@@ -147,7 +147,7 @@ impl Turn<'_> {
     }
 
     /// Work outside of groups that undoes what groups have shown is not merged. To be called while the merges are held.
-    pub(super) fn undoes(&mut self, commit: &Hash) -> Result<Option<Handed>, Failure> {
+    pub(super) fn undoes(&mut self, commit: &Hash) -> Result<Option<Handed>, CommandError> {
         let site = &self.crew.site;
         let Some((onto, tree)) = site.own_merge(commit)? else { return Ok(None) };
         let checks = self.crew.checks_of_merge(self.call)?;

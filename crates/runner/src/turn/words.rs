@@ -9,9 +9,9 @@ use crate::check_command::Outcome;
 use crate::conflicts::{Conflicts, SETTLED};
 use crate::crew::Call;
 use crate::git::{Hash, Message};
-use interlock_agents::Tool;
+use interlock_agents::HandoffServer;
 use interlock_prompt as brief;
-use interlock_system::process::End;
+use interlock_system::process::ProcessEnd;
 use interlock_system::text::counted;
 
 /// What an agent that starts among conflicts has to know.
@@ -85,7 +85,7 @@ fn spelt(time: Duration) -> String {
 /// How the agent returns its handoff: one way, the one that works here.
 pub(super) fn of_ending(tool: bool, output: &Path) -> String {
     if tool {
-        return format!("\nCall the tool `{}` of `{}` with it, then end.\n", Tool::NAME, Tool::SERVER);
+        return format!("\nCall the tool `{}` of `{}` with it, then end.\n", HandoffServer::NAME, HandoffServer::SERVER);
     }
     let file = output.join("handoff.json");
     format!(
@@ -104,12 +104,12 @@ pub(super) fn message(call: &Call, json: &Json) -> Message {
     Message::new(&format!("{group}: {} reports {status}", call.role)).quoting(words).of(call.id)
 }
 
-pub(super) fn how(end: End) -> String {
+pub(super) fn how(end: ProcessEnd) -> String {
     match end {
-        End::Exited(code) => format!("the agent ended with exit code {code}"),
-        End::TimedOut => "the agent took too long, and was ended".to_owned(),
-        End::Silent => "the agent said nothing for too long, and was ended".to_owned(),
-        End::Flooded => "the agent printed too much, and was ended".to_owned(),
-        End::Stopped => "the agent was stopped".to_owned(),
+        ProcessEnd::Exited(code) => format!("the agent ended with exit code {code}"),
+        ProcessEnd::TimedOut => "the agent took too long, and was ended".to_owned(),
+        ProcessEnd::Silent => "the agent said nothing for too long, and was ended".to_owned(),
+        ProcessEnd::Flooded => "the agent printed too much, and was ended".to_owned(),
+        ProcessEnd::Stopped => "the agent was stopped".to_owned(),
     }
 }

@@ -21,11 +21,11 @@ use crate::people::Prompt;
 use crate::purse::Account;
 use crate::terminal::Terminal;
 use board::Board;
-use interlock_agents::Progress;
-use interlock_app::output::Output;
-use interlock_engine::Done;
+use interlock_agents::AgentProgress;
+use interlock_app::output::CommandOutput;
+use interlock_engine::Committed;
 use interlock_system::sanitise;
-use interlock_system::text::{HEADING, MARK, NAME, PAGE, Text, wrap, wrap_long};
+use interlock_system::text::{HEADING, MARK, NAME, PAGE, TerminalText, wrap, wrap_long};
 use strip::padded;
 
 pub(super) use picture::Scene;
@@ -64,19 +64,19 @@ impl Row {
         Self { account: Some(account), ..self }
     }
 
-    pub(super) fn progress(&mut self, progress: &Progress) {
+    pub(super) fn progress(&mut self, progress: &AgentProgress) {
         match progress {
-            Progress::Says(text) => self.doing = text.lines().next().unwrap_or_default().chars().take(200).collect(),
-            Progress::Uses(tool, on) => {
+            AgentProgress::Says(text) => self.doing = text.lines().next().unwrap_or_default().chars().take(200).collect(),
+            AgentProgress::Uses(tool, on) => {
                 self.doing = format!("{tool} {}", on.lines().next().unwrap_or_default()).chars().take(200).collect();
             }
-            Progress::Spent(_) => {}
+            AgentProgress::Spent(_) => {}
         }
     }
 }
 
 pub(super) struct View {
-    output: Output,
+    output: CommandOutput,
     /// What people watch it on, if it is no pipe.
     terminal: Option<Arc<Terminal>>,
     began: Instant,
@@ -91,7 +91,7 @@ pub(super) struct View {
 }
 
 impl View {
-    pub(super) fn new(output: Output, session: &Name) -> Self {
+    pub(super) fn new(output: CommandOutput, session: &Name) -> Self {
         Self {
             output,
             terminal: Terminal::find().filter(|_| !output.json),
@@ -110,7 +110,7 @@ impl View {
 
     pub(super) fn began(&mut self, state: &State, crew: &Crew) {
         let title = state.session.as_ref().map_or_else(|| Name::new(""), |session| session.title.clone());
-        let mut text = Text::default();
+        let mut text = TerminalText::default();
         text.paint(HEADING, sanitise::line(&title));
         text.put(format_args!("  {} · {} · ", self.session, crew.workflow.name));
         let agents: Vec<String> = crew.team.everybody().keys().map(ToString::to_string).collect();
@@ -122,8 +122,8 @@ impl View {
     }
 
     /// A decision: who said what, what follows, and by which rule.
-    pub(super) fn decided(&mut self, done: &Done, row: Option<&Row>) {
-        let mut text = Text::default();
+    pub(super) fn decided(&mut self, done: &Committed, row: Option<&Row>) {
+        let mut text = TerminalText::default();
         let group = done.group.as_ref().or_else(|| row.and_then(|row| row.group.as_ref()));
         self.stamp(&mut text, group);
         let who = row.map_or("", |row| row.what.as_str());
@@ -137,7 +137,7 @@ impl View {
     }
 
     pub(super) fn note(&mut self, group: Option<&Name>, words: &str) {
-        let mut text = Text::default();
+        let mut text = TerminalText::default();
         self.stamp(&mut text, group);
         for (index, line) in words.lines().take(12).enumerate() {
             if index > 0 {
@@ -150,7 +150,7 @@ impl View {
     }
 
     pub(super) fn asked(&mut self, prompt: &Prompt<'_>) {
-        let mut text = Text::default();
+        let mut text = TerminalText::default();
         self.stamp(&mut text, prompt.question.group.as_ref());
         for (row, line) in question_lines(&prompt.question.text).iter().enumerate() {
             if row > 0 {
@@ -213,18 +213,18 @@ impl View {
     }
 
     /// Time and place, in front of every line.
-    fn stamp(&self, text: &mut Text, group: Option<&Name>) {
+    fn stamp(&self, text: &mut TerminalText, group: Option<&Name>) {
         text.paint(FAINT, format!("{:>6} ", clock_of(self.began.elapsed())));
         let group = group.map_or("session", |group| group.as_str());
         text.paint(NAME, format!("{} ", padded(group, 16)));
     }
 
-    fn line(&mut self, mut text: Text) {
+    fn line(&mut self, mut text: TerminalText) {
         text.push("\n");
         if self.output.json {
             // Standard output is for the one document, and a script has no use for more.
             if io::stderr().is_terminal() {
-                interlock_app::output::complain(&text);
+                interlock_app::output::print_diagnostics(&text);
             }
             return;
         }
@@ -288,7 +288,7 @@ pub(super) fn said(who: &str, cause: &Cause) -> String {
 }
 
 /// What follows, in a few words.
-pub(super) fn follows(text: &mut Text, decision: &Decision) {
+pub(super) fn follows(text: &mut TerminalText, decision: &Decision) {
     let style = if decision.question.is_some() || decision.escalated { ALERT } else { GOOD };
     text.paint(style, decision.action.name());
     let same = decision.next.chunk_by(|one, other| one.role == other.role);

@@ -15,7 +15,7 @@ use axum::response::Response;
 use interlock_core::id::Digest;
 
 use super::{Door, refusal};
-use interlock_store::keys::Secret;
+use interlock_store::keys::SecretKey;
 
 /// What requests are held against.
 #[derive(Clone)]
@@ -46,7 +46,7 @@ impl Keeper {
         let (scheme, token) = given.and_then(|value| value.split_once(' ')).unwrap_or_default();
         // Hashes are compared in constant time.
         scheme.eq_ignore_ascii_case("bearer")
-            && Secret::parse(token).is_some_and(|secret| secret.digest() == self.0.token)
+            && SecretKey::parse(token).is_some_and(|secret| secret.digest() == self.0.token)
     }
 }
 
@@ -104,7 +104,7 @@ mod tests {
     fn keeper(hosts: &[&str]) -> Keeper {
         let listen = "192.168.1.9:7420".parse().unwrap();
         let hosts = hosts.iter().map(|&host| host.to_owned()).collect();
-        Keeper::new(&Door { listen, hosts, token: Secret::new() }, listen)
+        Keeper::new(&Door { listen, hosts, token: SecretKey::new() }, listen)
     }
 
     #[test]

@@ -7,28 +7,28 @@ use interlock_core::code::Code;
 use tokio::net::TcpListener;
 
 use super::Door;
-use interlock_app::failure::{Exit, Failure};
+use interlock_app::error::{CommandExit, CommandError};
 
 /// Others reach this machine only if somebody has said under which name: that is what requests are held against.
-pub(super) fn reachable_on_purpose(door: &Door) -> Result<(), Failure> {
+pub(super) fn reachable_on_purpose(door: &Door) -> Result<(), CommandError> {
     if door.listen.ip().is_loopback() || !door.hosts.is_empty() {
         return Ok(());
     }
     let message = format!("{} can be reached from other machines, and no name is given for it", door.listen);
     let help = "listen on 127.0.0.1, with a proxy that has TLS in front of it; or, in a network that you trust, say with \
                 --host by which name or address clients call this machine";
-    Err(Failure::new(Exit::Usage, Code::AddressOpen, message).help(help))
+    Err(CommandError::new(CommandExit::Usage, Code::AddressOpen, message).help(help))
 }
 
 /// Takes the address, and says which port it is.
-pub(super) async fn bind(address: SocketAddr) -> Result<(TcpListener, SocketAddr), Failure> {
+pub(super) async fn bind(address: SocketAddr) -> Result<(TcpListener, SocketAddr), CommandError> {
     let listener = TcpListener::bind(address).await.map_err(|error| unusable(address, &error))?;
     let real = listener.local_addr().map_err(|error| unusable(address, &error))?;
     Ok((listener, real))
 }
 
-fn unusable(address: SocketAddr, error: &io::Error) -> Failure {
-    let failure = |code, message: String| Failure::new(Exit::Unavailable, code, message);
+fn unusable(address: SocketAddr, error: &io::Error) -> CommandError {
+    let failure = |code, message: String| CommandError::new(CommandExit::Unavailable, code, message);
     match error.kind() {
         io::ErrorKind::AddrInUse => {
             failure(Code::AddressTaken, format!("another program listens on {address} already"))

@@ -21,8 +21,8 @@ use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use interlock_app::failure::{Exit, Failure};
-use interlock_store::keys::Secret;
+use interlock_app::error::{CommandExit, CommandError};
+use interlock_store::keys::SecretKey;
 pub use token::Token;
 
 /// How long an order that is under way may take to be stored after the server was told to stop.
@@ -38,7 +38,7 @@ pub struct Door {
     /// Names by which clients may call it, beside those of this machine.
     pub hosts: Vec<String>,
     /// What a client has to bring.
-    pub token: Secret,
+    pub token: SecretKey,
 }
 
 /// A server that listens, and answers nobody yet.
@@ -51,7 +51,7 @@ pub struct Bound {
 }
 
 impl Bound {
-    pub fn new(door: Door) -> Result<Self, Failure> {
+    pub fn new(door: Door) -> Result<Self, CommandError> {
         listen::reachable_on_purpose(&door)?;
         let runtime = Builder::new_current_thread().enable_all().max_blocking_threads(ORDERS_AT_ONCE).build();
         let runtime = runtime.map_err(|error| broken(&error))?;
@@ -61,7 +61,7 @@ impl Bound {
 
     /// Serves whoever comes, until the process is told to stop. Each MCP session, and each request of the versions that
     /// have none, gets a handler of its own.
-    pub fn serve<H: ServerHandler>(self, handler: impl Fn() -> H + Send + Sync + 'static) -> Result<(), Failure> {
+    pub fn serve<H: ServerHandler>(self, handler: impl Fn() -> H + Send + Sync + 'static) -> Result<(), CommandError> {
         let Bound { runtime, listener, door, address } = self;
         let ended = runtime.block_on(async {
             let signals = Signals::new().map_err(|error| broken(&error))?;
@@ -105,6 +105,6 @@ impl Signals {
     }
 }
 
-fn broken(error: &dyn std::fmt::Display) -> Failure {
-    Failure::new(Exit::Unavailable, Code::AddressUnusable, error.to_string())
+fn broken(error: &dyn std::fmt::Display) -> CommandError {
+    CommandError::new(CommandExit::Unavailable, Code::AddressUnusable, error.to_string())
 }

@@ -6,10 +6,10 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::Response;
 use interlock_core::code::Code;
 
-use interlock_app::failure::{Exit, Failure};
+use interlock_app::error::{CommandExit, CommandError};
 
 /// The same JSON that a command prints with `--json`.
-pub(super) fn refusal(status: StatusCode, failure: &Failure) -> Response {
+pub(super) fn refusal(status: StatusCode, failure: &CommandError) -> Response {
     json(status, &failure.json())
 }
 
@@ -21,7 +21,7 @@ pub(super) fn json(status: StatusCode, document: &serde_json::Value) -> Response
 }
 
 fn refused(status: StatusCode, code: Code, message: impl Into<String>, help: impl Into<String>) -> Response {
-    refusal(status, &Failure::new(Exit::Refused, code, message).help(help))
+    refusal(status, &CommandError::new(CommandExit::Refused, code, message).help(help))
 }
 
 fn with(mut response: Response, name: HeaderName, value: &'static str) -> Response {

@@ -7,22 +7,22 @@ use std::path::{Path, PathBuf};
 
 use interlock_core::code::Code;
 
-use interlock_app::failure::{Exit, Failure};
-use interlock_store::keys::Secret;
+use interlock_app::error::{CommandExit, CommandError};
+use interlock_store::keys::SecretKey;
 use interlock_system::files;
 
 const FILE: &str = "serve.token";
 
 pub struct Token {
     pub file: PathBuf,
-    pub secret: Secret,
+    pub secret: SecretKey,
 }
 
 impl Token {
     /// The one in this folder; made, if there is none yet.
-    pub fn in_folder(folder: &Path) -> Result<Self, Failure> {
+    pub fn in_folder(folder: &Path) -> Result<Self, CommandError> {
         let file = folder.join(FILE);
-        let unusable = |why: String| Failure::new(Exit::Unavailable, Code::ServerToken, why);
+        let unusable = |why: String| CommandError::new(CommandExit::Unavailable, Code::ServerToken, why);
         if !file.exists() {
             make(folder, &file).map_err(|error| unusable(format!("{} cannot be made: {error}", file.display())))?;
         }
@@ -35,7 +35,7 @@ impl Token {
             let help = "delete it: the next start makes a new one, which clients have to be told";
             return Err(unusable(message).help(help));
         }
-        match Secret::parse(&text) {
+        match SecretKey::parse(&text) {
             Some(secret) => Ok(Self { file, secret }),
             None => Err(unusable(format!("{} does not hold a token", file.display()))
                 .help("delete it: the next start makes a new one, which clients have to be told")),
@@ -48,7 +48,7 @@ fn make(folder: &Path, file: &Path) -> io::Result<()> {
     fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     let partial = files::partial(file);
     let mut made = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&partial)?;
-    let written = writeln!(made, "{}", Secret::new().reveal()).and_then(|()| made.sync_all());
+    let written = writeln!(made, "{}", SecretKey::new().reveal()).and_then(|()| made.sync_all());
     let placed = written.and_then(|()| files::place(&partial, file));
     if placed.is_err() {
         let _ = fs::remove_file(&partial);

@@ -17,23 +17,23 @@ use serde_json::json;
 use crate::mcp::arguments::{self, HandOff};
 use crate::mcp::told::{Outcome, Told, refused};
 use crate::mcp::tools;
-use interlock_agents::Tool;
-use interlock_app::contract::Contract;
-use interlock_app::failure::{Exit, Failure, Sources};
+use interlock_agents::HandoffServer;
+use interlock_app::contract::HandoffContract;
+use interlock_app::error::{CommandExit, CommandError, SourceTexts};
 use interlock_app::handoff_check::document;
-use interlock_prompt::handin;
+use interlock_prompt::handoff_files;
 
 #[derive(Clone)]
 pub(super) struct Agent {
     folder: PathBuf,
-    contract: Arc<Contract>,
+    contract: Arc<HandoffContract>,
 }
 
 impl Agent {
-    pub(super) fn new(folder: &Path) -> Result<Self, Failure> {
-        let contract = Contract::read(folder).map_err(|error| {
+    pub(super) fn new(folder: &Path) -> Result<Self, CommandError> {
+        let contract = HandoffContract::read(folder).map_err(|error| {
             let message = format!("{} is not the output folder of an agent: {error}", folder.display());
-            Failure::new(Exit::Invalid, Code::BadArgument, message)
+            CommandError::new(CommandExit::Invalid, Code::BadArgument, message)
                 .help("`interlock run` says it to the clients it starts")
         })?;
         Ok(Self { folder: folder.to_owned(), contract: Arc::new(contract) })
@@ -43,11 +43,11 @@ impl Agent {
         let bytes = handoff.bytes();
         let checked = self.contract.check(&bytes);
         if !checked.is_valid() {
-            return Err(Failure::invalid(checked.problems, Sources::default()));
+            return Err(CommandError::invalid(checked.problems, SourceTexts::default()));
         }
-        handin::leave(&self.folder, &bytes).map_err(|error| {
+        handoff_files::write_handoff(&self.folder, &bytes).map_err(|error| {
             let message = format!("the handoff cannot be written: {error}");
-            Failure::new(Exit::Unavailable, Code::OutputFailed, message)
+            CommandError::new(CommandExit::Unavailable, Code::OutputFailed, message)
                 .help("let your last message be the JSON object alone")
         })?;
         let document = document(&checked, None);
@@ -77,7 +77,7 @@ impl ServerHandler for Agent {
         request: CallToolRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        if request.name != Tool::NAME {
+        if request.name != HandoffServer::NAME {
             return Err(ErrorData::invalid_params(format!("there is no tool `{}`", request.name), None));
         }
         let outcome = arguments::read(request.arguments.unwrap_or_default()).and_then(|given| self.hand_off(&given));

@@ -11,20 +11,20 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
 
-use interlock_app::failure::{Exit, Failure};
-use interlock_engine::Given;
+use interlock_app::error::{CommandExit, CommandError};
+use interlock_engine::SubmittedHandoff;
 
 /// Reads them strictly: an argument that no tool has is most likely an attempt to do what the tool does not.
-pub(super) fn read<T: DeserializeOwned>(arguments: JsonObject) -> Result<T, Failure> {
+pub(super) fn read<T: DeserializeOwned>(arguments: JsonObject) -> Result<T, CommandError> {
     serde_json::from_value(Json::Object(arguments)).map_err(|error| {
         let message = format!("the arguments are not those of this tool: {error}");
-        Failure::new(Exit::Usage, Code::BadArgument, message).help("the input schema of the tool has them all")
+        CommandError::new(CommandExit::Usage, Code::BadArgument, message).help("the input schema of the tool has them all")
     })
 }
 
 /// An id that cannot be one.
-pub(super) fn bad_id(given: &str, how: &str) -> Failure {
-    Failure::new(Exit::Usage, Code::BadArgument, format!("`{given}` is no such id: {how}"))
+pub(super) fn bad_id(given: &str, how: &str) -> CommandError {
+    CommandError::new(CommandExit::Usage, Code::BadArgument, format!("`{given}` is no such id: {how}"))
         .help("whats_next has the ids that are open now")
 }
 
@@ -104,8 +104,8 @@ impl Handoff {
         }
     }
 
-    pub(super) fn given(&self) -> Given {
+    pub(super) fn given(&self) -> SubmittedHandoff {
         let bytes = self.bytes();
-        Given { digest: Digest::of(&bytes), extracted: handoff::extract("handoff", &bytes).map(Arc::new) }
+        SubmittedHandoff { digest: Digest::of(&bytes), extracted: handoff::extract("handoff", &bytes).map(Arc::new) }
     }
 }

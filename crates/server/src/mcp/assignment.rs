@@ -5,23 +5,23 @@ use serde_json::json;
 
 use crate::mcp::arguments::{Claim, bad_id};
 use crate::mcp::told::{Outcome, Told};
-use interlock_app::failure::{Exit, Failure};
-use interlock_app::place::Place;
-use interlock_engine::{AssignmentRef, Order, Task};
-use interlock_prompt::handin;
+use interlock_app::error::{CommandExit, CommandError};
+use interlock_app::context::AppContext;
+use interlock_engine::{AssignmentRef, Request, Operation};
+use interlock_prompt::handoff_files;
 use interlock_system::clock::rfc3339;
 
 /// As `interlock claim`: whoever claims holds the token. Where hooks claim, a model never sees one.
-pub(super) fn claim(claim: &Claim, place: &Place) -> Outcome {
+pub(super) fn claim(claim: &Claim, place: &AppContext) -> Outcome {
     let reference = AssignmentRef::parse(&claim.assignment).map_err(|how| bad_id(&claim.assignment, &how))?;
     let AssignmentRef { session, id } = &reference;
     let mut engine = place.engine()?;
-    let done = engine.execute(&Order { session: session.clone(), task: Task::Claim { assignment: *id } })?;
+    let done = engine.execute(&Request { session: session.clone(), task: Operation::Claim { assignment: *id } })?;
     let Some(claimed) = done.claimed else {
-        return Err(Failure::new(Exit::Bug, Code::Bug, "a claim came back without its token"));
+        return Err(CommandError::new(CommandExit::Bug, Code::Bug, "a claim came back without its token"));
     };
     let directory = engine.output_directory(session, *id, claimed.attempt);
-    handin::make(&directory, &claimed.whole).map_err(|error| Failure::output(&directory, &error))?;
+    handoff_files::make(&directory, &claimed.whole).map_err(|error| CommandError::output(&directory, &error))?;
     let facts = json!({
         "assignment": reference.to_string(),
         "role": claimed.role,

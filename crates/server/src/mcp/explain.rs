@@ -2,12 +2,12 @@
 
 use crate::mcp::arguments::{Explain, bad_id};
 use crate::mcp::told::{Outcome, Told};
-use interlock_app::explain::{self, Subject};
-use interlock_app::place::Place;
+use interlock_app::explain::{self, ExplainSubject};
+use interlock_app::context::AppContext;
 
-pub(super) fn explain(explain: &Explain, place: &Place) -> Outcome {
-    let subject = Subject::parse(&explain.decision).map_err(|how| bad_id(&explain.decision, &how))?;
-    let (facts, _) = explain::explained(place, &subject)?;
+pub(super) fn explain(explain: &Explain, place: &AppContext) -> Outcome {
+    let subject = ExplainSubject::parse(&explain.decision).map_err(|how| bad_id(&explain.decision, &how))?;
+    let (facts, _) = explain::explain_subject(place, &subject)?;
     let session = subject.session();
     let next = match facts["rule"].as_str() {
         Some(rule) => format!("Rule `{rule}` decided it, and it stands: go on with whats_next {session}."),

@@ -12,12 +12,12 @@ use crate::mcp::session::permitted;
 use crate::mcp::steps;
 use crate::mcp::told::{Outcome, Told};
 use interlock_app::decision;
-use interlock_app::failure::{Exit, Failure};
-use interlock_app::handoff_check::{document, held_against as checked_against, known_phase};
+use interlock_app::error::{CommandExit, CommandError};
+use interlock_app::handoff_check::{document, check_extracted as checked_against, known_phase};
 use interlock_app::library;
-use interlock_app::place::Place;
-use interlock_engine::{AssignmentRef, Done, Order, Surroundings, Task, examine};
-use interlock_store::keys::Secret;
+use interlock_app::context::AppContext;
+use interlock_engine::{AssignmentRef, Committed, Request, ReportContext, Operation, check_submitted};
+use interlock_store::keys::SecretKey;
 use interlock_system::clock;
 
 /// What a model needs of a decision; explain_decision has the rest.
@@ -39,20 +39,20 @@ const OF_A_DECISION: [&str; 15] = [
     "repeated",
 ];
 
-pub(super) fn report(report: &Report, place: &Place) -> Outcome {
+pub(super) fn report(report: &Report, place: &AppContext) -> Outcome {
     let reference = AssignmentRef::parse(&report.assignment).map_err(|how| bad_id(&report.assignment, &how))?;
     // What is no token at all is a wrong one.
-    let token = Some(Secret::parse(&report.token).unwrap_or_default());
+    let token = Some(SecretKey::parse(&report.token).unwrap_or_default());
     let AssignmentRef { session, id } = reference;
-    let task = Task::Report { assignment: id, token, given: report.handoff.given(), observed: None };
+    let task = Operation::Report { assignment: id, token, given: report.handoff.given(), observed: None };
     let mut engine = place.engine()?;
-    let done = engine.execute(&Order { session, task })?;
-    let (live, _) = engine.look(&done.session)?;
+    let done = engine.execute(&Request { session, task })?;
+    let (live, _) = engine.load_session(&done.session)?;
     Ok(Told::new(decided(&done), steps::line(&live)))
 }
 
 /// A decision in short.
-pub(super) fn decided(done: &Done) -> Json {
+pub(super) fn decided(done: &Committed) -> Json {
     let mut whole = decision::done_json(done);
     if let Some(fields) = whole.as_object_mut() {
         fields.retain(|name, _| OF_A_DECISION.contains(&name.as_str()));
@@ -61,7 +61,7 @@ pub(super) fn decided(done: &Done) -> Json {
 }
 
 /// Nothing is stored, not even that it was tried.
-pub(super) fn check(check: &Check, place: &Place) -> Outcome {
+pub(super) fn check(check: &Check, place: &AppContext) -> Outcome {
     let (mut checked, returned, extracted) = match check.handoff.given().extracted {
         Ok(extracted) => {
             let (checked, returned) = held_against(check, &extracted, place)?;
@@ -91,25 +91,25 @@ pub(super) fn check(check: &Check, place: &Place) -> Outcome {
 }
 
 /// The handoff held against its assignment or its role, and how its status would come back.
-fn held_against(check: &Check, extracted: &Extracted, place: &Place) -> Result<(Checked, Option<Rejection>), Failure> {
+fn held_against(check: &Check, extracted: &Extracted, place: &AppContext) -> Result<(Checked, Option<Rejection>), CommandError> {
     let status = extracted.json.get("status").and_then(Json::as_str).filter(|status| !status.trim().is_empty());
     if let Some(assignment) = &check.assignment {
         if check.role.is_some() || check.workflow.is_some() || check.phase.is_some() {
             let message = "an assignment has its role, its workflow and its phase: name it alone";
-            return Err(Failure::new(Exit::Usage, Code::BadArgument, message));
+            return Err(CommandError::new(CommandExit::Usage, Code::BadArgument, message));
         }
         let reference = AssignmentRef::parse(assignment).map_err(|how| bad_id(assignment, &how))?;
         let mut engine = place.engine()?;
-        let (live, workflow) = engine.look(&reference.session)?;
+        let (live, workflow) = engine.load_session(&reference.session)?;
         let outputs = engine.outputs_of_session(&reference.session);
-        let surroundings = Surroundings { now: clock::now(), outputs: &outputs };
-        let checked = examine(&workflow, &live.state, reference.id, extracted, surroundings)?;
+        let surroundings = ReportContext { now: clock::now(), outputs: &outputs };
+        let checked = check_submitted(&workflow, &live.state, reference.id, extracted, surroundings)?;
         let returned = status.and_then(|status| returned_status(&workflow, &live.state, reference.id, status));
         return Ok((checked, returned));
     }
     let Some(role) = &check.role else {
         let message = "name the assignment that the handoff is for, or the role";
-        return Err(Failure::new(Exit::Usage, Code::BadArgument, message));
+        return Err(CommandError::new(CommandExit::Usage, Code::BadArgument, message));
     };
     let workflow = library::runnable(&permitted(check.workflow.as_deref(), place)?)?;
     if let Some(phase) = &check.phase {
@@ -124,11 +124,11 @@ fn held_against(check: &Check, extracted: &Extracted, place: &Place) -> Result<(
     Ok((checked_against(Some(&workflow), &expect, extracted), returned))
 }
 
-pub(super) fn known_role(workflow: &Workflow, role: &str) -> Result<(), Failure> {
+pub(super) fn known_role(workflow: &Workflow, role: &str) -> Result<(), CommandError> {
     if workflow.role_named(role).is_some() {
         return Ok(());
     }
     let names = workflow.roles.iter().filter(|role| !role.by_interlock).map(|role| role.name.to_string());
     let message = format!("`{}` has no role `{role}`", workflow.name);
-    Err(Failure::new(Exit::Invalid, Code::NoRole, message).allowed(names))
+    Err(CommandError::new(CommandExit::Invalid, Code::NoRole, message).allowed(names))
 }

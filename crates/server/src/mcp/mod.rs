@@ -35,9 +35,9 @@ use rmcp::{ServerHandler, ServiceExt as _};
 use tokio::runtime::Builder;
 use tokio::task;
 
-use interlock_app::failure::Ending;
-use interlock_app::failure::{Exit, Failure};
-use interlock_app::place::Place;
+use interlock_app::error::CommandResult;
+use interlock_app::error::{CommandExit, CommandError};
+use interlock_app::context::AppContext;
 use told::refused;
 
 /// How long an order that is under way may take to be stored after the client has gone.
@@ -50,25 +50,25 @@ message unchanged to report_handoff; then do what the decision says. Never do a 
 one. What is not allowed is refused, with what is. Questions are for a person: ask_person puts them to one.";
 
 /// Serves a client whose model orchestrates, until it closes stdin.
-pub fn serve(place: &Place) -> Ending {
+pub fn serve(place: &AppContext) -> CommandResult {
     on_stdio(Server::new(place))
 }
 
 /// Serves the client of an agent that hands off into this folder.
-pub fn serve_agent(folder: &Path) -> Ending {
+pub fn serve_agent(folder: &Path) -> CommandResult {
     on_stdio(agent::Agent::new(folder)?)
 }
 
-fn on_stdio(server: impl ServerHandler) -> Ending {
-    let broken = |error: &dyn std::fmt::Display| Failure::new(Exit::Unavailable, Code::OutputFailed, error.to_string());
+fn on_stdio(server: impl ServerHandler) -> CommandResult {
+    let broken = |error: &dyn std::fmt::Display| CommandError::new(CommandExit::Unavailable, Code::OutputFailed, error.to_string());
     let runtime = Builder::new_current_thread().enable_all().build().map_err(|error| broken(&error))?;
     let ended = runtime.block_on(async {
         let running = match server.serve(rmcp::transport::stdio()).await {
             Ok(running) => running,
-            Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(Exit::Done),
+            Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(CommandExit::Done),
             Err(error) => return Err(broken(&error)),
         };
-        running.waiting().await.map(|_| Exit::Done).map_err(|error| broken(&error))
+        running.waiting().await.map(|_| CommandExit::Done).map_err(|error| broken(&error))
     });
     runtime.shutdown_timeout(LAST_ORDERS);
     ended
@@ -77,24 +77,24 @@ fn on_stdio(server: impl ServerHandler) -> Ending {
 /// What answers a client. Copies share what is under way, because an answer may come back to another one.
 #[derive(Clone)]
 pub struct Server {
-    place: Place,
+    place: AppContext,
     /// Questions that were put to a person by way of the client, and are not answered yet.
     asked: Arc<person::Asked>,
 }
 
 impl Server {
-    pub fn new(place: &Place) -> Self {
+    pub fn new(place: &AppContext) -> Self {
         Self { place: place.clone(), asked: Arc::default() }
     }
 
     /// Does what the engine takes its time for, beside the conversation; a panic in it is a bug, and ends one call only.
     async fn beside<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Place) -> Result<T, Failure> + Send + 'static,
-    ) -> Result<T, Failure> {
+        work: impl FnOnce(&AppContext) -> Result<T, CommandError> + Send + 'static,
+    ) -> Result<T, CommandError> {
         let place = self.place.clone();
         let done = task::spawn_blocking(move || work(&place)).await;
-        done.unwrap_or_else(|_| Err(Failure::new(Exit::Bug, Code::Bug, "a fault in Interlock itself")))
+        done.unwrap_or_else(|_| Err(CommandError::new(CommandExit::Bug, Code::Bug, "a fault in Interlock itself")))
     }
 
     /// What a model has done goes into the log as coming from its client.
@@ -108,7 +108,7 @@ impl Server {
     }
 
     /// A refusal says what is allowed instead, even where the engine had no list of it.
-    async fn refuse(&self, failure: Failure, session: Option<String>) -> CallToolResult {
+    async fn refuse(&self, failure: CommandError, session: Option<String>) -> CallToolResult {
         let steps = self.beside(move |place| Ok(session.and_then(|session| steps::of(place, &session).ok())));
         let steps = steps.await.ok().flatten().unwrap_or_default();
         refused(&failure, &steps)

@@ -20,10 +20,10 @@ use serde_json::{Value as Json, json};
 use crate::mcp::arguments::{Ask, bad_id};
 use crate::mcp::told::{Outcome, Told};
 use crate::mcp::{Server, handoff, session, steps};
-use interlock_app::failure::{Exit, Failure};
-use interlock_app::place::{Place, person};
-use interlock_app::standing;
-use interlock_engine::{Order, QuestionRef, Task};
+use interlock_app::error::{CommandExit, CommandError};
+use interlock_app::context::{AppContext, person};
+use interlock_app::session_view;
+use interlock_engine::{Request, QuestionRef, Operation};
 use interlock_system::clock;
 
 /// The one thing that is asked for with a question.
@@ -122,7 +122,7 @@ impl Server {
     ) -> Outcome {
         let Some(question) = self.asked.take(handle) else {
             let message = "this answer belongs to no question that was put to a person";
-            return Err(Failure::new(Exit::Refused, Code::BadArgument, message).help("call ask_person again"));
+            return Err(CommandError::new(CommandExit::Refused, Code::BadArgument, message).help("call ask_person again"));
         };
         let answer = responses.and_then(|responses| responses.get(INPUT)).cloned();
         let answer = answer.and_then(|answer| serde_json::from_value::<ElicitResult>(answer).ok());
@@ -184,7 +184,7 @@ fn recorded_as(who: &Name, client: &str) -> Name {
 }
 
 /// The question that is named, or the first that is open.
-fn find(ask: &Ask, place: &Place) -> Result<Found, Failure> {
+fn find(ask: &Ask, place: &AppContext) -> Result<Found, CommandError> {
     let named = match &ask.question {
         Some(id) => Some(QuestionRef::parse(id).map_err(|how| bad_id(id, &how))?),
         None => None,
@@ -194,8 +194,8 @@ fn find(ask: &Ask, place: &Place) -> Result<Found, Failure> {
         None => session::chosen(ask.session.as_deref(), place)?,
     };
     let mut engine = place.engine()?;
-    let (live, workflow) = engine.look(&session)?;
-    let briefs = standing::briefs(&mut engine, &live, &workflow)?;
+    let (live, workflow) = engine.load_session(&session)?;
+    let briefs = session_view::briefs(&mut engine, &live, &workflow)?;
     let mut open = live.state.open_questions.iter();
     let id = match &named {
         Some(named) => open.find(|id| **id == named.id),
@@ -203,7 +203,7 @@ fn find(ask: &Ask, place: &Place) -> Result<Found, Failure> {
     };
     let Some((id, asked)) = id.and_then(|id| live.state.questions.get(id).map(|asked| (id, asked))) else {
         let what = named.map_or_else(|| "No question".to_owned(), |named| format!("{named} is not open: no question"));
-        let facts = json!({ "answered": false, "questions": standing::questions(&live, &briefs) });
+        let facts = json!({ "answered": false, "questions": session_view::questions(&live, &briefs) });
         return Ok(Found::Nothing(Told::new(facts, format!("{what} waits for a person here. {}", steps::line(&live)))));
     };
     let declared = workflow.questions.iter().find(|question| question.name == asked.name);
@@ -212,11 +212,11 @@ fn find(ask: &Ask, place: &Place) -> Result<Found, Failure> {
         text: briefs.get(id).map_or_else(|| asked.text.to_string(), |brief| brief.text(&asked.text)),
         options: asked.options.clone(),
         free: declared.is_some_and(|question| question.free.is_some()),
-        all: standing::questions(&live, &briefs),
+        all: session_view::questions(&live, &briefs),
     })))
 }
 
-fn answer(question: &QuestionRef, content: &Json, by: &Name, place: &Place) -> Outcome {
+fn answer(question: &QuestionRef, content: &Json, by: &Name, place: &AppContext) -> Outcome {
     let word = |name: &str| content[name].as_str().map(str::trim).filter(|text| !text.is_empty()).map(Name::new);
     let choice = match (word("answer"), word("text")) {
         (Some(name), text) => Choice::Option { name, text },
@@ -224,16 +224,16 @@ fn answer(question: &QuestionRef, content: &Json, by: &Name, place: &Place) -> O
         (None, None) => return Ok(unanswered(question)),
     };
     let command = command::Answer { question: question.id, choice, by: by.clone(), allow: Vec::new() };
-    let order = Order { session: question.session.clone(), task: Task::Simple(Command::Answer(command)) };
+    let order = Request { session: question.session.clone(), task: Operation::Simple(Command::Answer(command)) };
     let mut engine = place.engine()?;
     let done = engine.execute(&order)?;
-    let (live, workflow) = engine.look(&done.session)?;
-    let briefs = standing::briefs(&mut engine, &live, &workflow)?;
+    let (live, workflow) = engine.load_session(&done.session)?;
+    let briefs = session_view::briefs(&mut engine, &live, &workflow)?;
     let mut facts = handoff::decided(&done);
     facts["answered"] = json!(true);
     facts["asked"] = json!(question.to_string());
     facts["by"] = json!(by);
-    facts["questions"] = json!(standing::questions(&live, &briefs));
+    facts["questions"] = json!(session_view::questions(&live, &briefs));
     Ok(Told::new(facts, steps::line(&live)))
 }
 

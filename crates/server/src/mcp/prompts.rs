@@ -6,18 +6,18 @@ use interlock_core::workflow::{Role, Workflow};
 use rmcp::model::{GetPromptResult, Prompt, PromptArgument, PromptMessage, Role as Speaker};
 
 use crate::mcp::handoff::known_role;
-use interlock_app::failure::Failure;
+use interlock_app::error::CommandError;
 use interlock_app::library;
-use interlock_app::place::Place;
+use interlock_app::context::AppContext;
 use interlock_app::roles::{held, text};
 use interlock_app::session_start::workflow_name;
 
-pub(super) fn list(place: &Place) -> Result<Vec<Prompt>, Failure> {
+pub(super) fn list(place: &AppContext) -> Result<Vec<Prompt>, CommandError> {
     let workflow = project(place)?;
     Ok(held(&workflow).map(|role| Prompt::new(role.name.to_string(), Some(about(&workflow, role)), none())).collect())
 }
 
-pub(super) fn get(place: &Place, name: &str) -> Result<GetPromptResult, Failure> {
+pub(super) fn get(place: &AppContext, name: &str) -> Result<GetPromptResult, CommandError> {
     let workflow = project(place)?;
     known_role(&workflow, name)?;
     let Some(role) = held(&workflow).find(|role| role.name == *name) else {
@@ -31,7 +31,7 @@ fn none() -> Option<Vec<PromptArgument>> {
     None
 }
 
-fn project(place: &Place) -> Result<Workflow, Failure> {
+fn project(place: &AppContext) -> Result<Workflow, CommandError> {
     library::runnable(&workflow_name(None, place)?)
 }
 

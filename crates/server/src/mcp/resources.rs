@@ -6,12 +6,12 @@ use interlock_core::workflow::BUILTINS;
 use rmcp::model::{ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
 use serde_json::{Value as Json, json};
 
-use interlock_app::failure::{Exit, Failure};
+use interlock_app::error::{CommandExit, CommandError};
 use interlock_app::library;
 use interlock_app::narrative;
-use interlock_app::place::Place;
+use interlock_app::context::AppContext;
 use interlock_app::session_start::workflow_name;
-use interlock_app::standing;
+use interlock_app::session_view;
 use interlock_store::{EventRow, Store as _};
 use interlock_system::clock::rfc3339;
 
@@ -24,7 +24,7 @@ const LISTED: usize = 50;
 const PAGE: usize = 100;
 
 /// Whatever is there; without a store, the workflows.
-pub(super) fn list(place: &Place) -> Vec<Resource> {
+pub(super) fn list(place: &AppContext) -> Vec<Resource> {
     let workflow = |name: &str, about: &str| {
         Resource::new(format!("{SCHEME}workflow/{name}"), format!("workflow {name}"))
             .with_description(about)
@@ -69,9 +69,9 @@ pub(super) fn templates() -> Vec<ResourceTemplate> {
     ]
 }
 
-pub(super) fn read(place: &Place, uri: &str) -> Result<ReadResourceResult, Failure> {
+pub(super) fn read(place: &AppContext, uri: &str) -> Result<ReadResourceResult, CommandError> {
     let unknown = || {
-        Failure::new(Exit::Usage, Code::BadArgument, format!("there is no resource `{uri}`"))
+        CommandError::new(CommandExit::Usage, Code::BadArgument, format!("there is no resource `{uri}`"))
             .help("resources/templates/list says how they are named")
     };
     let rest = uri.strip_prefix(SCHEME).ok_or_else(unknown)?;
@@ -95,32 +95,32 @@ fn after(query: &str) -> Option<u64> {
 }
 
 /// Built-in ones, and the project's; no path reaches any other file.
-fn workflow(place: &Place, name: &str) -> Result<String, Failure> {
+fn workflow(place: &AppContext, name: &str) -> Result<String, CommandError> {
     if name == PROJECT {
         return source(&workflow_name(None, place)?);
     }
     let names = BUILTINS.iter().map(|builtin| builtin.name);
     match BUILTINS.iter().find(|builtin| builtin.name == name) {
         Some(builtin) => source(builtin.name),
-        None => Err(Failure::new(Exit::Invalid, Code::UnknownWorkflow, format!("there is no workflow `{name}`"))
+        None => Err(CommandError::new(CommandExit::Invalid, Code::UnknownWorkflow, format!("there is no workflow `{name}`"))
             .allowed(names.chain([PROJECT]))),
     }
 }
 
-fn source(wanted: &str) -> Result<String, Failure> {
+fn source(wanted: &str) -> Result<String, CommandError> {
     Ok(library::open(wanted)?.sources.into_iter().next().map(|(_, text)| text).unwrap_or_default())
 }
 
-fn session(place: &Place, id: &str) -> Result<String, Failure> {
+fn session(place: &AppContext, id: &str) -> Result<String, CommandError> {
     let mut engine = place.engine()?;
-    let (live, workflow) = engine.look(id)?;
-    let briefs = standing::briefs(&mut engine, &live, &workflow)?;
+    let (live, workflow) = engine.load_session(id)?;
+    let briefs = session_view::briefs(&mut engine, &live, &workflow)?;
     let directory = engine.feature_directory(id);
-    let whole = standing::session(&live, &workflow, &standing::Pinned { file_says: None }, &briefs, &directory);
+    let whole = session_view::session(&live, &workflow, &session_view::PinnedFileState { file_says: None }, &briefs, &directory);
     Ok(format!("{whole:#}"))
 }
 
-fn page(place: &Place, id: &str, after: u64) -> Result<String, Failure> {
+fn page(place: &AppContext, id: &str, after: u64) -> Result<String, CommandError> {
     let mut store = place.store()?;
     let mut view = store.view()?;
     let Some(session) = view.session(id)? else {

@@ -9,16 +9,16 @@ use crate::mcp::arguments::{OfSession, Start};
 use crate::mcp::steps;
 use crate::mcp::told::{Outcome, Told};
 use interlock_app::decision;
-use interlock_app::failure::{Exit, Failure};
+use interlock_app::error::{CommandExit, CommandError};
 use interlock_app::library;
-use interlock_app::place::Place;
-use interlock_app::session_start::{Beginning, LARGEST_MISSION, workflow_name};
-use interlock_app::setting::Pair;
-use interlock_app::standing;
+use interlock_app::context::AppContext;
+use interlock_app::session_start::{SessionStartRequest, LARGEST_MISSION, workflow_name};
+use interlock_app::setting::SettingArgument;
+use interlock_app::session_view;
 use interlock_store::Store as _;
 
-pub(super) fn start(start: Start, place: &Place) -> Outcome {
-    let bad = |message: &str| Err(Failure::new(Exit::Usage, Code::BadArgument, message));
+pub(super) fn start(start: Start, place: &AppContext) -> Outcome {
+    let bad = |message: &str| Err(CommandError::new(CommandExit::Usage, Code::BadArgument, message));
     if start.title.trim().is_empty() {
         return bad("a session needs a title");
     }
@@ -26,8 +26,8 @@ pub(super) fn start(start: Start, place: &Place) -> Outcome {
         return bad("no agent reads a mission of more than 1 MiB to its end");
     }
     let workflow = permitted(start.workflow.as_deref(), place)?;
-    let settings: Vec<Pair> = start.settings.into_iter().map(|(name, value)| Pair { name, value }).collect();
-    let beginning = Beginning {
+    let settings: Vec<SettingArgument> = start.settings.into_iter().map(|(name, value)| SettingArgument { name, value }).collect();
+    let beginning = SessionStartRequest {
         title: &start.title,
         workflow: &workflow,
         settings: &settings,
@@ -41,7 +41,7 @@ pub(super) fn start(start: Start, place: &Place) -> Outcome {
     let (done, workflow) = beginning.begin(&mut engine, |_| Ok(()))?;
     let next = done.event.decision.iter().flat_map(|decided| &decided.next);
     let next: Vec<Json> = next.map(|next| decision::next_json(next, &done.session)).collect();
-    let (live, _) = engine.look(&done.session)?;
+    let (live, _) = engine.load_session(&done.session)?;
     let facts = json!({
         "session": done.session, "workflow": workflow.name, "workflow_hash": workflow.hash.to_string(), "next": next,
     });
@@ -49,7 +49,7 @@ pub(super) fn start(start: Start, place: &Place) -> Outcome {
 }
 
 /// The project's workflow or a built-in one. A model that could name any file could write its own rules first.
-pub(super) fn permitted(named: Option<&str>, place: &Place) -> Result<String, Failure> {
+pub(super) fn permitted(named: Option<&str>, place: &AppContext) -> Result<String, CommandError> {
     let own = workflow_name(None, place);
     match named {
         None => own,
@@ -60,7 +60,7 @@ pub(super) fn permitted(named: Option<&str>, place: &Place) -> Result<String, Fa
         Some(name) if own.as_ref().is_ok_and(|own| own == name) || name == interlock_app::library::PROJECT_FILE => own,
         Some(name) => {
             let names = BUILTINS.iter().map(|builtin| builtin.name.to_owned());
-            Err(Failure::new(Exit::Refused, Code::UnknownWorkflow, format!("`{name}` is no workflow of this project"))
+            Err(CommandError::new(CommandExit::Refused, Code::UnknownWorkflow, format!("`{name}` is no workflow of this project"))
                 .help("leave it out for the project's own; with another file, a person starts the session")
                 .allowed(own.is_ok().then(|| interlock_app::library::PROJECT_FILE.to_owned()).into_iter().chain(names)))
         }
@@ -68,39 +68,39 @@ pub(super) fn permitted(named: Option<&str>, place: &Place) -> Result<String, Fa
 }
 
 /// A built-in workflow in the place of the project's own, if it demands no less.
-fn keeps_requirements(own: &str, named: &str) -> Result<(), Failure> {
+fn keeps_requirements(own: &str, named: &str) -> Result<(), CommandError> {
     let dropped = library::dropped_by_builtin(own, named)?;
     if dropped.is_empty() {
         return Ok(());
     }
     let list: Vec<&str> = dropped.iter().map(Name::as_str).collect();
     let message = format!("`{named}` demands less than the workflow of this project: {}", list.join("; "));
-    Err(Failure::new(Exit::Refused, Code::RequirementDropped, message)
+    Err(CommandError::new(CommandExit::Refused, Code::RequirementDropped, message)
         .help("leave it out for the project's own; with another workflow, a person starts the session"))
 }
 
-pub(super) fn whats_next(of: &OfSession, place: &Place) -> Outcome {
+pub(super) fn whats_next(of: &OfSession, place: &AppContext) -> Outcome {
     let session = chosen(of.session.as_deref(), place)?;
     let mut engine = place.engine()?;
-    let (live, workflow) = engine.look(&session)?;
-    let briefs = standing::briefs(&mut engine, &live, &workflow)?;
+    let (live, workflow) = engine.load_session(&session)?;
+    let briefs = session_view::briefs(&mut engine, &live, &workflow)?;
     let facts = json!({
         "session": live.id,
         "status": live.state.status.name(),
-        "assignments": standing::assignments(&live),
-        "questions": standing::questions(&live, &briefs),
-        "gates": standing::gates(&live, &workflow, &engine.feature_directory(&session)),
+        "assignments": session_view::assignments(&live),
+        "questions": session_view::questions(&live, &briefs),
+        "gates": session_view::gates(&live, &workflow, &engine.feature_directory(&session)),
     });
     Ok(Told::new(facts, steps::line(&live)))
 }
 
-pub(super) fn status(of: &OfSession, place: &Place) -> Outcome {
+pub(super) fn status(of: &OfSession, place: &AppContext) -> Outcome {
     let session = chosen(of.session.as_deref(), place)?;
     let mut engine = place.engine()?;
-    let (live, workflow) = engine.look(&session)?;
-    let briefs = standing::briefs(&mut engine, &live, &workflow)?;
+    let (live, workflow) = engine.load_session(&session)?;
+    let briefs = session_view::briefs(&mut engine, &live, &workflow)?;
     let directory = engine.feature_directory(&session);
-    let whole = standing::session(&live, &workflow, &standing::Pinned { file_says: None }, &briefs, &directory);
+    let whole = session_view::session(&live, &workflow, &session_view::PinnedFileState { file_says: None }, &briefs, &directory);
     let groups: Vec<Json> = whole["groups"].as_array().into_iter().flatten().map(group).collect();
     let facts = json!({
         "session": live.id,
@@ -129,7 +129,7 @@ fn group(whole: &Json) -> Json {
 }
 
 /// The session that is named, or the only one that is not over: a model that has lost its memory finds it again.
-pub(super) fn chosen(named: Option<&str>, place: &Place) -> Result<String, Failure> {
+pub(super) fn chosen(named: Option<&str>, place: &AppContext) -> Result<String, CommandError> {
     if let Some(named) = named {
         return Ok(named.to_owned());
     }
@@ -137,10 +137,10 @@ pub(super) fn chosen(named: Option<&str>, place: &Place) -> Result<String, Failu
     let open: Vec<String> = open.into_iter().map(|session| session.id.to_string()).collect();
     match open.as_slice() {
         [only] => Ok(only.clone()),
-        [] => Err(Failure::new(Exit::Usage, Code::BadArgument, "no session is under way")
+        [] => Err(CommandError::new(CommandExit::Usage, Code::BadArgument, "no session is under way")
             .help("start_session starts one; name one that is over to look at it")),
         _ => {
-            Err(Failure::new(Exit::Usage, Code::BadArgument, "several sessions are under way: name one").allowed(open))
+            Err(CommandError::new(CommandExit::Usage, Code::BadArgument, "several sessions are under way: name one").allowed(open))
         }
     }
 }

@@ -3,20 +3,20 @@
 use interlock_core::state::SessionStatus;
 use interlock_core::watch::Via;
 
-use interlock_app::failure::Failure;
-use interlock_app::place::Place;
-use interlock_engine::Live;
+use interlock_app::error::CommandError;
+use interlock_app::context::AppContext;
+use interlock_engine::LoadedSession;
 
 /// More than these are counted, not listed.
 const LISTED: usize = 12;
 
 /// The steps of a session as it is now.
-pub(super) fn of(place: &Place, session: &str) -> Result<Vec<String>, Failure> {
-    let (live, _) = place.engine()?.look(session)?;
+pub(super) fn of(place: &AppContext, session: &str) -> Result<Vec<String>, CommandError> {
+    let (live, _) = place.engine()?.load_session(session)?;
     Ok(steps(&live))
 }
 
-pub(super) fn steps(live: &Live) -> Vec<String> {
+pub(super) fn steps(live: &LoadedSession) -> Vec<String> {
     let (state, session) = (&live.state, &live.id);
     let mut steps = Vec::new();
     for (id, given) in state.open.iter().filter_map(|id| state.assignments.get(id).map(|given| (id, given))) {
@@ -54,7 +54,7 @@ pub(super) fn steps(live: &Live) -> Vec<String> {
 }
 
 /// The steps as one line.
-pub(super) fn line(live: &Live) -> String {
+pub(super) fn line(live: &LoadedSession) -> String {
     let steps = steps(live);
     match (steps.as_slice(), live.state.status) {
         ([], SessionStatus::Completed) => "The session is completed: nothing is left to do.".to_owned(),

@@ -5,10 +5,10 @@ use rmcp::model::{CallToolResult, ContentBlock, ErrorData};
 use serde_json::{Value as Json, json};
 
 use crate::mcp::steps;
-use interlock_app::failure::Failure;
+use interlock_app::error::CommandError;
 use interlock_system::sanitise;
 
-pub(super) type Outcome = Result<Told, Failure>;
+pub(super) type Outcome = Result<Told, CommandError>;
 
 /// What came of a call.
 pub(super) struct Told {
@@ -33,7 +33,7 @@ impl Told {
 }
 
 /// A refusal, with what is allowed instead.
-pub(super) fn refused(failure: &Failure, steps: &[String]) -> CallToolResult {
+pub(super) fn refused(failure: &CommandError, steps: &[String]) -> CallToolResult {
     let mut error = failure.json()["error"].take();
     // Which assignments there are, the steps say better: with what can be done with them.
     let lists_ids = error["code"] == json!(Code::NoAssignment);
@@ -69,7 +69,7 @@ fn line(error: &Json) -> String {
 }
 
 /// Where the protocol has no room for a refusal: what is not there, or cannot be read.
-pub(super) fn protocol_error(failure: &Failure) -> ErrorData {
+pub(super) fn protocol_error(failure: &CommandError) -> ErrorData {
     let mut error = failure.json()["error"].take();
     let message = error["message"].as_str().unwrap_or_default().to_owned();
     let missing = [Code::NoSession, Code::UnknownWorkflow, Code::NoRole, Code::BadArgument].map(|code| json!(code));
@@ -80,7 +80,7 @@ pub(super) fn protocol_error(failure: &Failure) -> ErrorData {
 }
 
 /// The same for a resource: which one it is belongs to what is said.
-pub(super) fn unread(uri: &str, failure: &Failure) -> ErrorData {
+pub(super) fn unread(uri: &str, failure: &CommandError) -> ErrorData {
     let mut error = protocol_error(failure);
     if let Some(data) = &mut error.data {
         data["uri"] = json!(uri);

@@ -10,8 +10,8 @@ use crate::mcp::arguments::{self, Ask, Check, Claim, Explain, OfSession, Report,
 use crate::mcp::told::Outcome;
 use crate::mcp::{assignment, explain, handoff, session};
 use interlock_agents as agents;
-use interlock_app::failure::Failure;
-use interlock_app::place::Place;
+use interlock_app::error::CommandError;
+use interlock_app::context::AppContext;
 
 /// A call, with its arguments read.
 pub(super) enum Call {
@@ -32,7 +32,7 @@ pub(super) enum Order {
 }
 
 impl Call {
-    pub(super) fn read(tool: &str, given: JsonObject) -> Result<Self, Failure> {
+    pub(super) fn read(tool: &str, given: JsonObject) -> Result<Self, CommandError> {
         Ok(Call::Order(match tool {
             "ask_person" => return Ok(Call::AskPerson(arguments::read(given).map_err(only_a_person)?)),
             "start_session" => Order::Start(arguments::read(given)?),
@@ -60,7 +60,7 @@ impl Order {
         }
     }
 
-    pub(super) fn run(self, place: &Place) -> Outcome {
+    pub(super) fn run(self, place: &AppContext) -> Outcome {
         match self {
             Order::Start(start) => session::start(start, place),
             Order::Next(of) => session::whats_next(&of, place),
@@ -74,7 +74,7 @@ impl Order {
 }
 
 /// Most likely somebody has tried to answer.
-fn only_a_person(failure: Failure) -> Failure {
+fn only_a_person(failure: CommandError) -> CommandError {
     failure.help("only a person can answer a question; call ask_person without an answer, and it is put to one")
 }
 
@@ -102,7 +102,7 @@ pub(super) fn hand_off(statuses: &str) -> Tool {
          that is wrong with it: fix all of it and call again.{statuses}"
     );
     tool(
-        agents::Tool::NAME,
+        agents::HandoffServer::NAME,
         "Hand off",
         about,
         &Touch::AddsOnce,

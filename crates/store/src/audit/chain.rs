@@ -4,19 +4,19 @@ use interlock_core::event::{Cause, Event};
 use interlock_core::id::{Digest, Name, Timestamp};
 use interlock_core::state::State;
 
-use crate::Link;
+use crate::ChainLink;
 use crate::SessionHead;
 use crate::Snapshot;
-use crate::audit::{Folded, Head, Kind, Problem, Report};
-use crate::chain::{self, BEGINNING, ChainKey, Seal, Sealed};
+use crate::audit::{SessionProjection, ChainHead, AuditProblemKind, AuditProblem, AuditReport};
+use crate::chain::{self, BEGINNING, ChainKey, Seal, SealedContent};
 use crate::rows::{self, SessionRow};
-use crate::table::Fold;
+use crate::table::ProjectedTables;
 
 /// What one event of the chain left for the next.
-pub(super) struct Walk<'a> {
+pub(super) struct ChainVerifier<'a> {
     key: &'a ChainKey,
     session: Name,
-    heads: Vec<&'a Head>,
+    heads: Vec<&'a ChainHead>,
     /// As far as the log goes, or went.
     last: u64,
     /// How often an event was looked for elsewhere.
@@ -25,9 +25,9 @@ pub(super) struct Walk<'a> {
     seq: u64,
     head: Seal,
     /// Its own seal did not fit: what follows tells whether it was changed or put in.
-    doubtful: Option<Doubt>,
+    doubtful: Option<BrokenSeal>,
     state: State,
-    fold: Fold,
+    fold: ProjectedTables,
     lapsed: u64,
     row: Option<SessionRow>,
     /// Of the first event and of the last.
@@ -37,11 +37,11 @@ pub(super) struct Walk<'a> {
     pinned: u64,
     /// The seal of the event that the snapshot was taken at.
     taken_at: Option<Seal>,
-    report: Report,
+    report: AuditReport,
 }
 
 /// An event whose seal does not fit.
-struct Doubt {
+struct BrokenSeal {
     seq: u64,
     kind: String,
     hash: Seal,
@@ -49,11 +49,11 @@ struct Doubt {
     before: Seal,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> ChainVerifier<'a> {
     pub(super) fn new(
         key: &'a ChainKey,
         session: &SessionHead,
-        heads: &[&'a Head],
+        heads: &[&'a ChainHead],
         snapshot: Option<&'a Snapshot>,
     ) -> Self {
         Self {
@@ -66,18 +66,18 @@ impl<'a> Walk<'a> {
             head: BEGINNING,
             doubtful: None,
             state: State::default(),
-            fold: Fold::default(),
+            fold: ProjectedTables::default(),
             lapsed: 0,
             row: None,
             times: (Timestamp(0), Timestamp(0)),
             snapshot,
             pinned: 1,
             taken_at: None,
-            report: Report::default(),
+            report: AuditReport::default(),
         }
     }
 
-    pub(super) fn take(&mut self, link: &Link<'_>) {
+    pub(super) fn take(&mut self, link: &ChainLink<'_>) {
         self.report.events += 1;
         self.report.kept.attachments += u64::from(link.attachment.is_some());
         self.report.kept.prompts += u64::from(link.prompt.is_some());
@@ -86,21 +86,21 @@ impl<'a> Walk<'a> {
         if link.seq <= self.seq {
             // Only where somebody has taken the index away that keeps numbers apart.
             let text = format!("there is a second event {} ({})", link.seq, link.kind);
-            return self.problem(Some(link.seq), Kind::Added, text);
+            return self.problem(Some(link.seq), AuditProblemKind::Added, text);
         }
         if link.seq != self.seq + 1 {
             let text = match link.seq - self.seq - 1 {
                 1 => format!("event {} is gone", self.seq + 1),
                 _ => format!("events {} to {} are gone", self.seq + 1, link.seq - 1),
             };
-            self.problem(Some(self.seq + 1), Kind::Dropped, text);
+            self.problem(Some(self.seq + 1), AuditProblemKind::Dropped, text);
             self.head = link.prev;
         }
         if !self.fits(link, link.seq) {
             self.doubt(link);
         } else if link.prev != self.head {
             let text = format!("event {} does not follow the one before it", link.seq);
-            self.problem(Some(link.seq), Kind::Reordered, text);
+            self.problem(Some(link.seq), AuditProblemKind::Reordered, text);
         } else {
             self.look_inside(link);
         }
@@ -111,8 +111,8 @@ impl<'a> Walk<'a> {
         (self.seq, self.head) = (link.seq, link.hash);
     }
 
-    fn fits(&self, link: &Link<'_>, seq: u64) -> bool {
-        let sealed = Sealed {
+    fn fits(&self, link: &ChainLink<'_>, seq: u64) -> bool {
+        let sealed = SealedContent {
             session: &self.session,
             seq,
             kind: link.kind,
@@ -126,7 +126,7 @@ impl<'a> Walk<'a> {
     }
 
     /// The seal does not fit. If it fits another number, the event stood elsewhere.
-    fn doubt(&mut self, link: &Link<'_>) {
+    fn doubt(&mut self, link: &ChainLink<'_>) {
         // So much that somebody who spoils a whole log does not keep the audit busy for ever.
         const FARTHEST: u64 = 10_000;
         const SEARCHES: u32 = 64;
@@ -135,34 +135,34 @@ impl<'a> Walk<'a> {
         let mut near = link.seq.saturating_sub(FARTHEST).max(1)..=last;
         if let Some(place) = near.find(|seq| self.searches <= SEARCHES && self.fits(link, *seq)) {
             let text = format!("event {} stood at {place} before", link.seq);
-            self.problem(Some(link.seq), Kind::Reordered, text);
+            self.problem(Some(link.seq), AuditProblemKind::Reordered, text);
             return;
         }
         let kind = link.kind.to_owned();
-        self.doubtful = Some(Doubt { seq: link.seq, kind, hash: link.hash, before: self.head });
+        self.doubtful = Some(BrokenSeal { seq: link.seq, kind, hash: link.hash, before: self.head });
     }
 
     /// What follows a doubtful event tells what was done to it.
-    fn settle_doubt(&mut self, next: Option<&Link<'_>>) {
-        let Some(Doubt { seq, kind, hash, before }) = self.doubtful.take() else { return };
+    fn settle_doubt(&mut self, next: Option<&ChainLink<'_>>) {
+        let Some(BrokenSeal { seq, kind, hash, before }) = self.doubtful.take() else { return };
         match next {
             Some(next) if next.prev == before && next.prev != hash => {
                 let text = format!("event {seq} ({kind}) was put in: the next one does not know it");
-                self.problem(Some(seq), Kind::Added, text);
+                self.problem(Some(seq), AuditProblemKind::Added, text);
             }
             Some(_) | None => {
                 let text = format!("event {seq} ({kind}) has been changed: its seal does not fit");
-                self.problem(Some(seq), Kind::Changed, text);
+                self.problem(Some(seq), AuditProblemKind::Changed, text);
             }
         }
     }
 
     /// The seal fits: what the event says, what it was given, and what follows from it.
-    fn look_inside(&mut self, link: &Link<'_>) {
+    fn look_inside(&mut self, link: &ChainLink<'_>) {
         let Ok(event) = serde_json::from_str::<Event>(link.data) else {
-            return self.problem(Some(link.seq), Kind::Changed, format!("event {} cannot be read", link.seq));
+            return self.problem(Some(link.seq), AuditProblemKind::Changed, format!("event {} cannot be read", link.seq));
         };
-        let given = link.attachment.map(|body| chain::given(body.as_bytes()));
+        let given = link.attachment.map(|body| chain::hash_attachment(body.as_bytes()));
         self.given(link.seq, "what event", given, link.given);
         let told = match &event.cause {
             Cause::Claimed { prompt, .. } => *prompt,
@@ -174,14 +174,14 @@ impl<'a> Walk<'a> {
             self.pinned = link.seq;
         }
         self.state.apply(&event);
-        let written = rows::rows(&event, &self.state);
+        let written = rows::project_event(&event, &self.state);
         self.state.settle(&event);
         if written.says != link.says {
             let text = format!("what event {} says for the guards is not what it does", link.seq);
-            self.problem(Some(link.seq), Kind::Changed, text);
+            self.problem(Some(link.seq), AuditProblemKind::Changed, text);
         }
         self.lapsed = self.lapsed.max(written.session.lapsed);
-        written.rows.into_iter().for_each(|write| self.fold.take(write));
+        written.rows.into_iter().for_each(|write| self.fold.apply_write(write));
         self.row = Some(written.session);
     }
 
@@ -190,24 +190,24 @@ impl<'a> Walk<'a> {
             return;
         }
         let (kind, how) = match (found, said) {
-            (None, Some(_)) => (Kind::Dropped, "is gone"),
-            (Some(_), None) => (Kind::Added, "was put in"),
-            (Some(_) | None, _) => (Kind::Changed, "has been changed"),
+            (None, Some(_)) => (AuditProblemKind::Dropped, "is gone"),
+            (Some(_), None) => (AuditProblemKind::Added, "was put in"),
+            (Some(_) | None, _) => (AuditProblemKind::Changed, "has been changed"),
         };
         let was_given = if what.starts_with("what") { " was given" } else { "" };
         self.problem(Some(seq), kind, format!("{what} {seq}{was_given} {how}"));
     }
 
     /// Holds the event against heads that were kept elsewhere.
-    fn pinned(&mut self, link: &Link<'_>) {
+    fn pinned(&mut self, link: &ChainLink<'_>) {
         let differs = self.heads.iter().any(|head| head.seq == link.seq && head.hash != link.hash);
         if differs {
             let text = format!("event {} is not the one whose head was exported", link.seq);
-            self.problem(Some(link.seq), Kind::Changed, text);
+            self.problem(Some(link.seq), AuditProblemKind::Changed, text);
         }
     }
 
-    pub(super) fn end(mut self, session: &SessionHead) -> Folded {
+    pub(super) fn end(mut self, session: &SessionHead) -> SessionProjection {
         if let Some(doubt) = &self.doubtful
             && session.seq + 1 == doubt.seq
             && session.head == doubt.before
@@ -215,7 +215,7 @@ impl<'a> Walk<'a> {
             let text = format!("event {} ({}) was put in after the end", doubt.seq, doubt.kind);
             let seq = Some(doubt.seq);
             self.doubtful = None;
-            self.problem(seq, Kind::Added, text);
+            self.problem(seq, AuditProblemKind::Added, text);
         }
         self.settle_doubt(None);
         let exported = self.heads.iter().map(|head| head.seq).max().unwrap_or(0);
@@ -231,34 +231,34 @@ impl<'a> Walk<'a> {
                 "a snapshot was taken there"
             };
             let text = format!("the log ends at event {}, and went on to {longest}: {how}", self.seq);
-            self.problem(Some(first), Kind::Truncated, text);
+            self.problem(Some(first), AuditProblemKind::Truncated, text);
         } else if self.seq == 0 {
-            self.problem(Some(1), Kind::Truncated, "no event of the session is left".to_owned());
+            self.problem(Some(1), AuditProblemKind::Truncated, "no event of the session is left".to_owned());
         } else if self.report.is_valid() && (session.seq, session.head) != (self.seq, self.head) {
             let text = format!("the session says that its last event is {}, and there are {}", session.seq, self.seq);
-            self.problem(Some(session.seq), Kind::Projection, text);
+            self.problem(Some(session.seq), AuditProblemKind::Projection, text);
         } else if self.report.is_valid() && (session.started_at, session.updated_at) != self.times {
             let text = "the times of the session are not those of its first and last event".to_owned();
-            self.problem(None, Kind::Projection, text);
+            self.problem(None, AuditProblemKind::Projection, text);
         }
         let snapshot = self.snapshot_problem();
-        let row = self.row.unwrap_or_else(|| rows::rows(&nothing(), &State::default()).session);
+        let row = self.row.unwrap_or_else(|| rows::project_event(&nothing(), &State::default()).session);
         let row = SessionRow { lapsed: self.lapsed, ..row };
-        Folded { session: session.clone(), fold: self.fold, row, pinned: self.pinned, snapshot, report: self.report }
+        SessionProjection { session: session.clone(), fold: self.fold, row, pinned: self.pinned, snapshot, report: self.report }
     }
 
     /// A snapshot that was not sealed at its event is no use to anybody, and somebody made it.
-    fn snapshot_problem(&self) -> Option<Problem> {
+    fn snapshot_problem(&self) -> Option<AuditProblem> {
         let (snapshot, head) = (self.snapshot?, self.taken_at?);
         if self.key.snapshot(&self.session, &head, &snapshot.data) == snapshot.seal {
             return None;
         }
         let text = format!("the snapshot at event {} has been changed: its seal does not fit", snapshot.seq);
-        Some(Problem { session: Some(self.session.clone()), seq: Some(snapshot.seq), kind: Kind::Projection, text })
+        Some(AuditProblem { session: Some(self.session.clone()), seq: Some(snapshot.seq), kind: AuditProblemKind::Projection, text })
     }
 
-    fn problem(&mut self, seq: Option<u64>, kind: Kind, text: String) {
-        self.report.problems.push(Problem { session: Some(self.session.clone()), seq, kind, text });
+    fn problem(&mut self, seq: Option<u64>, kind: AuditProblemKind, text: String) {
+        self.report.problems.push(AuditProblem { session: Some(self.session.clone()), seq, kind, text });
     }
 }
 

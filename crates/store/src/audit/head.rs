@@ -8,18 +8,18 @@ use serde_json::{Value as Json, json};
 use crate::SessionHead;
 use crate::StoreError;
 use crate::StoreResult;
-use crate::audit::{Kind, Problem};
+use crate::audit::{AuditProblemKind, AuditProblem};
 use crate::chain::{ChainKey, Seal};
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Head {
+pub struct ChainHead {
     pub store: Name,
     pub session: Name,
     pub seq: u64,
     pub hash: Seal,
 }
 
-impl Head {
+impl ChainHead {
     pub fn of(store: &Name, session: &SessionHead) -> Self {
         Self { store: store.clone(), session: session.id.clone(), seq: session.seq, hash: session.head }
     }
@@ -45,7 +45,7 @@ impl Head {
     }
 
     /// Reads what `export` wrote. `Err` inside: the signature is not this store's.
-    pub fn read(text: &str, key: &ChainKey) -> StoreResult<Result<Self, Problem>> {
+    pub fn read(text: &str, key: &ChainKey) -> StoreResult<Result<Self, AuditProblem>> {
         let document: Json = serde_json::from_str(text).map_err(|_| none("it is not JSON"))?;
         let field = |name: &str| document[name].as_str().ok_or_else(|| none(&format!("`{name}` is missing")));
         let head = Self {
@@ -61,15 +61,15 @@ impl Head {
             Ok(()) => Ok(head),
             Err(_) => {
                 let text = "the signature of the head does not fit what it says, or another store made it".to_owned();
-                Err(Problem { session: Some(head.session), seq: Some(head.seq), kind: Kind::Signature, text })
+                Err(AuditProblem { session: Some(head.session), seq: Some(head.seq), kind: AuditProblemKind::Signature, text })
             }
         })
     }
 
     /// The session of this head is not in the store.
-    pub(super) fn gone(&self) -> Problem {
+    pub(super) fn gone(&self) -> AuditProblem {
         let text = format!("session {} is gone: its head was exported at event {}", self.session, self.seq);
-        Problem { session: Some(self.session.clone()), seq: Some(1), kind: Kind::Truncated, text }
+        AuditProblem { session: Some(self.session.clone()), seq: Some(1), kind: AuditProblemKind::Truncated, text }
     }
 }
 

@@ -11,21 +11,21 @@ use std::thread;
 use interlock_core::id::Name;
 use serde::Serialize;
 
-use crate::Kept;
+use crate::AttachmentCounts;
 use crate::SessionHead;
 use crate::Store;
 use crate::StoreResult;
-use crate::View;
+use crate::StoreView;
 use crate::chain::ChainKey;
 use crate::rows::SessionRow;
-use crate::table::Fold;
+use crate::table::ProjectedTables;
 
-pub use head::Head;
+pub use head::ChainHead;
 
 /// What was done to the log.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum AuditProblemKind {
     Changed,
     Added,
     Dropped,
@@ -36,36 +36,36 @@ pub enum Kind {
     Projection,
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for AuditProblemKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(self, f)
     }
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-pub struct Problem {
+pub struct AuditProblem {
     /// `None`: the store as a whole.
     pub session: Option<Name>,
     pub seq: Option<u64>,
-    pub kind: Kind,
+    pub kind: AuditProblemKind,
     pub text: String,
 }
 
 /// What came of looking.
 #[derive(Clone, Debug, Default)]
-pub struct Report {
+pub struct AuditReport {
     pub events: u64,
     /// What lies beside these events.
-    kept: Kept,
-    pub problems: Vec<Problem>,
+    kept: AttachmentCounts,
+    pub problems: Vec<AuditProblem>,
 }
 
-impl Report {
+impl AuditReport {
     pub fn is_valid(&self) -> bool {
         self.problems.is_empty()
     }
 
-    fn merge(&mut self, other: Report) {
+    fn merge(&mut self, other: AuditReport) {
         self.events += other.events;
         self.kept.attachments += other.kept.attachments;
         self.kept.prompts += other.kept.prompts;
@@ -74,23 +74,23 @@ impl Report {
 }
 
 /// A session whose chain holds, folded.
-pub struct Folded {
+pub struct SessionProjection {
     pub session: SessionHead,
-    pub fold: Fold,
+    pub fold: ProjectedTables,
     pub row: SessionRow,
     /// The event that pinned its workflow.
     pinned: u64,
     /// What is wrong with its snapshot.
-    snapshot: Option<Problem>,
-    pub report: Report,
+    snapshot: Option<AuditProblem>,
+    pub report: AuditReport,
 }
 
 /// Opens the store once more, for another thread to read.
-pub type Opener<'a> = &'a (dyn Fn() -> StoreResult<Box<dyn Store>> + Sync);
+pub type StoreOpener<'a> = &'a (dyn Fn() -> StoreResult<Box<dyn Store>> + Sync);
 
 /// Looks at these sessions with as many threads as there are processors, and at the schema.
-pub fn verify(open: Opener<'_>, key: &ChainKey, sessions: &[SessionHead], heads: &[Head]) -> StoreResult<Report> {
-    let mut report = Report::default();
+pub fn verify(open: StoreOpener<'_>, key: &ChainKey, sessions: &[SessionHead], heads: &[ChainHead]) -> StoreResult<AuditReport> {
+    let mut report = AuditReport::default();
     let mut store = open()?;
     let (schema, folded) = thread::scope(|scope| {
         // SQLite looks at every page for this: beside it, not before it.
@@ -101,7 +101,7 @@ pub fn verify(open: Opener<'_>, key: &ChainKey, sessions: &[SessionHead], heads:
         (joined(schema), folded)
     });
     let (schema, folded) = (schema?, folded?);
-    let of_schema = |text| Problem { session: None, seq: None, kind: Kind::Schema, text };
+    let of_schema = |text| AuditProblem { session: None, seq: None, kind: AuditProblemKind::Schema, text };
     report.problems.extend(schema.into_iter().map(of_schema));
     let mut pinned = Vec::new();
     for (found, by) in folded {
@@ -121,12 +121,12 @@ pub fn verify(open: Opener<'_>, key: &ChainKey, sessions: &[SessionHead], heads:
 }
 
 /// What belongs to no session, or to no event.
-fn strays(view: &mut dyn View, looked_at: &[SessionHead], seen: Kept) -> StoreResult<Vec<Problem>> {
+fn strays(view: &mut dyn StoreView, looked_at: &[SessionHead], seen: AttachmentCounts) -> StoreResult<Vec<AuditProblem>> {
     let lost = view.lost_sessions()?.into_iter();
     let lost = lost.map(|(table, count)| format!("sessions that are gone, with rows in {table} still there: {count}"));
-    let mut texts: Vec<(Kind, String)> = lost.map(|text| (Kind::Dropped, text)).collect();
+    let mut texts: Vec<(AuditProblemKind, String)> = lost.map(|text| (AuditProblemKind::Dropped, text)).collect();
     // Of some sessions alone nothing can be said; and where others write, more may have come since.
-    let kept = view.kept()?;
+    let kept = view.count_attachments()?;
     let all = view.sessions()?;
     let still = all.len() == looked_at.len() && all.iter().zip(looked_at).all(|(now, then)| now.seq == then.seq);
     if still && kept != seen {
@@ -134,16 +134,16 @@ fn strays(view: &mut dyn View, looked_at: &[SessionHead], seen: Kept) -> StoreRe
             "what lies beside events belongs to none: {} of {} attachments, {} of {} prompts are theirs",
             seen.attachments, kept.attachments, seen.prompts, kept.prompts
         );
-        texts.push((Kind::Added, text));
+        texts.push((AuditProblemKind::Added, text));
     }
-    Ok(texts.into_iter().map(|(kind, text)| Problem { session: None, seq: None, kind, text }).collect())
+    Ok(texts.into_iter().map(|(kind, text)| AuditProblem { session: None, seq: None, kind, text }).collect())
 }
 
 /// Holds one session against its events, and folds them.
-pub fn fold(view: &mut dyn View, key: &ChainKey, session: &SessionHead, heads: &[Head]) -> StoreResult<Folded> {
-    let heads: Vec<&Head> = heads.iter().filter(|head| head.session == session.id).collect();
+pub fn fold(view: &mut dyn StoreView, key: &ChainKey, session: &SessionHead, heads: &[ChainHead]) -> StoreResult<SessionProjection> {
+    let heads: Vec<&ChainHead> = heads.iter().filter(|head| head.session == session.id).collect();
     let snapshot = view.snapshot(session.key)?;
-    let mut walk = chain::Walk::new(key, session, &heads, snapshot.as_ref());
+    let mut walk = chain::ChainVerifier::new(key, session, &heads, snapshot.as_ref());
     view.chain(session.key, &mut |link| walk.take(link))?;
     let mut folded = walk.end(session);
     // Where the chain is broken the tables cannot be right, and say nothing new.
@@ -156,9 +156,9 @@ pub fn fold(view: &mut dyn View, key: &ChainKey, session: &SessionHead, heads: &
 
 /// Does the same for every session, the work shared out.
 fn each_session<T: Send>(
-    open: Opener<'_>,
+    open: StoreOpener<'_>,
     sessions: &[SessionHead],
-    work: impl Fn(&mut dyn View, &SessionHead) -> StoreResult<T> + Sync,
+    work: impl Fn(&mut dyn StoreView, &SessionHead) -> StoreResult<T> + Sync,
 ) -> StoreResult<Vec<T>> {
     let hands = thread::available_parallelism().map_or(1, usize::from).min(sessions.len()).max(1);
     let next = std::sync::atomic::AtomicUsize::new(0);

@@ -4,30 +4,30 @@ use interlock_core::id::Name;
 
 use crate::SessionHead;
 use crate::StoreResult;
-use crate::View;
-use crate::audit::{Kind, Problem};
+use crate::StoreView;
+use crate::audit::{AuditProblemKind, AuditProblem};
 use crate::rows::SessionRow;
-use crate::table::{Cell, Fold, Rows, TABLES, Table};
+use crate::table::{CellValue, ProjectedTables, TableRows, TABLES, TableSchema};
 
 /// More than this nobody reads.
 const MOST: usize = 20;
 
 pub(super) fn compare(
-    view: &mut dyn View,
+    view: &mut dyn StoreView,
     session: &SessionHead,
-    fold: &Fold,
+    fold: &ProjectedTables,
     row: &SessionRow,
-) -> StoreResult<Vec<Problem>> {
+) -> StoreResult<Vec<AuditProblem>> {
     let mut wrong = session_row(session, row);
     for table in TABLES {
-        let none = Rows::new();
+        let none = TableRows::new();
         let expected = fold.rows(table).unwrap_or(&none);
         if !view.table_is(table, session.key, expected)? {
             wrong.extend(differences(table, &view.table(table, session.key)?, expected));
         }
     }
     wrong.truncate(MOST);
-    let problem = |(seq, text)| Problem { session: Some(session.id.clone()), seq, kind: Kind::Projection, text };
+    let problem = |(seq, text)| AuditProblem { session: Some(session.id.clone()), seq, kind: AuditProblemKind::Projection, text };
     Ok(wrong.into_iter().map(problem).collect())
 }
 
@@ -47,7 +47,7 @@ fn session_row(session: &SessionHead, row: &SessionRow) -> Vec<(Option<u64>, Str
         .collect()
 }
 
-fn differences(table: &Table, found: &Rows, expected: &Rows) -> Vec<(Option<u64>, String)> {
+fn differences(table: &TableSchema, found: &TableRows, expected: &TableRows) -> Vec<(Option<u64>, String)> {
     let mut wrong = Vec::new();
     for (key, values) in expected {
         match found.get(key) {
@@ -70,19 +70,19 @@ fn differences(table: &Table, found: &Rows, expected: &Rows) -> Vec<(Option<u64>
 }
 
 /// The event that the row says it is from.
-fn seq_of(table: &Table, key: &[Cell], values: &[Cell]) -> Option<u64> {
+fn seq_of(table: &TableSchema, key: &[CellValue], values: &[CellValue]) -> Option<u64> {
     let columns = table.key.iter().zip(key).chain(table.columns.iter().zip(values));
     let mut seq = columns.filter(|(name, _)| **name == "seq").map(|(_, value)| value);
     match seq.next() {
-        Some(Cell::Integer(seq)) => u64::try_from(*seq).ok(),
-        Some(Cell::Null | Cell::Text(_) | Cell::Bytes(_)) | None => None,
+        Some(CellValue::Integer(seq)) => u64::try_from(*seq).ok(),
+        Some(CellValue::Null | CellValue::Text(_) | CellValue::Bytes(_)) | None => None,
     }
 }
 
-fn named(key: &[Cell]) -> String {
-    let text = |cell: &Cell| match cell {
-        Cell::Text(text) if text.is_empty() => Name::new("session").to_string(),
-        Cell::Text(text) => text.to_string(),
+fn named(key: &[CellValue]) -> String {
+    let text = |cell: &CellValue| match cell {
+        CellValue::Text(text) if text.is_empty() => Name::new("session").to_string(),
+        CellValue::Text(text) => text.to_string(),
         other => other.to_string(),
     };
     key.iter().map(text).collect::<Vec<_>>().join(" ")

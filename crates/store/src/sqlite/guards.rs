@@ -15,7 +15,7 @@
 //! switches those off.
 
 /// One rule: when it is broken, and what is said then.
-struct Guard {
+struct TriggerGuard {
     name: &'static str,
     /// `INSERT`, `UPDATE` or `DELETE`, and the table.
     on: (&'static str, &'static str),
@@ -30,8 +30,8 @@ const fn guard(
     table: &'static str,
     when: &'static str,
     message: &'static str,
-) -> Guard {
-    Guard { name, on: (verb, table), when, message }
+) -> TriggerGuard {
+    TriggerGuard { name, on: (verb, table), when, message }
 }
 
 /// Stands for the last event of the row's session.
@@ -51,7 +51,7 @@ const EXCUSE_COUNTS: &str = "NOT EXISTS (SELECT 1 FROM evidence x WHERE x.sessio
     AND EXISTS (SELECT 1 FROM evidence x WHERE x.session = NEW.session AND x.grp = NEW.id AND x.kind = 'confirmed' AND x.seq >= v.seq)";
 
 #[rustfmt::skip]
-const GUARDS: &[Guard] = &[
+const GUARDS: &[TriggerGuard] = &[
     guard("store_is_one", "INSERT", "store", "EXISTS (SELECT 1 FROM store)", "a store is made once"),
     guard("store_stays", "UPDATE", "store", "1", "the keys of a store do not change"),
     guard("store_remains", "DELETE", "store", "1", "the keys of a store do not change"),
@@ -266,9 +266,9 @@ pub(super) fn statements() -> Vec<String> {
 /// The trigger that holds these rules, all of one table and verb. It writes nothing, so that nothing can be done from within
 /// it: SQLite runs no trigger inside of itself, and a trigger of somebody's own, on a table that this one wrote to, could
 /// break here what is refused everywhere else.
-fn refuses(on: (&str, &str), guards: &[Guard]) -> String {
+fn refuses(on: (&str, &str), guards: &[TriggerGuard]) -> String {
     // Of several that are broken the last one is named, so that what matters most may stand last.
-    let case = |guard: &Guard| format!("\n    WHEN {} THEN {}", guard.broken(), guard.refusal());
+    let case = |guard: &TriggerGuard| format!("\n    WHEN {} THEN {}", guard.broken(), guard.refusal());
     let cases: String = guards.iter().rev().map(case).collect();
     format!("CREATE TRIGGER {} BEFORE {} ON {} BEGIN\n  SELECT CASE{cases} END;\nEND", name(on), on.0, on.1)
 }
@@ -298,7 +298,7 @@ fn session((verb, table): (&str, &str)) -> String {
     }
 }
 
-impl Guard {
+impl TriggerGuard {
     fn broken(&self) -> String {
         let when = self.when.replace("{LAST}", LAST).replace("{UNSEALED}", UNSEALED);
         said(&when.replace("{EXCUSED}", EXCUSED).replace("{EXCUSE_COUNTS}", EXCUSE_COUNTS))

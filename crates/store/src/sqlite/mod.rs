@@ -4,7 +4,7 @@ mod filesystem;
 mod guards;
 mod open;
 mod read;
-mod trouble;
+mod sqlite_error;
 mod verify;
 mod write;
 
@@ -18,15 +18,15 @@ use interlock_core::id::Timestamp;
 use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, TransactionBehavior};
 
-use crate::Identity;
+use crate::StoreIdentity;
 use crate::Store;
 use crate::StoreError;
 use crate::StoreResult;
-use crate::Transaction;
-use crate::View;
-use crate::chain::{ChainKey, Seal, Sealed};
-use trouble::trouble;
-use write::Texts;
+use crate::StoreTransaction;
+use crate::StoreView;
+use crate::chain::{ChainKey, Seal, SealedContent};
+use sqlite_error::store_error;
+use write::StatementCache;
 
 /// As it stands in the header of the file: `ILOK`.
 const APPLICATION_ID: i32 = 0x494c_4f4b;
@@ -35,17 +35,17 @@ const APPLICATION_ID: i32 = 0x494c_4f4b;
 const PATIENCE: u64 = 120_000;
 const BRIEF: u64 = 3_000;
 /// Waits a little, and says whether to try again.
-type Waits = fn(i32) -> bool;
+type BusyHandler = fn(i32) -> bool;
 /// Statements kept prepared.
 const STATEMENTS: usize = 64;
 
-pub struct Sqlite {
+pub struct SqliteStore {
     connection: Connection,
     path: PathBuf,
-    texts: RefCell<Texts>,
+    texts: RefCell<StatementCache>,
 }
 
-impl Sqlite {
+impl SqliteStore {
     fn new(connection: Connection, path: &Path) -> Self {
         Self { connection, path: path.to_owned(), texts: RefCell::default() }
     }
@@ -61,7 +61,7 @@ impl Sqlite {
     }
 
     /// Makes a store. What is there already is opened, if it is one.
-    pub fn create(path: &Path, identity: &Identity, at: Timestamp) -> StoreResult<Self> {
+    pub fn create(path: &Path, identity: &StoreIdentity, at: Timestamp) -> StoreResult<Self> {
         open::create(path, identity, at)
     }
 
@@ -74,35 +74,35 @@ impl Sqlite {
         open::back_up(&self.connection, to)
     }
 
-    fn transact(&mut self, behavior: TransactionBehavior) -> StoreResult<Tx<'_>> {
+    fn transact(&mut self, behavior: TransactionBehavior) -> StoreResult<SqliteTransaction<'_>> {
         let Self { connection, path, texts } = self;
-        let tx = connection.transaction_with_behavior(behavior).map_err(|error| trouble(path, &error))?;
-        Ok(Tx { tx, path, texts })
+        let tx = connection.transaction_with_behavior(behavior).map_err(|error| store_error(path, &error))?;
+        Ok(SqliteTransaction { tx, path, texts })
     }
 
-    fn trouble(&self, error: &rusqlite::Error) -> StoreError {
-        trouble(&self.path, error)
+    fn store_error(&self, error: &rusqlite::Error) -> StoreError {
+        store_error(&self.path, error)
     }
 }
 
-impl Store for Sqlite {
-    fn view(&mut self) -> StoreResult<Box<dyn View + '_>> {
+impl Store for SqliteStore {
+    fn view(&mut self) -> StoreResult<Box<dyn StoreView + '_>> {
         self.transact(TransactionBehavior::Deferred).map(|tx| Box::new(tx) as _)
     }
 
-    fn begin(&mut self) -> StoreResult<Box<dyn Transaction + '_>> {
+    fn begin(&mut self) -> StoreResult<Box<dyn StoreTransaction + '_>> {
         self.transact(TransactionBehavior::Immediate).map(|tx| Box::new(tx) as _)
     }
 
     fn expect_many(&mut self) -> StoreResult<()> {
-        open::expect_many(&self.connection).map_err(|error| self.trouble(&error))
+        open::expect_many(&self.connection).map_err(|error| self.store_error(&error))
     }
 
     fn unlock(&mut self, key: &ChainKey) -> StoreResult<()> {
         let key = key.clone();
         let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC | FunctionFlags::SQLITE_INNOCUOUS;
         let sealed = move |cx: &rusqlite::functions::Context<'_>| {
-            let sealed = Sealed {
+            let sealed = SealedContent {
                 session: cx.get_raw(0).as_str()?,
                 seq: cx.get::<i64>(1)?.unsigned_abs(),
                 kind: cx.get_raw(2).as_str()?,
@@ -118,20 +118,20 @@ impl Store for Sqlite {
         };
         self.connection
             .create_scalar_function("interlock_sealed", 10, flags, sealed)
-            .map_err(|error| self.trouble(&error))
+            .map_err(|error| self.store_error(&error))
     }
 }
 
 /// A transaction, for reading or for both.
-struct Tx<'a> {
+struct SqliteTransaction<'a> {
     tx: rusqlite::Transaction<'a>,
     path: &'a Path,
-    texts: &'a RefCell<Texts>,
+    texts: &'a RefCell<StatementCache>,
 }
 
-impl Tx<'_> {
-    fn trouble(&self, error: &rusqlite::Error) -> StoreError {
-        trouble(self.path, error)
+impl SqliteTransaction<'_> {
+    fn store_error(&self, error: &rusqlite::Error) -> StoreError {
+        store_error(self.path, error)
     }
 }
 

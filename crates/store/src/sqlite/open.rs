@@ -10,11 +10,11 @@ use rusqlite::config::DbConfig;
 use rusqlite::ffi::ErrorCode;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
-use crate::Identity;
+use crate::StoreIdentity;
 use crate::StoreError;
 use crate::StoreResult;
 use crate::sqlite::{
-    APPLICATION_ID, PATIENCE, STATEMENTS, Sqlite, Waits, corrupt, filesystem, guards, trouble, wait_for_turn,
+    APPLICATION_ID, PATIENCE, STATEMENTS, SqliteStore, BusyHandler, corrupt, filesystem, guards, store_error, wait_for_turn,
 };
 use interlock_system::files;
 
@@ -36,12 +36,12 @@ const LONG_LOG: i32 = 8_192;
 /// Pages of the file kept in memory by a process that writes for many.
 const CACHE_KIB: i32 = 65_536;
 
-pub(super) fn open(path: &Path, waits: Waits) -> StoreResult<Sqlite> {
+pub(super) fn open(path: &Path, waits: BusyHandler) -> StoreResult<SqliteStore> {
     find(path)?;
     filesystem::check(path)?;
     let mut connection = connect(path, OpenFlags::empty(), waits)?;
-    let wrong = |error: rusqlite::Error| trouble(path, &error);
-    let Found { application, version, empty } = look(&connection).map_err(wrong)?;
+    let wrong = |error: rusqlite::Error| store_error(path, &error);
+    let DatabaseHeader { application, version, empty } = look(&connection).map_err(wrong)?;
     match (application, version) {
         (APPLICATION_ID, VERSION) => {}
         (APPLICATION_ID, newer) if newer > VERSION => {
@@ -62,7 +62,7 @@ pub(super) fn open(path: &Path, waits: Waits) -> StoreResult<Sqlite> {
         }
     }
     prepare(&connection, waits).map_err(wrong)?;
-    Ok(Sqlite::new(connection, path))
+    Ok(SqliteStore::new(connection, path))
 }
 
 /// Looks before SQLite does, which throws the log of an empty file away, and takes one of a few bytes for an empty one.
@@ -104,33 +104,33 @@ fn beside(path: &Path, ending: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-pub(super) fn create(path: &Path, identity: &Identity, at: Timestamp) -> StoreResult<Sqlite> {
-    let waits: Waits = wait_for_turn::<PATIENCE>;
+pub(super) fn create(path: &Path, identity: &StoreIdentity, at: Timestamp) -> StoreResult<SqliteStore> {
+    let waits: BusyHandler = wait_for_turn::<PATIENCE>;
     filesystem::check(path)?;
     let mut connection = connect(path, OpenFlags::SQLITE_OPEN_CREATE, waits)?;
-    let wrong = |error: rusqlite::Error| trouble(path, &error);
-    if !matches!(look(&connection).map_err(wrong)?, Found { application: 0, version: 0, empty: true }) {
+    let wrong = |error: rusqlite::Error| store_error(path, &error);
+    if !matches!(look(&connection).map_err(wrong)?, DatabaseHeader { application: 0, version: 0, empty: true }) {
         drop(connection);
         return open(path, waits);
     }
     migrate(&mut connection, Some((identity, at))).map_err(wrong)?;
     prepare(&connection, waits).map_err(wrong)?;
-    Ok(Sqlite::new(connection, path))
+    Ok(SqliteStore::new(connection, path))
 }
 
-fn connect(path: &Path, more: OpenFlags, waits: Waits) -> StoreResult<Connection> {
+fn connect(path: &Path, more: OpenFlags, waits: BusyHandler) -> StoreResult<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | more;
-    let mut connection = Connection::open_with_flags(path, flags).map_err(|error| trouble(path, &error))?;
+    let mut connection = Connection::open_with_flags(path, flags).map_err(|error| store_error(path, &error))?;
     let patient = connection.busy_handler(Some(waits));
-    patient.map_err(|error| trouble(path, &error))?;
-    connection.pragma_update(None, guards::KNOWN, true).map_err(|error| trouble(path, &error))?;
+    patient.map_err(|error| store_error(path, &error))?;
+    connection.pragma_update(None, guards::KNOWN, true).map_err(|error| store_error(path, &error))?;
     // Until it is known to be ours nothing of it is tidied up.
     let kept = connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
-    kept.map_err(|error| trouble(path, &error))?;
+    kept.map_err(|error| store_error(path, &error))?;
     Ok(connection)
 }
 
-fn prepare(connection: &Connection, waits: Waits) -> rusqlite::Result<()> {
+fn prepare(connection: &Connection, waits: BusyHandler) -> rusqlite::Result<()> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
     // Every statement goes by a key. Without this SQLite plans some of them anew for each value that they are given.
@@ -151,22 +151,22 @@ fn versions(connection: &Connection) -> rusqlite::Result<(i32, i32)> {
 }
 
 /// What a file says of itself.
-struct Found {
+struct DatabaseHeader {
     application: i32,
     pub version: i32,
     empty: bool,
 }
 
 /// Looks at all of it at one moment: somebody may be making it.
-fn look(connection: &Connection) -> rusqlite::Result<Found> {
+fn look(connection: &Connection) -> rusqlite::Result<DatabaseHeader> {
     let tx = connection.unchecked_transaction()?;
     let (application, version) = versions(&tx)?;
     let empty = tx.query_row("SELECT NOT EXISTS (SELECT 1 FROM sqlite_schema)", [], |row| row.get(0))?;
-    Ok(Found { application, version, empty })
+    Ok(DatabaseHeader { application, version, empty })
 }
 
 /// Only the first time is there anything to do, and then SQLite does not wait for whoever reads the file.
-fn use_log(connection: &Connection, waits: Waits) -> rusqlite::Result<()> {
+fn use_log(connection: &Connection, waits: BusyHandler) -> rusqlite::Result<()> {
     for tries in 0.. {
         match connection.pragma_update(None, "journal_mode", "wal") {
             Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) && waits(tries) => {}
@@ -177,7 +177,7 @@ fn use_log(connection: &Connection, waits: Waits) -> rusqlite::Result<()> {
 }
 
 /// Brings the schema to the version of this program, step by step, in one transaction.
-fn migrate(connection: &mut Connection, fresh: Option<(&Identity, Timestamp)>) -> rusqlite::Result<()> {
+fn migrate(connection: &mut Connection, fresh: Option<(&StoreIdentity, Timestamp)>) -> rusqlite::Result<()> {
     let tx = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     // Somebody else may have done it while we waited.
     let (_, from) = versions(&tx)?;
@@ -271,7 +271,7 @@ fn copy(connection: &Connection, to: &Path, partial: &Path) -> StoreResult<()> {
             .help("name the backup in letters that every program can write"));
     };
     // Reads in one transaction, so writers neither wait for it nor make it start again.
-    connection.execute("VACUUM INTO ?1", [name]).map_err(|error| trouble(to, &error))?;
+    connection.execute("VACUUM INTO ?1", [name]).map_err(|error| store_error(to, &error))?;
     fs::File::open(partial).and_then(|file| file.sync_all()).map_err(unwritable)?;
     files::place(partial, to).map_err(unwritable)
 }

@@ -8,32 +8,32 @@ use interlock_core::workflow::Requirements;
 use rusqlite::types::ValueRef;
 use rusqlite::{OptionalExtension, Params, params};
 
-use crate::Attempt;
+use crate::RefusedWrite;
 use crate::EventRow;
-use crate::Identity;
-use crate::Kept;
-use crate::Link;
+use crate::StoreIdentity;
+use crate::AttachmentCounts;
+use crate::ChainLink;
 use crate::OpenQuestion;
-use crate::Pinned;
+use crate::PinnedSources;
 use crate::SessionHead;
 use crate::Snapshot;
 use crate::StoreResult;
-use crate::View;
+use crate::StoreView;
 use crate::chain::Seal;
 use crate::rows::SESSION;
 use crate::sqlite::write::clauses;
-use crate::sqlite::{Tx, corrupt, signed, unsigned, verify};
-use crate::table::{self, Cell, Table};
+use crate::sqlite::{SqliteTransaction, corrupt, signed, unsigned, verify};
+use crate::table::{self, CellValue, TableSchema};
 
 const SESSION_COLUMNS: &str =
     "key, id, title, workflow, workflow_hash, status, started_at, updated_at, seq, head, lapsed";
 const EVENT_COLUMNS: &str = "id, seq, kind, at, decision, data, says, given, prev, hash";
 const QUESTION_COLUMNS: &str = "name, grp, part, text, options, asker, stopped, status";
 
-impl View for Tx<'_> {
-    fn identity(&mut self) -> StoreResult<Identity> {
+impl StoreView for SqliteTransaction<'_> {
+    fn identity(&mut self) -> StoreResult<StoreIdentity> {
         let row = self.one("SELECT id, operator, spawner, seal FROM store", [], |row| {
-            Ok(Identity {
+            Ok(StoreIdentity {
                 id: name(row, 0)?,
                 operator: Digest::from_bytes(row.get(1)?),
                 spawner: Digest::from_bytes(row.get(2)?),
@@ -63,14 +63,14 @@ impl View for Tx<'_> {
         self.all(&query, [most], session)
     }
 
-    fn workflow(&mut self, hash: Digest) -> StoreResult<Option<Pinned>> {
+    fn workflow(&mut self, hash: Digest) -> StoreResult<Option<PinnedSources>> {
         let found = self.one("SELECT name, sources FROM workflows WHERE hash = ?1", [hash.to_string()], |row| {
             Ok((name(row, 0)?, text(row, 1)?))
         })?;
         let Some((name, sources)) = found else { return Ok(None) };
         // Without its files it does not have its hash, and whoever loads it says so.
         let sources = serde_json::from_str(&sources).unwrap_or_default();
-        Ok(Some(Pinned { name, sources }))
+        Ok(Some(PinnedSources { name, sources }))
     }
 
     fn needs_are(&mut self, hash: Digest, needs: &Requirements) -> StoreResult<bool> {
@@ -90,10 +90,10 @@ impl View for Tx<'_> {
         Ok(counts?.into_iter().filter(|(_, count)| *count > 0).collect())
     }
 
-    fn kept(&mut self) -> StoreResult<Kept> {
+    fn count_attachments(&mut self) -> StoreResult<AttachmentCounts> {
         let sql = "SELECT (SELECT count(*) FROM attachments), (SELECT count(*) FROM prompts)";
         let kept =
-            self.one(sql, [], |row| Ok(Kept { attachments: unsigned(row.get(0)?), prompts: unsigned(row.get(1)?) }));
+            self.one(sql, [], |row| Ok(AttachmentCounts { attachments: unsigned(row.get(0)?), prompts: unsigned(row.get(1)?) }));
         kept.map(Option::unwrap_or_default)
     }
 
@@ -147,50 +147,50 @@ impl View for Tx<'_> {
         })
     }
 
-    fn chain(&mut self, session: i64, each: &mut dyn FnMut(&Link<'_>)) -> StoreResult<()> {
+    fn chain(&mut self, session: i64, each: &mut dyn FnMut(&ChainLink<'_>)) -> StoreResult<()> {
         let sql = "SELECT e.seq, e.kind, e.at, e.decision, e.data, e.says, e.given, e.prev, e.hash, a.body, p.body
                      FROM events e LEFT JOIN attachments a ON a.event = e.id LEFT JOIN prompts p ON p.event = e.id
                     WHERE e.session = ?1 ORDER BY e.seq";
-        let mut statement = self.tx.prepare_cached(sql).map_err(|error| self.trouble(&error))?;
-        let mut rows = statement.query([session]).map_err(|error| self.trouble(&error))?;
-        while let Some(row) = rows.next().map_err(|error| self.trouble(&error))? {
-            link(row, each).map_err(|error| self.trouble(&error))?;
+        let mut statement = self.tx.prepare_cached(sql).map_err(|error| self.store_error(&error))?;
+        let mut rows = statement.query([session]).map_err(|error| self.store_error(&error))?;
+        while let Some(row) = rows.next().map_err(|error| self.store_error(&error))? {
+            link(row, each).map_err(|error| self.store_error(&error))?;
         }
         Ok(())
     }
 
-    fn table_is(&mut self, table: &'static Table, session: i64, rows: &table::Rows) -> StoreResult<bool> {
-        let mut statement = self.tx.prepare_cached(&rows_of(table)).map_err(|error| self.trouble(&error))?;
-        let mut found = statement.query([session]).map_err(|error| self.trouble(&error))?;
+    fn table_is(&mut self, table: &'static TableSchema, session: i64, rows: &table::TableRows) -> StoreResult<bool> {
+        let mut statement = self.tx.prepare_cached(&rows_of(table)).map_err(|error| self.store_error(&error))?;
+        let mut found = statement.query([session]).map_err(|error| self.store_error(&error))?;
         for (key, values) in rows {
-            let Some(row) = found.next().map_err(|error| self.trouble(&error))? else { return Ok(false) };
+            let Some(row) = found.next().map_err(|error| self.store_error(&error))? else { return Ok(false) };
             let mut cells = key.iter().chain(values).enumerate();
             if !cells.all(|(column, cell)| row.get_ref(column).is_ok_and(|value| is_cell(value, cell))) {
                 return Ok(false);
             }
         }
-        let more = found.next().map_err(|error| self.trouble(&error))?;
+        let more = found.next().map_err(|error| self.store_error(&error))?;
         Ok(more.is_none())
     }
 
-    fn table(&mut self, table: &'static Table, session: i64) -> StoreResult<table::Rows> {
+    fn table(&mut self, table: &'static TableSchema, session: i64) -> StoreResult<table::TableRows> {
         let keys = table.key.len();
         let rows = self.all(&rows_of(table), [session], |row| {
             let columns = 0..keys + table.columns.len();
-            let cells: rusqlite::Result<Vec<Cell>> = columns.map(|index| cell(row, index)).collect();
+            let cells: rusqlite::Result<Vec<CellValue>> = columns.map(|index| cell(row, index)).collect();
             cells.map(|mut key| (key.split_off(keys), key))
         })?;
         Ok(rows.into_iter().map(|(values, key)| (key, values)).collect())
     }
 
     fn schema(&mut self) -> StoreResult<Vec<String>> {
-        verify::schema(&self.tx).map_err(|error| self.trouble(&error))
+        verify::schema(&self.tx).map_err(|error| self.store_error(&error))
     }
 
-    fn attempts(&mut self) -> StoreResult<Vec<Attempt>> {
+    fn attempts(&mut self) -> StoreResult<Vec<RefusedWrite>> {
         let sql = "SELECT a.at, s.id, a.guard, a.what FROM attempts a LEFT JOIN sessions s ON s.key = a.session ORDER BY a.id";
         self.all(sql, [], |row| {
-            Ok(Attempt {
+            Ok(RefusedWrite {
                 at: text(row, 0)?,
                 session: Some(name(row, 1)?).filter(|session| !session.is_empty()),
                 guard: text(row, 2)?,
@@ -200,15 +200,15 @@ impl View for Tx<'_> {
     }
 }
 
-impl Tx<'_> {
+impl SqliteTransaction<'_> {
     fn one<T>(
         &self,
         sql: &str,
         values: impl Params,
         map: impl FnOnce(&rusqlite::Row<'_>) -> rusqlite::Result<T>,
     ) -> StoreResult<Option<T>> {
-        let mut statement = self.tx.prepare_cached(sql).map_err(|error| self.trouble(&error))?;
-        statement.query_row(values, map).optional().map_err(|error| self.trouble(&error))
+        let mut statement = self.tx.prepare_cached(sql).map_err(|error| self.store_error(&error))?;
+        statement.query_row(values, map).optional().map_err(|error| self.store_error(&error))
     }
 
     fn all<T>(
@@ -217,14 +217,14 @@ impl Tx<'_> {
         values: impl Params,
         map: impl Fn(&rusqlite::Row<'_>) -> rusqlite::Result<T>,
     ) -> StoreResult<Vec<T>> {
-        let mut statement = self.tx.prepare_cached(sql).map_err(|error| self.trouble(&error))?;
-        let rows = statement.query_map(values, |row| map(row)).map_err(|error| self.trouble(&error))?;
-        rows.collect::<rusqlite::Result<_>>().map_err(|error| self.trouble(&error))
+        let mut statement = self.tx.prepare_cached(sql).map_err(|error| self.store_error(&error))?;
+        let rows = statement.query_map(values, |row| map(row)).map_err(|error| self.store_error(&error))?;
+        rows.collect::<rusqlite::Result<_>>().map_err(|error| self.store_error(&error))
     }
 }
 
 /// The rows of a session, in the order of their keys, which is that of cells as well.
-fn rows_of(table: &Table) -> String {
+fn rows_of(table: &TableSchema) -> String {
     let columns: Vec<&str> = table.key.iter().chain(table.columns).copied().collect();
     format!("SELECT {} FROM {} WHERE session = ?1 ORDER BY {}", columns.join(", "), table.name, table.key.join(", "))
 }
@@ -239,13 +239,13 @@ fn lost(table: &str) -> String {
     )
 }
 
-fn is_cell(value: ValueRef<'_>, cell: &Cell) -> bool {
+fn is_cell(value: ValueRef<'_>, cell: &CellValue) -> bool {
     match (value, cell) {
-        (ValueRef::Null, Cell::Null) => true,
-        (ValueRef::Integer(found), Cell::Integer(number)) => found == *number,
-        (ValueRef::Text(found), Cell::Text(text)) => found == text.as_bytes(),
-        (ValueRef::Blob(found), Cell::Bytes(bytes)) => found == bytes,
-        (_, Cell::Null | Cell::Integer(_) | Cell::Text(_) | Cell::Bytes(_)) => false,
+        (ValueRef::Null, CellValue::Null) => true,
+        (ValueRef::Integer(found), CellValue::Integer(number)) => found == *number,
+        (ValueRef::Text(found), CellValue::Text(text)) => found == text.as_bytes(),
+        (ValueRef::Blob(found), CellValue::Bytes(bytes)) => found == bytes,
+        (_, CellValue::Null | CellValue::Integer(_) | CellValue::Text(_) | CellValue::Bytes(_)) => false,
     }
 }
 
@@ -281,11 +281,11 @@ pub(super) fn event(row: &rusqlite::Row<'_>) -> rusqlite::Result<EventRow> {
     })
 }
 
-fn link(row: &rusqlite::Row<'_>, each: &mut dyn FnMut(&Link<'_>)) -> rusqlite::Result<()> {
+fn link(row: &rusqlite::Row<'_>, each: &mut dyn FnMut(&ChainLink<'_>)) -> rusqlite::Result<()> {
     let (kind, data, says) = (lossy(row.get_ref(1)?), lossy(row.get_ref(4)?), lossy(row.get_ref(5)?));
     let body = |column: usize| row.get_ref(column).map(|value| Some(lossy(value)).filter(|_| value != ValueRef::Null));
     let (attachment, prompt) = (body(9)?, body(10)?);
-    each(&Link {
+    each(&ChainLink {
         seq: unsigned(row.get(0)?),
         kind: &kind,
         at: Timestamp(row.get(2)?),
@@ -301,15 +301,15 @@ fn link(row: &rusqlite::Row<'_>, each: &mut dyn FnMut(&Link<'_>)) -> rusqlite::R
     Ok(())
 }
 
-fn cell(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<Cell> {
+fn cell(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<CellValue> {
     Ok(match row.get_ref(column)? {
-        ValueRef::Null => Cell::Null,
-        ValueRef::Integer(number) => Cell::Integer(number),
-        ValueRef::Real(number) => Cell::from(number.to_string()),
-        ValueRef::Text(text) => Cell::Text(Name::from(String::from_utf8_lossy(text).into_owned())),
+        ValueRef::Null => CellValue::Null,
+        ValueRef::Integer(number) => CellValue::Integer(number),
+        ValueRef::Real(number) => CellValue::from(number.to_string()),
+        ValueRef::Text(text) => CellValue::Text(Name::from(String::from_utf8_lossy(text).into_owned())),
         ValueRef::Blob(bytes) => match bytes.try_into() {
-            Ok(bytes) => Cell::Bytes(bytes),
-            Err(_) => Cell::from(format!("{} bytes", bytes.len())),
+            Ok(bytes) => CellValue::Bytes(bytes),
+            Err(_) => CellValue::from(format!("{} bytes", bytes.len())),
         },
     })
 }

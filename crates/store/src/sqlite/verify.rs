@@ -4,8 +4,8 @@ use rusqlite::{Connection, params};
 
 use crate::StoreResult;
 use crate::rows::SessionRow;
-use crate::sqlite::{Tx, open};
-use crate::table::{Fold, How, Record, TABLES};
+use crate::sqlite::{SqliteTransaction, open};
+use crate::table::{ProjectedTables, WriteMode, RowWrite, TABLES};
 
 /// Every object that is not as this version makes it.
 pub(super) fn schema(connection: &Connection) -> rusqlite::Result<Vec<String>> {
@@ -36,21 +36,21 @@ fn is_own(name: &str) -> bool {
 }
 
 /// Replaces the rows of sessions. The guards are off only inside this transaction, and on again before it ends.
-pub(super) fn rebuild(tx: &Tx<'_>, sessions: &[(i64, Fold, SessionRow)]) -> StoreResult<()> {
-    open::drop_guards(&tx.tx).map_err(|error| tx.trouble(&error))?;
+pub(super) fn rebuild(tx: &SqliteTransaction<'_>, sessions: &[(i64, ProjectedTables, SessionRow)]) -> StoreResult<()> {
+    open::drop_guards(&tx.tx).map_err(|error| tx.store_error(&error))?;
     for (session, fold, row) in sessions {
         tx.replace(*session, fold, row)?;
     }
-    open::put_guards(&tx.tx).map_err(|error| tx.trouble(&error))
+    open::put_guards(&tx.tx).map_err(|error| tx.store_error(&error))
 }
 
-impl Tx<'_> {
-    fn replace(&self, session: i64, fold: &Fold, row: &SessionRow) -> StoreResult<()> {
+impl SqliteTransaction<'_> {
+    fn replace(&self, session: i64, fold: &ProjectedTables, row: &SessionRow) -> StoreResult<()> {
         for table in TABLES {
             self.run(&format!("DELETE FROM {} WHERE session = ?1", table.name), [session])?;
             for (key, values) in fold.rows(table).into_iter().flatten() {
                 let set = table.columns.iter().copied().zip(values.iter().cloned()).collect();
-                self.record(session, &Record { table, key: key.clone(), set, how: How::Insert })?;
+                self.record(session, &RowWrite { table, key: key.clone(), set, how: WriteMode::Insert })?;
             }
         }
         self.run("DELETE FROM snapshots WHERE session = ?1", [session])?;

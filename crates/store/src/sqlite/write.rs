@@ -13,27 +13,27 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Params, ToSql, named_params, params};
 use serde_json::json;
 
-use crate::Append;
-use crate::Pinned;
+use crate::EventAppend;
+use crate::PinnedSources;
 use crate::Snapshot;
 use crate::StoreError;
 use crate::StoreResult;
-use crate::Transaction;
-use crate::View as _;
+use crate::StoreTransaction;
+use crate::StoreView as _;
 use crate::chain::Seal;
 use crate::rows::SessionRow;
-use crate::sqlite::{Tx, corrupt, signed, verify};
-use crate::table::{Cell, Fold, How, Record, Resolved, Table, Write};
+use crate::sqlite::{SqliteTransaction, corrupt, signed, verify};
+use crate::table::{CellValue, ProjectedTables, WriteMode, RowWrite, ResolvedBlocks, TableSchema, TableWrite};
 
 /// A row's place: its session, and the event that writes it.
 #[derive(Clone, Copy)]
-struct At {
+struct RowOrigin {
     session: i64,
     seq: i64,
 }
 
-impl Transaction for Tx<'_> {
-    fn pin_workflow(&mut self, digest: Digest, pinned: &Pinned, needs: &Requirements) -> StoreResult<()> {
+impl StoreTransaction for SqliteTransaction<'_> {
+    fn pin_workflow(&mut self, digest: Digest, pinned: &PinnedSources, needs: &Requirements) -> StoreResult<()> {
         let hash = digest.to_string();
         let known = self.count("SELECT count(*) FROM workflows WHERE hash = ?1", [&hash])?;
         if known > 0 {
@@ -63,8 +63,8 @@ impl Transaction for Tx<'_> {
         Ok(self.tx.last_insert_rowid())
     }
 
-    fn append(&mut self, append: &Append) -> StoreResult<()> {
-        let at = At { session: append.session, seq: signed(append.seq) };
+    fn append(&mut self, append: &EventAppend) -> StoreResult<()> {
+        let at = RowOrigin { session: append.session, seq: signed(append.seq) };
         let written = self.run(
             "INSERT OR FAIL INTO events (session, seq, kind, at, decision, data, says, given, prev, hash)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
@@ -104,41 +104,41 @@ impl Transaction for Tx<'_> {
         Ok(())
     }
 
-    fn rebuild(&mut self, sessions: &[(i64, Fold, SessionRow)]) -> StoreResult<()> {
+    fn rebuild(&mut self, sessions: &[(i64, ProjectedTables, SessionRow)]) -> StoreResult<()> {
         verify::rebuild(self, sessions)
     }
 
-    fn mark(&mut self) -> StoreResult<()> {
+    fn set_savepoint(&mut self) -> StoreResult<()> {
         self.run("SAVEPOINT one", []).map(drop)
     }
 
-    fn keep(&mut self) -> StoreResult<()> {
+    fn release_savepoint(&mut self) -> StoreResult<()> {
         self.run("RELEASE one", []).map(drop)
     }
 
-    fn undo(&mut self) -> StoreResult<()> {
+    fn rollback_to_savepoint(&mut self) -> StoreResult<()> {
         self.run("ROLLBACK TO one", [])?;
         self.run("RELEASE one", []).map(drop)
     }
 
     fn commit(self: Box<Self>) -> StoreResult<()> {
         let Self { tx, path, .. } = *self;
-        tx.commit().map_err(|error| super::trouble(path, &error))
+        tx.commit().map_err(|error| super::store_error(path, &error))
     }
 }
 
-impl Tx<'_> {
+impl SqliteTransaction<'_> {
     pub(super) fn run(&self, sql: &str, values: impl Params) -> StoreResult<usize> {
-        let mut statement = self.tx.prepare_cached(sql).map_err(|error| self.trouble(&error))?;
-        statement.execute(values).map_err(|error| self.trouble(&error))
+        let mut statement = self.tx.prepare_cached(sql).map_err(|error| self.store_error(&error))?;
+        statement.execute(values).map_err(|error| self.store_error(&error))
     }
 
     fn count(&self, sql: &str, values: impl Params) -> StoreResult<i64> {
-        let mut statement = self.tx.prepare_cached(sql).map_err(|error| self.trouble(&error))?;
-        statement.query_row(values, |row| row.get(0)).map_err(|error| self.trouble(&error))
+        let mut statement = self.tx.prepare_cached(sql).map_err(|error| self.store_error(&error))?;
+        statement.query_row(values, |row| row.get(0)).map_err(|error| self.store_error(&error))
     }
 
-    fn session_row(&self, at: At, row: &SessionRow) -> StoreResult<()> {
+    fn session_row(&self, at: RowOrigin, row: &SessionRow) -> StoreResult<()> {
         let SessionRow { status, workflow, workflow_hash, title, lapses, .. } = row;
         let sql =
             "UPDATE OR FAIL sessions SET status = :status, title = :title, workflow = :workflow, workflow_hash = :hash,
@@ -152,10 +152,10 @@ impl Tx<'_> {
         self.run(sql, values).map(drop)
     }
 
-    fn write(&self, session: i64, write: &Write) -> StoreResult<()> {
+    fn write(&self, session: i64, write: &TableWrite) -> StoreResult<()> {
         match write {
-            Write::Row(record) => self.record(session, record),
-            Write::Resolved(Resolved { group, part, role, by, seq }) => {
+            TableWrite::Row(record) => self.record(session, record),
+            TableWrite::Resolved(ResolvedBlocks { group, part, role, by, seq }) => {
                 let sql = "UPDATE OR FAIL blocks SET resolved = ?5, resolution = ?6
                             WHERE session = ?1 AND grp = ?2 AND part = ?3 AND role = ?4 AND resolved IS NULL AND seq < ?5";
                 self.run(sql, params![session, group, part, role, seq, by]).map(drop)
@@ -163,50 +163,50 @@ impl Tx<'_> {
         }
     }
 
-    pub(super) fn record(&self, session: i64, record: &Record) -> StoreResult<()> {
+    pub(super) fn record(&self, session: i64, record: &RowWrite) -> StoreResult<()> {
         let written = match record.how {
-            How::Insert => 0,
-            How::Update | How::Either => self.bound(Verb::Update, session, record)?,
+            WriteMode::Insert => 0,
+            WriteMode::Update | WriteMode::Either => self.bound(SqlVerb::Update, session, record)?,
         };
-        if written == 0 && record.how != How::Update {
-            self.bound(Verb::Insert, session, record)?;
+        if written == 0 && record.how != WriteMode::Update {
+            self.bound(SqlVerb::Insert, session, record)?;
         }
         Ok(())
     }
 
     /// Runs a statement whose values are the session, the key and the columns that are set, in this order.
-    fn bound(&self, verb: Verb, session: i64, record: &Record) -> StoreResult<usize> {
+    fn bound(&self, verb: SqlVerb, session: i64, record: &RowWrite) -> StoreResult<usize> {
         let sql = self.texts.borrow_mut().of(verb, record);
-        let mut statement = self.tx.prepare_cached(&sql).map_err(|error| self.trouble(&error))?;
+        let mut statement = self.tx.prepare_cached(&sql).map_err(|error| self.store_error(&error))?;
         let values = record.key.iter().chain(record.set.iter().map(|(_, value)| value));
         let bound = statement
             .raw_bind_parameter(1, session)
             .and_then(|()| (2..).zip(values).try_for_each(|(index, value)| statement.raw_bind_parameter(index, value)));
-        bound.and_then(|()| statement.raw_execute()).map_err(|error| self.trouble(&error))
+        bound.and_then(|()| statement.raw_execute()).map_err(|error| self.store_error(&error))
     }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Verb {
+enum SqlVerb {
     Insert,
     Update,
 }
 
 /// The statements that were written before. There are few: one for each set of columns that an event can set.
 #[derive(Default)]
-pub(super) struct Texts(Vec<Text>);
+pub(super) struct StatementCache(Vec<CachedStatement>);
 
-struct Text {
-    verb: Verb,
+struct CachedStatement {
+    verb: SqlVerb,
     table: &'static str,
     columns: Vec<&'static str>,
     sql: Arc<str>,
 }
 
-impl Texts {
-    fn of(&mut self, verb: Verb, record: &Record) -> Arc<str> {
+impl StatementCache {
+    fn of(&mut self, verb: SqlVerb, record: &RowWrite) -> Arc<str> {
         let columns = || record.set.iter().map(|(column, _)| *column);
-        let same = |text: &&Text| {
+        let same = |text: &&CachedStatement| {
             text.verb == verb
                 && text.table == record.table.name
                 && text.columns.len() == record.set.len()
@@ -216,17 +216,17 @@ impl Texts {
             return text.sql.clone();
         }
         let sql = Arc::from(match verb {
-            Verb::Insert => insert(record),
-            Verb::Update => update(record),
+            SqlVerb::Insert => insert(record),
+            SqlVerb::Update => update(record),
         });
-        self.0.push(Text { verb, table: record.table.name, columns: columns().collect(), sql: Arc::clone(&sql) });
+        self.0.push(CachedStatement { verb, table: record.table.name, columns: columns().collect(), sql: Arc::clone(&sql) });
         sql
     }
 }
 
 /// `INSERT` of a record. What the text is made of are names of our own, never values.
-fn insert(record: &Record) -> String {
-    let Table { name, key, .. } = record.table;
+fn insert(record: &RowWrite) -> String {
+    let TableSchema { name, key, .. } = record.table;
     let mut sql = format!("INSERT OR FAIL INTO {name} (session");
     for column in key.iter().chain(record.set.iter().map(|(column, _)| column)) {
         sql.push_str(", ");
@@ -238,8 +238,8 @@ fn insert(record: &Record) -> String {
     sql
 }
 
-fn update(record: &Record) -> String {
-    let Table { name, key, .. } = record.table;
+fn update(record: &RowWrite) -> String {
+    let TableSchema { name, key, .. } = record.table;
     let mut sql = format!("UPDATE OR FAIL {name} SET ");
     for (index, (column, _)) in record.set.iter().enumerate() {
         let comma = if index == 0 { "" } else { ", " };
@@ -252,13 +252,13 @@ fn update(record: &Record) -> String {
     sql
 }
 
-impl ToSql for Cell {
+impl ToSql for CellValue {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         let value = match self {
-            Cell::Null => ValueRef::Null,
-            Cell::Integer(number) => ValueRef::Integer(*number),
-            Cell::Text(text) => ValueRef::Text(text.as_bytes()),
-            Cell::Bytes(bytes) => ValueRef::Blob(bytes),
+            CellValue::Null => ValueRef::Null,
+            CellValue::Integer(number) => ValueRef::Integer(*number),
+            CellValue::Text(text) => ValueRef::Text(text.as_bytes()),
+            CellValue::Bytes(bytes) => ValueRef::Blob(bytes),
         };
         Ok(ToSqlOutput::Borrowed(value))
     }

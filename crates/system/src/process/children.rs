@@ -44,7 +44,7 @@ pub(super) fn forget(child: &Child) {
 }
 
 /// Looks at something while none is started.
-pub(super) fn look<T>(at: impl FnOnce(&BTreeSet<i32>) -> T) -> T {
+pub(super) fn with_known_children<T>(at: impl FnOnce(&BTreeSet<i32>) -> T) -> T {
     at(&children())
 }
 
@@ -72,9 +72,9 @@ fn watch() {
 }
 
 /// A program that Interlock needs itself, such as git: without a keeper, and ended only if it takes far too long.
-pub struct Helper(Option<Child>);
+pub struct HelperProcess(Option<Child>);
 
-impl Helper {
+impl HelperProcess {
     /// # Errors
     /// If it cannot be started.
     pub fn start(command: &mut Command) -> io::Result<Self> {
@@ -106,7 +106,7 @@ impl Helper {
     }
 }
 
-impl Drop for Helper {
+impl Drop for HelperProcess {
     fn drop(&mut self) {
         if let Some(child) = &mut self.0 {
             let _ = child.wait();
@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn a_helper_that_never_ends_is_ended() {
         let began = Instant::now();
-        let helper = Helper::start_for(Command::new("sleep").arg("60"), Duration::from_millis(100)).expect("it starts");
+        let helper = HelperProcess::start_for(Command::new("sleep").arg("60"), Duration::from_millis(100)).expect("it starts");
         let ended = helper.output().expect("it is waited for");
         assert!(!ended.status.success() && began.elapsed() < Duration::from_secs(30));
     }

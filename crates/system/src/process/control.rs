@@ -12,20 +12,20 @@ const KILL: u8 = 2;
 /// A wish that a program end. Clones are the same wish, and it may be wished before the program has started; what was
 /// wished once holds for every program that is run with it.
 #[derive(Clone, Debug)]
-pub struct Control(Arc<Shared>);
+pub struct ProcessControl(Arc<ControlState>);
 
 #[derive(Debug)]
-struct Shared {
+struct ControlState {
     wanted: AtomicU8,
     /// Wakes whoever waits. Never read, so that it wakes all of them.
     bell: Option<OwnedFd>,
 }
 
-impl Control {
+impl ProcessControl {
     pub fn new() -> Self {
         // Without a bell, whoever waits looks from time to time.
         let bell = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).ok();
-        Self(Arc::new(Shared { wanted: AtomicU8::new(0), bell }))
+        Self(Arc::new(ControlState { wanted: AtomicU8::new(0), bell }))
     }
 
     /// Asks it to end (SIGTERM), and ends it if it has not done so after `Limits::grace`.
@@ -59,7 +59,7 @@ impl Control {
     }
 }
 
-impl Default for Control {
+impl Default for ProcessControl {
     fn default() -> Self {
         Self::new()
     }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 const AT_ONCE: usize = 64 << 10;
 
 /// The writing end of a program's stdin, and what it has not taken yet.
-pub(super) struct Input {
+pub(super) struct StdinWriter {
     pipe: Option<File>,
     waiting: Vec<u8>,
     /// Bytes of `waiting` that the program has taken.
@@ -19,7 +19,7 @@ pub(super) struct Input {
     closed: Option<Instant>,
 }
 
-impl Input {
+impl StdinWriter {
     /// A pipe that does not block, or none.
     pub(super) fn new(pipe: Option<File>) -> Self {
         Self { pipe, waiting: Vec::new(), taken: 0, is_last: false, closed: None }
@@ -82,32 +82,32 @@ impl Input {
 }
 
 /// What a listener can do to the program.
-pub struct Talk<'a>(To<'a>);
+pub struct ProcessHandle<'a>(HandleTarget<'a>);
 
-enum To<'a> {
+enum HandleTarget<'a> {
     Program {
-        input: &'a mut Input,
+        input: &'a mut StdinWriter,
         is_unwanted: &'a mut bool,
     },
     /// There is none: for tests of listeners.
     Record(&'a mut Vec<u8>),
 }
 
-impl<'a> Talk<'a> {
-    pub(super) fn new(input: &'a mut Input, is_unwanted: &'a mut bool) -> Self {
-        Self(To::Program { input, is_unwanted })
+impl<'a> ProcessHandle<'a> {
+    pub(super) fn new(input: &'a mut StdinWriter, is_unwanted: &'a mut bool) -> Self {
+        Self(HandleTarget::Program { input, is_unwanted })
     }
 
     /// With nobody: what is said is written down.
     pub fn recorded(record: &'a mut Vec<u8>) -> Self {
-        Self(To::Record(record))
+        Self(HandleTarget::Record(record))
     }
 
     /// Says something, if the program has its stdin open (`Stdin::Open`). Does not wait until it is read.
     pub fn send(&mut self, bytes: &[u8]) {
         match &mut self.0 {
-            To::Program { input, .. } => input.add(bytes),
-            To::Record(record) => record.extend_from_slice(bytes),
+            HandleTarget::Program { input, .. } => input.add(bytes),
+            HandleTarget::Record(record) => record.extend_from_slice(bytes),
         }
     }
 
@@ -115,16 +115,16 @@ impl<'a> Talk<'a> {
     /// `Limits::grace` is asked to.
     pub fn close(&mut self) {
         match &mut self.0 {
-            To::Program { input, .. } => input.close(),
-            To::Record(record) => record.extend_from_slice(b"<closed>\n"),
+            HandleTarget::Program { input, .. } => input.close(),
+            HandleTarget::Record(record) => record.extend_from_slice(b"<closed>\n"),
         }
     }
 
     /// Asks this program to end, as [`Control::stop`](super::Control::stop) does, and no other that shares its control.
     pub fn stop(&mut self) {
         match &mut self.0 {
-            To::Program { is_unwanted, .. } => **is_unwanted = true,
-            To::Record(record) => record.extend_from_slice(b"<stopped>\n"),
+            HandleTarget::Program { is_unwanted, .. } => **is_unwanted = true,
+            HandleTarget::Record(record) => record.extend_from_slice(b"<stopped>\n"),
         }
     }
 }

@@ -8,11 +8,11 @@
 mod children;
 mod control;
 mod input;
-mod keeper;
-mod line;
+mod supervisor;
+mod line_splitter;
 mod resolve;
 mod running;
-mod stray;
+mod orphans;
 mod transcript;
 mod tree;
 
@@ -22,25 +22,25 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-pub use children::{Helper, own_no_others};
-pub use control::Control;
-pub use input::Talk;
-pub use keeper::{WORD as KEEPER, main as keep};
-pub use running::{run, set_keeper};
-pub use stray::{MARK, become_subreaper, end_strays};
+pub use children::{HelperProcess, own_no_others};
+pub use control::ProcessControl;
+pub use input::ProcessHandle;
+pub use supervisor::{WORD as KEEPER, main as keep};
+pub use running::{run, set_supervisor};
+pub use orphans::{MARK, become_subreaper, end_marked_processes};
 pub use tree::wake_children;
 
 /// What to start, and where.
 #[derive(Clone, Debug)]
-pub struct Spec {
+pub struct ProcessSpec {
     /// A name that is looked for in the `PATH` of `environment`, or a path.
     pub program: OsString,
     pub arguments: Vec<OsString>,
     /// All of it, but for the mark: nothing is inherited.
     pub environment: BTreeMap<OsString, OsString>,
     pub folder: PathBuf,
-    pub stdin: Stdin,
-    pub limits: Limits,
+    pub stdin: StdinMode,
+    pub limits: ProcessLimits,
     /// Where what it prints is kept, up to `Limits::kept`. A file that is there is replaced.
     pub transcript: Option<PathBuf>,
     /// Locked (shared) by the keeper as long as anything of the program lives.
@@ -50,7 +50,7 @@ pub struct Spec {
 }
 
 #[derive(Clone, Debug)]
-pub enum Stdin {
+pub enum StdinMode {
     Nothing,
     /// Written, then closed.
     Text(String),
@@ -59,7 +59,7 @@ pub enum Stdin {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct ProcessLimits {
     /// Bytes of output after which the program is ended.
     pub output: u64,
     /// Bytes of a line that are handed on; the rest of it is dropped.
@@ -74,7 +74,7 @@ pub struct Limits {
     pub grace: Duration,
 }
 
-impl Default for Limits {
+impl Default for ProcessLimits {
     fn default() -> Self {
         Self {
             output: 256 << 20,
@@ -88,18 +88,18 @@ impl Default for Limits {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stream {
+pub enum OutputStream {
     Out,
     Err,
 }
 
 /// What a program prints, line by line, as it comes.
-pub trait Listener {
+pub trait OutputListener {
     /// A line without its end. Whether it is UTF-8 nobody knows; `cut`: it was longer than the limit.
-    fn line(&mut self, from: Stream, line: &[u8], cut: bool, talk: &mut Talk<'_>);
+    fn line(&mut self, from: OutputStream, line: &[u8], cut: bool, talk: &mut ProcessHandle<'_>);
 
     /// Before anything was printed: to open a conversation.
-    fn started(&mut self, _talk: &mut Talk<'_>) {}
+    fn started(&mut self, _talk: &mut ProcessHandle<'_>) {}
 
     /// The transcript ends here, because it could not be written. The program goes on.
     fn transcript_lost(&mut self, _error: &io::Error) {}
@@ -107,7 +107,7 @@ pub trait Listener {
 
 /// How a program ended. Nothing of it is left when this is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
+pub enum ProcessEnd {
     /// By itself, with this code; 128 + n after signal n.
     Exited(i32),
     /// It took too long.

@@ -17,10 +17,10 @@ use rustix::io::ioctl_fionbio;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 
 use super::children::{self, pid_of};
-use super::input::{Input, Talk};
-use super::line::Lines;
-use super::transcript::Transcript;
-use super::{Control, End, Listener, MARK, Spec, Stdin, Stream, keeper, resolve, stray, tree};
+use super::input::{StdinWriter, ProcessHandle};
+use super::line_splitter::LineSplitter;
+use super::transcript::OutputTranscript;
+use super::{ProcessControl, ProcessEnd, OutputListener, MARK, ProcessSpec, StdinMode, OutputStream, supervisor, resolve, orphans, tree};
 
 /// Read at a time.
 const CHUNK: usize = 64 << 10;
@@ -36,7 +36,7 @@ static BINARY: OnceLock<PathBuf> = OnceLock::new();
 
 /// Names the program that is a keeper, for programs that use this library and are not Interlock themselves. Whether it
 /// was the first to do so.
-pub fn set_keeper(path: PathBuf) -> bool {
+pub fn set_supervisor(path: PathBuf) -> bool {
     BINARY.set(path).is_ok()
 }
 
@@ -44,20 +44,20 @@ pub fn set_keeper(path: PathBuf) -> bool {
 ///
 /// # Errors
 /// If it could not be started: `NotFound` or `PermissionDenied`, if the program or its folder is why.
-pub fn run(spec: &Spec, control: &Control, listener: &mut dyn Listener) -> io::Result<End> {
+pub fn run(spec: &ProcessSpec, control: &ProcessControl, listener: &mut dyn OutputListener) -> io::Result<ProcessEnd> {
     let mut command = command(spec)?;
     if control.is_stopped() {
-        return Ok(End::Stopped);
+        return Ok(ProcessEnd::Stopped);
     }
-    let transcript = spec.transcript.as_deref().map(|path| Transcript::create(path, spec.limits.kept)).transpose()?;
-    let mut running = Running::start(spec, control, &mut command)?;
+    let transcript = spec.transcript.as_deref().map(|path| OutputTranscript::create(path, spec.limits.kept)).transpose()?;
+    let mut running = RunningProcess::start(spec, control, &mut command)?;
     running.transcript = transcript;
     running.attend(listener);
     Ok(running.finish(listener))
 }
 
 /// The keeper's command line.
-fn command(spec: &Spec) -> io::Result<Command> {
+fn command(spec: &ProcessSpec) -> io::Result<Command> {
     let folder = std::path::absolute(&spec.folder)?;
     if !folder.is_dir() {
         return Err(io::Error::new(ErrorKind::NotFound, format!("{} is no folder", folder.display())));
@@ -68,10 +68,10 @@ fn command(spec: &Spec) -> io::Result<Command> {
     // Not a path that an update may have put another version at: the very file that this process was started from.
     let binary = BINARY.get().map_or(Path::new("/proc/self/exe"), |path| path);
     let mut command = Command::new(binary);
-    command.arg0("interlock").arg(keeper::WORD);
-    command.args(keeper::words(spec.limits.grace, lock.as_deref(), &program, &spec.arguments));
+    command.arg0("interlock").arg(supervisor::WORD);
+    command.args(supervisor::words(spec.limits.grace, lock.as_deref(), &program, &spec.arguments));
     command.env_clear().envs(&spec.environment).env(MARK, &spec.mark).current_dir(folder);
-    command.stdin(if matches!(spec.stdin, Stdin::Nothing) { Stdio::null() } else { Stdio::piped() });
+    command.stdin(if matches!(spec.stdin, StdinMode::Nothing) { Stdio::null() } else { Stdio::piped() });
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     Ok(command)
 }
@@ -83,14 +83,14 @@ fn lock_file(path: &Path) -> io::Result<PathBuf> {
 }
 
 /// One of the two streams that a program prints to.
-struct Source {
+struct OutputPipe {
     pipe: Option<File>,
-    lines: Lines,
+    lines: LineSplitter,
 }
 
-impl Source {
+impl OutputPipe {
     fn new(pipe: Option<OwnedFd>, limit: usize) -> io::Result<Self> {
-        Ok(Self { pipe: pipe.map(unblocked).transpose()?, lines: Lines::new(limit) })
+        Ok(Self { pipe: pipe.map(unblocked).transpose()?, lines: LineSplitter::new(limit) })
     }
 
     /// What can be read now; `None` when nothing can, now or ever.
@@ -115,35 +115,35 @@ fn unblocked(pipe: OwnedFd) -> io::Result<File> {
 
 /// What the keeper was told, and when.
 #[derive(Clone, Copy)]
-enum Told {
+enum SentSignal {
     Nothing,
     Stop(Instant),
     Kill(Instant),
 }
 
-struct Running<'a> {
-    spec: &'a Spec,
-    control: &'a Control,
+struct RunningProcess<'a> {
+    spec: &'a ProcessSpec,
+    control: &'a ProcessControl,
     keeper: Child,
     /// Readable when the keeper has ended.
     ended: Option<OwnedFd>,
     status: Option<ExitStatus>,
-    out: Source,
-    err: Source,
-    input: Input,
-    transcript: Option<Transcript>,
+    out: OutputPipe,
+    err: OutputPipe,
+    input: StdinWriter,
+    transcript: Option<OutputTranscript>,
     printed: u64,
     started: Instant,
     heard: Instant,
     /// The listener wants it to end.
     is_unwanted: bool,
     /// Why it is being ended, if it does not end by itself.
-    end: Option<End>,
-    told: Told,
+    end: Option<ProcessEnd>,
+    told: SentSignal,
 }
 
-impl<'a> Running<'a> {
-    fn start(spec: &'a Spec, control: &'a Control, command: &mut Command) -> io::Result<Self> {
+impl<'a> RunningProcess<'a> {
+    fn start(spec: &'a ProcessSpec, control: &'a ProcessControl, command: &mut Command) -> io::Result<Self> {
         let mut keeper = children::start(command)?;
         let now = Instant::now();
         let pipes = (keeper.stdin.take(), keeper.stdout.take(), keeper.stderr.take());
@@ -153,22 +153,22 @@ impl<'a> Running<'a> {
             ended: Pid::from_raw(pid_of(&keeper)).and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok()),
             keeper,
             status: None,
-            out: Source::new(None, spec.limits.line)?,
-            err: Source::new(None, spec.limits.line)?,
-            input: Input::new(None),
+            out: OutputPipe::new(None, spec.limits.line)?,
+            err: OutputPipe::new(None, spec.limits.line)?,
+            input: StdinWriter::new(None),
             transcript: None,
             printed: 0,
             started: now,
             heard: now,
             is_unwanted: false,
             end: None,
-            told: Told::Nothing,
+            told: SentSignal::Nothing,
         };
         // From here on, whatever fails ends the keeper too.
-        running.input = Input::new(pipes.0.map(|pipe| unblocked(pipe.into())).transpose()?);
-        running.out = Source::new(pipes.1.map(OwnedFd::from), spec.limits.line)?;
-        running.err = Source::new(pipes.2.map(OwnedFd::from), spec.limits.line)?;
-        if let Stdin::Text(text) = &spec.stdin {
+        running.input = StdinWriter::new(pipes.0.map(|pipe| unblocked(pipe.into())).transpose()?);
+        running.out = OutputPipe::new(pipes.1.map(OwnedFd::from), spec.limits.line)?;
+        running.err = OutputPipe::new(pipes.2.map(OwnedFd::from), spec.limits.line)?;
+        if let StdinMode::Text(text) = &spec.stdin {
             running.input.add(text.as_bytes());
             running.input.end();
         }
@@ -176,15 +176,15 @@ impl<'a> Running<'a> {
     }
 
     /// Until the keeper has ended.
-    fn attend(&mut self, listener: &mut dyn Listener) {
+    fn attend(&mut self, listener: &mut dyn OutputListener) {
         let mut chunk = vec![0; CHUNK];
-        listener.started(&mut Talk::new(&mut self.input, &mut self.is_unwanted));
+        listener.started(&mut ProcessHandle::new(&mut self.input, &mut self.is_unwanted));
         while !self.has_ended() {
             self.heed();
             self.wait();
             self.input.flush();
-            self.read(Stream::Out, &mut chunk, listener);
-            self.read(Stream::Err, &mut chunk, listener);
+            self.read(OutputStream::Out, &mut chunk, listener);
+            self.read(OutputStream::Err, &mut chunk, listener);
         }
     }
 
@@ -236,31 +236,31 @@ impl<'a> Running<'a> {
         }
         let now = Instant::now();
         match self.told {
-            Told::Nothing | Told::Stop(_) if self.control.is_killed() => {
+            SentSignal::Nothing | SentSignal::Stop(_) if self.control.is_killed() => {
                 self.tell(Signal::QUIT);
-                self.told = Told::Kill(now);
+                self.told = SentSignal::Kill(now);
             }
-            Told::Nothing if self.end.is_some() => {
+            SentSignal::Nothing if self.end.is_some() => {
                 self.tell(Signal::TERM);
-                self.told = Told::Stop(now);
+                self.told = SentSignal::Stop(now);
             }
-            Told::Stop(at) if at.elapsed() > self.spec.limits.grace.saturating_add(SLACK) => self.force(),
-            Told::Kill(at) if at.elapsed() > SLACK => self.force(),
-            Told::Nothing | Told::Stop(_) | Told::Kill(_) => {}
+            SentSignal::Stop(at) if at.elapsed() > self.spec.limits.grace.saturating_add(SLACK) => self.force(),
+            SentSignal::Kill(at) if at.elapsed() > SLACK => self.force(),
+            SentSignal::Nothing | SentSignal::Stop(_) | SentSignal::Kill(_) => {}
         }
     }
 
-    fn reason(&self) -> Option<End> {
+    fn reason(&self) -> Option<ProcessEnd> {
         let limits = &self.spec.limits;
         let lingers = self.input.closed_for().is_some_and(|closed| closed >= limits.grace);
         if self.control.is_stopped() || self.is_unwanted || lingers {
-            Some(End::Stopped)
+            Some(ProcessEnd::Stopped)
         } else if self.printed > limits.output {
-            Some(End::Flooded)
+            Some(ProcessEnd::Flooded)
         } else if limits.time.is_some_and(|limit| self.started.elapsed() >= limit) {
-            Some(End::TimedOut)
+            Some(ProcessEnd::TimedOut)
         } else if limits.silence.is_some_and(|limit| self.heard.elapsed() >= limit) {
-            Some(End::Silent)
+            Some(ProcessEnd::Silent)
         } else {
             None
         }
@@ -288,10 +288,10 @@ impl<'a> Running<'a> {
     }
 
     /// Reads one chunk, if there is one. Whether there was.
-    fn read(&mut self, from: Stream, chunk: &mut [u8], listener: &mut dyn Listener) -> bool {
+    fn read(&mut self, from: OutputStream, chunk: &mut [u8], listener: &mut dyn OutputListener) -> bool {
         let source = match from {
-            Stream::Out => &mut self.out,
-            Stream::Err => &mut self.err,
+            OutputStream::Out => &mut self.out,
+            OutputStream::Err => &mut self.err,
         };
         let Some(bytes) = source.read(chunk) else { return false };
         self.heard = Instant::now();
@@ -301,39 +301,39 @@ impl<'a> Running<'a> {
         }
         let room = usize::try_from(self.spec.limits.output.saturating_sub(self.printed)).unwrap_or(usize::MAX);
         self.printed = self.printed.saturating_add(bytes.len() as u64);
-        let mut talk = Talk::new(&mut self.input, &mut self.is_unwanted);
+        let mut talk = ProcessHandle::new(&mut self.input, &mut self.is_unwanted);
         source.lines.feed(&bytes[..bytes.len().min(room)], |line, cut| listener.line(from, line, cut, &mut talk));
         true
     }
 
     /// The keeper has ended: makes sure that nothing is left, and reads what is left to read.
-    fn finish(&mut self, listener: &mut dyn Listener) -> End {
+    fn finish(&mut self, listener: &mut dyn OutputListener) -> ProcessEnd {
         let status = self.status.unwrap_or_default();
         let killed = status.signal().is_some();
         // A keeper that ends by itself has seen everything else end.
         if killed {
-            stray::end_orphans(&self.spec.mark, pid_of(&self.keeper));
-            stray::end_marked(&self.spec.mark);
+            orphans::end_orphans(&self.spec.mark, pid_of(&self.keeper));
+            orphans::end_marked(&self.spec.mark);
         }
         let mut chunk = vec![0; CHUNK];
         let start = Instant::now();
         while start.elapsed() < DRAIN {
-            let out = self.read(Stream::Out, &mut chunk, listener);
-            if !self.read(Stream::Err, &mut chunk, listener) && !out {
+            let out = self.read(OutputStream::Out, &mut chunk, listener);
+            if !self.read(OutputStream::Err, &mut chunk, listener) && !out {
                 break;
             }
         }
-        let mut talk = Talk::new(&mut self.input, &mut self.is_unwanted);
-        self.out.lines.finish(|line, cut| listener.line(Stream::Out, line, cut, &mut talk));
-        self.err.lines.finish(|line, cut| listener.line(Stream::Err, line, cut, &mut talk));
+        let mut talk = ProcessHandle::new(&mut self.input, &mut self.is_unwanted);
+        self.out.lines.finish(|line, cut| listener.line(OutputStream::Out, line, cut, &mut talk));
+        self.err.lines.finish(|line, cut| listener.line(OutputStream::Err, line, cut, &mut talk));
         let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
-        let flooded = (self.printed > self.spec.limits.output).then_some(End::Flooded);
-        self.end.or(flooded).unwrap_or(End::Exited(code.unwrap_or(-1)))
+        let flooded = (self.printed > self.spec.limits.output).then_some(ProcessEnd::Flooded);
+        self.end.or(flooded).unwrap_or(ProcessEnd::Exited(code.unwrap_or(-1)))
     }
 }
 
 /// A listener that panics, or a pipe that fails, leaves nothing behind either.
-impl Drop for Running<'_> {
+impl Drop for RunningProcess<'_> {
     fn drop(&mut self) {
         if self.has_ended() {
             return;

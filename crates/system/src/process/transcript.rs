@@ -9,13 +9,13 @@ use rustix::fs::OFlags;
 
 const NOTE: &[u8] = b"\n[Interlock: the rest was not kept]\n";
 
-pub(super) struct Transcript {
+pub(super) struct OutputTranscript {
     file: File,
     room: u64,
     is_full: bool,
 }
 
-impl Transcript {
+impl OutputTranscript {
     /// For its owner only: programs print secrets.
     pub(super) fn create(path: &Path, room: u64) -> io::Result<Self> {
         // Programs can guess the name: what a link that they leave there leads to would be overwritten, and a pipe waited for.

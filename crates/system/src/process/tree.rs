@@ -14,7 +14,7 @@ const LOOKS: usize = 20;
 
 /// A process as it was when it was looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Entry {
+pub(super) struct ProcessEntry {
     pub(super) pid: i32,
     pub(super) parent: i32,
     pub(super) group: i32,
@@ -24,7 +24,7 @@ pub(super) struct Entry {
     started: u64,
 }
 
-impl Entry {
+impl ProcessEntry {
     fn read(pid: i32) -> Option<Self> {
         Self::parse(pid, &fs::read(format!("/proc/{pid}/stat")).ok()?)
     }
@@ -71,15 +71,15 @@ impl Entry {
 }
 
 /// Every process there is.
-pub(super) fn all() -> Vec<Entry> {
+pub(super) fn all() -> Vec<ProcessEntry> {
     let Ok(folder) = fs::read_dir("/proc") else { return Vec::new() };
     let pids = folder.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    pids.filter_map(Entry::read).collect()
+    pids.filter_map(ProcessEntry::read).collect()
 }
 
 /// Every living process that descends from `root`, without `root`, and without `except` and what descends from those.
-pub(super) fn below(root: i32, except: &BTreeSet<i32>) -> Vec<Entry> {
-    let mut children: BTreeMap<i32, Vec<Entry>> = BTreeMap::new();
+pub(super) fn below(root: i32, except: &BTreeSet<i32>) -> Vec<ProcessEntry> {
+    let mut children: BTreeMap<i32, Vec<ProcessEntry>> = BTreeMap::new();
     for entry in all() {
         children.entry(entry.parent).or_default().push(entry);
     }
@@ -94,7 +94,7 @@ pub(super) fn below(root: i32, except: &BTreeSet<i32>) -> Vec<Entry> {
             }
         }
     }
-    found.retain(Entry::is_alive);
+    found.retain(ProcessEntry::is_alive);
     found
 }
 
@@ -103,24 +103,24 @@ pub(super) fn line_of(pid: i32) -> BTreeSet<i32> {
     let mut line = BTreeSet::new();
     let mut next = pid;
     while next > 0 && line.insert(next) {
-        next = Entry::read(next).map_or(0, |entry| entry.parent);
+        next = ProcessEntry::read(next).map_or(0, |entry| entry.parent);
     }
     line
 }
 
 /// What came of one round of ending.
-pub(super) struct Round {
+pub(super) struct KillRound {
     /// Who was killed, or would have been.
-    pub(super) found: Vec<Entry>,
+    pub(super) found: Vec<ProcessEntry>,
     /// Nobody could be killed: they belong to somebody else.
     pub(super) is_refused: bool,
 }
 
 /// Kills everything that `find` finds. All of it is frozen first, and looked for again, so that what starts processes
 /// faster than one can kill them stands still; what nevertheless got away is for the next round.
-pub(super) fn end_round(find: impl Fn() -> Vec<Entry>) -> Round {
+pub(super) fn end_round(find: impl Fn() -> Vec<ProcessEntry>) -> KillRound {
     for _ in 0..LOOKS {
-        let moving: Vec<Entry> = find().into_iter().filter(|entry| !entry.is_frozen()).collect();
+        let moving: Vec<ProcessEntry> = find().into_iter().filter(|entry| !entry.is_frozen()).collect();
         let reached = moving.iter().filter(|entry| entry.send(Signal::STOP).is_ok()).count();
         if reached == 0 {
             break;
@@ -129,11 +129,11 @@ pub(super) fn end_round(find: impl Fn() -> Vec<Entry>) -> Round {
     }
     let found = find();
     let refused = found.iter().filter(|entry| entry.send(Signal::KILL) == Err(Errno::PERM)).count();
-    Round { is_refused: refused > 0 && refused == found.len(), found }
+    KillRound { is_refused: refused > 0 && refused == found.len(), found }
 }
 
 /// Kills whole groups at once: the one signal that a process cannot get away from by starting another and ending.
-pub(super) fn kill_groups(of: &[Entry], own: i32) {
+pub(super) fn kill_groups(of: &[ProcessEntry], own: i32) {
     let groups: BTreeSet<i32> =
         of.iter().map(|entry| entry.group).filter(|group| *group != own && *group > 1).collect();
     for group in groups.into_iter().filter_map(Pid::from_raw) {
@@ -172,16 +172,16 @@ mod tests {
     #[test]
     fn a_name_may_look_like_the_fields_that_follow_it() {
         let stat = b"77 (a) R 1 (b) Z) S 5 6 7 0 -1 4194560 9 0 0 0 0 0 0 0 20 0 1 0 123456 0 0\n";
-        let entry = Entry::parse(77, stat).unwrap();
+        let entry = ProcessEntry::parse(77, stat).unwrap();
         assert_eq!((entry.parent, entry.group, entry.session, entry.started), (5, 6, 7, 123_456));
         assert!(entry.is_alive() && !entry.is_frozen());
-        assert_eq!(Entry::parse(77, b"77 (cut short"), None);
+        assert_eq!(ProcessEntry::parse(77, b"77 (cut short"), None);
     }
 
     #[test]
     fn this_process_descends_from_its_parent() {
         let own = i32::try_from(std::process::id()).unwrap();
-        let parent = Entry::read(own).unwrap().parent;
+        let parent = ProcessEntry::read(own).unwrap().parent;
         assert!(line_of(own).contains(&parent));
         assert!(below(parent, &BTreeSet::new()).iter().any(|entry| entry.pid == own));
         assert!(!below(parent, &BTreeSet::from([own])).iter().any(|entry| entry.pid == own));
@@ -190,7 +190,7 @@ mod tests {
     #[test]
     fn a_signal_is_not_for_a_later_process_with_the_same_pid() {
         let own = i32::try_from(std::process::id()).unwrap();
-        let other = Entry { started: 1, ..Entry::read(own).unwrap() };
+        let other = ProcessEntry { started: 1, ..ProcessEntry::read(own).unwrap() };
         assert_eq!(other.send(Signal::KILL), Err(Errno::SRCH));
     }
 
@@ -200,7 +200,7 @@ mod tests {
         let mut shell = shell.args(["-c", "sleep 20 & sleep 20 & wait"]).spawn().unwrap();
         let pid = i32::try_from(shell.id()).unwrap();
         let children = || below(pid, &BTreeSet::new());
-        let until = |is_so: &dyn Fn(&[Entry]) -> bool| {
+        let until = |is_so: &dyn Fn(&[ProcessEntry]) -> bool| {
             let met = (0..500).any(|_| {
                 thread::sleep(Duration::from_millis(10));
                 is_so(&children())
@@ -209,11 +209,11 @@ mod tests {
         };
         until(&|children| children.len() == 2);
         children().iter().for_each(|child| child.send(Signal::STOP).unwrap());
-        until(&|children| children.iter().all(Entry::is_frozen));
+        until(&|children| children.iter().all(ProcessEntry::is_frozen));
         wake(pid, 1);
-        assert!(children().iter().all(Entry::is_frozen), "not those of other groups");
+        assert!(children().iter().all(ProcessEntry::is_frozen), "not those of other groups");
         wake(pid, rustix::process::getpgrp().as_raw_nonzero().get());
-        until(&|children| !children.iter().any(Entry::is_frozen));
+        until(&|children| !children.iter().any(ProcessEntry::is_frozen));
         children().iter().for_each(|child| child.send(Signal::KILL).unwrap());
         shell.wait().unwrap();
     }

@@ -8,16 +8,16 @@ use serde_json::Value;
 
 use crate::commands::examples;
 use crate::commands::values::Context;
-use interlock_app::failure::Ending;
-use interlock_app::failure::{Exit, Failure, Sources};
-use interlock_app::handoff_check::{document, held_against, known_phase};
+use interlock_app::error::CommandResult;
+use interlock_app::error::{CommandExit, CommandError, SourceTexts};
+use interlock_app::handoff_check::{document, check_extracted, known_phase};
 use interlock_app::input;
 use interlock_app::library;
-use interlock_app::output::{Output, complain};
-use interlock_app::report;
+use interlock_app::output::{CommandOutput, print_diagnostics};
+use interlock_app::diagnostics;
 use interlock_system::clock;
 use interlock_system::sanitise;
-use interlock_system::text::{NAME, Text};
+use interlock_system::text::{NAME, TerminalText};
 
 /// Above what agents write in a long session.
 const LARGEST_OUTPUT: u64 = 256 << 20;
@@ -68,7 +68,7 @@ pub(crate) struct Check {
 }
 
 impl Check {
-    pub(crate) fn run(&self, output: Output) -> Ending {
+    pub(crate) fn run(&self, output: CommandOutput) -> CommandResult {
         let workflow = self.workflow.as_deref().map(library::runnable).transpose()?;
         if let (Some(workflow), Some(phase)) = (&workflow, &self.phase) {
             known_phase(workflow, phase)?;
@@ -86,11 +86,11 @@ impl Check {
                     context,
                     groups: &[],
                 };
-                (held_against(workflow.as_ref(), &expect, &extracted), Some(extracted))
+                (check_extracted(workflow.as_ref(), &expect, &extracted), Some(extracted))
             }
             Err(problems) => (Checked { handoff: None, status: None, problems, warnings: Vec::new() }, None),
         };
-        let exit = if checked.is_valid() { Exit::Done } else { Exit::Invalid };
+        let exit = if checked.is_valid() { CommandExit::Done } else { CommandExit::Invalid };
         if output.json {
             output.document(&document(&checked, extracted.as_ref()))?;
             return Ok(exit);
@@ -98,13 +98,13 @@ impl Check {
         // What can be a hundred megabytes is not there twice, unless it is no text.
         let text =
             String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
-        let sources: Sources = [(file, text)].into_iter().collect();
+        let sources: SourceTexts = [(file, text)].into_iter().collect();
         let mut told: Vec<Problem> = checked.problems.iter().chain(&checked.warnings).cloned().collect();
-        report::sort(&mut told);
+        diagnostics::sort(&mut told);
         if !told.is_empty() {
-            complain(&report::problems(&told, &sources));
+            print_diagnostics(&diagnostics::problems(&told, &sources));
         }
-        if exit == Exit::Done {
+        if exit == CommandExit::Done {
             output.text(&verdict(&checked))?;
         }
         Ok(exit)
@@ -129,7 +129,7 @@ impl Check {
     }
 
     /// As told, or as the prompt shows; an agent that Interlock starts is orchestrated.
-    fn context(&self) -> Result<handoff::Context, Failure> {
+    fn context(&self) -> Result<handoff::Context, CommandError> {
         match (self.context, &self.prompt) {
             (Some(Context::Orchestrated), _) | (None, None) => Ok(handoff::Context::Orchestrated),
             (Some(Context::Direct), _) => Ok(handoff::Context::Direct),
@@ -138,8 +138,8 @@ impl Check {
     }
 }
 
-fn verdict(checked: &Checked) -> Text {
-    let mut text = Text::default();
+fn verdict(checked: &Checked) -> TerminalText {
+    let mut text = TerminalText::default();
     text.push("valid");
     if let Some(status) = &checked.status {
         text.push(": ");

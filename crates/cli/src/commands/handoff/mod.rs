@@ -4,8 +4,8 @@ mod schema;
 use clap::Subcommand;
 
 use crate::commands::examples;
-use interlock_app::failure::Ending;
-use interlock_app::output::Output;
+use interlock_app::error::CommandResult;
+use interlock_app::output::CommandOutput;
 
 /// Look at handoffs: the structured results that agents give at the end
 ///
@@ -22,7 +22,7 @@ pub(crate) enum Handoff {
 }
 
 impl Handoff {
-    pub(crate) fn run(&self, output: Output) -> Ending {
+    pub(crate) fn run(&self, output: CommandOutput) -> CommandResult {
         match self {
             Self::Check(command) => command.run(output),
             Self::Schema(command) => command.run(output),

@@ -2,10 +2,10 @@ use clap::{Args, ValueHint};
 use interlock_core::handoff;
 
 use crate::commands::examples;
-use interlock_app::failure::Ending;
-use interlock_app::failure::Exit;
+use interlock_app::error::CommandResult;
+use interlock_app::error::CommandExit;
 use interlock_app::library;
-use interlock_app::output::Output;
+use interlock_app::output::CommandOutput;
 
 /// Print the JSON Schema of handoffs
 ///
@@ -27,13 +27,13 @@ pub(crate) struct Schema {
 }
 
 impl Schema {
-    pub(crate) fn run(&self, output: Output) -> Ending {
+    pub(crate) fn run(&self, output: CommandOutput) -> CommandResult {
         let workflow = self.workflow.as_deref().map(library::runnable).transpose()?;
         let schema = match workflow.as_ref().filter(|_| self.filled) {
             Some(workflow) => handoff::schema_for_assignment(workflow),
             None => handoff::schema(workflow.as_ref()),
         };
         output.document(&schema)?;
-        Ok(Exit::Done)
+        Ok(CommandExit::Done)
     }
 }

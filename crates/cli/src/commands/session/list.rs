@@ -4,14 +4,14 @@ use clap::Args;
 use serde_json::json;
 
 use crate::commands::examples;
-use interlock_app::failure::Ending;
-use interlock_app::failure::Exit;
-use interlock_app::output::Output;
-use interlock_app::place::Place;
+use interlock_app::error::CommandResult;
+use interlock_app::error::CommandExit;
+use interlock_app::output::CommandOutput;
+use interlock_app::context::AppContext;
 use interlock_store::Store as _;
 use interlock_system::clock::rfc3339;
 use interlock_system::sanitise;
-use interlock_system::text::{NAME, Text};
+use interlock_system::text::{NAME, TerminalText};
 
 /// List the sessions, the newest first
 ///
@@ -22,7 +22,7 @@ pub(crate) struct List {}
 
 impl List {
     #[allow(clippy::unused_self, reason = "every command runs the same way")]
-    pub(crate) fn run(&self, output: Output, place: &Place) -> Ending {
+    pub(crate) fn run(&self, output: CommandOutput, place: &AppContext) -> CommandResult {
         let mut store = place.store()?;
         let sessions = store.view()?.sessions()?;
         if output.json {
@@ -38,9 +38,9 @@ impl List {
                 })
                 .collect();
             output.document(&json!({ "sessions": sessions }))?;
-            return Ok(Exit::Done);
+            return Ok(CommandExit::Done);
         }
-        let mut text = Text::default();
+        let mut text = TerminalText::default();
         if sessions.is_empty() {
             text.push("There are no sessions yet. Start one: interlock session start --title \"What is to be done\"\n");
         }
@@ -52,6 +52,6 @@ impl List {
             text.line(format_args!("  {status:<10}  {workflow:<14}  {title}"));
         }
         output.text(&text)?;
-        Ok(Exit::Done)
+        Ok(CommandExit::Done)
     }
 }

@@ -8,9 +8,9 @@ mod upgrade;
 
 use clap::Subcommand;
 
-use interlock_app::failure::Ending;
-use interlock_app::output::Output;
-use interlock_app::place::Place;
+use interlock_app::error::CommandResult;
+use interlock_app::output::CommandOutput;
+use interlock_app::context::AppContext;
 
 /// Start sessions, and see how they stand
 ///
@@ -27,7 +27,7 @@ pub(crate) enum Session {
 }
 
 impl Session {
-    pub(crate) fn run(&self, output: Output, place: &Place) -> Ending {
+    pub(crate) fn run(&self, output: CommandOutput, place: &AppContext) -> CommandResult {
         match self {
             Session::Start(command) => command.run(output, place),
             Session::List(command) => command.run(output, place),

@@ -4,11 +4,11 @@ use clap::Args;
 use serde_json::json;
 
 use crate::commands::examples;
-use interlock_app::failure::Ending;
-use interlock_app::failure::Exit;
-use interlock_app::output::Output;
-use interlock_app::place::Place;
-use interlock_app::standing;
+use interlock_app::error::CommandResult;
+use interlock_app::error::CommandExit;
+use interlock_app::output::CommandOutput;
+use interlock_app::context::AppContext;
+use interlock_app::session_view;
 
 /// Show what may happen now: assignments to claim, questions to answer
 ///
@@ -21,17 +21,17 @@ pub(crate) struct Next {
 }
 
 impl Next {
-    pub(crate) fn run(&self, output: Output, place: &Place) -> Ending {
+    pub(crate) fn run(&self, output: CommandOutput, place: &AppContext) -> CommandResult {
         let mut engine = place.engine()?;
-        let (live, workflow) = engine.look(&self.session)?;
-        let briefs = standing::briefs(&mut engine, &live, &workflow)?;
+        let (live, workflow) = engine.load_session(&self.session)?;
+        let briefs = session_view::briefs(&mut engine, &live, &workflow)?;
         if output.json {
-            let (assignments, questions) = (standing::assignments(&live), standing::questions(&live, &briefs));
-            let gates = standing::gates(&live, &workflow, &engine.feature_directory(&self.session));
+            let (assignments, questions) = (session_view::assignments(&live), session_view::questions(&live, &briefs));
+            let gates = session_view::gates(&live, &workflow, &engine.feature_directory(&self.session));
             output.document(&json!({ "assignments": assignments, "questions": questions, "gates": gates }))?;
         } else {
-            output.text(&standing::next(&live, &briefs))?;
+            output.text(&session_view::next(&live, &briefs))?;
         }
-        Ok(Exit::Done)
+        Ok(CommandExit::Done)
     }
 }

@@ -3,12 +3,12 @@
 use clap::Args;
 
 use crate::commands::examples;
-use interlock_app::failure::Ending;
-use interlock_app::failure::Exit;
+use interlock_app::error::CommandResult;
+use interlock_app::error::CommandExit;
 use interlock_app::library;
-use interlock_app::output::Output;
-use interlock_app::place::Place;
-use interlock_app::standing;
+use interlock_app::output::CommandOutput;
+use interlock_app::context::AppContext;
+use interlock_app::session_view;
 
 /// Show how a session stands: its groups, who works, what loops, what is asked
 ///
@@ -21,19 +21,19 @@ pub(crate) struct Show {
 }
 
 impl Show {
-    pub(crate) fn run(&self, output: Output, place: &Place) -> Ending {
+    pub(crate) fn run(&self, output: CommandOutput, place: &AppContext) -> CommandResult {
         let mut engine = place.engine()?;
-        let (live, workflow) = engine.look(&self.session)?;
+        let (live, workflow) = engine.load_session(&self.session)?;
         let file = engine.store().view()?.workflow(workflow.hash)?.and_then(|pinned| pinned.sources.into_iter().next());
         let today = file.and_then(|(file, _)| library::hash_today(&file));
-        let pinned = standing::Pinned { file_says: today };
-        let briefs = standing::briefs(&mut engine, &live, &workflow)?;
+        let pinned = session_view::PinnedFileState { file_says: today };
+        let briefs = session_view::briefs(&mut engine, &live, &workflow)?;
         if output.json {
             let directory = engine.feature_directory(&self.session);
-            output.document(&standing::session(&live, &workflow, &pinned, &briefs, &directory))?;
+            output.document(&session_view::session(&live, &workflow, &pinned, &briefs, &directory))?;
         } else {
-            output.text(&standing::text(&live, &workflow, &pinned, &briefs))?;
+            output.text(&session_view::text(&live, &workflow, &pinned, &briefs))?;
         }
-        Ok(Exit::Done)
+        Ok(CommandExit::Done)
     }
 }

@@ -8,14 +8,14 @@ use serde_json::json;
 
 use crate::commands::examples;
 use interlock_app::decision;
-use interlock_app::failure::Ending;
-use interlock_app::failure::{Exit, Failure, Sources};
-use interlock_app::output::{Output, complain};
-use interlock_app::place::{Place, person};
-use interlock_app::report;
-use interlock_app::session_start::{Beginning, allowed_by_person, read_mission, workflow_name};
-use interlock_app::setting::Pair;
-use interlock_system::text::{HEADING, NAME, Text};
+use interlock_app::error::CommandResult;
+use interlock_app::error::{CommandExit, CommandError, SourceTexts};
+use interlock_app::output::{CommandOutput, print_diagnostics};
+use interlock_app::context::{AppContext, person};
+use interlock_app::diagnostics;
+use interlock_app::session_start::{SessionStartRequest, allowed_by_person, read_mission, workflow_name};
+use interlock_app::setting::SettingArgument;
+use interlock_system::text::{HEADING, NAME, TerminalText};
 
 /// Start a session (takes the spawner key)
 ///
@@ -36,8 +36,8 @@ pub(crate) struct Start {
     workflow: Option<String>,
 
     /// A setting of the workflow; may be repeated. One that drops a requirement takes the operator key
-    #[arg(long, value_name = "NAME=VALUE", value_parser = Pair::parse)]
-    set: Vec<Pair>,
+    #[arg(long, value_name = "NAME=VALUE", value_parser = SettingArgument::parse)]
+    set: Vec<SettingArgument>,
 
     /// The whole of what is to be done, for every agent to read
     #[arg(long, value_name = "FILE")]
@@ -56,9 +56,9 @@ pub(crate) struct Start {
 }
 
 impl Start {
-    pub(crate) fn run(&self, output: Output, place: &Place) -> Ending {
+    pub(crate) fn run(&self, output: CommandOutput, place: &AppContext) -> CommandResult {
         if self.title.trim().is_empty() {
-            return Err(Failure::new(Exit::Usage, Code::BadArgument, "a session needs a title"));
+            return Err(CommandError::new(CommandExit::Usage, Code::BadArgument, "a session needs a title"));
         }
         let mission = match &self.mission {
             Some(path) => Some(read_mission(path)?),
@@ -66,7 +66,7 @@ impl Start {
         };
         let workflow = workflow_name(self.workflow.as_deref(), place)?;
         let by = person(self.by.as_deref());
-        let beginning = Beginning {
+        let beginning = SessionStartRequest {
             title: &self.title,
             workflow: &workflow,
             settings: &self.set,
@@ -87,17 +87,17 @@ impl Start {
                 "warnings": warnings,
             });
             output.document(&document)?;
-            return Ok(Exit::Done);
+            return Ok(CommandExit::Done);
         }
         if !warnings.is_empty() {
-            complain(&report::problems(&warnings, &Sources::default()));
+            print_diagnostics(&diagnostics::problems(&warnings, &SourceTexts::default()));
         }
-        let mut text = Text::default();
+        let mut text = TerminalText::default();
         text.paint(HEADING, "session ");
         text.paint(NAME, &done.session);
         text.push("\n");
         decision::next_text(&mut text, done.event.decision.as_ref(), &done.session);
         output.text(&text)?;
-        Ok(Exit::Done)
+        Ok(CommandExit::Done)
     }
 }

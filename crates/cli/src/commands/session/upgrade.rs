@@ -9,15 +9,15 @@ use serde_json::json;
 use similar::TextDiff;
 
 use crate::commands::examples;
-use interlock_app::failure::Ending;
-use interlock_app::failure::Exit;
+use interlock_app::error::CommandResult;
+use interlock_app::error::CommandExit;
 use interlock_app::library;
-use interlock_app::output::Output;
-use interlock_app::place::{Place, person};
-use interlock_engine::{Order, Task};
-use interlock_store::Pinned;
+use interlock_app::output::CommandOutput;
+use interlock_app::context::{AppContext, person};
+use interlock_engine::{Request, Operation};
+use interlock_store::PinnedSources;
 use interlock_system::sanitise;
-use interlock_system::text::{HEADING, NAME, Text};
+use interlock_system::text::{HEADING, NAME, TerminalText};
 
 /// Move a session to another version of its workflow, and show the difference (takes the operator key)
 ///
@@ -43,26 +43,26 @@ pub(crate) struct Upgrade {
 }
 
 impl Upgrade {
-    pub(crate) fn run(&self, output: Output, place: &Place) -> Ending {
+    pub(crate) fn run(&self, output: CommandOutput, place: &AppContext) -> CommandResult {
         let (workflow, pinned) = library::pinnable(&self.workflow)?;
         let mut engine = place.engine()?;
-        let (_, old) = engine.look(&self.session)?;
+        let (_, old) = engine.load_session(&self.session)?;
         let before = engine.store().view()?.workflow(old.hash)?;
         let diff = before.map(|before| diff(&before, &pinned)).unwrap_or_default();
         let (from, to) = (old.hash.to_string(), workflow.hash.to_string());
         let name = workflow.name.clone();
         let dropped = dropped_requirements(&old, &workflow);
         let (pinned, workflow) = (Arc::new(pinned), Arc::new(workflow));
-        let task = Task::Upgrade { pinned, workflow, weaker: self.weaker, by: person(self.by.as_deref()) };
-        let done = engine.execute(&Order { session: Name::new(&self.session), task })?;
+        let task = Operation::Upgrade { pinned, workflow, weaker: self.weaker, by: person(self.by.as_deref()) };
+        let done = engine.execute(&Request { session: Name::new(&self.session), task })?;
         if output.json {
             output.document(&json!({
                 "session": done.session, "workflow": name, "workflow_hash": to, "from": from, "seq": done.seq, "diff": diff,
                 "dropped": dropped,
             }))?;
-            return Ok(Exit::Done);
+            return Ok(CommandExit::Done);
         }
-        let mut text = Text::default();
+        let mut text = TerminalText::default();
         text.push_document(&diff);
         text.paint(HEADING, "moved ");
         text.paint(NAME, &done.session);
@@ -72,12 +72,12 @@ impl Upgrade {
             text.line(format_args!("dropped: {}", sanitise::line(requirement)));
         }
         output.text(&text)?;
-        Ok(Exit::Done)
+        Ok(CommandExit::Done)
     }
 }
 
 /// What is different, file by file in the order in which they extend each other.
-fn diff(before: &Pinned, after: &Pinned) -> String {
+fn diff(before: &PinnedSources, after: &PinnedSources) -> String {
     let nothing = (String::new(), String::new());
     let count = before.sources.len().max(after.sources.len());
     let pairs = (0..count)

@@ -2,10 +2,10 @@ use clap::{Args, ValueEnum, ValueHint};
 
 use crate::commands::examples;
 use crate::graph;
-use interlock_app::failure::Ending;
-use interlock_app::failure::{Exit, Failure};
+use interlock_app::error::CommandResult;
+use interlock_app::error::{CommandExit, CommandError};
 use interlock_app::library;
-use interlock_app::output::Output;
+use interlock_app::output::CommandOutput;
 
 /// Draw a workflow
 ///
@@ -38,10 +38,10 @@ pub(crate) enum Format {
 }
 
 impl Graph {
-    pub(crate) fn run(&self, output: Output) -> Ending {
+    pub(crate) fn run(&self, output: CommandOutput) -> CommandResult {
         let loaded = library::open_or_project(self.workflow.as_deref())?;
         let Some(workflow) = loaded.workflow else {
-            return Err(Failure::invalid(loaded.problems, loaded.sources.into_iter().collect()));
+            return Err(CommandError::invalid(loaded.problems, loaded.sources.into_iter().collect()));
         };
         let (format, name) = match self.format {
             Format::Svg => (graph::Format::Svg, "svg"),
@@ -54,6 +54,6 @@ impl Graph {
         } else {
             output.data(&picture)?;
         }
-        Ok(Exit::Done)
+        Ok(CommandExit::Done)
     }
 }

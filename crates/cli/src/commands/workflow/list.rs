@@ -5,10 +5,10 @@ use interlock_core::workflow::{BUILTINS, load_builtin};
 use serde_json::json;
 
 use crate::commands::examples;
-use interlock_app::failure::Ending;
-use interlock_app::failure::Exit;
-use interlock_app::output::Output;
-use interlock_system::text::{NAME, Text, columns, wrap};
+use interlock_app::error::CommandResult;
+use interlock_app::error::CommandExit;
+use interlock_app::output::CommandOutput;
+use interlock_system::text::{NAME, TerminalText, columns, wrap};
 
 /// List the built-in workflows
 ///
@@ -22,7 +22,7 @@ use interlock_system::text::{NAME, Text, columns, wrap};
 pub(crate) struct List {}
 
 impl List {
-    pub(crate) fn run(&self, output: Output) -> Ending {
+    pub(crate) fn run(&self, output: CommandOutput) -> CommandResult {
         let all = BUILTINS.iter().filter_map(|builtin| load_builtin(builtin.name).map(|loaded| (builtin, loaded)));
         if output.json {
             let workflows: Vec<_> = all
@@ -36,9 +36,9 @@ impl List {
                 })
                 .collect();
             output.document(&json!({ "workflows": workflows }))?;
-            return Ok(Exit::Done);
+            return Ok(CommandExit::Done);
         }
-        let mut text = Text::default();
+        let mut text = TerminalText::default();
         let width = BUILTINS.iter().map(|builtin| builtin.name.len()).max().unwrap_or_default();
         for (builtin, loaded) in all {
             let about = loaded.workflow.and_then(|workflow| workflow.about);
@@ -52,6 +52,6 @@ impl List {
             }
         }
         output.text(&text)?;
-        Ok(Exit::Done)
+        Ok(CommandExit::Done)
     }
 }

@@ -6,8 +6,8 @@ mod show;
 use clap::Subcommand;
 
 use crate::commands::examples;
-use interlock_app::failure::Ending;
-use interlock_app::output::Output;
+use interlock_app::error::CommandResult;
+use interlock_app::output::CommandOutput;
 
 /// Look at workflows: the built-in ones, and the schema of the files
 ///
@@ -27,7 +27,7 @@ pub(crate) enum Workflow {
 }
 
 impl Workflow {
-    pub(crate) fn run(&self, output: Output) -> Ending {
+    pub(crate) fn run(&self, output: CommandOutput) -> CommandResult {
         match self {
             Self::List(command) => command.run(output),
             Self::Show(command) => command.run(output),

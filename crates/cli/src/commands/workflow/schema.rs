@@ -1,9 +1,9 @@
 use clap::Args;
 
 use crate::commands::examples;
-use interlock_app::failure::Ending;
-use interlock_app::failure::Exit;
-use interlock_app::output::Output;
+use interlock_app::error::CommandResult;
+use interlock_app::error::CommandExit;
+use interlock_app::output::CommandOutput;
 
 /// Print the JSON Schema of workflow files
 ///
@@ -19,8 +19,8 @@ use interlock_app::output::Output;
 pub(crate) struct Schema {}
 
 impl Schema {
-    pub(crate) fn run(&self, output: Output) -> Ending {
+    pub(crate) fn run(&self, output: CommandOutput) -> CommandResult {
         output.document(&interlock_core::workflow::schema())?;
-        Ok(Exit::Done)
+        Ok(CommandExit::Done)
     }
 }

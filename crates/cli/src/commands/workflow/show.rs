@@ -4,11 +4,11 @@ use interlock_core::workflow::{Guard, Loaded, Role, Workflow};
 use serde_json::{Map, Value as Json, json};
 
 use crate::commands::examples;
-use interlock_app::failure::Ending;
-use interlock_app::failure::{Exit, Failure};
+use interlock_app::error::CommandResult;
+use interlock_app::error::{CommandExit, CommandError};
 use interlock_app::library;
-use interlock_app::output::Output;
-use interlock_system::text::{HEADING, NAME, Text};
+use interlock_app::output::CommandOutput;
+use interlock_system::text::{HEADING, NAME, TerminalText};
 
 /// Show a workflow: the file, or what it was compiled to
 ///
@@ -32,16 +32,16 @@ pub(crate) struct Show {
 }
 
 impl Show {
-    pub(crate) fn run(&self, output: Output) -> Ending {
+    pub(crate) fn run(&self, output: CommandOutput) -> CommandResult {
         let mut loaded = library::open(&self.workflow)?;
         let (file, source) = loaded.sources.first().cloned().unwrap_or_default();
         let workflow = match loaded.workflow.take() {
             Some(workflow) => workflow,
             None if self.compiled || output.json => {
-                return Err(Failure::invalid(loaded.problems, loaded.sources.into_iter().collect()));
+                return Err(CommandError::invalid(loaded.problems, loaded.sources.into_iter().collect()));
             }
             // The file can be shown whatever is wrong with it.
-            None => return output.data(&source).map(|()| Exit::Done),
+            None => return output.data(&source).map(|()| CommandExit::Done),
         };
         if output.json {
             output.document(&document(&workflow, &loaded, &file, &source))?;
@@ -50,7 +50,7 @@ impl Show {
         } else {
             output.data(&source)?;
         }
-        Ok(Exit::Done)
+        Ok(CommandExit::Done)
     }
 }
 
@@ -88,8 +88,8 @@ fn document(workflow: &Workflow, loaded: &Loaded, file: &str, source: &str) -> J
     })
 }
 
-fn compiled(workflow: &Workflow) -> Text {
-    let mut text = Text::default();
+fn compiled(workflow: &Workflow) -> TerminalText {
+    let mut text = TerminalText::default();
     text.paint(HEADING, &workflow.name);
     text.push("\n");
     for line in workflow.about.as_deref().unwrap_or_default().lines() {
@@ -127,7 +127,7 @@ fn compiled(workflow: &Workflow) -> Text {
     text
 }
 
-fn section<T>(text: &mut Text, title: &str, items: &[T], one: impl Fn(&mut Text, &T)) {
+fn section<T>(text: &mut TerminalText, title: &str, items: &[T], one: impl Fn(&mut TerminalText, &T)) {
     if items.is_empty() {
         return;
     }
@@ -140,7 +140,7 @@ fn section<T>(text: &mut Text, title: &str, items: &[T], one: impl Fn(&mut Text,
     }
 }
 
-fn row(text: &mut Text, name: &str, rest: &str) {
+fn row(text: &mut TerminalText, name: &str, rest: &str) {
     if !name.is_empty() {
         text.paint(NAME, name);
     }

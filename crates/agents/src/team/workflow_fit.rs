@@ -11,15 +11,15 @@ use interlock_core::suggest;
 use interlock_core::workflow::Workflow;
 use serde_json::Value as Json;
 
-use crate::Tells;
+use crate::UsageReporting;
 use crate::find_program;
-use crate::team::{Allowance, Notify, Part, Reply, Team};
+use crate::team::{BudgetLimit, NotificationSettings, RoleAgent, DefaultReply, AgentTeam};
 
 /// The programs that tell people.
 pub const DESKTOP: &str = "notify-send";
 pub const WEBHOOK: &str = "curl";
 
-impl Team {
+impl AgentTeam {
     /// Roles of a workflow that nobody plays.
     pub fn unplayed(&self, workflow: &Workflow) -> Vec<Name> {
         roles(workflow).filter(|role| self.part(role).is_none()).cloned().collect()
@@ -50,8 +50,8 @@ impl Team {
                 continue;
             };
             let option = match &fallback.answer {
-                Reply::Option(option) => option,
-                Reply::Text(text) => {
+                DefaultReply::Option(option) => option,
+                DefaultReply::Text(text) => {
                     if question.free.is_none() {
                         let message = format!("question `{name}` takes no text");
                         let known: Vec<&str> = question.options.iter().map(|(option, _)| option.as_str()).collect();
@@ -73,14 +73,14 @@ impl Team {
     }
 
     /// The schema that whoever plays a part is held to, if its client takes it.
-    pub fn schema(part: &Part, workflow: &Workflow) -> Option<Json> {
+    pub fn schema(part: &RoleAgent, workflow: &Workflow) -> Option<Json> {
         let schema = part.structured.then(|| handoff::schema_for_assignment(workflow))?;
         part.client.takes_schema(&schema).then_some(schema)
     }
 
     /// Agents that cannot be held to the schema of this workflow's handoffs.
     pub fn unstructured(&self, workflow: &Workflow) -> Vec<String> {
-        let loose = |part: &&Part| part.structured && Self::schema(part, workflow).is_none();
+        let loose = |part: &&RoleAgent| part.structured && Self::schema(part, workflow).is_none();
         let all = self.everybody().into_iter().filter(|(_, part)| loose(part));
         all.map(|(name, part)| {
             let client = part.client.name();
@@ -100,7 +100,7 @@ impl Team {
     }
 }
 
-impl Notify {
+impl NotificationSettings {
     /// Ways of telling people that cannot work here.
     pub fn wrong(&self) -> Vec<String> {
         let path = env::var("PATH").unwrap_or_default();
@@ -125,8 +125,8 @@ fn roles(workflow: &Workflow) -> impl Iterator<Item = &Name> + Clone {
     workflow.roles.iter().filter(|role| !role.by_interlock).map(|role| &role.name)
 }
 
-fn untold(part: &Part, budgets: [&Allowance; 4]) -> Option<String> {
-    let Tells { tokens, cost } = part.client.tells();
+fn untold(part: &RoleAgent, budgets: [&BudgetLimit; 4]) -> Option<String> {
+    let UsageReporting { tokens, cost } = part.client.tells();
     let has_cost = !cost && budgets.iter().any(|budget| budget.cost.is_some());
     let has_tokens = !tokens && budgets.iter().any(|budget| budget.tokens.is_some());
     let what = match (has_cost, has_tokens) {

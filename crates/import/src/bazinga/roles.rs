@@ -17,7 +17,7 @@ const LEAD: &str = "tech_lead";
 const VALIDATOR: &str = "validator";
 const DEVELOPER: &str = "developer";
 
-pub(super) struct Cast {
+pub(super) struct BazingaRoles {
     /// Every role: those of the file in its order, then those that are only named, then the added.
     pub(super) roles: Vec<String>,
     /// Agents without a table of their own.
@@ -42,11 +42,11 @@ pub(super) struct Cast {
     pub(super) counted: BTreeSet<String>,
 }
 
-impl Cast {
-    pub(super) fn of(machine: &Machine) -> Self {
+impl BazingaRoles {
+    pub(super) fn of(machine: &BazingaMachine) -> Self {
         let validator = validator(machine);
         let manager = manager(machine, &validator);
-        let merging = with_action(machine, Action::SpawnMerge);
+        let merging = with_action(machine, TransitionAction::SpawnMerge);
         let approvers: BTreeSet<String> = merging.map(str::to_owned).filter(|name| *name != validator).collect();
         let lead = lead(machine, &manager, &validator, &approvers);
         let starter = starter(machine);
@@ -56,7 +56,7 @@ impl Cast {
         let mut plain = authors.clone();
         plain.retain(|name| !is_special(machine, name));
         let (roles, only_named, added) = roles(machine, &[&manager, &lead, &starter, &validator]);
-        let mut cast = Cast {
+        let mut cast = BazingaRoles {
             roles,
             only_named,
             added,
@@ -76,7 +76,7 @@ impl Cast {
     }
 
     /// The next rung of every role but the manager, above whom there is only a person.
-    fn climb(&self, machine: &Machine) -> BTreeMap<String, String> {
+    fn climb(&self, machine: &BazingaMachine) -> BTreeMap<String, String> {
         let senior = machine.escalation.as_ref().map(|rule| rule.agent.as_str());
         let mut ladder = BTreeMap::new();
         for role in self.roles.iter().filter(|role| **role != self.manager && **role != self.validator) {
@@ -94,10 +94,10 @@ impl Cast {
 
     /// Work that is handed round between roles that are not authors needs a bound. It is put on the
     /// ways to every role of such a circle but the lead, so that no circle is left without one.
-    fn circles(&self, machine: &Machine) -> BTreeSet<String> {
+    fn circles(&self, machine: &BazingaMachine) -> BTreeSet<String> {
         let mut ways: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
         for (agent, row) in machine.rows().filter(|(_, row)| !is_blocked(&row.status)) {
-            if let (Action::Spawn | Action::Respawn, Next::Agent(next)) = (row.action, &row.next)
+            if let (TransitionAction::Spawn | TransitionAction::Respawn, TransitionTarget::Agent(next)) = (row.action, &row.next)
                 && agent.name != *next
                 && ![&agent.name, next].iter().any(|name| self.authors.contains(*name) || **name == self.validator)
             {
@@ -124,19 +124,19 @@ pub(super) fn is_blocked(status: &str) -> bool {
 }
 
 /// A rung, or a specialist that a special rule names.
-fn is_special(machine: &Machine, name: &str) -> bool {
+fn is_special(machine: &BazingaMachine, name: &str) -> bool {
     machine.escalation.as_ref().is_some_and(|rule| rule.agent == name)
         || machine.security.as_ref().is_some_and(|rule| rule.agent == name)
         || machine.research.as_ref().is_some_and(|rule| rule.agent == name)
 }
 
-fn with_action(machine: &Machine, action: Action) -> impl Iterator<Item = &str> {
+fn with_action(machine: &BazingaMachine, action: TransitionAction) -> impl Iterator<Item = &str> {
     machine.rows().filter(move |(_, row)| row.action == action).map(|(agent, _)| agent.name.as_str())
 }
 
 /// Whoever accepts and rejects; nobody else is judge.
-fn validator(machine: &Machine) -> String {
-    let judges = |agent: &&Agent| {
+fn validator(machine: &BazingaMachine) -> String {
+    let judges = |agent: &&BazingaAgent| {
         let has = |verdict| agent.rows.iter().any(|row| normalise_status(&row.status) == verdict);
         has("ACCEPT") && has("REJECT")
     };
@@ -148,45 +148,45 @@ fn validator(machine: &Machine) -> String {
     }
 }
 
-fn manager(machine: &Machine, validator: &str) -> String {
-    let batch = with_action(machine, Action::SpawnBatch);
-    let ends = with_action(machine, Action::ValidateThenEnd);
+fn manager(machine: &BazingaMachine, validator: &str) -> String {
+    let batch = with_action(machine, TransitionAction::SpawnBatch);
+    let ends = with_action(machine, TransitionAction::ValidateThenEnd);
     batch.chain(ends).find(|name| *name != validator).unwrap_or(MANAGER).to_owned()
 }
 
-fn lead(machine: &Machine, manager: &str, validator: &str, approvers: &BTreeSet<String>) -> String {
+fn lead(machine: &BazingaMachine, manager: &str, validator: &str, approvers: &BTreeSet<String>) -> String {
     let built_in = machine.agent(LEAD).map(|agent| &agent.name);
     let known = built_in.into_iter().chain(approvers).find(|name| *name != manager && *name != validator);
     known.cloned().unwrap_or_else(|| manager.to_owned())
 }
 
-fn starter(machine: &Machine) -> String {
+fn starter(machine: &BazingaMachine) -> String {
     let by_action = |action| {
         let mut rows = machine.rows().filter(move |(_, row)| row.action == action);
         rows.find_map(|(_, row)| row.next.agent())
     };
-    by_action(Action::SpawnBatch).or_else(|| by_action(Action::SpawnMerge)).unwrap_or(DEVELOPER).to_owned()
+    by_action(TransitionAction::SpawnBatch).or_else(|| by_action(TransitionAction::SpawnMerge)).unwrap_or(DEVELOPER).to_owned()
 }
 
 /// Those to whom work goes back, and who merge it.
-fn authors(machine: &Machine, starter: &str) -> BTreeSet<String> {
+fn authors(machine: &BazingaMachine, starter: &str) -> BTreeSet<String> {
     let special = [
         machine.escalation.as_ref().map(|rule| &rule.agent),
         machine.security.as_ref().map(|rule| &rule.agent),
         machine.research.as_ref().map(|rule| &rule.agent),
     ];
-    let gets_back = |row: &Row| {
-        matches!(row.action, Action::SpawnBatch | Action::SpawnMerge)
-            || (row.escalation_check && row.action == Action::Respawn)
+    let gets_back = |row: &TransitionRow| {
+        matches!(row.action, TransitionAction::SpawnBatch | TransitionAction::SpawnMerge)
+            || (row.escalation_check && row.action == TransitionAction::Respawn)
     };
     let rows = machine.rows().filter(|(_, row)| gets_back(row)).filter_map(|(_, row)| row.next.agent());
     let special = special.into_iter().flatten().map(String::as_str);
     rows.chain(special).chain(std::iter::once(starter)).map(str::to_owned).collect()
 }
 
-type Roles = (Vec<String>, BTreeSet<String>, BTreeSet<String>);
+type RoleSets = (Vec<String>, BTreeSet<String>, BTreeSet<String>);
 
-fn roles(machine: &Machine, needed: &[&String]) -> Roles {
+fn roles(machine: &BazingaMachine, needed: &[&String]) -> RoleSets {
     let mut all: Vec<String> = machine.agents.iter().map(|agent| agent.name.clone()).collect();
     let in_rules = [
         machine.escalation.as_ref().map(|rule| rule.agent.as_str()),
@@ -213,15 +213,15 @@ fn roles(machine: &Machine, needed: &[&String]) -> Roles {
 }
 
 /// What no workflow can be made of.
-pub(super) fn refuse(machine: &Machine, cast: &Cast, problems: &mut Vec<Problem>) {
+pub(super) fn refuse(machine: &BazingaMachine, cast: &BazingaRoles, problems: &mut Vec<Problem>) {
     for (agent, row) in machine.rows() {
         let to_judge = row.next.agent() == Some(cast.validator.as_str());
-        if to_judge && matches!(row.action, Action::Respawn | Action::SpawnBatch | Action::SpawnMerge) {
+        if to_judge && matches!(row.action, TransitionAction::Respawn | TransitionAction::SpawnBatch | TransitionAction::SpawnMerge) {
             let message = format!("`{}.{}` gives work to `{}`", agent.name, row.status, cast.validator);
             let help = "the validator is played by Interlock: use `validate_then_end`";
             problems.push(Problem::new(Code::ImportFailed, message).help(help).at(row.place.clone()));
         }
-        let elsewhere = matches!(row.action, Action::SpawnBatch | Action::ValidateThenEnd | Action::SpawnMerge);
+        let elsewhere = matches!(row.action, TransitionAction::SpawnBatch | TransitionAction::ValidateThenEnd | TransitionAction::SpawnMerge);
         if is_blocked(&row.status) && elsewhere {
             let message = format!("`{}.{}` does not say who helps", agent.name, row.status);
             let help = "a blocked agent is helped by another agent (`spawn`) or a person (`pause_for_user`)";

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use super::{Trouble, TroubleKind};
+use super::{AgentFailure, AgentFailureKind};
 
 /// Longer than this nobody meant.
 const LONGEST: Duration = Duration::from_secs(31 * 24 * 60 * 60);
@@ -100,34 +100,34 @@ const PASSING: [&str; 40] = [
 ];
 
 /// Trouble of which the service's status is known.
-pub(super) fn from_status(status: u64, message: &str) -> Trouble {
+pub(super) fn from_status(status: u64, message: &str) -> AgentFailure {
     let said = from_words(message);
     let kind = match said.kind {
         // "No credit" is said with 429 by some.
-        TroubleKind::Setup => TroubleKind::Setup,
+        AgentFailureKind::Setup => AgentFailureKind::Setup,
         said => of_status(status).unwrap_or(said),
     };
-    Trouble { kind, ..said }
+    AgentFailure { kind, ..said }
 }
 
 /// Trouble of which there are only words.
-pub(super) fn from_words(message: &str) -> Trouble {
+pub(super) fn from_words(message: &str) -> AgentFailure {
     let retry_after = wait(message);
-    Trouble { kind: kind(message, retry_after), message: message.trim().to_owned(), retry_after }
+    AgentFailure { kind: kind(message, retry_after), message: message.trim().to_owned(), retry_after }
 }
 
 /// A failure of the agent itself.
-pub(super) fn failed(message: impl Into<String>) -> Trouble {
-    Trouble { kind: TroubleKind::Failed, message: message.into(), retry_after: None }
+pub(super) fn failed(message: impl Into<String>) -> AgentFailure {
+    AgentFailure { kind: AgentFailureKind::Failed, message: message.into(), retry_after: None }
 }
 
-pub(super) fn setup(message: impl Into<String>) -> Trouble {
-    Trouble { kind: TroubleKind::Setup, message: message.into(), retry_after: None }
+pub(super) fn setup(message: impl Into<String>) -> AgentFailure {
+    AgentFailure { kind: AgentFailureKind::Setup, message: message.into(), retry_after: None }
 }
 
 /// The conversation to go on with is not there.
-pub(super) fn forgotten(message: impl Into<String>) -> Trouble {
-    Trouble { kind: TroubleKind::Forgotten, message: message.into(), retry_after: None }
+pub(super) fn forgotten(message: impl Into<String>) -> AgentFailure {
+    AgentFailure { kind: AgentFailureKind::Forgotten, message: message.into(), retry_after: None }
 }
 
 pub(super) fn is_forgotten(message: &str) -> bool {
@@ -135,28 +135,28 @@ pub(super) fn is_forgotten(message: &str) -> bool {
     FORGOTTEN.iter().any(|known| words.contains(known))
 }
 
-fn kind(message: &str, retry_after: Option<Duration>) -> TroubleKind {
+fn kind(message: &str, retry_after: Option<Duration>) -> AgentFailureKind {
     let words = message.to_lowercase();
     let any = |list: &[&str]| list.iter().any(|known| words.contains(known));
     if retry_after.is_some() {
-        return TroubleKind::Passing;
+        return AgentFailureKind::Passing;
     }
     if is_forgotten(message) {
-        return TroubleKind::Forgotten;
+        return AgentFailureKind::Forgotten;
     }
     if any(&SETUP) {
-        return TroubleKind::Setup;
+        return AgentFailureKind::Setup;
     }
     if any(&PASSING) {
-        return TroubleKind::Passing;
+        return AgentFailureKind::Passing;
     }
-    status_in(&words).and_then(of_status).unwrap_or(TroubleKind::Failed)
+    status_in(&words).and_then(of_status).unwrap_or(AgentFailureKind::Failed)
 }
 
-fn of_status(status: u64) -> Option<TroubleKind> {
+fn of_status(status: u64) -> Option<AgentFailureKind> {
     match status {
-        401..=404 => Some(TroubleKind::Setup),
-        408 | 425 | 429 | 500..=599 => Some(TroubleKind::Passing),
+        401..=404 => Some(AgentFailureKind::Setup),
+        408 | 425 | 429 | 500..=599 => Some(AgentFailureKind::Passing),
         _ => None,
     }
 }
@@ -216,7 +216,7 @@ mod tests {
 
     #[test]
     fn words_of_the_services_are_known() {
-        use TroubleKind::{Failed, Forgotten, Passing, Setup};
+        use AgentFailureKind::{Failed, Forgotten, Passing, Setup};
         for (message, expected) in [
             ("API Error: 529 {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\"}}", Passing),
             ("exceeded retry limit, last status: 429 Too Many Requests", Passing),
@@ -242,10 +242,10 @@ mod tests {
 
     #[test]
     fn a_status_is_believed_before_words_but_for_credit() {
-        assert_eq!(from_status(429, "slow down").kind, TroubleKind::Passing);
-        assert_eq!(from_status(429, "insufficient_quota").kind, TroubleKind::Setup);
-        assert_eq!(from_status(401, "rate limit").kind, TroubleKind::Setup);
-        assert_eq!(from_status(400, "what is this").kind, TroubleKind::Failed);
+        assert_eq!(from_status(429, "slow down").kind, AgentFailureKind::Passing);
+        assert_eq!(from_status(429, "insufficient_quota").kind, AgentFailureKind::Setup);
+        assert_eq!(from_status(401, "rate limit").kind, AgentFailureKind::Setup);
+        assert_eq!(from_status(400, "what is this").kind, AgentFailureKind::Failed);
     }
 
     #[test]

@@ -11,18 +11,18 @@ use interlock_core::workflow::{Measure, Workflow};
 use serde_json::{Map, Value as Json, json};
 
 use crate::gate_commands;
-use interlock_engine::{Engine, Error, Live};
+use interlock_engine::{Engine, EngineError, LoadedSession};
 use interlock_prompt::QuestionBrief;
 use interlock_store::rows::holder;
 use interlock_system::sanitise;
-use interlock_system::text::{HEADING, NAME, Text};
+use interlock_system::text::{HEADING, NAME, TerminalText};
 
 /// What the file of the workflow says today, if there is one.
-pub struct Pinned {
+pub struct PinnedFileState {
     pub file_says: Option<Digest>,
 }
 
-impl Pinned {
+impl PinnedFileState {
     fn note(&self, workflow: &Workflow) -> &'static str {
         match self.file_says {
             None => "pinned",
@@ -32,7 +32,7 @@ impl Pinned {
     }
 }
 
-pub fn session(live: &Live, workflow: &Workflow, pinned: &Pinned, briefs: &Briefs, feature_directory: &str) -> Json {
+pub fn session(live: &LoadedSession, workflow: &Workflow, pinned: &PinnedFileState, briefs: &QuestionBriefs, feature_directory: &str) -> Json {
     let state = &live.state;
     let session = state.session.as_ref();
     let groups: Vec<Json> = state.groups.iter().map(|group| group_json(group, state, workflow)).collect();
@@ -167,7 +167,7 @@ fn loops(counters: &[interlock_core::state::Counter], group: Option<&Group>, wor
     Json::Object(all)
 }
 
-pub fn assignments(live: &Live) -> Vec<Json> {
+pub fn assignments(live: &LoadedSession) -> Vec<Json> {
     let open = live.state.open.iter().filter_map(|id| live.state.assignments.get(id).map(|given| (id, given)));
     open.map(|(id, given)| {
         json!({
@@ -184,14 +184,14 @@ pub fn assignments(live: &Live) -> Vec<Json> {
 }
 
 /// The open questions of a session, each with the facts behind it and what its options do.
-pub(crate) type Briefs = BTreeMap<QuestionId, QuestionBrief>;
+pub(crate) type QuestionBriefs = BTreeMap<QuestionId, QuestionBrief>;
 
-pub fn briefs(engine: &mut Engine, live: &Live, workflow: &Workflow) -> Result<Briefs, Error> {
+pub fn briefs(engine: &mut Engine, live: &LoadedSession, workflow: &Workflow) -> Result<QuestionBriefs, EngineError> {
     let open: Vec<QuestionId> = live.state.open_questions.iter().copied().collect();
     open.into_iter().map(|id| Ok((id, engine.question_brief(live, workflow, id)?))).collect()
 }
 
-pub fn questions(live: &Live, briefs: &Briefs) -> Vec<Json> {
+pub fn questions(live: &LoadedSession, briefs: &QuestionBriefs) -> Vec<Json> {
     let open = live.state.open_questions.iter();
     open.filter_map(|id| live.state.questions.get(id).map(|asked| (id, asked)))
         .map(|(id, asked)| {
@@ -210,7 +210,7 @@ pub fn questions(live: &Live, briefs: &Briefs) -> Vec<Json> {
 }
 
 /// Gates that wait for their result, with what they run.
-pub fn gates(live: &Live, workflow: &Workflow, feature_directory: &str) -> Vec<Json> {
+pub fn gates(live: &LoadedSession, workflow: &Workflow, feature_directory: &str) -> Vec<Json> {
     let waiting = live.state.gate_runs.iter();
     waiting
         .map(|(id, run)| {
@@ -221,7 +221,7 @@ pub fn gates(live: &Live, workflow: &Workflow, feature_directory: &str) -> Vec<J
 }
 
 /// The commands of a waiting gate run.
-fn gate_commands(run: &Awaited, live: &Live, workflow: &Workflow, feature_directory: &str) -> Vec<Vec<Name>> {
+fn gate_commands(run: &Awaited, live: &LoadedSession, workflow: &Workflow, feature_directory: &str) -> Vec<Vec<Name>> {
     let session = gate_commands::GateSession { id: &live.id, feature_directory };
     gate_commands::commands_of_run(run, &live.state, workflow, session)
         .into_iter()
@@ -229,9 +229,9 @@ fn gate_commands(run: &Awaited, live: &Live, workflow: &Workflow, feature_direct
         .collect()
 }
 
-pub fn text(live: &Live, workflow: &Workflow, pinned: &Pinned, briefs: &Briefs) -> Text {
+pub fn text(live: &LoadedSession, workflow: &Workflow, pinned: &PinnedFileState, briefs: &QuestionBriefs) -> TerminalText {
     let state = &live.state;
-    let mut text = Text::default();
+    let mut text = TerminalText::default();
     text.paint(NAME, &live.id);
     let title = state.session.as_ref().map_or("", |session| session.title.as_str());
     text.line(format_args!("  {}  {}", state.status.name(), sanitise::line(title)));
@@ -285,7 +285,7 @@ pub fn text(live: &Live, workflow: &Workflow, pinned: &Pinned, briefs: &Briefs) 
 }
 
 /// A requirement that the session or a group does without.
-pub fn exception_line(text: &mut Text, exception: &CompletionException) {
+pub fn exception_line(text: &mut TerminalText, exception: &CompletionException) {
     text.push("  ");
     if let Some(group) = &exception.group {
         text.paint(NAME, group);
@@ -294,7 +294,7 @@ pub fn exception_line(text: &mut Text, exception: &CompletionException) {
     text.line(sanitise::line(&exception.text));
 }
 
-fn group_line(text: &mut Text, group: &Group, state: &State, workflow: &Workflow, width: usize) {
+fn group_line(text: &mut TerminalText, group: &Group, state: &State, workflow: &Workflow, width: usize) {
     let (role, attempt) = holder(&group.lane, state);
     text.push("  ");
     text.paint(NAME, format!("{:<width$}", group.id.as_str()));
@@ -345,7 +345,7 @@ fn deferral_line(group: &Group) -> Option<String> {
 }
 
 /// The groups that no command of Interlock checks, on one line: most plans that forget checks forget all of them.
-fn unchecked_line(text: &mut Text, state: &State, workflow: &Workflow) {
+fn unchecked_line(text: &mut TerminalText, state: &State, workflow: &Workflow) {
     let concerned = |group: &&Group| {
         let dropped = matches!(group.status(), GroupStatus::DeferredExternal | GroupStatus::Cancelled);
         !dropped && workflow.checks_nothing(group)
@@ -360,9 +360,9 @@ fn unchecked_line(text: &mut Text, state: &State, workflow: &Workflow) {
 const BELOW_FACT: &str = "      | ";
 
 /// What may happen now.
-pub fn next(live: &Live, briefs: &Briefs) -> Text {
+pub fn next(live: &LoadedSession, briefs: &QuestionBriefs) -> TerminalText {
     let state = &live.state;
-    let mut text = Text::default();
+    let mut text = TerminalText::default();
     text.paint(HEADING, "next");
     text.push("\n");
     for id in &state.open {

@@ -8,12 +8,12 @@ use interlock_core::state::{Finding, FindingStatus, Group};
 use serde_json::Value as Json;
 
 /// A report, as it was given in.
-type Report = Option<Arc<Json>>;
+type SubmittedReport = Option<Arc<Json>>;
 
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Said {
+pub struct EarlierReports {
     /// The plan that brought the group.
-    plan: Report,
+    plan: SubmittedReport,
     group: String,
     /// What the reviewer wrote of each open finding, by its place.
     findings: BTreeMap<usize, String>,
@@ -21,10 +21,10 @@ pub struct Said {
     descriptions: BTreeMap<Name, String>,
 }
 
-impl Said {
+impl EarlierReports {
     /// Asks for the reports that have words to the group.
-    pub fn of<E>(group: &Group, mut report: impl FnMut(DecisionId) -> Result<Report, E>) -> Result<Self, E> {
-        let mut known: BTreeMap<DecisionId, Report> = BTreeMap::new();
+    pub fn of<E>(group: &Group, mut report: impl FnMut(DecisionId) -> Result<SubmittedReport, E>) -> Result<Self, E> {
+        let mut known: BTreeMap<DecisionId, SubmittedReport> = BTreeMap::new();
         let mut of = |decision: DecisionId| match known.get(&decision) {
             Some(report) => Ok(report.clone()),
             None => report(decision).map(|found| known.entry(decision).or_insert(found).clone()),
@@ -34,7 +34,7 @@ impl Said {
             if finding.status != FindingStatus::Open {
                 continue;
             }
-            let mut words = FindingWords::default();
+            let mut words = FindingDescription::default();
             for decision in group.words.of_finding(index, &finding.raised_by) {
                 if let Some(report) = of(decision)? {
                     words.add_older(&report, finding);
@@ -48,7 +48,7 @@ impl Said {
     /// Asks for the plans that brought these groups.
     pub fn of_session<E>(
         groups: &[(Name, DecisionId)],
-        mut report: impl FnMut(DecisionId) -> Result<Report, E>,
+        mut report: impl FnMut(DecisionId) -> Result<SubmittedReport, E>,
     ) -> Result<Self, E> {
         let mut said = Self::default();
         for (group, plan) in groups {
@@ -84,11 +84,11 @@ const LEDGER_FIELDS: &[&str] = &["id", "title", "location", "severity", "blockin
 
 /// What a reviewer wrote of a finding: the latest text of each field that is not empty.
 #[derive(Default)]
-struct FindingWords {
+struct FindingDescription {
     fields: BTreeMap<String, String>,
 }
 
-impl FindingWords {
+impl FindingDescription {
     /// Fields that newer reviews left out.
     fn add_older(&mut self, report: &Json, finding: &Finding) {
         let word = |issue: &Json, key: &str| issue.get(key).and_then(Json::as_str).unwrap_or_default().to_owned();

@@ -4,7 +4,7 @@
 const KEPT: usize = 1 << 20;
 
 /// The lines of one stream.
-pub(super) struct Lines {
+pub(super) struct LineSplitter {
     /// The start of a line whose end has not come yet.
     held: Vec<u8>,
     /// This line was handed on already, cut: the rest of it is dropped.
@@ -12,7 +12,7 @@ pub(super) struct Lines {
     limit: usize,
 }
 
-impl Lines {
+impl LineSplitter {
     pub(super) fn new(limit: usize) -> Self {
         Self { held: Vec::new(), dropping: false, limit }
     }
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     fn cut(limit: usize, pieces: &[&[u8]]) -> Vec<(Vec<u8>, bool)> {
-        let mut lines = Lines::new(limit);
+        let mut lines = LineSplitter::new(limit);
         let mut found = Vec::new();
         for piece in pieces {
             lines.feed(piece, |line, cut| found.push((line.to_vec(), cut)));
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn memory_is_bounded_by_the_limit_of_a_line() {
-        let mut lines = Lines::new(3 << 20);
+        let mut lines = LineSplitter::new(3 << 20);
         let chunk = vec![b'x'; 64 << 10];
         for _ in 0..47 {
             lines.feed(&chunk, |_, _| panic!("not cut yet"));

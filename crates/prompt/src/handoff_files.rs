@@ -47,7 +47,7 @@ pub fn make(folder: &Path, files: &[(String, String)]) -> io::Result<()> {
 }
 
 /// Leaves a handoff where agents are told to, whole or not at all.
-pub fn leave(folder: &Path, bytes: &[u8]) -> io::Result<()> {
+pub fn write_handoff(folder: &Path, bytes: &[u8]) -> io::Result<()> {
     let new = folder.join(format!("{FILE}.new"));
     fs::write(&new, bytes)?;
     fs::rename(&new, folder.join(FILE))
@@ -55,7 +55,7 @@ pub fn leave(folder: &Path, bytes: &[u8]) -> io::Result<()> {
 
 /// The handoff that was left in the output folder, if there is one: the file that agents are told of, or the only Markdown
 /// file. No link is followed on the way, and nothing but a plain file is read.
-pub fn left(folder: &Path) -> io::Result<Option<Vec<u8>>> {
+pub fn read_left_handoff(folder: &Path) -> io::Result<Option<Vec<u8>>> {
     if let Some(bytes) = read(folder, Path::new(FILE))? {
         return Ok(Some(bytes));
     }
@@ -141,7 +141,7 @@ pub fn problems(rejection: &Rejection) -> Vec<String> {
 }
 
 /// What the agent is told, in the same conversation, when its handoff was not taken.
-pub fn sent_back(problems: &[String], folder: &Path) -> String {
+pub fn correction_message(problems: &[String], folder: &Path) -> String {
     let mut text = String::from("Your handoff was not accepted. The assignment is still yours. What is wrong:\n\n");
     text.push_str(&crate::listed(problems));
     let file = folder.join(FILE);

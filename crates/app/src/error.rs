@@ -11,15 +11,15 @@ use interlock_core::problem::{Place, Problem, ProblemGroup, group_problems};
 use interlock_core::rejection::Rejection;
 use serde_json::{Value as Json, json};
 
-use crate::output::{Output, complain};
-use crate::report;
-use interlock_engine::Error;
+use crate::output::{CommandOutput, print_diagnostics};
+use crate::diagnostics;
+use interlock_engine::EngineError;
 use interlock_store::StoreError;
-use interlock_system::text::Text;
+use interlock_system::text::TerminalText;
 
 /// The exit codes that scripts rely on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Exit {
+pub enum CommandExit {
     Done = 0,
     /// Interlock itself is at fault.
     Bug = 1,
@@ -34,75 +34,75 @@ pub enum Exit {
 }
 
 /// How a command ends: done, or a result that is itself a refusal, or a failure.
-pub type Ending = Result<Exit, Failure>;
+pub type CommandResult = Result<CommandExit, CommandError>;
 
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> Self {
+impl From<CommandExit> for ExitCode {
+    fn from(exit: CommandExit) -> Self {
         ExitCode::from(exit as u8)
     }
 }
 
 /// The texts that problems point into, by the name that their places carry.
 #[derive(Default)]
-pub struct Sources(BTreeMap<String, String>);
+pub struct SourceTexts(BTreeMap<String, String>);
 
-impl FromIterator<(String, String)> for Sources {
+impl FromIterator<(String, String)> for SourceTexts {
     fn from_iter<I: IntoIterator<Item = (String, String)>>(texts: I) -> Self {
         Self(texts.into_iter().collect())
     }
 }
 
-impl Sources {
+impl SourceTexts {
     pub(crate) fn get(&self, file: &str) -> Option<&str> {
         self.0.get(file).map(String::as_str)
     }
 }
 
 /// Why a command did not do what was asked, for people and for scripts.
-pub struct Failure {
-    exit: Exit,
+pub struct CommandError {
+    exit: CommandExit,
     code: Code,
     message: String,
     /// What only some failures have; boxed, because every result carries the room for it.
-    more: Box<More>,
+    more: Box<ErrorDetails>,
 }
 
 #[derive(Default)]
-struct More {
+struct ErrorDetails {
     help: Option<String>,
     at: Option<Place>,
     allowed: Vec<String>,
     problems: Vec<Problem>,
     /// Why a session cannot complete.
     reasons: Vec<Reason>,
-    sources: Sources,
+    sources: SourceTexts,
     /// What to print for people instead; only for what clap has laid out already.
-    printed: Option<Text>,
+    printed: Option<TerminalText>,
     silent: bool,
 }
 
-impl Failure {
-    pub fn new(exit: Exit, code: Code, message: impl Into<String>) -> Self {
+impl CommandError {
+    pub fn new(exit: CommandExit, code: Code, message: impl Into<String>) -> Self {
         Self { exit, code, message: message.into(), more: Box::default() }
     }
 
     /// Input with at least one error in it. The first error speaks for all of them.
-    pub fn invalid(mut problems: Vec<Problem>, sources: Sources) -> Self {
-        report::sort(&mut problems);
+    pub fn invalid(mut problems: Vec<Problem>, sources: SourceTexts) -> Self {
+        diagnostics::sort(&mut problems);
         let Some(first) = problems.iter().find(|problem| problem.is_error()) else {
-            return Self::new(Exit::Bug, Code::Bug, "input was refused without an error in it");
+            return Self::new(CommandExit::Bug, Code::Bug, "input was refused without an error in it");
         };
         let grouped = group_problems(&problems);
         let message = grouped.iter().find(|group| group.first.is_error()).map(ProblemGroup::message);
-        let mut failure = Self::new(Exit::Invalid, first.code, message.unwrap_or_else(|| first.message.clone()));
+        let mut failure = Self::new(CommandExit::Invalid, first.code, message.unwrap_or_else(|| first.message.clone()));
         let (help, at) = (Some(first.advice().to_owned()), first.at.clone());
-        *failure.more = More { help, at, problems, sources, ..More::default() };
+        *failure.more = ErrorDetails { help, at, problems, sources, ..ErrorDetails::default() };
         failure
     }
 
     /// Nobody reads stdout any more; that is the reader's choice and no failure.
     pub(crate) fn reader_gone() -> Self {
-        let mut failure = Self::new(Exit::Done, Code::OutputFailed, "");
+        let mut failure = Self::new(CommandExit::Done, Code::OutputFailed, "");
         failure.more.silent = true;
         failure
     }
@@ -110,7 +110,7 @@ impl Failure {
     #[must_use]
     /// A file or folder for an agent that could not be written.
     pub fn output(path: &Path, error: &io::Error) -> Self {
-        Self::new(Exit::Unavailable, Code::OutputFailed, format!("{}: {error}", path.display()))
+        Self::new(CommandExit::Unavailable, Code::OutputFailed, format!("{}: {error}", path.display()))
     }
 
     pub fn code(&self) -> Code {
@@ -148,27 +148,27 @@ impl Failure {
 
     /// The texts that its problems point into.
     #[must_use]
-    pub fn sources(mut self, sources: Sources) -> Self {
+    pub fn sources(mut self, sources: SourceTexts) -> Self {
         self.more.sources = sources;
         self
     }
 
     #[must_use]
-    pub fn printed(mut self, text: Text) -> Self {
+    pub fn printed(mut self, text: TerminalText) -> Self {
         self.more.printed = Some(text);
         self
     }
 
     /// Says it: on stderr for people, on stdout for scripts.
-    pub fn tell(&self, json: bool) -> Exit {
+    pub fn print_error(&self, json: bool) -> CommandExit {
         if self.more.silent {
             return self.exit;
         }
         if json {
             // If stdout is gone, so is whoever would have read why.
-            let _ = Output { json }.document(&self.json());
+            let _ = CommandOutput { json }.document(&self.json());
         } else {
-            complain(&self.text());
+            print_diagnostics(&self.text());
         }
         self.exit
     }
@@ -199,18 +199,18 @@ impl Failure {
         json!({ "error": error })
     }
 
-    pub fn text(&self) -> Text {
-        let mut text = Text::default();
+    pub fn text(&self) -> TerminalText {
+        let mut text = TerminalText::default();
         if let Some(printed) = &self.more.printed {
             text.push_rendered(printed.as_str());
             return text;
         }
         if self.more.problems.iter().any(|problem| problem.at.is_some()) {
-            return report::problems(&self.more.problems, &self.more.sources);
+            return diagnostics::problems(&self.more.problems, &self.more.sources);
         }
         let head = Problem::new(self.code, self.message.clone()).help(self.advice());
-        report::problem(&mut text, &head, &self.notes());
-        if self.exit != Exit::Bug {
+        diagnostics::problem(&mut text, &head, &self.notes());
+        if self.exit != CommandExit::Bug {
             text.push("\n");
             text.line(format_args!("`interlock explain {}` says more", self.code));
         }
@@ -237,41 +237,41 @@ impl Failure {
 }
 
 /// The store could not do it. Where its guards or its seals speak, it was refused.
-impl From<StoreError> for Failure {
+impl From<StoreError> for CommandError {
     fn from(fault: StoreError) -> Self {
         let exit = match fault.code {
-            Code::GuardFired | Code::ChainBroken | Code::PinnedChanged => Exit::Refused,
-            Code::BackupExists | Code::BadHead => Exit::Invalid,
-            Code::Bug => Exit::Bug,
-            _ => Exit::Unavailable,
+            Code::GuardFired | Code::ChainBroken | Code::PinnedChanged => CommandExit::Refused,
+            Code::BackupExists | Code::BadHead => CommandExit::Invalid,
+            Code::Bug => CommandExit::Bug,
+            _ => CommandExit::Unavailable,
         };
-        Failure::new(exit, fault.code, fault.message).maybe_help(fault.help)
+        CommandError::new(exit, fault.code, fault.message).maybe_help(fault.help)
     }
 }
 
-impl From<Error> for Failure {
-    fn from(error: Error) -> Self {
+impl From<EngineError> for CommandError {
+    fn from(error: EngineError) -> Self {
         match error {
-            Error::Refused(rejection) => Failure::from(*rejection),
-            Error::Fault(fault) => Failure::from(fault),
+            EngineError::Refused(rejection) => CommandError::from(*rejection),
+            EngineError::Fault(fault) => CommandError::from(fault),
         }
     }
 }
 
 /// A refusal by the core. What was given in wrongly is invalid input; everything else was refused.
-impl From<Rejection> for Failure {
+impl From<Rejection> for CommandError {
     fn from(rejection: Rejection) -> Self {
         // These list findings and requirements, which are no mistakes of the input.
         let lists_state = matches!(rejection.code, Code::StillOpen | Code::WeakerWorkflow);
         let about_input = rejection.code.number() < "E0300"
             || !rejection.problems.is_empty() && !lists_state
             || matches!(rejection.code, Code::NoRole | Code::BadSetting | Code::NoOption);
-        let exit = if about_input { Exit::Invalid } else { Exit::Refused };
+        let exit = if about_input { CommandExit::Invalid } else { CommandExit::Refused };
         let help = Some(rejection.advice().to_owned());
         let at = rejection.problems.first().and_then(|problem| problem.at.clone());
         let mut failure = Self::new(exit, rejection.code, rejection.message);
         let Rejection { allowed, problems, reasons, .. } = rejection;
-        *failure.more = More { help, at, allowed, problems, reasons, ..More::default() };
+        *failure.more = ErrorDetails { help, at, allowed, problems, reasons, ..ErrorDetails::default() };
         failure
     }
 }
@@ -288,7 +288,7 @@ mod tests {
 
     #[test]
     fn json_has_only_the_fields_that_apply_and_always_a_help() {
-        let failure = Failure::new(Exit::Invalid, Code::UnknownWorkflow, "no workflow is called `x`");
+        let failure = CommandError::new(CommandExit::Invalid, Code::UnknownWorkflow, "no workflow is called `x`");
         let (message, help) = ("no workflow is called `x`", Code::UnknownWorkflow.help());
         assert_eq!(failure.json(), json!({ "error": { "code": "E0117", "message": message, "help": help } }));
         assert_eq!(failure.help("look").json()["error"]["help"], "look");
@@ -300,7 +300,7 @@ mod tests {
             Problem::new(Code::FieldMissing, "`x` is missing").at(place(3)),
             Problem::new(Code::FieldMissing, "`y` is missing").help("look"),
         ];
-        let error = &Failure::from(Rejection::new(Code::FieldMissing, "more is asked for").problems(problems)).json();
+        let error = &CommandError::from(Rejection::new(Code::FieldMissing, "more is asked for").problems(problems)).json();
         assert_eq!(error["error"]["at"]["line"], 3);
         assert_eq!(error["error"]["help"], Code::FieldMissing.help());
         assert_eq!(error["error"]["problems"][0]["help"], Code::FieldMissing.help());
@@ -319,8 +319,8 @@ mod tests {
             reason(Code::GroupUnfinished, Some("LOGIN"), "LOGIN is in_progress"),
             reason(Code::NothingPlanned, None, "no group was ever planned"),
         ];
-        let failure = Failure::from(rejection.allowed(vec!["A".to_owned(), "B".to_owned()]));
-        assert_eq!(failure.exit, Exit::Refused);
+        let failure = CommandError::from(rejection.allowed(vec!["A".to_owned(), "B".to_owned()]));
+        assert_eq!(failure.exit, CommandExit::Refused);
         assert_eq!(failure.json()["error"]["reasons"][0]["group"], "LOGIN");
         let plain = anstream::adapter::strip_str(failure.text().as_str()).to_string();
         assert_eq!(
@@ -333,11 +333,11 @@ mod tests {
 
     #[test]
     fn what_was_given_in_wrongly_is_invalid_input() {
-        let exit = |code| Failure::from(Rejection::new(code, "no")).exit;
-        assert_eq!(exit(Code::FieldMissing), Exit::Invalid);
-        assert_eq!(exit(Code::NoRole), Exit::Invalid);
-        assert_eq!(exit(Code::NotNow), Exit::Refused);
-        assert_eq!(exit(Code::WrongToken), Exit::Refused);
+        let exit = |code| CommandError::from(Rejection::new(code, "no")).exit;
+        assert_eq!(exit(Code::FieldMissing), CommandExit::Invalid);
+        assert_eq!(exit(Code::NoRole), CommandExit::Invalid);
+        assert_eq!(exit(Code::NotNow), CommandExit::Refused);
+        assert_eq!(exit(Code::WrongToken), CommandExit::Refused);
     }
 
     #[test]
@@ -347,7 +347,7 @@ mod tests {
             Problem::warning(Code::NeverReached, "first, but a warning").at(place(1)),
             Problem::new(Code::UnknownKey, "second").help("look").at(place(2)),
         ];
-        let error = &Failure::invalid(problems, Sources::default()).json()["error"];
+        let error = &CommandError::invalid(problems, SourceTexts::default()).json()["error"];
         assert_eq!(error["code"], "E0104");
         assert_eq!(error["message"], "second");
         assert_eq!(error["help"], "look");

@@ -47,7 +47,7 @@ const NOT_EXECUTED: u8 = 126;
 const NOT_FOUND: u8 = 127;
 
 /// What a keeper is told on its command line.
-struct Order {
+struct SupervisorArguments {
     parent: i32,
     grace: Duration,
     lock: Option<OsString>,
@@ -65,7 +65,7 @@ pub(super) fn words(grace: Duration, lock: Option<&Path>, program: &Path, argume
     words
 }
 
-impl Order {
+impl SupervisorArguments {
     fn read(mut words: impl Iterator<Item = OsString>) -> Option<Self> {
         let parent = words.next()?.to_str()?.parse().ok()?;
         let grace = Duration::from_millis(words.next()?.to_str()?.parse().ok()?);
@@ -77,7 +77,7 @@ impl Order {
 
 /// A keeper's whole life. `words`: the command line after [`WORD`].
 pub fn main(words: impl Iterator<Item = OsString>) -> ExitCode {
-    let Some(order) = Order::read(words) else {
+    let Some(order) = SupervisorArguments::read(words) else {
         eprintln!("interlock: {WORD} is for Interlock itself");
         return NOT_STARTED.into();
     };
@@ -88,11 +88,11 @@ pub fn main(words: impl Iterator<Item = OsString>) -> ExitCode {
     code.into()
 }
 
-fn keep(order: &Order) -> io::Result<u8> {
+fn keep(order: &SupervisorArguments) -> io::Result<u8> {
     // A session of its own has no terminal: nobody types into it, and nothing stops for wanting to read from one.
     let _ = setsid();
     set_child_subreaper(Some(getpid()))?;
-    let mut watch = Watch { parent: Parent::of(order.parent), bell: Bell::hang()? };
+    let mut watch = ProcessSupervisor { parent: ParentProcess::of(order.parent), bell: SupervisorSignals::hang()? };
     let lock = order.lock.as_ref().map(|path| OpenOptions::new().create(true).append(true).open(path)).transpose()?;
     if !watch.has_locked(lock.as_ref())? {
         return Ok(NOT_STARTED);
@@ -103,14 +103,14 @@ fn keep(order: &Order) -> io::Result<u8> {
         Err(error) => return Ok(not_started(order, &error)),
     };
     leave_pipes()?;
-    let mut family = Family { program: i32::try_from(program).unwrap_or(0), ended: None };
+    let mut family = SupervisedProcesses { program: i32::try_from(program).unwrap_or(0), ended: None };
     let patience = watch.until_the_end(&mut family, order.grace);
     watch.end(&mut family, patience);
     drop(lock);
     Ok(family.ended.unwrap_or(128 + 9))
 }
 
-fn not_started(order: &Order, error: &io::Error) -> u8 {
+fn not_started(order: &SupervisorArguments, error: &io::Error) -> u8 {
     eprintln!("interlock: {} cannot be started: {error}", order.program.display());
     if error.kind() == io::ErrorKind::NotFound { NOT_FOUND } else { NOT_EXECUTED }
 }
@@ -124,13 +124,13 @@ fn leave_pipes() -> io::Result<()> {
 }
 
 /// Whoever started this keeper.
-struct Parent {
+struct ParentProcess {
     pid: i32,
     /// Readable when it has ended. Where the system has no such thing, the keeper looks from time to time.
     process: Option<OwnedFd>,
 }
 
-impl Parent {
+impl ParentProcess {
     fn of(pid: i32) -> Self {
         let process = Pid::from_raw(pid).and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
         Self { pid, process }
@@ -143,21 +143,21 @@ impl Parent {
 
 /// The signals that a keeper minds. Terminals' signals are heard too, and nothing follows from them: they are for
 /// whoever started it to decide on. They are not ignored, because the program would inherit that.
-struct Bell {
+struct SupervisorSignals {
     rung: UnixStream,
     is_stopped: Arc<AtomicBool>,
     is_killed: Arc<AtomicBool>,
 }
 
-impl Bell {
+impl SupervisorSignals {
     fn hang() -> io::Result<Self> {
-        let (rung, rope) = UnixStream::pair()?;
+        let (rung, signal_writer) = UnixStream::pair()?;
         rung.set_nonblocking(true)?;
         let bell = Self { rung, is_stopped: Arc::default(), is_killed: Arc::default() };
         signal_hook::flag::register(SIGTERM, Arc::clone(&bell.is_stopped))?;
         signal_hook::flag::register(SIGQUIT, Arc::clone(&bell.is_killed))?;
         for signal in [SIGCHLD, SIGTERM, SIGQUIT, SIGINT, SIGHUP] {
-            signal_hook::low_level::pipe::register(signal, rope.try_clone()?)?;
+            signal_hook::low_level::pipe::register(signal, signal_writer.try_clone()?)?;
         }
         Ok(bell)
     }
@@ -172,13 +172,13 @@ impl Bell {
 }
 
 /// The program, and whatever descends from it.
-struct Family {
+struct SupervisedProcesses {
     program: i32,
     /// The code of the program, once it has ended.
     ended: Option<u8>,
 }
 
-impl Family {
+impl SupervisedProcesses {
     /// Takes note of everything that has ended. Whether anything is left.
     fn lives(&mut self) -> bool {
         for _ in 0..REAPED {
@@ -229,7 +229,7 @@ impl Family {
     }
 }
 
-fn everybody() -> Vec<tree::Entry> {
+fn everybody() -> Vec<tree::ProcessEntry> {
     tree::below(getpid().as_raw_nonzero().get(), &BTreeSet::new())
 }
 
@@ -239,12 +239,12 @@ fn code(status: WaitStatus) -> u8 {
 }
 
 /// What a keeper waits for.
-struct Watch {
-    parent: Parent,
-    bell: Bell,
+struct ProcessSupervisor {
+    parent: ParentProcess,
+    bell: SupervisorSignals,
 }
 
-impl Watch {
+impl ProcessSupervisor {
     /// Waits for the lock, if there is one. Not for ever: whoever started this may not want it any more.
     fn has_locked(&mut self, lock: Option<&File>) -> io::Result<bool> {
         while !self.parent.has_ended() && !self.bell.is_stopped() && !self.bell.is_killed() {
@@ -258,7 +258,7 @@ impl Watch {
     }
 
     /// Waits until the program has ended or should. How much time what is left of it has.
-    fn until_the_end(&mut self, family: &mut Family, grace: Duration) -> Duration {
+    fn until_the_end(&mut self, family: &mut SupervisedProcesses, grace: Duration) -> Duration {
         loop {
             let is_left = family.lives();
             if !is_left || self.bell.is_killed() {
@@ -274,7 +274,7 @@ impl Watch {
         }
     }
 
-    fn end(&mut self, family: &mut Family, patience: Duration) {
+    fn end(&mut self, family: &mut SupervisedProcesses, patience: Duration) {
         if !patience.is_zero() {
             family.ask();
         }

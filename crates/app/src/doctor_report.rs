@@ -2,26 +2,26 @@
 
 use serde_json::{Value as Json, json};
 
-use crate::failure::Ending;
-use crate::failure::Exit;
-use crate::output::Output;
-use interlock_system::text::{HEADING, Text};
+use crate::error::CommandResult;
+use crate::error::CommandExit;
+use crate::output::CommandOutput;
+use interlock_system::text::{HEADING, TerminalText};
 
 /// Where what was found begins on its line.
 const INDENT: &str = "\n                         ";
 
 /// One thing that was looked at.
-pub struct Finding {
+pub struct DoctorCheck {
     pub what: String,
-    pub found: Result<String, Problem>,
+    pub found: Result<String, DoctorProblem>,
 }
 
-pub struct Problem {
+pub struct DoctorProblem {
     pub message: String,
     pub help: Option<String>,
 }
 
-impl Finding {
+impl DoctorCheck {
     fn json(&self) -> Json {
         match &self.found {
             Ok(found) => json!({ "what": self.what, "ok": true, "found": found }),
@@ -31,21 +31,21 @@ impl Finding {
 }
 
 /// Tells all of it; that something is missing is how the command ends. `about` is what it is all about, for scripts.
-pub fn tell(findings: &[Finding], about: Json, output: Output) -> Ending {
+pub fn print_report(findings: &[DoctorCheck], about: Json, output: CommandOutput) -> CommandResult {
     let sound = findings.iter().all(|finding| finding.found.is_ok());
     if output.json {
         let mut document = about;
         document["ok"] = json!(sound);
-        document["findings"] = findings.iter().map(Finding::json).collect();
+        document["findings"] = findings.iter().map(DoctorCheck::json).collect();
         output.document(&document)?;
     } else {
         output.text(&text(findings))?;
     }
-    Ok(if sound { Exit::Done } else { Exit::Unavailable })
+    Ok(if sound { CommandExit::Done } else { CommandExit::Unavailable })
 }
 
-fn text(findings: &[Finding]) -> Text {
-    let mut text = Text::default();
+fn text(findings: &[DoctorCheck]) -> TerminalText {
+    let mut text = TerminalText::default();
     for finding in findings {
         let mark = if finding.found.is_ok() { "ok      " } else { "missing " };
         text.paint(HEADING, mark);

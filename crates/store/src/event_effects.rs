@@ -10,16 +10,16 @@ use interlock_core::event::{Cause, Change, Event};
 use interlock_core::state::End;
 
 use crate::table::{
-    ASSIGNMENTS, BLOCKS, COUNTERS, Cell, EVIDENCE, FINDINGS, GROUPS, How, QUESTIONS, Record, Resolved, Write,
+    ASSIGNMENTS, BLOCKS, COUNTERS, CellValue, EVIDENCE, FINDINGS, GROUPS, WriteMode, QUESTIONS, RowWrite, ResolvedBlocks, TableWrite,
 };
 
 /// Lines, each between two line breaks.
 #[derive(Default)]
-struct Lines(String);
+struct EffectLines(String);
 
-impl Lines {
+impl EffectLines {
     /// A word, and what it is said of: texts as JSON has them, so that no name can make a line of its own.
-    fn say(&mut self, word: &str, of: &[&Cell]) {
+    fn say(&mut self, word: &str, of: &[&CellValue]) {
         if self.0.is_empty() {
             self.0.push('\n');
         }
@@ -31,18 +31,18 @@ impl Lines {
         self.0.push('\n');
     }
 
-    fn cell(&mut self, cell: &Cell) {
+    fn cell(&mut self, cell: &CellValue) {
         // Writing to memory cannot fail.
         let _ = match cell {
-            Cell::Null => self.0.write_str("null"),
-            Cell::Integer(number) => write!(self.0, "{number}"),
-            Cell::Text(text) if plain(text) => {
+            CellValue::Null => self.0.write_str("null"),
+            CellValue::Integer(number) => write!(self.0, "{number}"),
+            CellValue::Text(text) if plain(text) => {
                 self.0.push('"');
                 self.0.push_str(text);
                 self.0.write_char('"')
             }
-            Cell::Text(text) => write!(self.0, "{}", serde_json::Value::from(text.as_str())),
-            Cell::Bytes(bytes) => write!(self.0, "{}", interlock_core::id::Digest::from_bytes(*bytes)),
+            CellValue::Text(text) => write!(self.0, "{}", serde_json::Value::from(text.as_str())),
+            CellValue::Bytes(bytes) => write!(self.0, "{}", interlock_core::id::Digest::from_bytes(*bytes)),
         };
     }
 }
@@ -53,12 +53,12 @@ fn plain(text: &str) -> bool {
 }
 
 /// What this event says, given the rows that it writes.
-pub(super) fn said(event: &Event, writes: &[Write]) -> String {
-    let mut lines = Lines::default();
+pub(super) fn describe_effects(event: &Event, writes: &[TableWrite]) -> String {
+    let mut lines = EffectLines::default();
     for write in writes {
         match write {
-            Write::Row(record) => row(&mut lines, record),
-            Write::Resolved(Resolved { group, part, role, .. }) => lines.say("unblocked", &[group, part, role]),
+            TableWrite::Row(record) => row(&mut lines, record),
+            TableWrite::Resolved(ResolvedBlocks { group, part, role, .. }) => lines.say("unblocked", &[group, part, role]),
         }
     }
     for change in &event.changes {
@@ -66,7 +66,7 @@ pub(super) fn said(event: &Event, writes: &[Write]) -> String {
             Change::GroupEnded { group, end } => lines.say("ended", &[&group.into(), &ended(end).into()]),
             Change::DeferralNamed { group, by } => lines.say("named", &[&group.into(), &by.into()]),
             Change::CounterReset { group, counted, role } => {
-                let group = group.as_ref().map_or_else(|| Cell::from(""), Cell::from);
+                let group = group.as_ref().map_or_else(|| CellValue::from(""), CellValue::from);
                 lines.say("reset", &[&group, &counted.into(), &role.into()]);
             }
             Change::Session { status } => lines.say("session", &[&status.name().into()]),
@@ -79,22 +79,22 @@ pub(super) fn said(event: &Event, writes: &[Write]) -> String {
     lines.0
 }
 
-fn row(lines: &mut Lines, record: &Record) {
-    let key: Vec<&Cell> = record.key.iter().collect();
+fn row(lines: &mut EffectLines, record: &RowWrite) {
+    let key: Vec<&CellValue> = record.key.iter().collect();
     let value = |column: &str| {
         let found = record.set.iter().find(|(name, _)| *name == column);
-        found.map_or(&Cell::Null, |(_, value)| value)
+        found.map_or(&CellValue::Null, |(_, value)| value)
     };
     let mut with = |word: &str, columns: &[&str]| {
-        let of: Vec<&Cell> = key.iter().copied().chain(columns.iter().map(|column| value(column))).collect();
+        let of: Vec<&CellValue> = key.iter().copied().chain(columns.iter().map(|column| value(column))).collect();
         lines.say(word, &of);
     };
     match (record.table.name, record.how) {
-        (name, How::Insert) if name == GROUPS.name => with("planned", &[]),
+        (name, WriteMode::Insert) if name == GROUPS.name => with("planned", &[]),
         (name, _) if name == GROUPS.name => with("group", &[]),
-        (name, How::Insert) if name == ASSIGNMENTS.name => with("assigned", &["role", "grp"]),
+        (name, WriteMode::Insert) if name == ASSIGNMENTS.name => with("assigned", &["role", "grp"]),
         (name, _) if name == ASSIGNMENTS.name => with("assignment", &["status"]),
-        (name, How::Insert) if name == QUESTIONS.name => with("asked", &[]),
+        (name, WriteMode::Insert) if name == QUESTIONS.name => with("asked", &[]),
         (name, _) if name == QUESTIONS.name => with("answered", &["by", "answer"]),
         (name, _) if name == EVIDENCE.name => lines.say("evidence", key.get(..3).unwrap_or_default()),
         (name, _) if name == BLOCKS.name => {

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, WaitOptions, geteuid, getpid, set_child_subreaper, waitpid};
 
 use super::children;
-use super::tree::{self, Entry};
+use super::tree::{self, ProcessEntry};
 
 /// The variable that every program finds in its environment, with `Spec::mark` as its value.
 pub const MARK: &str = "INTERLOCK_RUN";
@@ -29,7 +29,7 @@ pub fn become_subreaper() -> io::Result<()> {
 /// keeper and whose runner were killed. Never this process, nor one that it descends from. How many there were.
 ///
 /// An empty prefix would mean the programs of everybody, and ends nothing.
-pub fn end_strays(prefix: &str) -> usize {
+pub fn end_marked_processes(prefix: &str) -> usize {
     if prefix.is_empty() {
         return 0;
     }
@@ -51,7 +51,7 @@ pub(super) fn end_orphans(of: &str, keeper: i32) {
     let own = getpid().as_raw_nonzero().get();
     let everything = children::all_are_known();
     let ended = end_all(|| {
-        let mut found = children::look(|known| tree::below(own, known));
+        let mut found = children::with_known_children(|known| tree::below(own, known));
         found.retain(|entry| everything || entry.session == keeper || is_marked(entry.pid, of));
         found
     });
@@ -72,7 +72,7 @@ pub(super) fn end_marked(mark: &str) {
 }
 
 /// Kills until nothing is found any more. Who was found.
-fn end_all(find: impl Fn() -> Vec<Entry>) -> BTreeSet<i32> {
+fn end_all(find: impl Fn() -> Vec<ProcessEntry>) -> BTreeSet<i32> {
     let start = Instant::now();
     let mut ended = BTreeSet::new();
     while start.elapsed() < LONGEST {

@@ -7,9 +7,9 @@ use std::ops::Range;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use interlock_core::problem::{Place, Problem, ProblemGroup, Severity, group_problems};
 
-use crate::failure::Sources;
+use crate::error::SourceTexts;
 use interlock_system::sanitise;
-use interlock_system::text::{GUTTER, HEADING, Text, columns};
+use interlock_system::text::{GUTTER, HEADING, TerminalText, columns};
 
 /// A longer line is cut: agents write megabytes without a line break.
 const LONGEST_LINE: usize = 400;
@@ -22,9 +22,9 @@ pub fn sort(problems: &mut [Problem]) {
 }
 
 /// All of them, and how many there were.
-pub fn problems(problems: &[Problem], sources: &Sources) -> Text {
-    let mut text = Text::default();
-    let mut lines = Lines::new(sources);
+pub fn problems(problems: &[Problem], sources: &SourceTexts) -> TerminalText {
+    let mut text = TerminalText::default();
+    let mut lines = SourceLines::new(sources);
     let groups = group_problems(problems);
     for group in &groups {
         one(&mut text, group, &[], &mut lines);
@@ -45,15 +45,15 @@ pub fn problems(problems: &[Problem], sources: &Sources) -> Text {
 }
 
 /// One problem without a place, and what belongs to it: each note has a name and a text.
-pub(crate) fn problem(text: &mut Text, problem: &Problem, notes: &[(String, String)]) {
+pub(crate) fn problem(text: &mut TerminalText, problem: &Problem, notes: &[(String, String)]) {
     let group = ProblemGroup::alone(problem);
-    one(text, &group, notes, &mut Lines::new(&Sources::default()));
+    one(text, &group, notes, &mut SourceLines::new(&SourceTexts::default()));
 }
 
 /// How many lines of the source one mistake shows. Of the others it shows the place only.
 const QUOTED_PLACES: usize = 5;
 
-fn one(text: &mut Text, group: &ProblemGroup<'_>, notes: &[(String, String)], lines: &mut Lines<'_>) {
+fn one(text: &mut TerminalText, group: &ProblemGroup<'_>, notes: &[(String, String)], lines: &mut SourceLines<'_>) {
     let problem = group.first;
     let level = level_of(problem);
     let title = level.clone().primary_title(sanitise::line(&group.message()).into_owned()).id(problem.code.number());
@@ -105,11 +105,11 @@ fn places_of<'g>(group: &ProblemGroup<'g>) -> Vec<(&'g Place, Vec<&'g str>)> {
 
 /// Where it is, and the line itself. Returns how wide the numbers of lines are.
 fn show_place(
-    text: &mut Text,
+    text: &mut TerminalText,
     (place, level): (&Place, Level<'static>),
     element: Option<&str>,
     quotes: bool,
-    lines: &mut Lines<'_>,
+    lines: &mut SourceLines<'_>,
 ) -> usize {
     let quote = lines.quote(place).filter(|_| quotes);
     let indent = if quote.is_some() { place.line.to_string().len() } else { 1 };
@@ -146,20 +146,20 @@ fn at(number: u32) -> usize {
 }
 
 /// A line to show, and the bytes of it to underline.
-struct Quote {
+struct QuotedLine {
     line: String,
     marked: Range<usize>,
 }
 
 /// The lines of the sources. None is kept: an agent may have written millions of them.
-struct Lines<'s> {
-    sources: &'s Sources,
+struct SourceLines<'s> {
+    sources: &'s SourceTexts,
     /// Where the last line that was looked for begins, by its file: problems come in order.
     last: BTreeMap<String, (u32, usize)>,
 }
 
-impl<'s> Lines<'s> {
-    fn new(sources: &'s Sources) -> Self {
+impl<'s> SourceLines<'s> {
+    fn new(sources: &'s SourceTexts) -> Self {
         Self { sources, last: BTreeMap::new() }
     }
 
@@ -177,14 +177,14 @@ impl<'s> Lines<'s> {
         source.get(start..)?.lines().next()
     }
 
-    fn quote(&mut self, place: &Place) -> Option<Quote> {
+    fn quote(&mut self, place: &Place) -> Option<QuotedLine> {
         let line = self.line(place)?;
         let start = at(place.column).saturating_sub(1);
         let end = start.saturating_add(at(place.length).max(1));
         let (line, start, end) = cut(line, start, end);
         let line = sanitise::source_line(&line).into_owned();
         let marked = byte_of(&line, start)..byte_of(&line, end);
-        Some(Quote { line, marked })
+        Some(QuotedLine { line, marked })
     }
 }
 
@@ -223,7 +223,7 @@ mod tests {
     }
 
     fn rendered(source: &str, list: &[Problem]) -> String {
-        let sources = Sources::from_iter([("w.yaml".to_owned(), source.to_owned())]);
+        let sources = SourceTexts::from_iter([("w.yaml".to_owned(), source.to_owned())]);
         anstream::adapter::strip_str(problems(list, &sources).as_str()).to_string()
     }
 
@@ -303,7 +303,7 @@ mod tests {
     #[test]
     fn hostile_text_cannot_reach_a_terminal() {
         let hostile = "\u{1b}]52;c;aGk=\u{7}\n\u{9b}2J\r";
-        let sources = Sources::from_iter([(hostile.to_owned(), hostile.to_owned())]);
+        let sources = SourceTexts::from_iter([(hostile.to_owned(), hostile.to_owned())]);
         let at = Place { file: hostile.into(), line: 1, column: 3, length: 4 };
         let list = [Problem::new(Code::UnknownKey, hostile).help(hostile).field(hostile).at(at)];
         let shown = problems(&list, &sources);

@@ -8,10 +8,10 @@ use interlock_core::id::Name;
 use interlock_core::naming;
 use interlock_core::watch::Via;
 
-use crate::failure::{Exit, Failure};
+use crate::error::{CommandExit, CommandError};
 use interlock_engine::Engine;
 use interlock_store::keys::Keyring;
-use interlock_store::sqlite::Sqlite;
+use interlock_store::sqlite::SqliteStore;
 use interlock_store::{StoreError, StoreResult};
 
 /// The folder of a project's store, and the store in it.
@@ -20,7 +20,7 @@ const FILE: &str = "interlock.db";
 
 /// How a command finds its store.
 #[derive(Clone, Debug, Default)]
-pub struct Place {
+pub struct AppContext {
     /// As `--store` names it.
     named: Option<String>,
     /// Looked for from here, if not from the working folder.
@@ -31,14 +31,14 @@ pub struct Place {
     brief: bool,
 }
 
-impl Place {
+impl AppContext {
     pub fn new(named: Option<String>) -> Self {
         let named = named.or_else(|| env::var("INTERLOCK_STORE").ok().filter(|named| !named.is_empty()));
         Self { named, from: None, via: None, brief: false }
     }
 
     /// The same, as seen from another folder.
-    pub fn seen_from(&self, folder: &Path) -> Self {
+    pub fn with_folder(&self, folder: &Path) -> Self {
         Self { from: Some(folder.to_owned()), ..self.clone() }
     }
 
@@ -48,7 +48,7 @@ impl Place {
     }
 
     /// The same, with a store that is given up soon if others keep it busy.
-    pub fn briefly(&self) -> Self {
+    pub fn with_short_timeout(&self) -> Self {
         Self { brief: true, ..self.clone() }
     }
 
@@ -77,20 +77,20 @@ impl Place {
     }
 
     /// The store, to look at.
-    pub fn store(&self) -> Result<Sqlite, Failure> {
+    pub fn store(&self) -> Result<SqliteStore, CommandError> {
         let file = self.file()?;
-        Ok(if self.brief { Sqlite::open_briefly(&file)? } else { Sqlite::open(&file)? })
+        Ok(if self.brief { SqliteStore::open_briefly(&file)? } else { SqliteStore::open(&file)? })
     }
 
     /// The engine, to decide with.
-    pub fn engine(&self) -> Result<Engine, Failure> {
+    pub fn engine(&self) -> Result<Engine, CommandError> {
         let output = self.folder()?.join("sessions");
         let output = std::path::absolute(&output).unwrap_or(output).display().to_string();
         self.engine_with(output)
     }
 
     /// The engine, for agents that leave their handoffs in this folder.
-    pub fn engine_with(&self, output: String) -> Result<Engine, Failure> {
+    pub fn engine_with(&self, output: String) -> Result<Engine, CommandError> {
         let engine = Engine::open(Box::new(self.store()?), keyring()?, output)?;
         Ok(match &self.via {
             Some(via) => engine.via(via.clone()),
@@ -99,12 +99,12 @@ impl Place {
     }
 
     /// The folder that the store lies in.
-    pub fn folder(&self) -> Result<PathBuf, Failure> {
+    pub fn folder(&self) -> Result<PathBuf, CommandError> {
         Ok(self.file()?.parent().unwrap_or(Path::new("")).to_owned())
     }
 
     /// The project that the store belongs to: the folder that has it, or this one.
-    pub fn project(&self) -> Result<PathBuf, Failure> {
+    pub fn project(&self) -> Result<PathBuf, CommandError> {
         let folder = std::path::absolute(self.folder()?).unwrap_or_default();
         if folder.file_name().is_some_and(|name| name == FOLDER)
             && let Some(project) = folder.parent()
@@ -124,11 +124,11 @@ fn in_folder(folder: &Path) -> PathBuf {
 }
 
 /// Where runs have their workspaces: not in the project, whose tools would find the files above them.
-pub fn workspaces() -> Result<PathBuf, Failure> {
+pub fn workspaces() -> Result<PathBuf, CommandError> {
     let folder = absolute("XDG_STATE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".local/state")));
     folder.map(|folder| folder.join("interlock")).ok_or_else(|| {
         let message = "there is no folder for workspaces: neither HOME nor XDG_STATE_HOME is set";
-        Failure::new(Exit::Unavailable, Code::OutputFailed, message).help("name one with `folder` in the agents file")
+        CommandError::new(CommandExit::Unavailable, Code::OutputFailed, message).help("name one with `folder` in the agents file")
     })
 }
 
@@ -138,11 +138,11 @@ fn absolute(name: &str) -> Option<PathBuf> {
 }
 
 /// The keys of this user.
-pub fn keyring() -> Result<Keyring, Failure> {
+pub fn keyring() -> Result<Keyring, CommandError> {
     let folder = absolute("XDG_CONFIG_HOME").or_else(|| absolute("HOME").map(|home| home.join(".config")));
     let Some(folder) = folder else {
         let message = "there is no configuration folder: neither HOME nor XDG_CONFIG_HOME is set";
-        return Err(Failure::new(Exit::Unavailable, Code::KeyMissing, message));
+        return Err(CommandError::new(CommandExit::Unavailable, Code::KeyMissing, message));
     };
     let file = env::var_os("INTERLOCK_KEY_FILE").map(PathBuf::from).filter(|path| !path.as_os_str().is_empty());
     Ok(Keyring::new(folder.join("interlock"), file))

@@ -14,67 +14,67 @@ use interlock_core::id::{AssignmentId, Digest, QuestionId, Timestamp};
 use interlock_core::state::Question;
 use interlock_core::workflow::Requirements;
 
-use crate::Append;
-use crate::Attempt;
+use crate::EventAppend;
+use crate::RefusedWrite;
 use crate::EventRow;
-use crate::Identity;
-use crate::Kept;
-use crate::Link;
+use crate::StoreIdentity;
+use crate::AttachmentCounts;
+use crate::ChainLink;
 use crate::OpenQuestion;
-use crate::Pinned;
+use crate::PinnedSources;
 use crate::SessionHead;
 use crate::Snapshot;
 use crate::Store;
 use crate::StoreError;
 use crate::StoreResult;
-use crate::Told;
-use crate::Transaction;
-use crate::View;
+use crate::CommitCallback;
+use crate::StoreTransaction;
+use crate::StoreView;
 use crate::chain::ChainKey;
 use crate::rows::SessionRow;
-use crate::table::{self, Fold, Table};
+use crate::table::{self, ProjectedTables, TableSchema};
 
-type Setting = Box<dyn FnOnce(&mut dyn Store) + Send>;
-type Looking = Box<dyn FnOnce(&mut dyn View) + Send>;
-type Changing = Box<dyn FnOnce(&mut dyn Transaction) + Send>;
+type StoreJob = Box<dyn FnOnce(&mut dyn Store) + Send>;
+type ViewJob = Box<dyn FnOnce(&mut dyn StoreView) + Send>;
+type TransactionJob = Box<dyn FnOnce(&mut dyn StoreTransaction) + Send>;
 
 /// What is asked of a store.
-enum Job {
-    Settle(Setting),
+enum WriterMessage {
+    Settle(StoreJob),
     View(Sender<StoreResult<()>>),
     Begin(Sender<StoreResult<()>>),
     /// Nobody waits for it; it holds only at this version.
     BeginAhead(i64),
     /// The rest are part of the view or transaction under way.
-    Look(Looking),
-    Change(Changing),
-    Append(Box<Append>),
+    Look(ViewJob),
+    Change(TransactionJob),
+    Append(Box<EventAppend>),
     Snapshot(i64, Snapshot),
     Written(Sender<StoreResult<()>>),
-    Commit(Told),
+    Commit(CommitCallback),
     End,
 }
 
-pub struct Behind {
-    jobs: Sender<Job>,
+pub struct WriterThreadStore {
+    jobs: Sender<WriterMessage>,
     hand: Option<JoinHandle<()>>,
 }
 
-impl Behind {
+impl WriterThreadStore {
     pub fn new(store: Box<dyn Store>) -> Self {
         let (jobs, waiting) = mpsc::channel();
         let hand = thread::spawn(move || serve(store, &waiting));
         Self { jobs, hand: Some(hand) }
     }
 
-    fn begin_with(&self, job: impl FnOnce(Sender<StoreResult<()>>) -> Job) -> StoreResult<Hand<'_>> {
+    fn begin_with(&self, job: impl FnOnce(Sender<StoreResult<()>>) -> WriterMessage) -> StoreResult<WriterHandle<'_>> {
         ask(&self.jobs, job)?;
-        Ok(Hand { jobs: &self.jobs })
+        Ok(WriterHandle { jobs: &self.jobs })
     }
 }
 
 /// What was handed over is written before the store is closed.
-impl Drop for Behind {
+impl Drop for WriterThreadStore {
     fn drop(&mut self) {
         (self.jobs, _) = mpsc::channel();
         if let Some(hand) = self.hand.take() {
@@ -84,32 +84,32 @@ impl Drop for Behind {
     }
 }
 
-impl Store for Behind {
-    fn view(&mut self) -> StoreResult<Box<dyn View + '_>> {
-        Ok(Box::new(self.begin_with(Job::View)?))
+impl Store for WriterThreadStore {
+    fn view(&mut self) -> StoreResult<Box<dyn StoreView + '_>> {
+        Ok(Box::new(self.begin_with(WriterMessage::View)?))
     }
 
-    fn begin(&mut self) -> StoreResult<Box<dyn Transaction + '_>> {
-        Ok(Box::new(self.begin_with(Job::Begin)?))
+    fn begin(&mut self) -> StoreResult<Box<dyn StoreTransaction + '_>> {
+        Ok(Box::new(self.begin_with(WriterMessage::Begin)?))
     }
 
-    fn begin_ahead(&mut self, version: i64) -> StoreResult<Box<dyn Transaction + '_>> {
-        self.jobs.send(Job::BeginAhead(version)).map_err(|_| gone())?;
-        Ok(Box::new(Hand { jobs: &self.jobs }))
+    fn begin_pipelined(&mut self, version: i64) -> StoreResult<Box<dyn StoreTransaction + '_>> {
+        self.jobs.send(WriterMessage::BeginAhead(version)).map_err(|_| gone())?;
+        Ok(Box::new(WriterHandle { jobs: &self.jobs }))
     }
 
     fn expect_many(&mut self) -> StoreResult<()> {
-        ask(&self.jobs, |back| Job::Settle(Box::new(move |store| answer(&back, store.expect_many()))))
+        ask(&self.jobs, |back| WriterMessage::Settle(Box::new(move |store| answer(&back, store.expect_many()))))
     }
 
     fn unlock(&mut self, key: &ChainKey) -> StoreResult<()> {
         let key = key.clone();
-        ask(&self.jobs, |back| Job::Settle(Box::new(move |store| answer(&back, store.unlock(&key)))))
+        ask(&self.jobs, |back| WriterMessage::Settle(Box::new(move |store| answer(&back, store.unlock(&key)))))
     }
 }
 
 /// Hands a job over, and waits for what comes of it.
-fn ask<T>(jobs: &Sender<Job>, job: impl FnOnce(Sender<StoreResult<T>>) -> Job) -> StoreResult<T> {
+fn ask<T>(jobs: &Sender<WriterMessage>, job: impl FnOnce(Sender<StoreResult<T>>) -> WriterMessage) -> StoreResult<T> {
     let (back, answer) = mpsc::channel();
     jobs.send(job(back)).map_err(|_| gone())?;
     answer.recv().map_err(|_| gone())?
@@ -124,118 +124,118 @@ fn gone() -> StoreError {
     StoreError::new(Code::Bug, "the thread that writes the store is gone")
 }
 
-fn serve(mut store: Box<dyn Store>, waiting: &Receiver<Job>) {
+fn serve(mut store: Box<dyn Store>, waiting: &Receiver<WriterMessage>) {
     // Something that was begun ahead could not be stored, and nothing that rests on it may be.
     let mut spoilt = false;
     while let Ok(job) = waiting.recv() {
         match job {
-            Job::Settle(work) => work(&mut *store),
-            Job::View(back) => match store.view() {
+            WriterMessage::Settle(work) => work(&mut *store),
+            WriterMessage::View(back) => match store.view() {
                 Ok(view) => {
                     answer(&back, Ok(()));
                     look(view, waiting);
                 }
                 Err(fault) => answer(&back, Err(fault)),
             },
-            Job::Begin(back) => match store.begin() {
+            WriterMessage::Begin(back) => match store.begin() {
                 Ok(tx) => {
                     answer(&back, Ok(()));
                     spoilt = transact(tx, waiting);
                 }
                 Err(fault) => answer(&back, Err(fault)),
             },
-            Job::BeginAhead(_) if spoilt => refuse(gone(), waiting),
-            Job::BeginAhead(version) => match store.begin_ahead(version) {
+            WriterMessage::BeginAhead(_) if spoilt => refuse(gone(), waiting),
+            WriterMessage::BeginAhead(version) => match store.begin_pipelined(version) {
                 Ok(tx) => spoilt = transact(tx, waiting),
                 Err(fault) => {
                     spoilt = true;
                     refuse(fault, waiting);
                 }
             },
-            Job::Look(_)
-            | Job::Change(_)
-            | Job::Append(_)
-            | Job::Snapshot(..)
-            | Job::Written(_)
-            | Job::Commit(_)
-            | Job::End => {}
+            WriterMessage::Look(_)
+            | WriterMessage::Change(_)
+            | WriterMessage::Append(_)
+            | WriterMessage::Snapshot(..)
+            | WriterMessage::Written(_)
+            | WriterMessage::Commit(_)
+            | WriterMessage::End => {}
         }
     }
 }
 
-fn look(mut view: Box<dyn View + '_>, waiting: &Receiver<Job>) {
-    while let Ok(Job::Look(work)) = waiting.recv() {
+fn look(mut view: Box<dyn StoreView + '_>, waiting: &Receiver<WriterMessage>) {
+    while let Ok(WriterMessage::Look(work)) = waiting.recv() {
         work(&mut *view);
     }
 }
 
 /// Until it is committed or given up. Whether what was to be stored was not.
-fn transact(mut tx: Box<dyn Transaction + '_>, waiting: &Receiver<Job>) -> bool {
+fn transact(mut tx: Box<dyn StoreTransaction + '_>, waiting: &Receiver<WriterMessage>) -> bool {
     let mut written = Ok(());
     while let Ok(job) = waiting.recv() {
         match job {
-            Job::Look(work) => work(&mut *tx),
-            Job::Change(work) => work(&mut *tx),
-            Job::Append(append) => written = written.and_then(|()| tx.append(&append)),
-            Job::Snapshot(session, snapshot) => written = written.and_then(|()| tx.put_snapshot(session, &snapshot)),
-            Job::Written(back) => answer(&back, std::mem::replace(&mut written, Ok(()))),
-            Job::Commit(told) => {
+            WriterMessage::Look(work) => work(&mut *tx),
+            WriterMessage::Change(work) => work(&mut *tx),
+            WriterMessage::Append(append) => written = written.and_then(|()| tx.append(&append)),
+            WriterMessage::Snapshot(session, snapshot) => written = written.and_then(|()| tx.put_snapshot(session, &snapshot)),
+            WriterMessage::Written(back) => answer(&back, std::mem::replace(&mut written, Ok(()))),
+            WriterMessage::Commit(told) => {
                 let stored = written.and_then(|()| tx.commit());
                 let spoilt = stored.is_err();
                 told(stored);
                 return spoilt;
             }
-            Job::End | Job::Settle(_) | Job::View(_) | Job::Begin(_) | Job::BeginAhead(_) => return true,
+            WriterMessage::End | WriterMessage::Settle(_) | WriterMessage::View(_) | WriterMessage::Begin(_) | WriterMessage::BeginAhead(_) => return true,
         }
     }
     true
 }
 
 /// Takes in all that belongs to a transaction that there is not. Whoever asks gets no answer.
-fn refuse(fault: StoreError, waiting: &Receiver<Job>) {
+fn refuse(fault: StoreError, waiting: &Receiver<WriterMessage>) {
     while let Ok(job) = waiting.recv() {
         match job {
-            Job::Commit(told) => return told(Err(fault)),
-            Job::End | Job::Settle(_) | Job::View(_) | Job::Begin(_) | Job::BeginAhead(_) => return,
-            Job::Look(_) | Job::Change(_) | Job::Append(_) | Job::Snapshot(..) | Job::Written(_) => {}
+            WriterMessage::Commit(told) => return told(Err(fault)),
+            WriterMessage::End | WriterMessage::Settle(_) | WriterMessage::View(_) | WriterMessage::Begin(_) | WriterMessage::BeginAhead(_) => return,
+            WriterMessage::Look(_) | WriterMessage::Change(_) | WriterMessage::Append(_) | WriterMessage::Snapshot(..) | WriterMessage::Written(_) => {}
         }
     }
 }
 
 /// A view or a transaction of a store that is at work elsewhere.
-struct Hand<'a> {
-    jobs: &'a Sender<Job>,
+struct WriterHandle<'a> {
+    jobs: &'a Sender<WriterMessage>,
 }
 
-impl Hand<'_> {
+impl WriterHandle<'_> {
     fn look<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&mut dyn View) -> StoreResult<T> + Send + 'static,
+        work: impl FnOnce(&mut dyn StoreView) -> StoreResult<T> + Send + 'static,
     ) -> StoreResult<T> {
-        ask(self.jobs, |back| Job::Look(Box::new(move |view| answer(&back, work(view)))))
+        ask(self.jobs, |back| WriterMessage::Look(Box::new(move |view| answer(&back, work(view)))))
     }
 
     fn change<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&mut dyn Transaction) -> StoreResult<T> + Send + 'static,
+        work: impl FnOnce(&mut dyn StoreTransaction) -> StoreResult<T> + Send + 'static,
     ) -> StoreResult<T> {
-        ask(self.jobs, |back| Job::Change(Box::new(move |tx| answer(&back, work(tx)))))
+        ask(self.jobs, |back| WriterMessage::Change(Box::new(move |tx| answer(&back, work(tx)))))
     }
 
-    fn hand_over(&self, job: Job) -> StoreResult<()> {
+    fn hand_over(&self, job: WriterMessage) -> StoreResult<()> {
         self.jobs.send(job).map_err(|_| gone())
     }
 }
 
 /// After a commit nothing is under way, and this says nothing.
-impl Drop for Hand<'_> {
+impl Drop for WriterHandle<'_> {
     fn drop(&mut self) {
-        let _ = self.jobs.send(Job::End);
+        let _ = self.jobs.send(WriterMessage::End);
     }
 }
 
-impl View for Hand<'_> {
-    fn identity(&mut self) -> StoreResult<Identity> {
+impl StoreView for WriterHandle<'_> {
+    fn identity(&mut self) -> StoreResult<StoreIdentity> {
         self.look(|view| view.identity())
     }
 
@@ -256,7 +256,7 @@ impl View for Hand<'_> {
         self.look(move |view| view.sessions_under_way(most))
     }
 
-    fn workflow(&mut self, hash: Digest) -> StoreResult<Option<Pinned>> {
+    fn workflow(&mut self, hash: Digest) -> StoreResult<Option<PinnedSources>> {
         self.look(move |view| view.workflow(hash))
     }
 
@@ -269,8 +269,8 @@ impl View for Hand<'_> {
         self.look(|view| view.lost_sessions())
     }
 
-    fn kept(&mut self) -> StoreResult<Kept> {
-        self.look(|view| view.kept())
+    fn count_attachments(&mut self) -> StoreResult<AttachmentCounts> {
+        self.look(|view| view.count_attachments())
     }
 
     fn snapshot(&mut self, session: i64) -> StoreResult<Option<Snapshot>> {
@@ -305,23 +305,23 @@ impl View for Hand<'_> {
         self.look(move |view| view.open_questions(session))
     }
 
-    fn attempts(&mut self) -> StoreResult<Vec<Attempt>> {
+    fn attempts(&mut self) -> StoreResult<Vec<RefusedWrite>> {
         self.look(|view| view.attempts())
     }
 
-    fn chain(&mut self, session: i64, each: &mut dyn FnMut(&Link<'_>)) -> StoreResult<()> {
+    fn chain(&mut self, session: i64, each: &mut dyn FnMut(&ChainLink<'_>)) -> StoreResult<()> {
         let (links, chain) = mpsc::channel();
-        self.look(move |view| view.chain(session, &mut |link| answer(&links, Copied::from(link))))?;
+        self.look(move |view| view.chain(session, &mut |link| answer(&links, OwnedChainLink::from(link))))?;
         chain.iter().for_each(|copied| each(&copied.link()));
         Ok(())
     }
 
-    fn table_is(&mut self, table: &'static Table, session: i64, rows: &table::Rows) -> StoreResult<bool> {
+    fn table_is(&mut self, table: &'static TableSchema, session: i64, rows: &table::TableRows) -> StoreResult<bool> {
         let rows = rows.clone();
         self.look(move |view| view.table_is(table, session, &rows))
     }
 
-    fn table(&mut self, table: &'static Table, session: i64) -> StoreResult<table::Rows> {
+    fn table(&mut self, table: &'static TableSchema, session: i64) -> StoreResult<table::TableRows> {
         self.look(move |view| view.table(table, session))
     }
 
@@ -331,14 +331,14 @@ impl View for Hand<'_> {
 }
 
 /// What a [`Link`] borrows.
-struct Copied {
+struct OwnedChainLink {
     row: EventRow,
     attachment: Option<String>,
     prompt: Option<String>,
 }
 
-impl From<&Link<'_>> for Copied {
-    fn from(link: &Link<'_>) -> Self {
+impl From<&ChainLink<'_>> for OwnedChainLink {
+    fn from(link: &ChainLink<'_>) -> Self {
         let row = EventRow {
             id: 0,
             seq: link.seq,
@@ -355,10 +355,10 @@ impl From<&Link<'_>> for Copied {
     }
 }
 
-impl Copied {
-    fn link(&self) -> Link<'_> {
+impl OwnedChainLink {
+    fn link(&self) -> ChainLink<'_> {
         let EventRow { id: _, seq, kind, at, decision, data, says, given, prev, hash } = &self.row;
-        Link {
+        ChainLink {
             seq: *seq,
             kind,
             at: *at,
@@ -374,8 +374,8 @@ impl Copied {
     }
 }
 
-impl Transaction for Hand<'_> {
-    fn pin_workflow(&mut self, hash: Digest, pinned: &Pinned, needs: &Requirements) -> StoreResult<()> {
+impl StoreTransaction for WriterHandle<'_> {
+    fn pin_workflow(&mut self, hash: Digest, pinned: &PinnedSources, needs: &Requirements) -> StoreResult<()> {
         let (pinned, needs) = (pinned.clone(), needs.clone());
         self.change(move |tx| tx.pin_workflow(hash, &pinned, &needs))
     }
@@ -385,45 +385,45 @@ impl Transaction for Hand<'_> {
         self.change(move |tx| tx.begin_session(&id, at))
     }
 
-    fn append(&mut self, append: &Append) -> StoreResult<()> {
-        self.take(append.clone())
+    fn append(&mut self, append: &EventAppend) -> StoreResult<()> {
+        self.append_deferred(append.clone())
     }
 
-    fn take(&mut self, append: Append) -> StoreResult<()> {
-        self.hand_over(Job::Append(Box::new(append)))
+    fn append_deferred(&mut self, append: EventAppend) -> StoreResult<()> {
+        self.hand_over(WriterMessage::Append(Box::new(append)))
     }
 
     fn put_snapshot(&mut self, session: i64, snapshot: &Snapshot) -> StoreResult<()> {
-        self.hand_over(Job::Snapshot(session, snapshot.clone()))
+        self.hand_over(WriterMessage::Snapshot(session, snapshot.clone()))
     }
 
-    fn rebuild(&mut self, sessions: &[(i64, Fold, SessionRow)]) -> StoreResult<()> {
+    fn rebuild(&mut self, sessions: &[(i64, ProjectedTables, SessionRow)]) -> StoreResult<()> {
         let sessions = sessions.to_vec();
         self.change(move |tx| tx.rebuild(&sessions))
     }
 
-    fn mark(&mut self) -> StoreResult<()> {
-        self.change(|tx| tx.mark())
+    fn set_savepoint(&mut self) -> StoreResult<()> {
+        self.change(|tx| tx.set_savepoint())
     }
 
-    fn keep(&mut self) -> StoreResult<()> {
-        self.change(|tx| tx.keep())
+    fn release_savepoint(&mut self) -> StoreResult<()> {
+        self.change(|tx| tx.release_savepoint())
     }
 
-    fn undo(&mut self) -> StoreResult<()> {
-        self.change(|tx| tx.undo())
+    fn rollback_to_savepoint(&mut self) -> StoreResult<()> {
+        self.change(|tx| tx.rollback_to_savepoint())
     }
 
-    fn written(&mut self) -> StoreResult<()> {
-        ask(self.jobs, Job::Written)
+    fn flush_appends(&mut self) -> StoreResult<()> {
+        ask(self.jobs, WriterMessage::Written)
     }
 
     fn commit(self: Box<Self>) -> StoreResult<()> {
-        ask(self.jobs, |back| Job::Commit(Box::new(move |stored| answer(&back, stored))))
+        ask(self.jobs, |back| WriterMessage::Commit(Box::new(move |stored| answer(&back, stored))))
     }
 
-    fn commit_behind(self: Box<Self>, told: Told) {
+    fn commit_async(self: Box<Self>, told: CommitCallback) {
         // Where nobody is there any more to hear it, nobody tells.
-        let _ = self.jobs.send(Job::Commit(told));
+        let _ = self.jobs.send(WriterMessage::Commit(told));
     }
 }

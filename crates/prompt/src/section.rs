@@ -9,7 +9,7 @@ use crate::data;
 
 /// What a piece of the prompt is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Section {
+pub enum SectionKind {
     Mission,
     /// What the plan says of the group.
     Plan,
@@ -38,74 +38,74 @@ pub enum Section {
     Groups,
 }
 
-impl Section {
+impl SectionKind {
     /// What is left out, in the line that says so.
     pub const fn name(self) -> &'static str {
         match self {
-            Section::Mission => "mission",
-            Section::Plan => "plan",
-            Section::Warnings => "warnings",
-            Section::Verdict => "verdict",
-            Section::Answer => "answer",
-            Section::LatestReport => "latest report",
-            Section::EarlierReports => "earlier report",
-            Section::SupersededReports => "superseded reports",
-            Section::GroupReports => "group reports",
-            Section::OpenGroups => "open group",
-            Section::OpenGroupFacts => "groups to decide about",
-            Section::GateOutput => "gate output",
-            Section::LostAttempt => "lost attempt",
-            Section::OpenFindings => "open findings",
-            Section::SettledFindings => "settled findings",
-            Section::FailingTests => "failing tests",
-            Section::Blockers => "blockers",
-            Section::Groups => "groups",
+            SectionKind::Mission => "mission",
+            SectionKind::Plan => "plan",
+            SectionKind::Warnings => "warnings",
+            SectionKind::Verdict => "verdict",
+            SectionKind::Answer => "answer",
+            SectionKind::LatestReport => "latest report",
+            SectionKind::EarlierReports => "earlier report",
+            SectionKind::SupersededReports => "superseded reports",
+            SectionKind::GroupReports => "group reports",
+            SectionKind::OpenGroups => "open group",
+            SectionKind::OpenGroupFacts => "groups to decide about",
+            SectionKind::GateOutput => "gate output",
+            SectionKind::LostAttempt => "lost attempt",
+            SectionKind::OpenFindings => "open findings",
+            SectionKind::SettledFindings => "settled findings",
+            SectionKind::FailingTests => "failing tests",
+            SectionKind::Blockers => "blockers",
+            SectionKind::Groups => "groups",
         }
     }
 }
 
 /// Which end of a piece stays when it is cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Keep {
+pub enum KeptEnd {
     Beginning,
     /// Output of commands says at its end what went wrong.
     End,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub struct Priority {
-    pub section: Section,
+pub struct SectionPriority {
+    pub section: SectionKind,
     /// Each of its pieces keeps this many characters, as long as cutting all others to theirs is enough.
     pub floor: usize,
-    pub keep: Keep,
+    pub keep: KeptEnd,
 }
 
-const fn priority(section: Section, floor: usize, keep: Keep) -> Priority {
-    Priority { section, floor, keep }
+const fn priority(section: SectionKind, floor: usize, keep: KeptEnd) -> SectionPriority {
+    SectionPriority { section, floor, keep }
 }
 
 /// What gives way to what: the first is cut first. Every piece is cut to its floor before any is cut below, so the mission
 /// and the plan keep their floors until everything else is gone.
 /// The task, the skills and the return format are not in it: they are never cut.
-pub const PRIORITIES: &[Priority] = &[
-    priority(Section::SettledFindings, 1_000, Keep::Beginning),
-    priority(Section::SupersededReports, 600, Keep::Beginning),
-    priority(Section::GroupReports, 300, Keep::Beginning),
-    priority(Section::Groups, 1_500, Keep::Beginning),
-    priority(Section::EarlierReports, 1_000, Keep::Beginning),
-    priority(Section::GateOutput, 2_000, Keep::End),
-    priority(Section::LostAttempt, 2_500, Keep::Beginning),
-    priority(Section::FailingTests, 1_500, Keep::Beginning),
-    priority(Section::OpenGroups, 1_000, Keep::Beginning),
-    priority(Section::LatestReport, 3_000, Keep::Beginning),
-    priority(Section::OpenFindings, 3_000, Keep::Beginning),
-    priority(Section::Answer, 2_000, Keep::Beginning),
-    priority(Section::Verdict, 2_000, Keep::Beginning),
-    priority(Section::Blockers, 500, Keep::Beginning),
-    priority(Section::Warnings, 1_000, Keep::Beginning),
-    priority(Section::OpenGroupFacts, 18_000, Keep::Beginning),
-    priority(Section::Plan, 6_000, Keep::Beginning),
-    priority(Section::Mission, 9_000, Keep::Beginning),
+pub const PRIORITIES: &[SectionPriority] = &[
+    priority(SectionKind::SettledFindings, 1_000, KeptEnd::Beginning),
+    priority(SectionKind::SupersededReports, 600, KeptEnd::Beginning),
+    priority(SectionKind::GroupReports, 300, KeptEnd::Beginning),
+    priority(SectionKind::Groups, 1_500, KeptEnd::Beginning),
+    priority(SectionKind::EarlierReports, 1_000, KeptEnd::Beginning),
+    priority(SectionKind::GateOutput, 2_000, KeptEnd::End),
+    priority(SectionKind::LostAttempt, 2_500, KeptEnd::Beginning),
+    priority(SectionKind::FailingTests, 1_500, KeptEnd::Beginning),
+    priority(SectionKind::OpenGroups, 1_000, KeptEnd::Beginning),
+    priority(SectionKind::LatestReport, 3_000, KeptEnd::Beginning),
+    priority(SectionKind::OpenFindings, 3_000, KeptEnd::Beginning),
+    priority(SectionKind::Answer, 2_000, KeptEnd::Beginning),
+    priority(SectionKind::Verdict, 2_000, KeptEnd::Beginning),
+    priority(SectionKind::Blockers, 500, KeptEnd::Beginning),
+    priority(SectionKind::Warnings, 1_000, KeptEnd::Beginning),
+    priority(SectionKind::OpenGroupFacts, 18_000, KeptEnd::Beginning),
+    priority(SectionKind::Plan, 6_000, KeptEnd::Beginning),
+    priority(SectionKind::Mission, 9_000, KeptEnd::Beginning),
 ];
 
 /// Cutting is not worth its while below this: the line that says so needs room too, beside the name of a file.
@@ -116,7 +116,7 @@ const LEAST_PART: usize = 60;
 
 /// A part of a piece, such as a field of a report. Where a piece is cut, its longest parts are cut: short facts stay.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Part {
+pub(super) struct SectionPart {
     /// The label, which is never cut.
     pub(super) head: String,
     pub(super) body: String,
@@ -125,7 +125,7 @@ pub(super) struct Part {
     pub(super) is_extract: bool,
 }
 
-impl Part {
+impl SectionPart {
     pub(super) fn text(&self) -> String {
         format!("{}{}", self.head, self.body)
     }
@@ -147,12 +147,12 @@ impl Part {
     }
 }
 
-pub(super) fn join_parts(parts: &[Part]) -> String {
-    parts.iter().map(Part::text).collect::<Vec<_>>().join("\n")
+pub(super) fn join_parts(parts: &[SectionPart]) -> String {
+    parts.iter().map(SectionPart::text).collect::<Vec<_>>().join("\n")
 }
 
 /// The parts in so many characters: each gets the same share at most, so that one long part cannot displace the others.
-fn fit_parts(parts: &[Part], characters: usize) -> String {
+fn fit_parts(parts: &[SectionPart], characters: usize) -> String {
     let mut shown = parts;
     while let Some((_, rest)) = shown.split_last() {
         let share = largest_share(shown, characters);
@@ -165,8 +165,8 @@ fn fit_parts(parts: &[Part], characters: usize) -> String {
 }
 
 /// The most characters that each part may have so that all of them fit.
-fn largest_share(parts: &[Part], characters: usize) -> usize {
-    let mut sizes: Vec<usize> = parts.iter().map(Part::size).collect();
+fn largest_share(parts: &[SectionPart], characters: usize) -> usize {
+    let mut sizes: Vec<usize> = parts.iter().map(SectionPart::size).collect();
     sizes.sort_unstable();
     let mut room = characters;
     for (index, size) in sizes.iter().enumerate() {
@@ -180,9 +180,9 @@ fn largest_share(parts: &[Part], characters: usize) -> usize {
 }
 
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Piece {
+pub(super) struct Section {
     #[serde(skip)]
-    pub(super) section: Section,
+    pub(super) section: SectionKind,
     pub(super) heading: String,
     /// Lines of Interlock's own before it.
     pub(super) lead: Vec<String>,
@@ -200,7 +200,7 @@ pub(super) struct Piece {
     pub(super) confirms: Vec<(Name, String)>,
     /// Where it has parts, the longest of them are cut first.
     #[serde(skip)]
-    parts: Vec<Part>,
+    parts: Vec<SectionPart>,
     /// The text is an extract before anything is cut for the budget.
     #[serde(skip)]
     is_extract: bool,
@@ -212,14 +212,14 @@ pub(super) struct Piece {
     file: String,
 }
 
-impl Piece {
+impl Section {
     /// Words of agents, people or programs.
-    pub(super) fn data(section: Section, heading: String, text: String) -> Self {
+    pub(super) fn data(section: SectionKind, heading: String, text: String) -> Self {
         Self { is_data: true, ..Self::own(section, heading, text) }
     }
 
     /// Said by Interlock, in its own words and names of the workflow.
-    pub(super) fn own(section: Section, heading: String, text: String) -> Self {
+    pub(super) fn own(section: SectionKind, heading: String, text: String) -> Self {
         let (fence, lead, whole, file) = (data::fence(&text), Vec::new(), text.clone(), String::new());
         Self {
             section,
@@ -240,7 +240,7 @@ impl Piece {
     }
 
     /// Words of others in parts, each of which may be cut.
-    pub(super) fn of_parts(section: Section, heading: String, parts: Vec<Part>) -> Self {
+    pub(super) fn of_parts(section: SectionKind, heading: String, parts: Vec<SectionPart>) -> Self {
         let is_extract = parts.iter().any(|part| part.is_extract);
         let piece = Self::data(section, heading, join_parts(&parts));
         Self { parts, is_extract, ..piece }
@@ -261,7 +261,7 @@ impl Piece {
     }
 
     /// Cuts so many characters, and not below the floor. Says whether anything was cut.
-    fn shorten(&mut self, by: usize, floor: usize, keep: Keep) -> bool {
+    fn shorten(&mut self, by: usize, floor: usize, keep: KeptEnd) -> bool {
         let now = self.text.chars().count();
         let note = NOTE.saturating_add(self.file.len());
         // A text that is shorter than the note in its place stays.
@@ -273,9 +273,9 @@ impl Piece {
             kept = 0;
         }
         self.text = match keep {
-            Keep::Beginning if !self.parts.is_empty() => fit_parts(&self.parts, kept),
-            Keep::Beginning => beginning(&self.text, kept),
-            Keep::End => ending(&self.text, kept),
+            KeptEnd::Beginning if !self.parts.is_empty() => fit_parts(&self.parts, kept),
+            KeptEnd::Beginning => beginning(&self.text, kept),
+            KeptEnd::End => ending(&self.text, kept),
         };
         self.fence = data::fence(&self.text);
         self.say_what_is_left_out(keep);
@@ -283,7 +283,7 @@ impl Piece {
     }
 
     /// Nothing is left out in silence, nor out of reach.
-    fn say_what_is_left_out(&mut self, keep: Keep) {
+    fn say_what_is_left_out(&mut self, keep: KeptEnd) {
         let (whole, shown) = (self.whole.chars().count(), self.text.chars().count());
         if whole <= shown {
             return;
@@ -292,8 +292,8 @@ impl Piece {
         let (name, file) = (self.section.name(), &self.file);
         let note = Some(format!("[{left_out} of {whole} characters left out: {name}; all of it is in `{file}`]"));
         match keep {
-            Keep::Beginning => self.cut_after = note,
-            Keep::End => self.cut_before = note,
+            KeptEnd::Beginning => self.cut_after = note,
+            KeptEnd::End => self.cut_before = note,
         }
     }
 
@@ -321,7 +321,7 @@ fn ending(text: &str, characters: usize) -> String {
 
 /// A prompt, and what did not fit into it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Prompt {
+pub struct AssignmentPrompt {
     pub text: String,
     /// All of what was cut: for each a file of the output directory, and its text.
     pub whole: Vec<(String, String)>,
@@ -332,22 +332,22 @@ pub struct Prompt {
 }
 
 /// The prompt in so many characters, or in the fewest that can be. What is cut is to lie in this folder.
-pub(super) fn fit(mut pieces: Vec<Piece>, folder: &str, budget: usize, render: impl Fn(&[Piece]) -> String) -> Prompt {
+pub(super) fn fit(mut pieces: Vec<Section>, folder: &str, budget: usize, render: impl Fn(&[Section]) -> String) -> AssignmentPrompt {
     let names = names(&pieces);
     for (piece, name) in pieces.iter_mut().zip(&names) {
         piece.file = format!("{}/{name}", folder.trim_end_matches('/'));
         if piece.is_extract {
-            piece.say_what_is_left_out(Keep::Beginning);
+            piece.say_what_is_left_out(KeptEnd::Beginning);
         }
     }
     let text = cut(&mut pieces, budget, render);
-    let shown = |piece: &Piece| -> Vec<Name> {
+    let shown = |piece: &Section| -> Vec<Name> {
         let is_shown = |(_, facts): &&(Name, String)| piece.text.contains(facts.as_str());
         piece.confirms.iter().filter(is_shown).map(|(group, _)| group.clone()).collect()
     };
     let confirmable = pieces.iter().flat_map(shown).collect();
     let is_cut = pieces.into_iter().zip(names).filter(|(piece, _)| piece.is_cut() && !piece.is_folded);
-    Prompt {
+    AssignmentPrompt {
         text,
         earlier: Vec::new(),
         confirmable,
@@ -355,7 +355,7 @@ pub(super) fn fit(mut pieces: Vec<Piece>, folder: &str, budget: usize, render: i
     }
 }
 
-fn cut(pieces: &mut [Piece], budget: usize, render: impl Fn(&[Piece]) -> String) -> String {
+fn cut(pieces: &mut [Section], budget: usize, render: impl Fn(&[Section]) -> String) -> String {
     let mut text = render(pieces);
     for to_floor in [true, false] {
         for priority in PRIORITIES {
@@ -381,10 +381,10 @@ fn cut(pieces: &mut [Piece], budget: usize, render: impl Fn(&[Piece]) -> String)
 
 /// Puts the pieces of a section of which nothing or little is shown into one, with one note and one file: many headings and
 /// notes would displace what matters more. Says whether there were several.
-fn fold(pieces: &mut [Piece], section: Section) -> bool {
-    let little = |piece: &Piece| piece.text.chars().count() <= NOTE.saturating_add(piece.file.len());
-    let is_part = |piece: &Piece| piece.section == section && little(piece);
-    let parts: Vec<&Piece> = pieces.iter().filter(|piece| is_part(piece)).collect();
+fn fold(pieces: &mut [Section], section: SectionKind) -> bool {
+    let little = |piece: &Section| piece.text.chars().count() <= NOTE.saturating_add(piece.file.len());
+    let is_part = |piece: &Section| piece.section == section && little(piece);
+    let parts: Vec<&Section> = pieces.iter().filter(|piece| is_part(piece)).collect();
     if parts.len() < 2 {
         return false;
     }
@@ -398,7 +398,7 @@ fn fold(pieces: &mut [Piece], section: Section) -> bool {
         if first {
             (piece.heading, piece.whole) = (heading.clone(), whole.join("\n\n"));
             (piece.cut_before, piece.cut_after) = (None, None);
-            piece.say_what_is_left_out(Keep::Beginning);
+            piece.say_what_is_left_out(KeptEnd::Beginning);
         }
         first = false;
     }
@@ -406,9 +406,9 @@ fn fold(pieces: &mut [Piece], section: Section) -> bool {
 }
 
 /// A file for each piece: in a folder of their own, where none of them is taken for a handoff.
-fn names(pieces: &[Piece]) -> Vec<String> {
-    let mut counts: BTreeMap<Section, usize> = BTreeMap::new();
-    let name = |piece: &Piece| {
+fn names(pieces: &[Section]) -> Vec<String> {
+    let mut counts: BTreeMap<SectionKind, usize> = BTreeMap::new();
+    let name = |piece: &Section| {
         let count = counts.entry(piece.section).and_modify(|count| *count = count.saturating_add(1)).or_insert(1);
         let number = if *count == 1 { String::new() } else { format!("-{count}") };
         format!("whole/{}{number}.md", piece.section.name().replace(' ', "-"))

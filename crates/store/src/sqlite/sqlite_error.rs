@@ -8,7 +8,7 @@ use rustix::fs::{Access, access};
 
 use crate::StoreError;
 
-pub(super) fn trouble(path: &Path, error: &rusqlite::Error) -> StoreError {
+pub(super) fn store_error(path: &Path, error: &rusqlite::Error) -> StoreError {
     let place = path.display();
     let said = match error {
         rusqlite::Error::SqliteFailure(_, Some(message)) => message.clone(),

@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use super::{Outcome, Progress, Tell, Trouble, TroubleKind, Usage, trouble};
-use interlock_system::process::End;
+use super::{ConversationOutcome, AgentProgress, ProgressCallback, AgentFailure, AgentFailureKind, Usage, failure};
+use interlock_system::process::ProcessEnd;
 
 /// Characters of what is told to people who watch.
 const TOLD: usize = 500;
@@ -11,11 +11,11 @@ const TOLD: usize = 500;
 const ERRORS: usize = 12;
 const ERROR: usize = 600;
 
-pub(super) struct Story {
-    tell: Tell,
+pub(super) struct ConversationRecord {
+    tell: ProgressCallback,
     pub(super) text: Option<String>,
     pub(super) usage: Usage,
-    pub(super) trouble: Option<Trouble>,
+    pub(super) trouble: Option<AgentFailure>,
     /// What the client was not allowed to do; told only where nothing worse happened.
     denied: Option<String>,
     pub(super) conversation: Option<String>,
@@ -24,8 +24,8 @@ pub(super) struct Story {
     errors: VecDeque<String>,
 }
 
-impl Story {
-    pub(super) fn new(tell: Tell) -> Self {
+impl ConversationRecord {
+    pub(super) fn new(tell: ProgressCallback) -> Self {
         Self {
             tell,
             text: None,
@@ -41,19 +41,19 @@ impl Story {
     pub(super) fn says(&mut self, text: &str) {
         let line = first_line(text);
         if !line.is_empty() {
-            (self.tell)(Progress::Says(line));
+            (self.tell)(AgentProgress::Says(line));
         }
     }
 
     pub(super) fn uses(&mut self, tool: &str, on: &str) {
-        (self.tell)(Progress::Uses(first_line(tool), first_line(on)));
+        (self.tell)(AgentProgress::Uses(first_line(tool), first_line(on)));
     }
 
     /// What has been used up so far, in place of what was known before.
     pub(super) fn spent(&mut self, usage: Usage) {
         if usage != self.usage {
             self.usage = usage;
-            (self.tell)(Progress::Spent(usage));
+            (self.tell)(AgentProgress::Spent(usage));
         }
     }
 
@@ -63,7 +63,7 @@ impl Story {
     }
 
     /// A line of standard error: often all that is said by a program that does not start.
-    pub(super) fn grumbles(&mut self, line: &[u8]) {
+    pub(super) fn record_stderr(&mut self, line: &[u8]) {
         let line = String::from_utf8_lossy(line.get(..ERROR).unwrap_or(line));
         if line.trim().is_empty() {
             return;
@@ -78,40 +78,40 @@ impl Story {
         self.errors.iter().map(String::as_str).collect::<Vec<_>>().join("\n")
     }
 
-    pub(super) fn outcome(mut self, end: End) -> Outcome {
+    pub(super) fn outcome(mut self, end: ProcessEnd) -> ConversationOutcome {
         let trouble = self.trouble.take().or_else(|| self.ended_badly(end)).or_else(|| self.was_denied());
-        Outcome { text: self.text, usage: self.usage, trouble, conversation: self.conversation }
+        ConversationOutcome { text: self.text, usage: self.usage, trouble, conversation: self.conversation }
     }
 
-    fn was_denied(&mut self) -> Option<Trouble> {
+    fn was_denied(&mut self) -> Option<AgentFailure> {
         let message = self.denied.take()?;
-        Some(Trouble { kind: TroubleKind::Denied, message, retry_after: None })
+        Some(AgentFailure { kind: AgentFailureKind::Denied, message, retry_after: None })
     }
 
     /// An end without the client's word that the turn is over.
-    fn ended_badly(&self, end: End) -> Option<Trouble> {
+    fn ended_badly(&self, end: ProcessEnd) -> Option<AgentFailure> {
         if self.over {
             return None;
         }
-        let failed = |message: &str| Trouble { kind: TroubleKind::Failed, message: message.into(), retry_after: None };
+        let failed = |message: &str| AgentFailure { kind: AgentFailureKind::Failed, message: message.into(), retry_after: None };
         Some(match end {
-            End::Exited(code) => self.exited(code),
-            End::TimedOut => failed("it took too long"),
-            End::Silent => failed("it said nothing for too long"),
-            End::Flooded => failed("it printed too much"),
-            End::Stopped => failed("it was stopped"),
+            ProcessEnd::Exited(code) => self.exited(code),
+            ProcessEnd::TimedOut => failed("it took too long"),
+            ProcessEnd::Silent => failed("it said nothing for too long"),
+            ProcessEnd::Flooded => failed("it printed too much"),
+            ProcessEnd::Stopped => failed("it was stopped"),
         })
     }
 
-    fn exited(&self, code: i32) -> Trouble {
+    fn exited(&self, code: i32) -> AgentFailure {
         let said = self.grumbled();
         let how = match code {
             126 | 127 => format!("the program could not be started (exit code {code})"),
             _ => format!("it ended with exit code {code} before its turn was over"),
         };
-        let mut trouble = trouble::from_words(&said);
+        let mut trouble = failure::from_words(&said);
         if matches!(code, 126 | 127) {
-            trouble.kind = TroubleKind::Setup;
+            trouble.kind = AgentFailureKind::Setup;
         }
         trouble.message = if said.is_empty() { how } else { format!("{how}: {said}") };
         trouble

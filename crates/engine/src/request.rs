@@ -11,20 +11,20 @@ use interlock_core::observed::ObservedChanges;
 use interlock_core::problem::Problem;
 use interlock_core::workflow::Workflow;
 
-use interlock_store::Pinned;
-use interlock_store::keys::Secret;
+use interlock_store::PinnedSources;
+use interlock_store::keys::SecretKey;
 
 /// Something to be done to a session.
 #[derive(Clone, Debug)]
-pub struct Order {
+pub struct Request {
     pub session: Name,
-    pub task: Task,
+    pub task: Operation,
 }
 
 #[derive(Clone, Debug)]
-pub enum Task {
+pub enum Operation {
     Start {
-        pinned: Arc<Pinned>,
+        pinned: Arc<PinnedSources>,
         workflow: Arc<Workflow>,
         title: Name,
         settings: BTreeMap<Name, Name>,
@@ -43,19 +43,19 @@ pub enum Task {
     },
     Report {
         assignment: AssignmentId,
-        token: Option<Secret>,
-        given: Given,
+        token: Option<SecretKey>,
+        given: SubmittedHandoff,
         /// The diff of the work, where Interlock started the author.
         observed: Option<Arc<ObservedChanges>>,
     },
     /// Interlock has tried a merge itself, and says what came of it.
     Merge {
         assignment: AssignmentId,
-        given: Given,
+        given: SubmittedHandoff,
     },
     /// Moves a session to another workflow.
     Upgrade {
-        pinned: Arc<Pinned>,
+        pinned: Arc<PinnedSources>,
         workflow: Arc<Workflow>,
         /// The person means to drop requirements.
         weaker: bool,
@@ -69,23 +69,23 @@ pub enum Task {
 
 /// What an agent gave in: a metadata block, or why there is none.
 #[derive(Clone, Debug)]
-pub struct Given {
+pub struct SubmittedHandoff {
     pub extracted: Result<Arc<Extracted>, Vec<Problem>>,
     /// Of the bytes, for the record of a refusal.
     pub digest: Digest,
 }
 
-impl Task {
+impl Operation {
     /// The name of the command, as people type it.
     pub fn name(&self) -> &'static str {
         match self {
-            Task::Start { .. } => "session start",
-            Task::Claim { .. } => "claim",
-            Task::Report { .. } => "report",
-            Task::Merge { .. } => "merge",
-            Task::Upgrade { .. } => "session upgrade",
-            Task::Deny(_) => "hook",
-            Task::Simple(command) => match command {
+            Operation::Start { .. } => "session start",
+            Operation::Claim { .. } => "claim",
+            Operation::Report { .. } => "report",
+            Operation::Merge { .. } => "merge",
+            Operation::Upgrade { .. } => "session upgrade",
+            Operation::Deny(_) => "hook",
+            Operation::Simple(command) => match command {
                 Command::Start(_) => "session start",
                 Command::Plan(_) => "plan",
                 Command::Claim(_) => "claim",
@@ -111,10 +111,10 @@ impl Task {
     /// Who says so, where a person does.
     pub(crate) fn by(&self) -> Option<Name> {
         let command = match self {
-            Task::Simple(command) => command,
-            Task::Upgrade { by, .. } => return Some(by.clone()),
-            Task::Deny(refusal) => return refusal.by.clone(),
-            Task::Start { .. } | Task::Claim { .. } | Task::Report { .. } | Task::Merge { .. } => return None,
+            Operation::Simple(command) => command,
+            Operation::Upgrade { by, .. } => return Some(by.clone()),
+            Operation::Deny(refusal) => return refusal.by.clone(),
+            Operation::Start { .. } | Operation::Claim { .. } | Operation::Report { .. } | Operation::Merge { .. } => return None,
         };
         match command {
             Command::Plan(command::Plan { by, .. })
@@ -143,12 +143,12 @@ impl Task {
     pub(crate) fn about(&self) -> Option<Name> {
         let named = |id: &dyn std::fmt::Display| Some(Name::from(id.to_string()));
         match self {
-            Task::Start { .. } | Task::Upgrade { .. } => None,
-            Task::Deny(refusal) => refusal.about.clone(),
-            Task::Claim { assignment } | Task::Report { assignment, .. } | Task::Merge { assignment, .. } => {
+            Operation::Start { .. } | Operation::Upgrade { .. } => None,
+            Operation::Deny(refusal) => refusal.about.clone(),
+            Operation::Claim { assignment } | Operation::Report { assignment, .. } | Operation::Merge { assignment, .. } => {
                 named(assignment)
             }
-            Task::Simple(command) => match command {
+            Operation::Simple(command) => match command {
                 Command::Answer(answer) => named(&answer.question),
                 Command::Defer(command::Defer { group, .. })
                 | Command::Acknowledge(command::Acknowledge { group, .. })
