@@ -136,14 +136,14 @@ fn pattern() -> Vec<(Event, EventProjection)> {
     let mut pattern = Vec::new();
     for row in view.events(head.key, 0, usize::MAX).expect("events") {
         let mut event: Event = serde_json::from_str(&row.data).expect("an event");
-        if let interlock_core::event::Cause::Claimed { prompt, .. } = &mut event.cause {
+        if let interlock_core::event::EventCause::Claimed { prompt, .. } = &mut event.cause {
             *prompt = None;
         }
         let body = view.attachment(row.id).expect("an attachment");
         event.handoff = body.map(|body| std::sync::Arc::new(serde_json::from_str(&body).expect("JSON")));
         state.apply(&event);
         let rows = project_event(&event, &state);
-        state.settle(&event);
+        state.drop_closed(&event);
         pattern.push((event, rows));
     }
     pattern

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use interlock_core::handoff;
 use interlock_core::id::{AssignmentId, Digest, Name, Timestamp};
 use interlock_core::workflow::{Workflow, builtin, load};
-use interlock_engine::{Committed, Engine, SubmittedHandoff, Request, Operation};
+use interlock_engine::{Committed, Engine, Operation, Request, SubmittedHandoff};
 use interlock_store::chain::ChainKey;
 use interlock_store::keys::{Keyring, SecretKey};
 use interlock_store::sqlite::SqliteStore;

@@ -2,8 +2,8 @@
 //! (the rest): a value or an error, twice the same, whatever it is.
 #![no_main]
 
-use interlock_core::handoff::{Context, Expect, check, extract};
-use interlock_core::workflow::{Task, load};
+use interlock_core::handoff::{OrchestrationMode, ExpectedHandoff, check, extract};
+use interlock_core::workflow::{AssignmentTask, load};
 use libfuzzer_sys::fuzz_target;
 use serde_json::{Value, json};
 
@@ -31,7 +31,7 @@ fuzz_target!(|input: &[u8]| {
     }
     let Ok(extracted) = extract("out.json", handoff.to_string().as_bytes()) else { return };
     let expect =
-        Expect { role: Some("dev"), phase: None, task: Task::Work, context: Context::Orchestrated, groups: &[] };
+        ExpectedHandoff { role: Some("dev"), phase: None, task: AssignmentTask::Work, context: OrchestrationMode::Orchestrated, groups: &[] };
     let once = check(Some(&workflow), &expect, &extracted);
     let again = check(Some(&workflow), &expect, &extracted);
     assert_eq!(once.problems, again.problems);

@@ -4,9 +4,9 @@
 
 use std::sync::LazyLock;
 
-use interlock_core::handoff::{Context, Expect, check, extract};
+use interlock_core::handoff::{OrchestrationMode, ExpectedHandoff, check, extract};
 use interlock_core::problem::Problem;
-use interlock_core::workflow::{Task, Workflow, load_shipped};
+use interlock_core::workflow::{AssignmentTask, Workflow, load_shipped};
 use libfuzzer_sys::fuzz_target;
 
 static WORKFLOWS: LazyLock<Vec<(Workflow, &str, Option<&str>)>> = LazyLock::new(|| {
@@ -37,8 +37,8 @@ fuzz_target!(|output: &[u8]| {
         }
     };
     for (workflow, role, phase) in WORKFLOWS.iter() {
-        for (context, role) in [(Context::Orchestrated, Some(*role)), (Context::Direct, None)] {
-            let expect = Expect { role, phase: *phase, task: Task::Work, context, groups: &[] };
+        for (context, role) in [(OrchestrationMode::Orchestrated, Some(*role)), (OrchestrationMode::Direct, None)] {
+            let expect = ExpectedHandoff { role, phase: *phase, task: AssignmentTask::Work, context, groups: &[] };
             let checked = check(Some(workflow), &expect, &extracted);
             inside(&checked.problems, output);
             inside(&checked.warnings, output);

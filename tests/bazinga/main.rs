@@ -10,7 +10,7 @@ use std::process::Command;
 
 use interlock_core::decision::Decision;
 use interlock_core::id::Name;
-use interlock_core::route::{Query, Refused, Speaker, route};
+use interlock_core::route::{RouteError, RouteQuery, RouteSource, route};
 use interlock_core::workflow::{self, Workflow};
 use model::{Deviation, Line, Model, Outcome, goes};
 
@@ -48,12 +48,12 @@ fn facts(line: &Line) -> Vec<(&'static str, String)> {
     ]
 }
 
-fn query(line: &Line, more: &[(&str, &str)]) -> Query {
+fn query(line: &Line, more: &[(&str, &str)]) -> RouteQuery {
     let mut given: BTreeMap<Name, Name> =
         facts(line).into_iter().map(|(name, value)| (Name::new(name), Name::from(value))).collect();
     given.extend(more.iter().map(|(name, value)| (Name::new(name), Name::new(value))));
-    Query {
-        source: Speaker::Role(Name::new(&line.role)),
+    RouteQuery {
+        source: RouteSource::Role(Name::new(&line.role)),
         status: Name::new(&line.status),
         reason: None,
         phase: None,
@@ -63,15 +63,15 @@ fn query(line: &Line, more: &[(&str, &str)]) -> Query {
     }
 }
 
-fn outcome(answer: &Result<Decision, Refused>) -> Outcome {
+fn outcome(answer: &Result<Decision, RouteError>) -> Outcome {
     match answer {
         Ok(decision) => {
             let roles: BTreeSet<&str> = decision.next.iter().map(|next| next.role.as_str()).collect();
             assert!(roles.len() <= 1, "{roles:?}");
             Outcome::Goes(decision.action.name(), roles.first().map(|role| (*role).to_owned()))
         }
-        Err(Refused::Query(_)) => Outcome::UnknownRole,
-        Err(Refused::Workflow(_)) => Outcome::Refused,
+        Err(RouteError::Query(_)) => Outcome::UnknownRole,
+        Err(RouteError::Workflow(_)) => Outcome::Refused,
     }
 }
 
@@ -219,8 +219,8 @@ fn every_loop_of_the_original_has_an_end() {
         let ask = |iteration: u32| {
             let counter = Name::from(format!("loop.{counter}.iteration"));
             let given = BTreeMap::from([(counter, Name::from(iteration.to_string()))]);
-            let query = Query {
-                source: Speaker::Role(Name::new(role)),
+            let query = RouteQuery {
+                source: RouteSource::Role(Name::new(role)),
                 status: Name::new(status),
                 reason: None,
                 phase: None,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use interlock_core::handoff;
 use interlock_core::id::{AssignmentId, Digest, Name};
-use interlock_engine::{Engine, SubmittedHandoff, Request, Operation};
+use interlock_engine::{Engine, Operation, Request, SubmittedHandoff};
 use interlock_store::keys::Keyring;
 use interlock_store::sqlite::SqliteStore;
 use rusqlite::Connection;
@@ -82,7 +82,8 @@ fn drives_a_lane() {
             extracted: handoff::extract("handoff", body.as_bytes()).map(Arc::new),
         };
         let task = Operation::Report { assignment, token: Some(claimed.token), given, observed: None };
-        let done = engine.execute(&Request { session: session.clone(), task }).unwrap_or_else(|error| panic!("{error}"));
+        let done =
+            engine.execute(&Request { session: session.clone(), task }).unwrap_or_else(|error| panic!("{error}"));
         assert!(!done.repeated, "nobody else reported for {assignment}");
         assignment = done.event.decision.as_ref().unwrap().next[0].assignment;
     }

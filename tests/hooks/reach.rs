@@ -12,14 +12,14 @@ use crate::team::{Run, Team, run};
 
 /// Claims what is open for the manager as `interlock run` does.
 pub(crate) fn claim_as_run(team: &Team, session: &str) {
-    use interlock_engine::{Engine, Request, Operation};
+    use interlock_engine::{Engine, Operation, Request};
     let store = interlock_store::sqlite::SqliteStore::open(&team.store()).expect("a store");
     let keyring = Keyring::new(team.config().join("interlock"), None);
     let engine = Engine::open(Box::new(store), keyring, String::new()).expect("an engine");
     let number = team.assignment(session, "project_manager", "-").rsplit(".a").next().unwrap().parse().unwrap();
     let task = Operation::Claim { assignment: interlock_core::id::AssignmentId(number) };
     let order = Request { session: session.into(), task };
-    engine.via(interlock_core::watch::Via::Run).execute(&order).expect("a claim");
+    engine.via(interlock_core::provenance::Channel::Run).execute(&order).expect("a claim");
 }
 
 /// Events, each with its payload.

@@ -7,7 +7,7 @@ use std::panic::{self, AssertUnwindSafe};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use interlock_system::process::{self, ProcessControl, ProcessEnd, OutputListener, OutputStream, ProcessHandle};
+use interlock_system::process::{self, OutputListener, OutputStream, ProcessControl, ProcessEnd, ProcessHandle};
 
 use crate::scene::{Scene, is_there, left, until};
 

@@ -2,7 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use interlock_system::process::{self, ProcessControl, ProcessEnd, OutputListener, StdinMode, OutputStream, ProcessHandle};
+use interlock_system::process::{
+    self, OutputListener, OutputStream, ProcessControl, ProcessEnd, ProcessHandle, StdinMode,
+};
 
 use crate::scene::Scene;
 
@@ -22,7 +24,11 @@ fn neither_side_waits_for_the_other() {
 fn what_does_not_want_to_read_need_not() {
     let text = "x".repeat(4 << 20);
     for script in ["exit 3", "exec 0<&-; sleep 0.3; exit 3", "head -c 10 >&2; sleep 0.3; exit 3"] {
-        assert_eq!(Scene::shell(script).stdin(StdinMode::Text(text.clone())).run().0, ProcessEnd::Exited(3), "{script}");
+        assert_eq!(
+            Scene::shell(script).stdin(StdinMode::Text(text.clone())).run().0,
+            ProcessEnd::Exited(3),
+            "{script}"
+        );
     }
     assert_eq!(Scene::shell("cat; exit 3").stdin(StdinMode::Text(String::new())).run().0, ProcessEnd::Exited(3));
     assert_eq!(Scene::shell("cat; exit 3").run().0, ProcessEnd::Exited(3));
@@ -66,6 +72,9 @@ fn one_that_does_not_end_when_it_is_closed_is_asked_to() {
     let script = "read a; echo first?; read a; echo second?; read a; exec sleep 60";
     let scene = Scene::shell(script).stdin(StdinMode::Open).limits(|limits| limits.grace = Duration::from_millis(200));
     let started = Instant::now();
-    assert_eq!(process::run(&scene.spec, &ProcessControl::new(), &mut Answers::default()).unwrap(), ProcessEnd::Stopped);
+    assert_eq!(
+        process::run(&scene.spec, &ProcessControl::new(), &mut Answers::default()).unwrap(),
+        ProcessEnd::Stopped
+    );
     assert!(started.elapsed() < Duration::from_secs(30));
 }

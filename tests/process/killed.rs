@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use interlock_system::process::{self, ProcessControl, ProcessEnd, KEEPER};
+use interlock_system::process::{self, KEEPER, ProcessControl, ProcessEnd};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::left::DAEMON;
@@ -99,7 +99,11 @@ fn strays_of_a_runner_and_a_keeper_that_were_both_killed_are_found_by_their_mark
     let before = left(&scene.mark);
     assert!(before.len() >= 3, "{before:?}");
     assert_eq!(process::end_marked_processes(""), 0);
-    assert_eq!(process::end_marked_processes(&scene.mark[..scene.mark.len() - 1]), 2, "the program and its child: {before:?}");
+    assert_eq!(
+        process::end_marked_processes(&scene.mark[..scene.mark.len() - 1]),
+        2,
+        "the program and its child: {before:?}"
+    );
     // Whoever took the mark off, and has no keeper any more, is the one thing that gets away.
     let away = left(&scene.mark);
     assert!(away.iter().all(|process| process.contains("sleep 0.1")), "{away:?}");

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use interlock_system::process::{self, ProcessControl, ProcessEnd, OutputListener, OutputStream, ProcessHandle};
+use interlock_system::process::{self, OutputListener, OutputStream, ProcessControl, ProcessEnd, ProcessHandle};
 
 use crate::scene::Scene;
 

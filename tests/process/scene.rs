@@ -7,7 +7,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use interlock_system::process::{self, ProcessControl, ProcessEnd, ProcessLimits, OutputListener, ProcessSpec, StdinMode, OutputStream, ProcessHandle};
+use interlock_system::process::{
+    self, OutputListener, OutputStream, ProcessControl, ProcessEnd, ProcessHandle, ProcessLimits, ProcessSpec,
+    StdinMode,
+};
 
 pub(crate) struct Scene {
     pub(crate) folder: PathBuf,

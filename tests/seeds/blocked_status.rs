@@ -3,7 +3,7 @@
 mod completion;
 mod deferral;
 
-use interlock_core::event::{Cause, Change};
+use interlock_core::event::{EventCause, StateChange};
 use serde_json::{Value as Json, json};
 
 use crate::each;
@@ -171,7 +171,7 @@ fn playbook_3_every_report_leaves_a_logged_decision() {
     let mut play = qa_blocked();
     play.report("tech_lead", says("UNBLOCKING_GUIDANCE"));
     play.report("qa_expert", says("PASS"));
-    let reports: Vec<_> = play.log.iter().filter(|event| matches!(event.cause, Cause::Reported { .. })).collect();
+    let reports: Vec<_> = play.log.iter().filter(|event| matches!(event.cause, EventCause::Reported { .. })).collect();
     assert_eq!(reports.len(), 5);
     for event in &reports {
         let logged = serde_json::to_value(event).unwrap();
@@ -190,7 +190,7 @@ fn playbook_3_every_report_leaves_a_logged_decision() {
     assert_eq!(logged["cause"]["reported"]["status"], "BLOCKED");
     assert_eq!(logged["decision"]["next"][0]["role"], "tech_lead");
     assert_eq!(logged["decision"]["next"][0]["group"], "E2E-RX");
-    let Cause::Reported { assignment, .. } = reports[2].cause else { panic!("a report") };
+    let EventCause::Reported { assignment, .. } = reports[2].cause else { panic!("a report") };
     assert_eq!(play.state.assignments[&assignment].role, "qa_expert");
     assert_eq!(play.state.session.as_ref().unwrap().id, "s1");
 }
@@ -263,7 +263,9 @@ fn self_check_the_router_was_asked() {
 #[test]
 fn self_check_the_decision_was_logged() {
     let play = qa_blocked();
-    assert!(play.changes().iter().any(|change| matches!(change, Change::Blocked { role, .. } if *role == "qa_expert")));
+    assert!(
+        play.changes().iter().any(|change| matches!(change, StateChange::Blocked { role, .. } if *role == "qa_expert"))
+    );
 }
 
 /// Nobody but the assigned role can go on with it: no other assignment is open.

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use interlock_core::command::*;
-use interlock_core::decide::{Outcome, decide};
-use interlock_core::decision::{Decision, Reason, Verdict};
-use interlock_core::event::{Change, Event};
-use interlock_core::handoff::{Checked, Context, Expect, Handoff, check, extract};
+use interlock_core::decide::{DecideOutcome, decide};
+use interlock_core::decision::{CompletionVerdict, Decision, JudgementReason};
+use interlock_core::event::{Event, StateChange};
+use interlock_core::handoff::{CheckedHandoff, ExpectedHandoff, Handoff, OrchestrationMode, check, extract};
 use interlock_core::id::{AssignmentId, DecisionId, Digest, Name, Timestamp};
 use interlock_core::problem::Problem;
 use interlock_core::rejection::Rejection;
-use interlock_core::state::{Assignment, Counter, Group, State};
+use interlock_core::state::{Assignment, Group, LoopCounter, State};
 use interlock_core::workflow::{Workflow, load_shipped};
 use serde_json::{Value as Json, json};
 
@@ -33,7 +33,7 @@ impl Play {
         let workflow = load_shipped(workflow).and_then(|loaded| loaded.workflow).expect("a built-in workflow");
         let mut play = Self { workflow, state: State::default(), log: Vec::new() };
         let settings: BTreeMap<Name, Name> = settings.iter().map(|(k, v)| (Name::new(k), Name::new(v))).collect();
-        play.done(&Command::Start(Start {
+        play.done(&Command::Start(StartSession {
             session: Name::new("s1"),
             title: Name::new("A session"),
             settings,
@@ -54,10 +54,10 @@ impl Play {
         play
     }
 
-    fn attempt(&mut self, command: &Command) -> Result<Outcome, Box<Rejection>> {
-        let inputs = Inputs { now: Timestamp(i64::try_from(self.log.len()).unwrap() * 1_000) };
+    fn attempt(&mut self, command: &Command) -> Result<DecideOutcome, Box<Rejection>> {
+        let inputs = DecisionInputs { now: Timestamp(i64::try_from(self.log.len()).unwrap() * 1_000) };
         let outcome = decide(&self.workflow, &self.state, command, &inputs).map_err(Box::new)?;
-        if let Outcome::Decided(event) = &outcome {
+        if let DecideOutcome::Decided(event) = &outcome {
             self.state.apply(event);
             self.log.push((**event).clone());
         }
@@ -66,8 +66,8 @@ impl Play {
 
     fn done(&mut self, command: &Command) -> Option<Decision> {
         match self.attempt(command).unwrap_or_else(|rejection| panic!("refused: {rejection:#?}")) {
-            Outcome::Decided(event) => event.decision,
-            Outcome::Repeated(decision) => panic!("{decision} was decided before"),
+            DecideOutcome::Decided(event) => event.decision,
+            DecideOutcome::Repeated(decision) => panic!("{decision} was decided before"),
         }
     }
 
@@ -100,9 +100,15 @@ impl Play {
     fn report_of(&mut self, whose: &str, handoff: Json) -> Command {
         let (id, assignment) = self.assignment(whose);
         let token = Digest::of(format!("secret of {id}").as_bytes());
-        self.done(&Command::Claim(Claim { assignment: id, token, prompt: None, lease_until: None, via: None }));
+        self.done(&Command::Claim(ClaimAssignment {
+            assignment: id,
+            token,
+            prompt: None,
+            lease_until: None,
+            via: None,
+        }));
         let handoff = Arc::new(self.checked(&assignment, &completed(&assignment.role, handoff)));
-        Command::Report(Report { assignment: id, token, handoff, observed: None, via: None })
+        Command::Report(SubmitReport { assignment: id, token, handoff, observed: None, via: None })
     }
 
     fn refuses(&mut self, command: &Command) -> Rejection {
@@ -118,17 +124,17 @@ impl Play {
 
     /// A person answers the open question with one of its options.
     pub(crate) fn choose(&mut self, option: &str) -> Decision {
-        self.answer(Choice::Option { name: Name::new(option), text: None })
+        self.answer(AnswerChoice::Option { name: Name::new(option), text: None })
     }
 
     /// A person answers in their own words.
     pub(crate) fn say(&mut self, text: &str) -> Decision {
-        self.answer(Choice::Text(Name::new(text)))
+        self.answer(AnswerChoice::Text(Name::new(text)))
     }
 
-    fn answer(&mut self, choice: Choice) -> Decision {
+    fn answer(&mut self, choice: AnswerChoice) -> Decision {
         let question = *self.state.open_questions.first().expect("an open question");
-        self.done(&Command::Answer(Answer { question, choice, by: Name::new("ada"), allow: Vec::new() }))
+        self.done(&Command::Answer(AnswerQuestion { question, choice, by: Name::new("ada"), allow: Vec::new() }))
             .expect("a decision")
     }
 
@@ -141,12 +147,13 @@ impl Play {
     }
 
     /// Somebody asks for the end, round the role that may say so: the verdict is REJECT, and nothing has moved.
-    pub(crate) fn completion_refused(&mut self) -> Vec<Reason> {
+    pub(crate) fn completion_refused(&mut self) -> Vec<JudgementReason> {
         let (groups, open) = (self.state.groups.clone(), self.open());
-        let decision = self.done(&Command::Complete(Complete { by: Name::new("orchestrator") })).expect("a decision");
+        let decision =
+            self.done(&Command::Complete(CompleteSession { by: Name::new("orchestrator") })).expect("a decision");
         assert_eq!((&self.state.groups, self.open()), (&groups, open));
         let judgement = decision.judgement.expect("a verdict");
-        assert_eq!(judgement.verdict, Verdict::Reject);
+        assert_eq!(judgement.verdict, CompletionVerdict::Reject);
         judgement.reasons
     }
 
@@ -160,7 +167,7 @@ impl Play {
     pub(crate) fn repeated(&mut self, role: &str, handoff: Json) -> DecisionId {
         let (command, before) = (self.late_report(role, handoff), self.state.clone());
         match self.attempt(&command) {
-            Ok(Outcome::Repeated(decision)) => {
+            Ok(DecideOutcome::Repeated(decision)) => {
                 assert_eq!(self.state, before);
                 decision
             }
@@ -173,7 +180,7 @@ impl Play {
         let (id, assignment) = closed.next_back().map(|(id, had)| (*id, had.clone())).expect("a closed assignment");
         let token = assignment.token.expect("it was claimed");
         let handoff = Arc::new(self.checked(&assignment, &completed(role, handoff)));
-        Command::Report(Report { assignment: id, token, handoff, observed: None, via: None })
+        Command::Report(SubmitReport { assignment: id, token, handoff, observed: None, via: None })
     }
 
     pub(crate) fn group(&self, id: &str) -> &Group {
@@ -185,7 +192,7 @@ impl Play {
         self.group(id).status().name()
     }
 
-    pub(crate) fn counter(&self, group: &str, counted: &str, role: &str) -> &Counter {
+    pub(crate) fn counter(&self, group: &str, counted: &str, role: &str) -> &LoopCounter {
         self.group(group).lane.counter(counted, role).expect("a counter")
     }
 
@@ -200,7 +207,7 @@ impl Play {
     }
 
     /// The changes of the last event.
-    pub(crate) fn changes(&self) -> &[Change] {
+    pub(crate) fn changes(&self) -> &[StateChange] {
         &self.log.last().expect("an event").changes
     }
 
@@ -213,7 +220,7 @@ impl Play {
     }
 
     /// The check of a handoff for the open assignment of a role; nothing is reported.
-    pub(crate) fn examine(&self, whose: &str, handoff: Json) -> Checked {
+    pub(crate) fn examine(&self, whose: &str, handoff: Json) -> CheckedHandoff {
         let (_, assignment) = self.assignment(whose);
         self.check(&assignment, &completed(&assignment.role, handoff))
     }
@@ -223,13 +230,13 @@ impl Play {
         checked.handoff.unwrap_or_else(|| panic!("not a valid handoff: {:#?}", checked.problems))
     }
 
-    fn check(&self, assignment: &Assignment, json: &Json) -> Checked {
+    fn check(&self, assignment: &Assignment, json: &Json) -> CheckedHandoff {
         let extracted = extract("handoff.json", json.to_string().as_bytes()).expect("a JSON object is found");
-        let expect = Expect {
+        let expect = ExpectedHandoff {
             role: Some(&assignment.role),
             phase: assignment.phase.as_deref(),
             task: assignment.task,
-            context: Context::Orchestrated,
+            context: OrchestrationMode::Orchestrated,
             groups: &[],
         };
         check(Some(&self.workflow), &expect, &extracted)
@@ -243,7 +250,7 @@ pub(crate) fn follows(decision: &Decision, action: &str, roles: &[&str]) {
 }
 
 /// The validator's verdict, and the codes of its reasons.
-pub(crate) fn judged(decision: &Decision, verdict: Verdict, codes: &[&str]) {
+pub(crate) fn judged(decision: &Decision, verdict: CompletionVerdict, codes: &[&str]) {
     let judgement = decision.judgement.as_ref().expect("a verdict");
     let reasons: Vec<&str> = judgement.reasons.iter().map(|reason| reason.code.as_str()).collect();
     assert_eq!((judgement.verdict, reasons.as_slice()), (verdict, codes), "{judgement:#?}");

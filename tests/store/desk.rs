@@ -7,7 +7,7 @@ use std::thread;
 
 use interlock_core::id::{AssignmentId, Name, Timestamp};
 use interlock_core::workflow::{Workflow, load_builtin};
-use interlock_engine::{CommandQueue, Committed, Engine, EngineError, Request, Operation};
+use interlock_engine::{CommandQueue, Committed, Engine, EngineError, Operation, Request};
 use interlock_store::audit;
 use interlock_store::keys::Keyring;
 use interlock_store::sqlite::SqliteStore;

@@ -5,12 +5,12 @@ use interlock_core::workflow::Workflow;
 use interlock_store::chain::BEGINNING;
 use interlock_store::{Snapshot, StoreView};
 
-use crate::driver::Driver;
+use crate::driver::SessionDriver;
 use crate::{Backend, KEY, Written, builtin, name};
 
 /// A session with its first event, and no other.
-fn started(workflow: &Workflow) -> Driver<'_> {
-    let mut driver = Driver::new(workflow, workflow);
+fn started(workflow: &Workflow) -> SessionDriver<'_> {
+    let mut driver = SessionDriver::new(workflow, workflow);
     while driver.history.is_empty() {
         driver.step(3);
     }

@@ -6,7 +6,7 @@ use interlock_core::workflow::{Workflow, load};
 use interlock_store::audit;
 use interlock_store::{SessionHead, Store};
 
-use crate::driver::{Dice, Driver};
+use crate::driver::{ChoiceStream, SessionDriver};
 use crate::{Backend, KEY, Written, builtin};
 
 /// Sequences for each of six workflows, and commands in each.
@@ -45,9 +45,9 @@ pub(crate) fn whatever_is_decided_can_be_stored_and_read_back(backend: &dyn Back
 
 /// One sequence into one session, an event at a time, as the guards see it.
 fn play(store: &mut dyn Store, (workflow, other): (&Workflow, &Workflow), seed: u64) -> u64 {
-    let mut driver = Driver::new(workflow, other);
-    let mut dice = Dice::new(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-    let mut step = |driver: &mut Driver<'_>| {
+    let mut driver = SessionDriver::new(workflow, other);
+    let mut dice = ChoiceStream::new(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let mut step = |driver: &mut SessionDriver<'_>| {
         let step = u64::try_from(dice.roll(1 << 30)).unwrap();
         driver.step(step.wrapping_mul(0x2545_f491_4f6c_dd1d));
     };
@@ -68,7 +68,7 @@ fn play(store: &mut dyn Store, (workflow, other): (&Workflow, &Workflow), seed: 
         stored = driver.history.len();
     }
     let mut expected = driver.state;
-    expected.settle_all();
+    expected.drop_all_closed();
     assert_eq!(written.state, expected, "what is let go of when closed is all that was closed");
     tx.commit().unwrap();
     u64::try_from(stored).unwrap()

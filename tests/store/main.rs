@@ -61,7 +61,7 @@ impl Written {
             given: hash_of_given,
         };
         let hash = KEY.event(&sealed, &self.head);
-        self.state.settle(event);
+        self.state.drop_closed(event);
         let append = EventAppend {
             session: self.key,
             seq,

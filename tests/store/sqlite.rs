@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use interlock_core::id::{Digest, Timestamp};
 use interlock_store::sqlite::SqliteStore;
-use interlock_store::{StoreIdentity, Store};
+use interlock_store::{Store, StoreIdentity};
 
 use crate::{Backend, KEY, keeping, laws, name};
 

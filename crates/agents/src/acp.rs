@@ -12,10 +12,13 @@ use std::path::{Component, Path, PathBuf};
 
 use serde_json::{Value as Json, json};
 
-use super::start::{spec, variables};
 use super::conversation_record::ConversationRecord;
-use super::{AgentClient, AgentConversation, AgentJob, ConversationOutcome, AgentSetup, ProgressCallback, HandoffServer, AgentFailure, Usage, event, placeholder, failure};
-use interlock_system::process::{ProcessEnd, OutputListener, ProcessSpec, StdinMode, OutputStream, ProcessHandle};
+use super::start::{spec, variables};
+use super::{
+    AgentClient, AgentConversation, AgentFailure, AgentJob, AgentSetup, ConversationOutcome, HandoffServer,
+    ProgressCallback, Usage, event, failure, placeholder,
+};
+use interlock_system::process::{OutputListener, OutputStream, ProcessEnd, ProcessHandle, ProcessSpec, StdinMode};
 
 pub(super) struct AcpAgent;
 
@@ -62,7 +65,12 @@ impl AgentClient for AcpAgent {
         spec(self.program(setup), arguments, setup, job, StdinMode::Open)
     }
 
-    fn conversation(&self, setup: &AgentSetup, job: &AgentJob<'_>, tell: ProgressCallback) -> Box<dyn AgentConversation> {
+    fn conversation(
+        &self,
+        setup: &AgentSetup,
+        job: &AgentJob<'_>,
+        tell: ProgressCallback,
+    ) -> Box<dyn AgentConversation> {
         Box::new(AcpConversation {
             story: ConversationRecord::new(tell),
             stage: AcpStage::Greeting,

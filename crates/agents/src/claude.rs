@@ -10,13 +10,14 @@ use std::time::Duration;
 
 use serde_json::{Value as Json, json};
 
-use super::start::{ARGUMENT, ReservedFlag, check_flags, check_no_command, resumed, spec, variables};
 use super::conversation_record::ConversationRecord;
+use super::start::{ARGUMENT, ReservedFlag, check_flags, check_no_command, resumed, spec, variables};
 use super::{
-    AgentClient, AgentConversation, AgentJob, ConversationOutcome, FlagProbe, AgentSetup, ProgressCallback, UsageReporting, HandoffServer, AgentFailure, AgentFailureKind, Usage, event, failure,
+    AgentClient, AgentConversation, AgentFailure, AgentFailureKind, AgentJob, AgentSetup, ConversationOutcome,
+    FlagProbe, HandoffServer, ProgressCallback, Usage, UsageReporting, event, failure,
 };
 use interlock_system::clock;
-use interlock_system::process::{ProcessEnd, OutputListener, ProcessSpec, StdinMode, OutputStream, ProcessHandle};
+use interlock_system::process::{OutputListener, OutputStream, ProcessEnd, ProcessHandle, ProcessSpec, StdinMode};
 
 pub(super) struct ClaudeAgent;
 
@@ -39,7 +40,10 @@ const OURS: [ReservedFlag; 18] = [
     ReservedFlag("--from-pr", "it knows which conversation to go on with"),
     ReservedFlag("--fork-session", "it knows which conversation to go on with"),
     ReservedFlag("--session-id", "the client chooses one, and says so"),
-    ReservedFlag("--no-session-persistence", "an agent whose handoff is refused is asked again in the same conversation"),
+    ReservedFlag(
+        "--no-session-persistence",
+        "an agent whose handoff is refused is asked again in the same conversation",
+    ),
     ReservedFlag("--json-schema", "the workflow has the schema of a handoff"),
     ReservedFlag("--bg", "it waits for the agent to end"),
     ReservedFlag("--background", "it waits for the agent to end"),

@@ -6,10 +6,13 @@
 use std::ffi::OsString;
 use std::io;
 
-use super::start::{spec, variables};
 use super::conversation_record::ConversationRecord;
-use super::{AgentClient, AgentConversation, AgentJob, ConversationOutcome, AgentSetup, ProgressCallback, AgentFailure, AgentFailureKind, placeholder};
-use interlock_system::process::{ProcessEnd, OutputListener, ProcessSpec, StdinMode, OutputStream, ProcessHandle};
+use super::start::{spec, variables};
+use super::{
+    AgentClient, AgentConversation, AgentFailure, AgentFailureKind, AgentJob, AgentSetup, ConversationOutcome,
+    ProgressCallback, placeholder,
+};
+use interlock_system::process::{OutputListener, OutputStream, ProcessEnd, ProcessHandle, ProcessSpec, StdinMode};
 
 pub(super) struct CommandAgent;
 

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::{ConversationOutcome, AgentProgress, ProgressCallback, AgentFailure, AgentFailureKind, Usage, failure};
+use super::{AgentFailure, AgentFailureKind, AgentProgress, ConversationOutcome, ProgressCallback, Usage, failure};
 use interlock_system::process::ProcessEnd;
 
 /// Characters of what is told to people who watch.
@@ -93,7 +93,8 @@ impl ConversationRecord {
         if self.over {
             return None;
         }
-        let failed = |message: &str| AgentFailure { kind: AgentFailureKind::Failed, message: message.into(), retry_after: None };
+        let failed =
+            |message: &str| AgentFailure { kind: AgentFailureKind::Failed, message: message.into(), retry_after: None };
         Some(match end {
             ProcessEnd::Exited(code) => self.exited(code),
             ProcessEnd::TimedOut => failed("it took too long"),

@@ -8,10 +8,13 @@ use std::io;
 
 use serde_json::Value as Json;
 
-use super::start::{ReservedFlag, check_flags, check_no_command, put, resumed, spec, variables};
 use super::conversation_record::ConversationRecord;
-use super::{AgentClient, AgentConversation, AgentJob, ConversationOutcome, FlagProbe, AgentSetup, ProgressCallback, UsageReporting, AgentFailure, Usage, event, failure};
-use interlock_system::process::{ProcessEnd, OutputListener, ProcessSpec, StdinMode, OutputStream, ProcessHandle};
+use super::start::{ReservedFlag, check_flags, check_no_command, put, resumed, spec, variables};
+use super::{
+    AgentClient, AgentConversation, AgentFailure, AgentJob, AgentSetup, ConversationOutcome, FlagProbe,
+    ProgressCallback, Usage, UsageReporting, event, failure,
+};
+use interlock_system::process::{OutputListener, OutputStream, ProcessEnd, ProcessHandle, ProcessSpec, StdinMode};
 
 pub(super) struct GeminiAgent;
 

@@ -7,16 +7,16 @@ mod acp;
 mod claude;
 mod codex;
 mod command;
+mod conversation_record;
 mod event;
+mod failure;
 mod gemini;
 mod placeholder;
 pub mod play;
 mod start;
-mod conversation_record;
 pub mod team;
 #[cfg(test)]
 mod tests;
-mod failure;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ use std::time::Duration;
 
 use serde_json::Value as Json;
 
-use interlock_system::process::{ProcessEnd, OutputListener, ProcessSpec};
+use interlock_system::process::{OutputListener, ProcessEnd, ProcessSpec};
 
 /// One turn of one agent.
 #[derive(Clone, Debug)]
@@ -101,7 +101,12 @@ pub trait AgentClient: Send + Sync {
     fn start(&self, setup: &AgentSetup, job: &AgentJob<'_>) -> std::io::Result<ProcessSpec>;
 
     /// Reads what the program prints.
-    fn conversation(&self, setup: &AgentSetup, job: &AgentJob<'_>, tell: ProgressCallback) -> Box<dyn AgentConversation>;
+    fn conversation(
+        &self,
+        setup: &AgentSetup,
+        job: &AgentJob<'_>,
+        tell: ProgressCallback,
+    ) -> Box<dyn AgentConversation>;
 
     /// What makes the program list its flags, if it does: how flags that it does not have are found.
     fn help(&self) -> Option<&'static [&'static str]> {

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Write as _};
 
-use super::{AgentJob, SECRET, AgentSetup, find_program};
+use super::{AgentJob, AgentSetup, SECRET, find_program};
 use interlock_system::process::{ProcessLimits, ProcessSpec, StdinMode};
 
 /// Bytes that Linux takes in one argument, with some to spare.

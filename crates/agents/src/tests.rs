@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Value as Json, json};
 
 use super::*;
-use interlock_system::process::{StdinMode, OutputStream, ProcessHandle};
+use interlock_system::process::{OutputStream, ProcessHandle, StdinMode};
 
 fn data(name: &str) -> Vec<u8> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/clients").join(name);
@@ -352,9 +352,12 @@ fn claude_says_success_and_means_failure() {
 
 #[test]
 fn errors_of_the_service_as_claude_prints_them() {
-    for (status, kind) in
-        [(400, AgentFailureKind::Setup), (401, AgentFailureKind::Setup), (429, AgentFailureKind::Passing), (529, AgentFailureKind::Passing)]
-    {
+    for (status, kind) in [
+        (400, AgentFailureKind::Setup),
+        (401, AgentFailureKind::Setup),
+        (429, AgentFailureKind::Passing),
+        (529, AgentFailureKind::Passing),
+    ] {
         let mut played = RecordedConversation::new("claude", &AgentSetup::default(), &job());
         played.lines(&data(&format!("claude/stream-json-error-{status}.jsonl")));
         let outcome = played.finish(ProcessEnd::Exited(1));
@@ -371,7 +374,10 @@ fn errors_of_the_service_as_codex_prints_them() {
         ),
         ("exceeded retry limit, last status: 429 Too Many Requests", AgentFailureKind::Passing),
         ("Quota exceeded. Check your plan and billing details.", AgentFailureKind::Setup),
-        ("unexpected status 503 Service Unavailable: no, url: http://127.0.0.1/v1/responses", AgentFailureKind::Passing),
+        (
+            "unexpected status 503 Service Unavailable: no, url: http://127.0.0.1/v1/responses",
+            AgentFailureKind::Passing,
+        ),
         ("The model `x` does not exist or you do not have access to it.", AgentFailureKind::Setup),
     ] {
         let failed = json!({ "type": "turn.failed", "error": { "message": message } });
@@ -469,7 +475,14 @@ fn gemini_says_why_in_one_of_three_places() {
 #[test]
 fn an_end_without_a_result_is_never_a_success() {
     for client in clients().into_iter().filter(|client| client.name() != "command") {
-        for end in [ProcessEnd::Exited(0), ProcessEnd::Exited(1), ProcessEnd::TimedOut, ProcessEnd::Silent, ProcessEnd::Flooded, ProcessEnd::Stopped] {
+        for end in [
+            ProcessEnd::Exited(0),
+            ProcessEnd::Exited(1),
+            ProcessEnd::TimedOut,
+            ProcessEnd::Silent,
+            ProcessEnd::Flooded,
+            ProcessEnd::Stopped,
+        ] {
             let outcome = outcome(client.name(), &[], end);
             assert_eq!(
                 outcome.trouble.map(|trouble| trouble.kind),
@@ -618,7 +631,8 @@ fn command_lines() {
         let plain = setup(&command);
         let full = AgentSetup { model: Some("big".to_owned()), flags: vec!["--extra".to_owned()], ..plain.clone() };
         let first = AgentJob { output: &output, tool: Some(&tool), ..job() };
-        let again = AgentJob { read_only: true, resume: Some("c-1"), schema: Some(&schema), tool: None, ..first.clone() };
+        let again =
+            AgentJob { read_only: true, resume: Some("c-1"), schema: Some(&schema), tool: None, ..first.clone() };
         for (setup, job) in [(&plain, &first), (&full, &again)] {
             all.push_str(&shown(&client.start(setup, job).unwrap()));
         }
@@ -757,8 +771,10 @@ fn a_link_in_the_output_folder_is_not_followed() {
 
 #[test]
 fn problems_of_a_set_up() {
-    let flags =
-        |flags: &[&str]| AgentSetup { flags: flags.iter().map(|flag| (*flag).to_owned()).collect(), ..AgentSetup::default() };
+    let flags = |flags: &[&str]| AgentSetup {
+        flags: flags.iter().map(|flag| (*flag).to_owned()).collect(),
+        ..AgentSetup::default()
+    };
     let mut all = String::new();
     let mut check = |name: &str, setup: &AgentSetup| {
         for problem in client(name).unwrap().check(setup) {
@@ -772,7 +788,10 @@ fn problems_of_a_set_up() {
     check("gemini", &flags(&["-ojson", "--yolo", "--policy", "x"]));
     check("command", &setup(&[]));
     check("command", &setup(&["{role}", "{foo}", "{{bar}}", "{prompt}"]));
-    check("command", &AgentSetup { program: Some("x".to_owned()), model: Some("y".to_owned()), ..setup(&["a", "b\0"]) });
+    check(
+        "command",
+        &AgentSetup { program: Some("x".to_owned()), model: Some("y".to_owned()), ..setup(&["a", "b\0"]) },
+    );
     check("acp", &setup(&["agent", "{prompt}"]));
     check("acp", &setup(&[" "]));
     insta::assert_snapshot!(all);

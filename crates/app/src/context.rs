@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use interlock_core::code::Code;
 use interlock_core::id::Name;
 use interlock_core::naming;
-use interlock_core::watch::Via;
+use interlock_core::provenance::Channel;
 
-use crate::error::{CommandExit, CommandError};
+use crate::error::{CommandError, CommandExit};
 use interlock_engine::Engine;
 use interlock_store::keys::Keyring;
 use interlock_store::sqlite::SqliteStore;
@@ -26,7 +26,7 @@ pub struct AppContext {
     /// Looked for from here, if not from the working folder.
     from: Option<PathBuf>,
     /// By which way whatever is done here comes.
-    via: Option<Via>,
+    via: Option<Channel>,
     /// Somebody waits for what is done here, and not for long.
     brief: bool,
 }
@@ -43,7 +43,7 @@ impl AppContext {
     }
 
     /// The same, with everything that is done coming this way.
-    pub fn via(&self, via: Via) -> Self {
+    pub fn via(&self, via: Channel) -> Self {
         Self { via: Some(via), ..self.clone() }
     }
 
@@ -128,7 +128,8 @@ pub fn workspaces() -> Result<PathBuf, CommandError> {
     let folder = absolute("XDG_STATE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".local/state")));
     folder.map(|folder| folder.join("interlock")).ok_or_else(|| {
         let message = "there is no folder for workspaces: neither HOME nor XDG_STATE_HOME is set";
-        CommandError::new(CommandExit::Unavailable, Code::OutputFailed, message).help("name one with `folder` in the agents file")
+        CommandError::new(CommandExit::Unavailable, Code::OutputFailed, message)
+            .help("name one with `folder` in the agents file")
     })
 }
 

@@ -7,9 +7,9 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use interlock_core::handoff::{self, Checked, Context, Expect, KnownFields};
+use interlock_core::handoff::{self, CheckedHandoff, ExpectedHandoff, KnownFields, OrchestrationMode};
 use interlock_core::id::Name;
-use interlock_core::workflow::{Task, load_pinned};
+use interlock_core::workflow::{AssignmentTask, load_pinned};
 use serde::{Deserialize, Serialize};
 
 use interlock_system::clock;
@@ -20,7 +20,7 @@ const FILE: &str = "contract.json";
 pub struct HandoffContract {
     pub role: Name,
     pub phase: Option<Name>,
-    pub task: Task,
+    pub task: AssignmentTask,
     /// Which a plan may depend on.
     pub groups: Vec<Name>,
     /// The folder of the session's outputs.
@@ -56,16 +56,16 @@ impl HandoffContract {
     }
 
     /// Everything that is wrong with what an agent wrote, as the run will find it.
-    pub fn check(&self, bytes: &[u8]) -> Checked {
+    pub fn check(&self, bytes: &[u8]) -> CheckedHandoff {
         let extracted = match handoff::extract("handoff", bytes) {
             Ok(extracted) => extracted,
-            Err(problems) => return Checked { handoff: None, status: None, problems, warnings: Vec::new() },
+            Err(problems) => return CheckedHandoff { handoff: None, status: None, problems, warnings: Vec::new() },
         };
-        let expect = Expect {
+        let expect = ExpectedHandoff {
             role: Some(&self.role),
             phase: self.phase.as_deref(),
             task: self.task,
-            context: Context::Orchestrated,
+            context: OrchestrationMode::Orchestrated,
             groups: &self.groups,
         };
         let workflow = load_pinned(&self.workflow).workflow;

@@ -1,11 +1,11 @@
 //! How a decision is shown: one JSON shape, one text for people.
 
-use interlock_core::decision::{Decision, Next, Warning};
+use interlock_core::decision::{Decision, NextAssignment, Warning};
 use interlock_core::workflow::Workflow;
 use serde_json::{Map, Value, json};
 
-use crate::error::CommandResult;
 use crate::error::CommandExit;
+use crate::error::CommandResult;
 use crate::output::CommandOutput;
 use interlock_engine::Committed;
 use interlock_system::sanitise;
@@ -34,7 +34,7 @@ pub fn json(decision: &Decision) -> Map<String, Value> {
 }
 
 /// An assignment that follows, by its id.
-pub fn next_json(next: &Next, session: &str) -> Value {
+pub fn next_json(next: &NextAssignment, session: &str) -> Value {
     json!({
         "assignment": format!("{session}.{}", next.assignment),
         "role": next.role,
@@ -114,7 +114,7 @@ pub fn next_text(text: &mut TerminalText, decision: Option<&Decision>, session: 
     }
 }
 
-fn question(put: &interlock_core::decision::Put) -> Value {
+fn question(put: &interlock_core::decision::DecisionQuestion) -> Value {
     json!({ "name": put.name, "text": put.text, "options": put.options })
 }
 

@@ -2,8 +2,8 @@
 
 use serde_json::{Value as Json, json};
 
-use crate::error::CommandResult;
 use crate::error::CommandExit;
+use crate::error::CommandResult;
 use crate::output::CommandOutput;
 use interlock_system::text::{HEADING, TerminalText};
 

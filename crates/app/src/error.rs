@@ -6,13 +6,13 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use interlock_core::code::Code;
-use interlock_core::decision::Reason;
+use interlock_core::decision::JudgementReason;
 use interlock_core::problem::{Place, Problem, ProblemGroup, group_problems};
 use interlock_core::rejection::Rejection;
 use serde_json::{Value as Json, json};
 
-use crate::output::{CommandOutput, print_diagnostics};
 use crate::diagnostics;
+use crate::output::{CommandOutput, print_diagnostics};
 use interlock_engine::EngineError;
 use interlock_store::StoreError;
 use interlock_system::text::TerminalText;
@@ -74,7 +74,7 @@ struct ErrorDetails {
     allowed: Vec<String>,
     problems: Vec<Problem>,
     /// Why a session cannot complete.
-    reasons: Vec<Reason>,
+    reasons: Vec<JudgementReason>,
     sources: SourceTexts,
     /// What to print for people instead; only for what clap has laid out already.
     printed: Option<TerminalText>,
@@ -300,7 +300,8 @@ mod tests {
             Problem::new(Code::FieldMissing, "`x` is missing").at(place(3)),
             Problem::new(Code::FieldMissing, "`y` is missing").help("look"),
         ];
-        let error = &CommandError::from(Rejection::new(Code::FieldMissing, "more is asked for").problems(problems)).json();
+        let error =
+            &CommandError::from(Rejection::new(Code::FieldMissing, "more is asked for").problems(problems)).json();
         assert_eq!(error["error"]["at"]["line"], 3);
         assert_eq!(error["error"]["help"], Code::FieldMissing.help());
         assert_eq!(error["error"]["problems"][0]["help"], Code::FieldMissing.help());
@@ -310,7 +311,7 @@ mod tests {
     #[test]
     fn a_rejection_is_refused_and_lists_its_reasons() {
         let mut rejection = Rejection::new(Code::CompletionRejected, "the session cannot complete yet");
-        let reason = |code: Code, group: Option<&str>, text: &str| Reason {
+        let reason = |code: Code, group: Option<&str>, text: &str| JudgementReason {
             code: code.number().into(),
             group: group.map(Into::into),
             text: text.into(),

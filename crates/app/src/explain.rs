@@ -1,7 +1,7 @@
 //! What the log says of one decision or event.
 
 use interlock_core::code::Code;
-use interlock_core::event::{Cause, Event};
+use interlock_core::event::{Event, EventCause};
 use interlock_core::id::{Digest, Name};
 use interlock_core::rejection::Rejection;
 use interlock_core::workflow::{Workflow, load_pinned};
@@ -10,10 +10,10 @@ use interlock_store::{EventRow, SessionHead, Store as _, StoreView};
 use interlock_system::text::TerminalText;
 use serde_json::Value as Json;
 
-use crate::explanation::{EventExplanation, DecisionExplanation};
-use crate::error::{CommandExit, CommandError};
-use crate::narrative::EventNarrator;
 use crate::context::AppContext;
+use crate::error::{CommandError, CommandExit};
+use crate::explanation::{DecisionExplanation, EventExplanation};
+use crate::narrative::EventNarrator;
 
 /// What is explained.
 #[derive(Clone)]
@@ -76,7 +76,11 @@ fn known_session(view: &mut dyn StoreView, id: &str) -> Result<SessionHead, Comm
     view.session(id)?.ok_or_else(missing)
 }
 
-fn explain_row(view: &mut dyn StoreView, head: &SessionHead, row: &EventRow) -> Result<(Json, TerminalText), CommandError> {
+fn explain_row(
+    view: &mut dyn StoreView,
+    head: &SessionHead,
+    row: &EventRow,
+) -> Result<(Json, TerminalText), CommandError> {
     let event = read_event(&row.data)?;
     let narrator = read_before(view, head, row.seq)?;
     let (session, narrator) = (head.id.as_str(), &narrator);
@@ -86,7 +90,7 @@ fn explain_row(view: &mut dyn StoreView, head: &SessionHead, row: &EventRow) -> 
     };
     // A later upgrade has other lines. The event that starts a session decides by the workflow that it pins.
     let mut pinned = narrator.workflow_hash;
-    if let Cause::Started { workflow_hash, .. } | Cause::Upgraded { workflow_hash, .. } = &event.cause {
+    if let EventCause::Started { workflow_hash, .. } | EventCause::Upgraded { workflow_hash, .. } = &event.cause {
         pinned = Some(*workflow_hash);
     }
     let workflow = pinned_workflow(view, pinned.unwrap_or(head.workflow_hash))?;
@@ -111,14 +115,17 @@ fn read_before(view: &mut dyn StoreView, session: &SessionHead, seq: u64) -> Res
 }
 
 fn read_event(data: &str) -> Result<Event, CommandError> {
-    serde_json::from_str(data)
-        .map_err(|_| CommandError::new(CommandExit::Refused, Code::ChainBroken, "an event of this session cannot be read"))
+    serde_json::from_str(data).map_err(|_| {
+        CommandError::new(CommandExit::Refused, Code::ChainBroken, "an event of this session cannot be read")
+    })
 }
 
 fn pinned_workflow(view: &mut dyn StoreView, hash: Digest) -> Result<Workflow, CommandError> {
     let pinned = view.workflow(hash)?;
     let workflow = pinned.and_then(|pinned| load_pinned(&pinned.sources).workflow);
-    workflow.ok_or_else(|| CommandError::new(CommandExit::Refused, Code::PinnedChanged, "the pinned workflow cannot be read"))
+    workflow.ok_or_else(|| {
+        CommandError::new(CommandExit::Refused, Code::PinnedChanged, "the pinned workflow cannot be read")
+    })
 }
 
 fn unknown(reference: &DecisionRef) -> Rejection {

@@ -1,8 +1,8 @@
 //! A decision explained to a person, in lines of at most 80 columns.
 
 use interlock_core::code::Code;
-use interlock_core::decision::{Decision, Verdict};
-use interlock_core::event::{Cause, Event};
+use interlock_core::decision::{CompletionVerdict, Decision};
+use interlock_core::event::{Event, EventCause};
 use interlock_core::workflow::Workflow;
 use serde_json::{Map, Value as Json, json};
 
@@ -45,7 +45,7 @@ impl DecisionExplanation<'_> {
         put("facts", Json::Object(facts));
         put("warnings", Json::Array(warnings));
         put("judgement", json!(decision.judgement));
-        if let Cause::Reported { filled_in, .. } = &self.event.cause {
+        if let EventCause::Reported { filled_in, .. } = &self.event.cause {
             put("filled_in", json!(filled_in));
         }
         put("text", json!(anstream::adapter::strip_str(self.text().as_str()).to_string()));
@@ -92,8 +92,8 @@ impl DecisionExplanation<'_> {
     fn verdict(&self, text: &mut TerminalText) {
         let Some(judgement) = &self.decision.judgement else { return };
         let word = match judgement.verdict {
-            Verdict::Accept => "ACCEPT",
-            Verdict::Reject => "REJECT",
+            CompletionVerdict::Accept => "ACCEPT",
+            CompletionVerdict::Reject => "REJECT",
         };
         labelled(text, "verdict", &[word.to_owned()]);
         let reasons = judgement.reasons.iter().map(|reason| format!("{}: {}", reason.code, reason.text));
@@ -102,7 +102,7 @@ impl DecisionExplanation<'_> {
 
     /// What the record says about the handoff itself.
     fn handoff(&self, text: &mut TerminalText) {
-        let Cause::Reported { filled_in, observed, .. } = &self.event.cause else { return };
+        let EventCause::Reported { filled_in, observed, .. } = &self.event.cause else { return };
         if !filled_in.is_empty() {
             let fields: Vec<&str> = filled_in.keys().map(|field| field.as_str()).collect();
             labelled(text, "filled in", &wrap(&fields.join(", "), WIDTH - LABEL - 2));
@@ -116,7 +116,7 @@ impl DecisionExplanation<'_> {
 
     /// The tree that a gate ran on, and the end of what its command printed.
     fn gate(&self, text: &mut TerminalText) {
-        let Cause::GateFinished { tree, output, passed, .. } = &self.event.cause else { return };
+        let EventCause::GateFinished { tree, output, passed, .. } = &self.event.cause else { return };
         // The warnings about uncommitted files name the tree as well.
         if !tree.is_empty() && self.decision.warnings.is_empty() {
             labelled(text, "tree", &[tree.get(..12).unwrap_or(tree).to_owned()]);
@@ -148,7 +148,7 @@ impl EventExplanation<'_> {
         document["event"] = json!(format!("{}.e{}", self.session, self.seq));
         document["kind"] = json!(self.event.cause.kind());
         document["at"] = json!(rfc3339(self.event.at));
-        if let Cause::Refused(refusal) = &self.event.cause {
+        if let EventCause::Refused(refusal) = &self.event.cause {
             document["refused"] = json!(refusal);
         }
         document["text"] = json!(anstream::adapter::strip_str(self.text().as_str()).to_string());
@@ -160,7 +160,7 @@ impl EventExplanation<'_> {
         text.paint(NAME, format_args!("{}.e{}", self.session, self.seq));
         text.line(format_args!("  {}", rfc3339(self.event.at)));
         text.push("\n");
-        let Cause::Refused(refusal) = &self.event.cause else {
+        let EventCause::Refused(refusal) = &self.event.cause else {
             paragraph(&mut text, "| ", &format!("{}.", capitalise(&self.narrator.sentence(&self.event.cause))));
             text.push("Interlock recorded it; it led to no decision.\n");
             return text;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use interlock_core::checkout::GroupGate;
 use interlock_core::id::Name;
 use interlock_core::state::{GateRun as AwaitedRun, Group, State};
-use interlock_core::workflow::{Gate, GateRun, GateValues, Workflow};
+use interlock_core::workflow::{Gate, GateCommandSource, GateValues, Workflow};
 
 /// A command as people read it.
 pub fn line(command: &[Name]) -> String {
@@ -72,8 +72,8 @@ pub fn commands_of_gate(
         GateCommand { command, timeout, gate: gate.name.clone(), group }
     };
     match &gate.run {
-        GateRun::Plan => plan.iter().map(|command| of(command.clone(), group)).collect(),
-        GateRun::Command(command) => vec![of(values.fill(command), None)],
+        GateCommandSource::Plan => plan.iter().map(|command| of(command.clone(), group)).collect(),
+        GateCommandSource::Command(command) => vec![of(values.fill(command), None)],
     }
 }
 

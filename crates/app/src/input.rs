@@ -6,7 +6,7 @@ use std::path::Path;
 
 use interlock_core::code::Code;
 
-use crate::error::{CommandExit, CommandError};
+use crate::error::{CommandError, CommandExit};
 
 /// Reads a file, or stdin for `-`. At most one byte more than `limit` is read: enough for what checks the size to see
 /// it, and a device without an end cannot fill the memory.
@@ -20,7 +20,9 @@ pub fn bytes(path: &Path, limit: u64) -> Result<Vec<u8>, CommandError> {
     };
     match result {
         Ok(_) => Ok(bytes),
-        Err(error) => Err(CommandError::new(CommandExit::Invalid, Code::FileUnreadable, format!("{}: {error}", path.display()))),
+        Err(error) => {
+            Err(CommandError::new(CommandExit::Invalid, Code::FileUnreadable, format!("{}: {error}", path.display())))
+        }
     }
 }
 

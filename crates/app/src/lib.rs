@@ -1,13 +1,14 @@
 //! What every front end does: find a project, start a session, explain a decision, show how a session stands; and the
 //! one error type that people and scripts see.
 
+pub mod context;
 pub mod contract;
 pub mod decision;
+pub mod diagnostics;
+pub mod doctor_report;
+pub mod error;
 pub mod explain;
 pub mod explanation;
-pub mod error;
-pub mod panic_message;
-pub mod doctor_report;
 pub mod gate_commands;
 pub mod handoff_check;
 pub mod input;
@@ -16,9 +17,8 @@ pub mod markdown;
 pub mod narrative;
 pub mod output;
 pub mod pages;
-pub mod context;
-pub mod diagnostics;
+pub mod panic_message;
 pub mod roles;
 pub mod session_start;
-pub mod setting;
 pub mod session_view;
+pub mod setting;

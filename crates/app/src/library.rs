@@ -7,10 +7,10 @@ use interlock_core::code::Code;
 use interlock_core::id::{Digest, Name};
 use interlock_core::suggest;
 use interlock_core::workflow::{
-    BUILTINS, Loaded, Workflow, builtin, dropped_requirements, load, load_builtin, load_shipped,
+    BUILTINS, LoadedWorkflow, Workflow, builtin, dropped_requirements, load, load_builtin, load_shipped,
 };
 
-use crate::error::{CommandExit, CommandError};
+use crate::error::{CommandError, CommandExit};
 use crate::input;
 use interlock_store::PinnedSources;
 
@@ -20,14 +20,14 @@ pub const PROJECT_FILE: &str = "interlock.yaml";
 const LARGEST_FILE: u64 = 2 << 20;
 
 /// Loads the workflow that `wanted` names: a built-in, or else a file. What is wrong with it is in the result.
-pub fn open(wanted: &str) -> Result<Loaded, CommandError> {
+pub fn open(wanted: &str) -> Result<LoadedWorkflow, CommandError> {
     let mut loaded = read(wanted)?;
     check_bounds(&mut loaded);
     Ok(loaded)
 }
 
 /// Cycles without a bound and states without a way on are errors wherever a workflow is checked or pinned. Built-ins are checked by a test.
-fn check_bounds(loaded: &mut Loaded) {
+fn check_bounds(loaded: &mut LoadedWorkflow) {
     let Some(workflow) = loaded.workflow.as_ref().filter(|_| !loaded.is_abstract) else { return };
     let mut problems = unbounded_cycles(workflow);
     problems.extend(dead_ends(workflow));
@@ -38,7 +38,7 @@ fn check_bounds(loaded: &mut Loaded) {
 }
 
 /// Without the check for cycles, which costs more than the load itself.
-fn read(wanted: &str) -> Result<Loaded, CommandError> {
+fn read(wanted: &str) -> Result<LoadedWorkflow, CommandError> {
     if let Some(loaded) = load_builtin(wanted) {
         return Ok(loaded);
     }
@@ -52,7 +52,7 @@ fn read(wanted: &str) -> Result<Loaded, CommandError> {
 }
 
 /// The same, or the workflow of the project if none is named.
-pub fn open_or_project(wanted: Option<&str>) -> Result<Loaded, CommandError> {
+pub fn open_or_project(wanted: Option<&str>) -> Result<LoadedWorkflow, CommandError> {
     match wanted {
         Some(wanted) => open(wanted),
         None if Path::new(PROJECT_FILE).exists() => open(PROJECT_FILE),
@@ -108,8 +108,8 @@ pub(crate) fn dropped_by_workflow(own: &str, chosen: &Workflow) -> Vec<Name> {
     }
 }
 
-fn usable(loaded: Loaded) -> Result<(Workflow, PinnedSources), CommandError> {
-    let Loaded { workflow, problems, sources, is_abstract } = loaded;
+fn usable(loaded: LoadedWorkflow) -> Result<(Workflow, PinnedSources), CommandError> {
+    let LoadedWorkflow { workflow, problems, sources, is_abstract } = loaded;
     match workflow {
         None => Err(CommandError::invalid(problems, sources.into_iter().collect())),
         Some(workflow) if is_abstract => {
@@ -139,9 +139,13 @@ fn looks_like_a_path(wanted: &str) -> bool {
 
 fn unknown(wanted: &str) -> CommandError {
     let names: Vec<&str> = BUILTINS.iter().map(|builtin| builtin.name).collect();
-    CommandError::new(CommandExit::Invalid, Code::UnknownWorkflow, format!("there is no workflow `{wanted}`, and no such file"))
-        .maybe_help(suggest::closest(wanted, names.iter().copied()).map(|near| format!("did you mean `{near}`?")))
-        .allowed(names)
+    CommandError::new(
+        CommandExit::Invalid,
+        Code::UnknownWorkflow,
+        format!("there is no workflow `{wanted}`, and no such file"),
+    )
+    .maybe_help(suggest::closest(wanted, names.iter().copied()).map(|near| format!("did you mean `{near}`?")))
+    .allowed(names)
 }
 
 /// A base for `extends` in the folder of the file that extends it. Built-in names keep their meaning everywhere.

@@ -9,7 +9,14 @@ const NO_BREAK: char = '\u{a0}';
 
 /// Headings, paragraphs, lists and code, wrapped at `width`; code stays as it is.
 pub fn render(markdown: &str, width: usize) -> TerminalText {
-    let mut page = MarkdownRenderer { text: TerminalText::default(), width, inline: String::new(), lists: 0, bullet: false, code: false };
+    let mut page = MarkdownRenderer {
+        text: TerminalText::default(),
+        width,
+        inline: String::new(),
+        lists: 0,
+        bullet: false,
+        code: false,
+    };
     for event in Parser::new(markdown) {
         page.take(event);
     }

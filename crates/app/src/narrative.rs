@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use interlock_core::decision::{Action, Decision};
-use interlock_core::event::{Cause, Change, Event, Refusal, RefusedProblem};
+use interlock_core::decision::{Decision, DecisionAction};
+use interlock_core::event::{Event, EventCause, RefusedCommand, RefusedProblem, StateChange};
 use interlock_core::id::{AssignmentId, Digest, GateRunId, Name, QuestionId};
 use interlock_core::naming::{shown_person, shown_status};
-use interlock_core::state::{End, SessionStatus};
+use interlock_core::state::{GroupEnd, SessionStatus};
 use serde_json::{Value as Json, json};
 
 use interlock_system::clock::rfc3339;
@@ -52,15 +52,15 @@ impl RoutingRecord {
 
 impl EventNarrator {
     pub fn learn(&mut self, event: &Event) {
-        if let Cause::Started { workflow_hash, .. } | Cause::Upgraded { workflow_hash, .. } = &event.cause {
+        if let EventCause::Started { workflow_hash, .. } | EventCause::Upgraded { workflow_hash, .. } = &event.cause {
             self.workflow_hash = Some(*workflow_hash);
         }
         for change in &event.changes {
-            if let Change::Assigned { assignment, role, group, .. } = change {
+            if let StateChange::Assigned { assignment, role, group, .. } = change {
                 self.holders.insert(*assignment, (role.clone(), group.clone()));
-            } else if let Change::Asked { question, name, group, .. } = change {
+            } else if let StateChange::Asked { question, name, group, .. } = change {
                 self.questions.insert(*question, (name.clone(), group.clone()));
-            } else if let Change::GateOpened { run, gate, group, .. } = change {
+            } else if let StateChange::GateOpened { run, gate, group, .. } = change {
                 self.gates.insert(*run, (gate.clone(), group.clone()));
             }
         }
@@ -79,7 +79,7 @@ impl EventNarrator {
     }
 
     /// Who did what, on which group.
-    fn actor(&self, cause: &Cause) -> (Option<Name>, Option<Name>, Option<Name>) {
+    fn actor(&self, cause: &EventCause) -> (Option<Name>, Option<Name>, Option<Name>) {
         let held = |id: &AssignmentId| self.holders.get(id).cloned().map_or((None, None), |(who, on)| (Some(who), on));
         let word = |text: &str| Some(Name::new(text));
         let of = |id: &AssignmentId, status: Option<Name>| {
@@ -87,37 +87,37 @@ impl EventNarrator {
             (role, status, group)
         };
         match cause {
-            Cause::Started { .. } => (None, word("started"), None),
-            Cause::Planned { by } => (Some(by.clone()), word("planned"), None),
-            Cause::Claimed { assignment, .. } => of(assignment, word("claimed")),
-            Cause::Reported { assignment, status, .. }
-            | Cause::Lost { assignment, status, .. }
-            | Cause::Merged { assignment, status, .. } => of(assignment, Some(status.clone())),
-            Cause::Answered { question, option, by, .. } => {
+            EventCause::Started { .. } => (None, word("started"), None),
+            EventCause::Planned { by } => (Some(by.clone()), word("planned"), None),
+            EventCause::Claimed { assignment, .. } => of(assignment, word("claimed")),
+            EventCause::Reported { assignment, status, .. }
+            | EventCause::Lost { assignment, status, .. }
+            | EventCause::Merged { assignment, status, .. } => of(assignment, Some(status.clone())),
+            EventCause::Answered { question, option, by, .. } => {
                 let status = option.clone().or_else(|| word("answered"));
                 (Some(by.clone()), status, self.questions.get(question).and_then(|(_, group)| group.clone()))
             }
-            Cause::GateFinished { run, passed, .. } => {
+            EventCause::GateFinished { run, passed, .. } => {
                 let status = word(if *passed { "passed" } else { "failed" });
                 (word("interlock"), status, self.gates.get(run).and_then(|(_, group)| group.clone()))
             }
-            Cause::Deferred { group, by, .. } => (Some(by.clone()), word("deferred"), Some(group.clone())),
-            Cause::Acknowledged { group, by } => (Some(by.clone()), word("acknowledged"), Some(group.clone())),
-            Cause::Overridden { group, by, .. } => (Some(by.clone()), word("overridden"), Some(group.clone())),
-            Cause::Waived { group, by, .. } => (Some(by.clone()), word("waived"), Some(group.clone())),
-            Cause::Accepted { group, by } => (Some(by.clone()), word("accepted"), Some(group.clone())),
-            Cause::CompletionAsked { by } => (Some(by.clone()), word("completion_asked"), None),
-            Cause::Cancelled { by } => (Some(by.clone()), word("cancelled"), None),
-            Cause::LeaseExpired { assignment, .. } => of(assignment, word("lease_expired")),
-            Cause::Upgraded { by, .. } => (Some(by.clone()), word("upgraded"), None),
-            Cause::Allowed { by, .. } => (Some(by.clone()), word("allowed"), None),
-            Cause::Sighted(sighting) => (Some(sighting.client.clone()), word("seen"), None),
-            Cause::Refused(refusal) => self.refused_actor(refusal),
+            EventCause::Deferred { group, by, .. } => (Some(by.clone()), word("deferred"), Some(group.clone())),
+            EventCause::Acknowledged { group, by } => (Some(by.clone()), word("acknowledged"), Some(group.clone())),
+            EventCause::Overridden { group, by, .. } => (Some(by.clone()), word("overridden"), Some(group.clone())),
+            EventCause::Waived { group, by, .. } => (Some(by.clone()), word("waived"), Some(group.clone())),
+            EventCause::Accepted { group, by } => (Some(by.clone()), word("accepted"), Some(group.clone())),
+            EventCause::CompletionAsked { by } => (Some(by.clone()), word("completion_asked"), None),
+            EventCause::Cancelled { by } => (Some(by.clone()), word("cancelled"), None),
+            EventCause::LeaseExpired { assignment, .. } => of(assignment, word("lease_expired")),
+            EventCause::Upgraded { by, .. } => (Some(by.clone()), word("upgraded"), None),
+            EventCause::Allowed { by, .. } => (Some(by.clone()), word("allowed"), None),
+            EventCause::Sighted(sighting) => (Some(sighting.client.clone()), word("seen"), None),
+            EventCause::Refused(refusal) => self.refused_actor(refusal),
         }
     }
 
     /// Who was refused, and on which group: the holder of the assignment, where the refusal names one.
-    fn refused_actor(&self, refusal: &Refusal) -> (Option<Name>, Option<Name>, Option<Name>) {
+    fn refused_actor(&self, refusal: &RefusedCommand) -> (Option<Name>, Option<Name>, Option<Name>) {
         let status = Some(Name::new("refused"));
         let Some(about) = &refusal.about else { return (refusal.by.clone(), status, None) };
         if let Some((role, group)) = AssignmentId::parse(about).and_then(|id| self.holders.get(&id)) {
@@ -161,9 +161,9 @@ impl EventNarrator {
     }
 
     /// The event in one sentence without a full stop.
-    pub fn sentence(&self, cause: &Cause) -> String {
+    pub fn sentence(&self, cause: &EventCause) -> String {
         match cause {
-            Cause::Started { title, workflow, by, dropped, .. } => {
+            EventCause::Started { title, workflow, by, dropped, .. } => {
                 let less: Vec<&str> = dropped.iter().map(Name::as_str).collect();
                 let chosen = match by {
                     Some(by) if !less.is_empty() => {
@@ -177,19 +177,19 @@ impl EventNarrator {
                 };
                 format!("session started with workflow {workflow}: {title}{chosen}")
             }
-            Cause::Planned { by } => format!("{by} added groups to the plan", by = shown_person(by)),
-            Cause::Claimed { assignment, via, .. } => {
+            EventCause::Planned { by } => format!("{by} added groups to the plan", by = shown_person(by)),
+            EventCause::Claimed { assignment, via, .. } => {
                 let via = via.as_ref().map_or(String::new(), |via| format!(" ({via})"));
                 format!("{} started work on {assignment}{via}", self.holder(*assignment))
             }
-            Cause::Reported { assignment, status, .. } => {
+            EventCause::Reported { assignment, status, .. } => {
                 format!("{} reported {}", self.holder(*assignment), shown_status(status))
             }
-            Cause::Lost { assignment, status, note } => {
+            EventCause::Lost { assignment, status, note } => {
                 let note = note.as_ref().map_or(String::new(), |note| format!(": {note}"));
                 format!("the attempt of {} was lost, {status}{note}", self.holder(*assignment))
             }
-            Cause::Merged { assignment, status, conflicts, .. } => {
+            EventCause::Merged { assignment, status, conflicts, .. } => {
                 let files = conflicting_files(conflicts);
                 match self.holders.get(assignment) {
                     Some((role, Some(group))) => format!("merge of {group} (work of {role}): {status}{files}"),
@@ -197,7 +197,7 @@ impl EventNarrator {
                     None => format!("merge of {assignment}: {status}{files}"),
                 }
             }
-            Cause::Answered { question, option, text, by } => {
+            EventCause::Answered { question, option, text, by } => {
                 let answer = option.iter().chain(text).map(Name::as_str).collect::<Vec<_>>().join(": ");
                 match self.questions.get(question) {
                     Some((name, Some(group))) => {
@@ -207,7 +207,7 @@ impl EventNarrator {
                     None => format!("{by} answered {question}: {answer}", by = shown_person(by)),
                 }
             }
-            Cause::GateFinished { run, gate, passed, output, .. } => {
+            EventCause::GateFinished { run, gate, passed, output, .. } => {
                 let group = self.gates.get(run).and_then(|(_, group)| group.as_ref());
                 let group = group.map_or(String::new(), |group| format!(" of {group}"));
                 match passed {
@@ -215,24 +215,24 @@ impl EventNarrator {
                     false => format!("gate {gate}{group} failed{}", failure_of(output)),
                 }
             }
-            Cause::Deferred { group, why, by } => format!("{by} deferred {group}: {why}", by = shown_person(by)),
-            Cause::Acknowledged { group, by } => {
+            EventCause::Deferred { group, why, by } => format!("{by} deferred {group}: {why}", by = shown_person(by)),
+            EventCause::Acknowledged { group, by } => {
                 format!("{by} acknowledged that {group} is deferred", by = shown_person(by))
             }
-            Cause::Overridden { group, to, why, by } => {
+            EventCause::Overridden { group, to, why, by } => {
                 format!("{by} moved {group} to {to}: {why}", by = shown_person(by))
             }
-            Cause::Waived { group, evidence, why, by } => {
+            EventCause::Waived { group, evidence, why, by } => {
                 format!("{by} waived {evidence} for this tree of {group}: {why}", by = shown_person(by))
             }
-            Cause::Accepted { group, by } => format!("{by} accepted {group}", by = shown_person(by)),
-            Cause::CompletionAsked { by } => format!("{by} asked for completion", by = shown_person(by)),
-            Cause::Cancelled { by } => format!("{by} cancelled the session", by = shown_person(by)),
-            Cause::LeaseExpired { assignment, holder_gone: true } => {
+            EventCause::Accepted { group, by } => format!("{by} accepted {group}", by = shown_person(by)),
+            EventCause::CompletionAsked { by } => format!("{by} asked for completion", by = shown_person(by)),
+            EventCause::Cancelled { by } => format!("{by} cancelled the session", by = shown_person(by)),
+            EventCause::LeaseExpired { assignment, holder_gone: true } => {
                 format!("{} was cut short; {assignment} can be claimed again", self.holder(*assignment))
             }
-            Cause::LeaseExpired { assignment, .. } => format!("{} ran out of time", self.holder(*assignment)),
-            Cause::Upgraded { workflow, workflow_hash, from, by, dropped } => {
+            EventCause::LeaseExpired { assignment, .. } => format!("{} ran out of time", self.holder(*assignment)),
+            EventCause::Upgraded { workflow, workflow_hash, from, by, dropped } => {
                 let short = |hash: &Digest| hash.to_string().get(..12).unwrap_or_default().to_owned();
                 let (from, to) = (short(from), short(workflow_hash));
                 let dropped: Vec<&str> = dropped.iter().map(Name::as_str).collect();
@@ -243,19 +243,19 @@ impl EventNarrator {
                 };
                 format!("{by} moved the session from {from} to workflow {workflow} {to}{less}", by = shown_person(by))
             }
-            Cause::Allowed { paths, by } => {
+            EventCause::Allowed { paths, by } => {
                 let paths: Vec<&str> = paths.iter().map(Name::as_str).collect();
                 format!("{by} allowed protected paths: {}", paths.join(", "), by = shown_person(by))
             }
-            Cause::Sighted(sighting) => format!("hook {} of {} was seen", sighting.hook, sighting.client),
-            Cause::Refused(refusal) => {
+            EventCause::Sighted(sighting) => format!("hook {} of {} was seen", sighting.hook, sighting.client),
+            EventCause::Refused(refusal) => {
                 format!("refused {}: {}: {}", refusal.code, self.attempt(refusal), refusal.message)
             }
         }
     }
 
     /// What was tried, by whom and on what.
-    pub(crate) fn attempt(&self, refusal: &Refusal) -> String {
+    pub(crate) fn attempt(&self, refusal: &RefusedCommand) -> String {
         let held = refusal.about.as_ref().and_then(|about| AssignmentId::parse(about));
         let held = held.filter(|id| refusal.command == "report" && self.holders.contains_key(id));
         if let Some(id) = held {
@@ -274,7 +274,7 @@ impl EventNarrator {
 }
 
 /// The problems of a refusal that its message does not name, each with its code.
-pub fn further_problems(refusal: &Refusal) -> Vec<String> {
+pub fn further_problems(refusal: &RefusedCommand) -> Vec<String> {
     let named = |problem: &&RefusedProblem| problem.code == refusal.code && problem.message == refusal.message;
     let further = refusal.problems.iter().filter(|problem| !named(problem));
     further.map(|problem| format!("{}: {}", problem.code, problem.message)).collect()
@@ -303,7 +303,7 @@ fn failure_of(output: &str) -> String {
 /// What follows a decision, in a few words.
 pub fn consequence(event: &Event, decision: &Decision) -> String {
     // A verdict says more than that nothing follows.
-    let says_nothing = decision.judgement.is_some() && decision.action == Action::Wait;
+    let says_nothing = decision.judgement.is_some() && decision.action == DecisionAction::Wait;
     let mut words: Vec<String> = (!says_nothing).then(|| decision.action.name().to_owned()).into_iter().collect();
     words.extend(decision.judgement.as_ref().map(|judgement| {
         let verdict = format!("{:?}", judgement.verdict).to_uppercase();
@@ -326,14 +326,14 @@ pub fn consequence(event: &Event, decision: &Decision) -> String {
 }
 
 /// Groups and the session, where they are completed or wait for a confirmation: the action alone does not say so.
-fn reached(changes: &[Change]) -> Option<String> {
+fn reached(changes: &[StateChange]) -> Option<String> {
     let mut words: Vec<String> = Vec::new();
     for change in changes {
-        if let Change::GroupEnded { group, end: End::Completed } = change {
+        if let StateChange::GroupEnded { group, end: GroupEnd::Completed } = change {
             words.push(format!("{group} is completed"));
-        } else if let Change::AwaitsConfirmation { group } = change {
+        } else if let StateChange::AwaitsConfirmation { group } = change {
             words.push(format!("{group} awaits confirmation"));
-        } else if let Change::Session { status: SessionStatus::Completed } = change {
+        } else if let StateChange::Session { status: SessionStatus::Completed } = change {
             words.push("the session is completed".to_owned());
         }
     }
@@ -342,7 +342,7 @@ fn reached(changes: &[Change]) -> Option<String> {
 
 /// Does the event complete its session?
 pub fn completes_session(event: &Event) -> bool {
-    let completes = |change: &Change| matches!(change, Change::Session { status: SessionStatus::Completed });
+    let completes = |change: &StateChange| matches!(change, StateChange::Session { status: SessionStatus::Completed });
     event.changes.iter().any(completes)
 }
 

@@ -7,7 +7,7 @@ use interlock_system::sanitise;
 use interlock_system::text::TerminalText;
 use serde::Serialize;
 
-use crate::error::{CommandExit, CommandError};
+use crate::error::{CommandError, CommandExit};
 
 /// Where the result of a command goes.
 #[derive(Clone, Copy)]
@@ -18,8 +18,9 @@ pub struct CommandOutput {
 impl CommandOutput {
     /// The one JSON document of a command.
     pub fn document(self, document: &impl Serialize) -> Result<(), CommandError> {
-        let mut text = serde_json::to_string_pretty(document)
-            .map_err(|error| CommandError::new(CommandExit::Bug, Code::Bug, format!("a result is not JSON: {error}")))?;
+        let mut text = serde_json::to_string_pretty(document).map_err(|error| {
+            CommandError::new(CommandExit::Bug, Code::Bug, format!("a result is not JSON: {error}"))
+        })?;
         text.push('\n');
         self.data(&sanitise::json(&text))
     }
@@ -49,8 +50,10 @@ fn written(result: io::Result<()>) -> Result<(), CommandError> {
         Ok(()) => Ok(()),
         // The reader has seen enough: `interlock … | head` is no failure.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(CommandError::reader_gone()),
-        Err(error) => {
-            Err(CommandError::new(CommandExit::Unavailable, Code::OutputFailed, format!("stdout cannot be written to: {error}")))
-        }
+        Err(error) => Err(CommandError::new(
+            CommandExit::Unavailable,
+            Code::OutputFailed,
+            format!("stdout cannot be written to: {error}"),
+        )),
     }
 }

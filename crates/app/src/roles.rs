@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use interlock_core::handoff::mandatory_skills;
 use interlock_core::id::Name;
-use interlock_core::workflow::{Role, Workflow, Writes};
+use interlock_core::workflow::{Role, Workflow, WritePermission};
 
 use interlock_prompt::RoleReturnFormat;
 
@@ -43,9 +43,9 @@ pub fn text(workflow: &Workflow, role: &Role) -> String {
 
 fn may_change(role: &Role) -> String {
     match &role.writes {
-        Writes::Everything => "You may change the files of your group.".to_owned(),
-        Writes::Nothing => "You change no files: you look, judge and report.".to_owned(),
-        Writes::Only(patterns) => {
+        WritePermission::Everything => "You may change the files of your group.".to_owned(),
+        WritePermission::Nothing => "You change no files: you look, judge and report.".to_owned(),
+        WritePermission::Only(patterns) => {
             let patterns: Vec<String> = patterns.iter().map(|pattern| format!("`{pattern}`")).collect();
             format!("You may change only files that fit {}.", patterns.join(", "))
         }

@@ -4,16 +4,16 @@ use std::path::Path;
 use std::sync::Arc;
 
 use interlock_core::code::Code;
-use interlock_core::command::Allow;
+use interlock_core::command::AllowPaths;
 use interlock_core::id::Name;
 use interlock_core::workflow::Workflow;
-use interlock_engine::{Committed, Engine, EngineError, Request, Operation, session_id};
+use interlock_engine::{Committed, Engine, EngineError, Operation, Request, session_id};
 use interlock_system::clock;
 
-use crate::error::{CommandExit, CommandError};
+use crate::context::AppContext;
+use crate::error::{CommandError, CommandExit};
 use crate::input;
 use crate::library;
-use crate::context::AppContext;
 use crate::setting::SettingArgument;
 
 /// A mission is read by every agent; more than this none reads to its end.
@@ -48,13 +48,13 @@ pub struct SessionStartRequest<'a> {
     /// The workflow file of the project, where it has one: another workflow is compared with it.
     pub own: Option<String>,
     /// Protected paths that a person allows.
-    pub allow: Option<Allow>,
+    pub allow: Option<AllowPaths>,
 }
 
 /// Patterns from the command line, and the person who runs it.
-pub fn allowed_by_person(patterns: &[String], by: &Name) -> Option<Allow> {
+pub fn allowed_by_person(patterns: &[String], by: &Name) -> Option<AllowPaths> {
     let paths: Vec<Name> = patterns.iter().map(|pattern| Name::new(pattern)).collect();
-    (!paths.is_empty()).then(|| Allow { paths, by: by.clone() })
+    (!paths.is_empty()).then(|| AllowPaths { paths, by: by.clone() })
 }
 
 impl SessionStartRequest<'_> {
@@ -114,5 +114,6 @@ fn start(engine: &mut Engine, title: &str, task: &Operation) -> Result<Committed
             other => return Ok(other?),
         }
     }
-    Err(last.map_or_else(|| CommandError::from(EngineError::internal_error()), |rejection| CommandError::from(*rejection)))
+    Err(last
+        .map_or_else(|| CommandError::from(EngineError::internal_error()), |rejection| CommandError::from(*rejection)))
 }

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use interlock_core::id::{Digest, Name, QuestionId};
 use interlock_core::naming::shown_person;
 use interlock_core::state::{
-    CompletionException, End, GateRun as Awaited, Group, GroupStatus, Progress, Session, State,
+    CompletionException, GateRun as Awaited, Group, GroupEnd, GroupProgress, GroupStatus, Session, State,
 };
-use interlock_core::workflow::{Measure, Workflow};
+use interlock_core::workflow::{LoopMeasure, Workflow};
 use serde_json::{Map, Value as Json, json};
 
 use crate::gate_commands;
@@ -32,7 +32,13 @@ impl PinnedFileState {
     }
 }
 
-pub fn session(live: &LoadedSession, workflow: &Workflow, pinned: &PinnedFileState, briefs: &QuestionBriefs, feature_directory: &str) -> Json {
+pub fn session(
+    live: &LoadedSession,
+    workflow: &Workflow,
+    pinned: &PinnedFileState,
+    briefs: &QuestionBriefs,
+    feature_directory: &str,
+) -> Json {
     let state = &live.state;
     let session = state.session.as_ref();
     let groups: Vec<Json> = state.groups.iter().map(|group| group_json(group, state, workflow)).collect();
@@ -136,7 +142,7 @@ fn group_json(group: &Group, state: &State, workflow: &Workflow) -> Json {
 }
 
 /// Each measured loop, and every other that was ever counted: as its author stands in it.
-fn loops(counters: &[interlock_core::state::Counter], group: Option<&Group>, workflow: &Workflow) -> Json {
+fn loops(counters: &[interlock_core::state::LoopCounter], group: Option<&Group>, workflow: &Workflow) -> Json {
     let mut all = Map::new();
     for declared in &workflow.loops {
         let measured = declared.measure.filter(|_| group.is_some());
@@ -147,8 +153,8 @@ fn loops(counters: &[interlock_core::state::Counter], group: Option<&Group>, wor
             continue;
         }
         let blocking = group.zip(measured).map(|(group, measure)| match measure {
-            Measure::BlockingFindings => usize::try_from(group.blocking_findings()).unwrap_or(usize::MAX),
-            Measure::FailingTests => group.failing_tests.len(),
+            LoopMeasure::BlockingFindings => usize::try_from(group.blocking_findings()).unwrap_or(usize::MAX),
+            LoopMeasure::FailingTests => group.failing_tests.len(),
         });
         let by_role: Map<String, Json> = counted()
             .map(|counter| {
@@ -229,7 +235,12 @@ fn gate_commands(run: &Awaited, live: &LoadedSession, workflow: &Workflow, featu
         .collect()
 }
 
-pub fn text(live: &LoadedSession, workflow: &Workflow, pinned: &PinnedFileState, briefs: &QuestionBriefs) -> TerminalText {
+pub fn text(
+    live: &LoadedSession,
+    workflow: &Workflow,
+    pinned: &PinnedFileState,
+    briefs: &QuestionBriefs,
+) -> TerminalText {
     let state = &live.state;
     let mut text = TerminalText::default();
     text.paint(NAME, &live.id);
@@ -325,19 +336,19 @@ fn group_line(text: &mut TerminalText, group: &Group, state: &State, workflow: &
 /// Who deferred the group, why, and who acknowledged it.
 fn deferral(group: &Group) -> Option<Json> {
     match &group.progress {
-        Progress::Ended(End::Deferred { why, by, acknowledged }) => {
+        GroupProgress::Ended(GroupEnd::Deferred { why, by, acknowledged }) => {
             Some(json!({ "by": by, "reason": why, "acknowledged_by": acknowledged }))
         }
-        Progress::Ended(End::Completed | End::Cancelled { .. })
-        | Progress::Pending
-        | Progress::Working
-        | Progress::Arrived
-        | Progress::AwaitingConfirmation => None,
+        GroupProgress::Ended(GroupEnd::Completed | GroupEnd::Cancelled { .. })
+        | GroupProgress::Pending
+        | GroupProgress::Working
+        | GroupProgress::Arrived
+        | GroupProgress::AwaitingConfirmation => None,
     }
 }
 
 fn deferral_line(group: &Group) -> Option<String> {
-    let Progress::Ended(End::Deferred { why, by, acknowledged }) = &group.progress else { return None };
+    let GroupProgress::Ended(GroupEnd::Deferred { why, by, acknowledged }) = &group.progress else { return None };
     let state = acknowledged
         .as_ref()
         .map_or("not acknowledged".to_owned(), |name| format!("acknowledged by {}", shown_person(name)));

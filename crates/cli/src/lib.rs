@@ -11,7 +11,7 @@ use std::process::ExitCode;
 
 use interlock_core::code::Code;
 
-use interlock_app::error::{CommandExit, CommandError};
+use interlock_app::error::{CommandError, CommandExit};
 use interlock_app::panic_message;
 
 /// The program.

@@ -20,13 +20,13 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Instant;
 
-use interlock_core::command::{Claim, Command, Inputs, Plan, Report, Start};
-use interlock_core::decide::{Outcome, decide};
-use interlock_core::event::{Cause, Change, Closing, Event};
-use interlock_core::handoff::{Context, Expect, Handoff, PlannedGroup, check, extract};
+use interlock_core::command::{AddPlannedGroups, ClaimAssignment, Command, DecisionInputs, StartSession, SubmitReport};
+use interlock_core::decide::{DecideOutcome, decide};
+use interlock_core::event::{ClosureKind, Event, EventCause, StateChange};
+use interlock_core::handoff::{ExpectedHandoff, Handoff, OrchestrationMode, PlannedGroup, check, extract};
 use interlock_core::id::{AssignmentId, Digest, Name, Timestamp};
 use interlock_core::state::State;
-use interlock_core::workflow::{Task, Workflow, load_builtin};
+use interlock_core::workflow::{AssignmentTask, Workflow, load_builtin};
 
 const ROUNDS: usize = 5;
 const DECISIONS: usize = 400_000;
@@ -34,15 +34,15 @@ const DECISIONS: usize = 400_000;
 const SLICES: usize = 51;
 const GROWN: [(usize, u32); 3] = [(10, 0), (10_000, 0), (10_000, 100_000)];
 
-struct Session {
+struct BenchSession {
     workflow: Workflow,
     state: State,
 }
 
-impl Session {
+impl BenchSession {
     fn apply(&mut self, command: &Command) -> Event {
-        match decide(&self.workflow, &self.state, command, &Inputs { now: Timestamp(1) }) {
-            Ok(Outcome::Decided(event)) => {
+        match decide(&self.workflow, &self.state, command, &DecisionInputs { now: Timestamp(1) }) {
+            Ok(DecideOutcome::Decided(event)) => {
                 self.state.apply(&event);
                 *event
             }
@@ -51,12 +51,12 @@ impl Session {
     }
 
     fn per_second(&self, times: usize, command: &Command) -> f64 {
-        let inputs = Inputs { now: Timestamp(2) };
+        let inputs = DecisionInputs { now: Timestamp(2) };
         per_second(times, || drop(black_box(decide(&self.workflow, &self.state, command, &inputs))))
     }
 
     fn after(&self, command: &Command) -> (State, Event) {
-        let mut session = Session { workflow: self.workflow.clone(), state: self.state.clone() };
+        let mut session = BenchSession { workflow: self.workflow.clone(), state: self.state.clone() };
         let event = session.apply(command);
         (session.state, event)
     }
@@ -69,7 +69,7 @@ impl Session {
             .find(|id| self.state.assignments.get(id).is_some_and(|open| open.role == role && open.group == group));
         let assignment = found.unwrap_or_else(|| panic!("no assignment of {role} in {group:?}"));
         let token = Digest::of(b"token");
-        self.apply(&Command::Claim(Claim { assignment, token, prompt: None, lease_until: None, via: None }));
+        self.apply(&Command::Claim(ClaimAssignment { assignment, token, prompt: None, lease_until: None, via: None }));
         assignment
     }
 
@@ -80,7 +80,13 @@ impl Session {
         );
         let extracted = extract("handoff", text.as_bytes()).expect("it is JSON");
         let task = self.workflow.task_of(role, status);
-        let expect = Expect { role: Some(role), phase: None, task, context: Context::Orchestrated, groups: &[] };
+        let expect = ExpectedHandoff {
+            role: Some(role),
+            phase: None,
+            task,
+            context: OrchestrationMode::Orchestrated,
+            groups: &[],
+        };
         let checked = check(Some(&self.workflow), &expect, &extracted);
         Arc::new(checked.handoff.unwrap_or_else(|| panic!("{:?}", checked.problems)))
     }
@@ -93,16 +99,16 @@ impl Session {
     fn report_command(&mut self, role: &str, group: Option<&str>, status: &str, more: &str) -> Command {
         let assignment = self.claim(role, group);
         let handoff = self.handoff(role, status, more);
-        Command::Report(Report { assignment, token: Digest::of(b"token"), handoff, observed: None, via: None })
+        Command::Report(SubmitReport { assignment, token: Digest::of(b"token"), handoff, observed: None, via: None })
     }
 }
 
 /// A session in which `count` groups are planned: the last depends on all others.
-fn planned(count: usize) -> Session {
+fn planned(count: usize) -> BenchSession {
     let workflow = load_builtin("delivery-team").and_then(|loaded| loaded.workflow).expect("it loads");
-    let mut session = Session { workflow, state: State::default() };
+    let mut session = BenchSession { workflow, state: State::default() };
     let (id, title) = (Name::new("s1"), Name::new("a session"));
-    session.apply(&Command::Start(Start {
+    session.apply(&Command::Start(StartSession {
         session: id,
         title,
         settings: BTreeMap::new(),
@@ -121,20 +127,21 @@ fn planned(count: usize) -> Session {
         checks: Vec::new(),
     };
     let groups = names.iter().enumerate().map(group).collect();
-    session.apply(&Command::Plan(Plan { groups, by: Name::new("ada") }));
+    session.apply(&Command::Plan(AddPlannedGroups { groups, by: Name::new("ada") }));
     session
 }
 
 /// A session of so many groups and closed assignments, and what is asked of it: a first
 /// report, a review with a finding, and the merge that completes a group and starts another.
-fn grown((groups, closed): (usize, u32)) -> (Session, [Command; 3]) {
+fn grown((groups, closed): (usize, u32)) -> (BenchSession, [Command; 3]) {
     let mut session = planned(groups);
     for _ in 0..closed {
         let assignment = AssignmentId(session.state.last_assignment.0 + 1);
         let (role, phase, group) = (Name::new("project_manager"), None, None);
-        let assigned = Change::Assigned { assignment, group, part: 0, phase, role, task: Task::Work, attempt: 1 };
-        let closed = Change::Closed { assignment, how: Closing::Voided, digest: None, via: None };
-        let cause = Cause::Claimed { assignment, prompt: None, via: None };
+        let assigned =
+            StateChange::Assigned { assignment, group, part: 0, phase, role, task: AssignmentTask::Work, attempt: 1 };
+        let closed = StateChange::Closed { assignment, how: ClosureKind::Voided, digest: None, via: None };
+        let cause = EventCause::Claimed { assignment, prompt: None, via: None };
         let changes = vec![assigned, closed];
         session.state.apply(&Event { at: Timestamp(1), cause, decision: None, changes, handoff: None });
     }
@@ -152,7 +159,7 @@ fn grown((groups, closed): (usize, u32)) -> (Session, [Command; 3]) {
 }
 
 /// A review with findings, after some rounds of work on four groups.
-fn mid_session() -> (Session, Command) {
+fn mid_session() -> (BenchSession, Command) {
     let mut session = planned(8);
     for group in ["G1", "G2", "G3"] {
         session.report("developer", Some(group), "READY_FOR_QA", "");
@@ -185,8 +192,8 @@ fn mid_session_beside_the_raw_limit(decisions: usize) {
     let (session, review) = mid_session();
     let mut other = mid_session().0;
     let ready = other.report_command("developer", Some("G4"), "READY_FOR_QA", "");
-    let inputs = Inputs { now: Timestamp(2) };
-    let Ok(Outcome::Decided(event)) = decide(&other.workflow, &other.state, &ready, &inputs) else {
+    let inputs = DecisionInputs { now: Timestamp(2) };
+    let Ok(DecideOutcome::Decided(event)) = decide(&other.workflow, &other.state, &ready, &inputs) else {
         panic!("the report is accepted")
     };
     let mut columns: [Vec<f64>; 3] = Default::default();

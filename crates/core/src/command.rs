@@ -7,58 +7,58 @@ use crate::checkout::GateCheckout;
 use crate::handoff::{Handoff, PlannedGroup};
 use crate::id::{AssignmentId, Digest, GateRunId, Name, QuestionId, Timestamp};
 use crate::observed::ObservedChanges;
-use crate::watch::{Sighting, Via};
+use crate::provenance::{Channel, HookSeen};
 use crate::workflow::Workflow;
 
 /// What deciding may know of the world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Inputs {
+pub struct DecisionInputs {
     pub now: Timestamp,
 }
 
 #[derive(Clone, Debug)]
 pub enum Command {
-    Start(Start),
-    Plan(Plan),
-    Claim(Claim),
-    Report(Report),
+    Start(StartSession),
+    Plan(AddPlannedGroups),
+    Claim(ClaimAssignment),
+    Report(SubmitReport),
     /// The agent ended, and there is no handoff that could be taken.
-    Lost(Lost),
+    Lost(RecordLoss),
     /// Interlock has tried the merge itself.
-    Merged(Merged),
-    Answer(Answer),
+    Merged(RecordMerge),
+    Answer(AnswerQuestion),
     GateFinished(GateFinished),
-    Defer(Defer),
-    Acknowledge(Acknowledge),
-    Override(Override),
-    Waive(Waive),
-    Accept(Accept),
-    Complete(Complete),
-    Cancel(Cancel),
+    Defer(DeferGroup),
+    Acknowledge(AcknowledgeDeferral),
+    Override(OverrideAssignment),
+    Waive(WaiveEvidence),
+    Accept(AcceptGroup),
+    Complete(CompleteSession),
+    Cancel(CancelSessionByPerson),
     LeaseExpired(LeaseExpired),
     /// A person moves the session to another workflow: the one that is decided with.
-    Upgrade(Upgrade),
+    Upgrade(UpgradeWorkflow),
     /// A hook of a client was seen.
-    Sight(Sighting),
+    Sight(HookSeen),
     /// A person allows paths that the workflow protects.
-    Allow(Allow),
+    Allow(AllowPaths),
 }
 
 impl Command {
     /// The person who gives the command, where a person does.
     pub fn person(&self) -> Option<&Name> {
         match self {
-            Command::Plan(Plan { by, .. })
-            | Command::Answer(Answer { by, .. })
-            | Command::Defer(Defer { by, .. })
-            | Command::Acknowledge(Acknowledge { by, .. })
-            | Command::Override(Override { by, .. })
-            | Command::Waive(Waive { by, .. })
-            | Command::Accept(Accept { by, .. })
-            | Command::Complete(Complete { by })
-            | Command::Upgrade(Upgrade { by, .. })
-            | Command::Allow(Allow { by, .. })
-            | Command::Cancel(Cancel { by }) => Some(by),
+            Command::Plan(AddPlannedGroups { by, .. })
+            | Command::Answer(AnswerQuestion { by, .. })
+            | Command::Defer(DeferGroup { by, .. })
+            | Command::Acknowledge(AcknowledgeDeferral { by, .. })
+            | Command::Override(OverrideAssignment { by, .. })
+            | Command::Waive(WaiveEvidence { by, .. })
+            | Command::Accept(AcceptGroup { by, .. })
+            | Command::Complete(CompleteSession { by })
+            | Command::Upgrade(UpgradeWorkflow { by, .. })
+            | Command::Allow(AllowPaths { by, .. })
+            | Command::Cancel(CancelSessionByPerson { by }) => Some(by),
             Command::Start(start) => start.by.as_ref(),
             Command::Claim(_)
             | Command::Report(_)
@@ -79,11 +79,11 @@ impl Command {
     /// The text that a person must write for the record, and its name in messages.
     pub fn words(&self) -> Option<(&'static str, &Name)> {
         match self {
-            Command::Defer(Defer { why, .. })
-            | Command::Override(Override { why, .. })
-            | Command::Waive(Waive { why, .. }) => Some(("reason", why)),
-            Command::Answer(Answer { choice: Choice::Text(text), .. }) => Some(("answer", text)),
-            Command::Answer(Answer { choice: Choice::Option { .. }, .. })
+            Command::Defer(DeferGroup { why, .. })
+            | Command::Override(OverrideAssignment { why, .. })
+            | Command::Waive(WaiveEvidence { why, .. }) => Some(("reason", why)),
+            Command::Answer(AnswerQuestion { choice: AnswerChoice::Text(text), .. }) => Some(("answer", text)),
+            Command::Answer(AnswerQuestion { choice: AnswerChoice::Option { .. }, .. })
             | Command::Start(_)
             | Command::Plan(_)
             | Command::Claim(_)
@@ -104,7 +104,7 @@ impl Command {
 }
 
 #[derive(Clone, Debug)]
-pub struct Start {
+pub struct StartSession {
     pub session: Name,
     pub title: Name,
     pub settings: BTreeMap<Name, Name>,
@@ -117,25 +117,25 @@ pub struct Start {
     /// Requirements of the project's own workflow that the chosen one does not have.
     pub dropped: Vec<Name>,
     /// Protected paths that the person who starts it allows.
-    pub allow: Option<Allow>,
+    pub allow: Option<AllowPaths>,
 }
 
 /// A person adds groups to a running session.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct AddPlannedGroups {
     pub groups: Vec<PlannedGroup>,
     pub by: Name,
 }
 
 #[derive(Clone, Debug)]
-pub struct Claim {
+pub struct ClaimAssignment {
     pub assignment: AssignmentId,
     /// The hash of the secret that the holder gets.
     pub token: Digest,
     /// The prompt that the holder gets.
     pub prompt: Option<ClaimedPrompt>,
     pub lease_until: Option<Timestamp>,
-    pub via: Option<Via>,
+    pub via: Option<Channel>,
 }
 
 /// What is recorded of a prompt.
@@ -147,18 +147,18 @@ pub struct ClaimedPrompt {
 }
 
 #[derive(Clone, Debug)]
-pub struct Report {
+pub struct SubmitReport {
     pub assignment: AssignmentId,
     /// The hash of the secret that came with the report.
     pub token: Digest,
     pub handoff: Arc<Handoff>,
     /// The diff, where Interlock started the author and looked itself.
     pub observed: Option<Arc<ObservedChanges>>,
-    pub via: Option<Via>,
+    pub via: Option<Channel>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Loss {
+pub enum LossReason {
     /// It ended, and left none.
     NoHandoff,
     /// It stayed invalid, however often it was sent back.
@@ -169,37 +169,38 @@ pub enum Loss {
     Halted,
 }
 
-impl Loss {
-    pub const ALL: [Loss; 4] = [Loss::NoHandoff, Loss::BadHandoff, Loss::FalseClaim, Loss::Halted];
+impl LossReason {
+    pub const ALL: [LossReason; 4] =
+        [LossReason::NoHandoff, LossReason::BadHandoff, LossReason::FalseClaim, LossReason::Halted];
 
     /// The status that a workflow routes it by.
     pub const fn status(self) -> &'static str {
         match self {
-            Loss::NoHandoff => "no_handoff",
-            Loss::BadHandoff => "bad_handoff",
-            Loss::FalseClaim => "false_claim",
-            Loss::Halted => "halted",
+            LossReason::NoHandoff => "no_handoff",
+            LossReason::BadHandoff => "bad_handoff",
+            LossReason::FalseClaim => "false_claim",
+            LossReason::Halted => "halted",
         }
     }
 }
 
 #[derive(Clone, Debug)]
-pub struct Lost {
+pub struct RecordLoss {
     pub assignment: AssignmentId,
-    pub loss: Loss,
+    pub loss: LossReason,
     /// What there is to say of it.
     pub note: Option<Name>,
 }
 
 #[derive(Clone, Debug)]
-pub struct Merged {
+pub struct RecordMerge {
     pub assignment: AssignmentId,
     /// Made by Interlock, checked like any other.
     pub handoff: Arc<Handoff>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Choice {
+pub enum AnswerChoice {
     /// One of the options, perhaps with words of one's own: a rejection with its feedback.
     Option {
         name: Name,
@@ -209,16 +210,16 @@ pub enum Choice {
 }
 
 #[derive(Clone, Debug)]
-pub struct Answer {
+pub struct AnswerQuestion {
     pub question: QuestionId,
-    pub choice: Choice,
+    pub choice: AnswerChoice,
     pub by: Name,
     /// Patterns of protected paths that the person allows with the answer.
     pub allow: Vec<Name>,
 }
 
 #[derive(Clone, Debug)]
-pub struct Allow {
+pub struct AllowPaths {
     pub paths: Vec<Name>,
     pub by: Name,
 }
@@ -234,20 +235,20 @@ pub struct GateFinished {
 }
 
 #[derive(Clone, Debug)]
-pub struct Defer {
+pub struct DeferGroup {
     pub group: Name,
     pub why: Name,
     pub by: Name,
 }
 
 #[derive(Clone, Debug)]
-pub struct Acknowledge {
+pub struct AcknowledgeDeferral {
     pub group: Name,
     pub by: Name,
 }
 
 #[derive(Clone, Debug)]
-pub struct Override {
+pub struct OverrideAssignment {
     pub group: Name,
     pub to: Name,
     pub why: Name,
@@ -256,7 +257,7 @@ pub struct Override {
 
 /// A person lets one tree do without evidence that it needs.
 #[derive(Clone, Debug)]
-pub struct Waive {
+pub struct WaiveEvidence {
     pub group: Name,
     pub evidence: Name,
     pub why: Name,
@@ -265,23 +266,23 @@ pub struct Waive {
 
 /// A person confirms a group that awaits confirmation.
 #[derive(Clone, Debug)]
-pub struct Accept {
+pub struct AcceptGroup {
     pub group: Name,
     pub by: Name,
 }
 
 #[derive(Clone, Debug)]
-pub struct Complete {
+pub struct CompleteSession {
     pub by: Name,
 }
 
 #[derive(Clone, Debug)]
-pub struct Cancel {
+pub struct CancelSessionByPerson {
     pub by: Name,
 }
 
 #[derive(Clone, Debug)]
-pub struct Upgrade {
+pub struct UpgradeWorkflow {
     /// The workflow that the session ran until now.
     pub from: Arc<Workflow>,
     /// The person means to drop requirements.

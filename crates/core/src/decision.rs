@@ -9,7 +9,7 @@ use crate::id::{AssignmentId, DecisionId, GateRunId, Name, QuestionId};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Action {
+pub enum DecisionAction {
     Spawn,
     Respawn,
     Return,
@@ -22,26 +22,26 @@ pub enum Action {
     Wait,
 }
 
-impl Action {
+impl DecisionAction {
     pub const fn name(self) -> &'static str {
         match self {
-            Action::Spawn => "spawn",
-            Action::Respawn => "respawn",
-            Action::Return => "return",
-            Action::Batch => "batch",
-            Action::Merge => "merge",
-            Action::Gate => "gate",
-            Action::Ask => "ask",
-            Action::Validate => "validate",
-            Action::End => "end",
-            Action::Wait => "wait",
+            DecisionAction::Spawn => "spawn",
+            DecisionAction::Respawn => "respawn",
+            DecisionAction::Return => "return",
+            DecisionAction::Batch => "batch",
+            DecisionAction::Merge => "merge",
+            DecisionAction::Gate => "gate",
+            DecisionAction::Ask => "ask",
+            DecisionAction::Validate => "validate",
+            DecisionAction::End => "end",
+            DecisionAction::Wait => "wait",
         }
     }
 }
 
 /// An assignment that follows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Next {
+pub struct NextAssignment {
     pub assignment: AssignmentId,
     pub role: Name,
     pub group: Option<Name>,
@@ -53,7 +53,7 @@ pub struct Next {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Put {
+pub struct DecisionQuestion {
     pub question: QuestionId,
     pub name: Name,
     pub text: Name,
@@ -61,14 +61,14 @@ pub struct Put {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Run {
+pub struct StartedGateRun {
     pub run: GateRunId,
     pub gate: Name,
 }
 
 /// An override that was applied.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Applied {
+pub struct AppliedOverride {
     pub instead_of: Name,
     pub used: Name,
     pub because: Name,
@@ -93,29 +93,29 @@ pub enum WaitsFor {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
-pub enum Verdict {
+pub enum CompletionVerdict {
     Accept,
     Reject,
 }
 
 /// Why the session cannot complete.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Reason {
+pub struct JudgementReason {
     pub code: Name,
     pub group: Option<Name>,
     pub text: Name,
 }
 
-impl Reason {
+impl JudgementReason {
     pub(crate) fn new(code: Code, group: Option<&Name>, text: impl Into<Name>) -> Self {
         Self { code: Name::new(code.number()), group: group.cloned(), text: text.into() }
     }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Judgement {
-    pub verdict: Verdict,
-    pub reasons: Vec<Reason>,
+pub struct CompletionJudgement {
+    pub verdict: CompletionVerdict,
+    pub reasons: Vec<JudgementReason>,
 }
 
 /// Something worth telling that does not stop the decision.
@@ -138,18 +138,18 @@ impl Warning {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Decision {
     pub id: DecisionId,
-    pub action: Action,
+    pub action: DecisionAction,
     /// The rule that decided: its path in the workflow file.
     pub rule: Name,
-    pub next: Vec<Next>,
+    pub next: Vec<NextAssignment>,
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub question: Option<Put>,
+    pub question: Option<DecisionQuestion>,
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub gate: Option<Run>,
+    pub gate: Option<StartedGateRun>,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub waits_for: Option<WaitsFor>,
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub judgement: Option<Judgement>,
+    pub judgement: Option<CompletionJudgement>,
     /// Fields of the handoff that are passed on.
     pub context: Arc<[Name]>,
     /// Those of them that the handoff does not have.
@@ -157,7 +157,7 @@ pub struct Decision {
     pub absent: Vec<Name>,
     /// The reasons given in the workflow, and those of the engine.
     pub because: Vec<Name>,
-    pub overrides: Vec<Applied>,
+    pub overrides: Vec<AppliedOverride>,
     pub facts: Vec<(Name, FactValue)>,
     pub warnings: Vec<Warning>,
     pub escalated: bool,

@@ -11,20 +11,22 @@ use serde_json::Value as Json;
 
 use crate::checkout::{GateCheckout, GroupGate};
 use crate::decision::Decision;
-use crate::handoff::{FilledFields, PlannedGroup, Response};
+use crate::handoff::{FilledFields, FindingResponse, PlannedGroup};
 use crate::id::{AssignmentId, DecisionId, Digest, GateRunId, Name, QuestionId, Timestamp};
 use crate::observed::ObservedChanges;
-use crate::state::{End, Excuse, FailureStatement, Finding, GatePurpose, HeldReport, Seat, SessionStatus, Stopped};
-use crate::watch::{Sighting, Via};
-use crate::workflow::Task;
+use crate::provenance::{Channel, HookSeen};
+use crate::state::{
+    Excuse, FailureStatement, Finding, GatePurpose, GroupEnd, HeldReport, RoleTask, SessionStatus, StoppedMove,
+};
+use crate::workflow::AssignmentTask;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Event {
     pub at: Timestamp,
-    pub cause: Cause,
+    pub cause: EventCause,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub decision: Option<Decision>,
-    pub changes: Vec<Change>,
+    pub changes: Vec<StateChange>,
     /// What was given in, whole. Kept beside the event, which commits to it by the digest in its changes.
     #[serde(skip)]
     pub handoff: Option<Arc<Json>>,
@@ -32,14 +34,14 @@ pub struct Event {
 
 impl Event {
     /// That a command was refused is a fact of the session as well, and changes nothing in it.
-    pub fn refused(at: Timestamp, refusal: Refusal) -> Self {
-        Self { at, cause: Cause::Refused(refusal), decision: None, changes: Vec::new(), handoff: None }
+    pub fn refused(at: Timestamp, refusal: RefusedCommand) -> Self {
+        Self { at, cause: EventCause::Refused(refusal), decision: None, changes: Vec::new(), handoff: None }
     }
 }
 
 /// A command that was refused: what was tried, by whom, and the code of the refusal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Refusal {
+pub struct RefusedCommand {
     /// The command, by its name on the command line.
     pub command: Name,
     pub code: Name,
@@ -70,7 +72,7 @@ pub struct RefusedProblem {
 /// What happened, as it was said.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Cause {
+pub enum EventCause {
     Started {
         session: Name,
         title: Name,
@@ -97,13 +99,13 @@ pub enum Cause {
         #[serde(skip_serializing_if = "Option::is_none", default)]
         prompt: Option<Digest>,
         #[serde(skip_serializing_if = "Option::is_none", default)]
-        via: Option<Via>,
+        via: Option<Channel>,
     },
     Reported {
         assignment: AssignmentId,
         status: Name,
         #[serde(skip_serializing_if = "Option::is_none", default)]
-        via: Option<Via>,
+        via: Option<Channel>,
         /// The diff of the work; absent where Interlock did not start the author.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         observed: Option<Arc<ObservedChanges>>,
@@ -190,16 +192,16 @@ pub enum Cause {
         #[serde(skip_serializing_if = "Vec::is_empty", default)]
         dropped: Vec<Name>,
     },
-    Sighted(Sighting),
+    Sighted(HookSeen),
     /// A person allowed paths that the workflow protects.
     Allowed {
         paths: Vec<Name>,
         by: Name,
     },
-    Refused(Refusal),
+    Refused(RefusedCommand),
 }
 
-impl Cause {
+impl EventCause {
     /// The kinds, in the order of the variants.
     pub const KINDS: &'static [&'static str] = &[
         "started",
@@ -226,26 +228,26 @@ impl Cause {
 
     pub fn kind(&self) -> &'static str {
         match self {
-            Cause::Started { .. } => "started",
-            Cause::Planned { .. } => "planned",
-            Cause::Claimed { .. } => "claimed",
-            Cause::Reported { .. } => "reported",
-            Cause::Lost { .. } => "lost",
-            Cause::Merged { .. } => "merged",
-            Cause::Answered { .. } => "answered",
-            Cause::GateFinished { .. } => "gate_finished",
-            Cause::Deferred { .. } => "deferred",
-            Cause::Acknowledged { .. } => "acknowledged",
-            Cause::Overridden { .. } => "overridden",
-            Cause::Waived { .. } => "waived",
-            Cause::Accepted { .. } => "accepted",
-            Cause::CompletionAsked { .. } => "completion_asked",
-            Cause::Cancelled { .. } => "cancelled",
-            Cause::LeaseExpired { .. } => "lease_expired",
-            Cause::Upgraded { .. } => "upgraded",
-            Cause::Sighted(_) => "sighted",
-            Cause::Allowed { .. } => "allowed",
-            Cause::Refused(_) => "refused",
+            EventCause::Started { .. } => "started",
+            EventCause::Planned { .. } => "planned",
+            EventCause::Claimed { .. } => "claimed",
+            EventCause::Reported { .. } => "reported",
+            EventCause::Lost { .. } => "lost",
+            EventCause::Merged { .. } => "merged",
+            EventCause::Answered { .. } => "answered",
+            EventCause::GateFinished { .. } => "gate_finished",
+            EventCause::Deferred { .. } => "deferred",
+            EventCause::Acknowledged { .. } => "acknowledged",
+            EventCause::Overridden { .. } => "overridden",
+            EventCause::Waived { .. } => "waived",
+            EventCause::Accepted { .. } => "accepted",
+            EventCause::CompletionAsked { .. } => "completion_asked",
+            EventCause::Cancelled { .. } => "cancelled",
+            EventCause::LeaseExpired { .. } => "lease_expired",
+            EventCause::Upgraded { .. } => "upgraded",
+            EventCause::Sighted(_) => "sighted",
+            EventCause::Allowed { .. } => "allowed",
+            EventCause::Refused(_) => "refused",
         }
     }
 }
@@ -253,7 +255,7 @@ impl Cause {
 /// Why a blocker no longer holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Resolution {
+pub enum BlockerResolution {
     /// The agent that was blocked goes on with what it was told.
     Guidance,
     /// A role that may approve has approved.
@@ -266,7 +268,7 @@ pub enum Resolution {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Closing {
+pub enum ClosureKind {
     Reported,
     /// Taken away: another decision made it pointless.
     Voided,
@@ -275,7 +277,7 @@ pub enum Closing {
 /// One step of the state. `group: None` is the session itself.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Change {
+pub enum StateChange {
     GroupPlanned {
         group: PlannedGroup,
         /// The decision on the report that planned the group, where a later answer starts it.
@@ -301,7 +303,7 @@ pub enum Change {
         part: u8,
         phase: Option<Name>,
         role: Name,
-        task: Task,
+        task: AssignmentTask,
         attempt: u32,
     },
     Claimed {
@@ -309,7 +311,7 @@ pub enum Change {
         token: Digest,
         lease_until: Option<Timestamp>,
         #[serde(skip_serializing_if = "Option::is_none", default)]
-        via: Option<Via>,
+        via: Option<Channel>,
         /// Groups that awaited confirmation when the prompt was written: a report that names none confirms these.
         #[serde(skip_serializing_if = "Vec::is_empty", default)]
         awaiting: Vec<Name>,
@@ -323,15 +325,15 @@ pub enum Change {
     },
     Closed {
         assignment: AssignmentId,
-        how: Closing,
+        how: ClosureKind,
         digest: Option<Digest>,
         #[serde(skip_serializing_if = "Option::is_none", default)]
-        via: Option<Via>,
+        via: Option<Channel>,
     },
     Waits {
         group: Option<Name>,
         part: u8,
-        seat: Seat,
+        seat: RoleTask,
     },
     /// Who waits from this place on, waits no longer.
     WaitEnded {
@@ -349,7 +351,7 @@ pub enum Change {
         group: Option<Name>,
         part: u8,
         role: Name,
-        by: Resolution,
+        by: BlockerResolution,
     },
     Author {
         group: Name,
@@ -439,7 +441,7 @@ pub enum Change {
     },
     Responded {
         group: Name,
-        responses: Vec<Response>,
+        responses: Vec<FindingResponse>,
     },
     TestsFailing {
         group: Name,
@@ -457,8 +459,8 @@ pub enum Change {
         part: u8,
         text: Name,
         options: Vec<Name>,
-        asker: Option<Seat>,
-        stopped: Option<Stopped>,
+        asker: Option<RoleTask>,
+        stopped: Option<StoppedMove>,
         /// The report behind the question, as far as an answer can still act on it.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         held: Option<HeldReport>,
@@ -499,7 +501,7 @@ pub enum Change {
     },
     GroupEnded {
         group: Name,
-        end: End,
+        end: GroupEnd,
     },
     DeferralNamed {
         group: Name,
@@ -519,5 +521,5 @@ pub enum Change {
         status: SessionStatus,
     },
     /// A hook of a client was seen for the first time in its conversation.
-    Sighted(Sighting),
+    Sighted(HookSeen),
 }

@@ -1,7 +1,7 @@
 //! A coded refusal of a command: nothing has changed.
 
 use crate::code::Code;
-use crate::decision::Reason;
+use crate::decision::JudgementReason;
 use crate::problem::Problem;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub struct Rejection {
     /// What would be accepted now.
     pub allowed: Vec<String>,
     pub problems: Vec<Problem>,
-    pub reasons: Vec<Reason>,
+    pub reasons: Vec<JudgementReason>,
 }
 
 impl Rejection {

@@ -12,14 +12,14 @@ pub fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
 }
 
 /// A help line for what was most likely meant.
-pub fn meant(near: &str) -> String {
+pub fn format_suggestion(near: &str) -> String {
     format!("did you mean `{near}`?")
 }
 
 /// A help line for a name that nothing has: the nearest one, or all there are.
 pub fn help<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str> + Clone) -> Option<String> {
     if let Some(near) = closest(word, candidates.clone()) {
-        return Some(meant(near));
+        return Some(format_suggestion(near));
     }
     let mut all: Vec<&str> = candidates.into_iter().collect();
     all.sort_unstable();

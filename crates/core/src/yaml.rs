@@ -76,7 +76,7 @@ pub fn parse(file: &str, text: &str, problems: &mut Vec<Problem>) -> Option<Node
         problems.push(problem);
         return None;
     }
-    let mut builder = Builder { file, stack: Vec::new(), root: None, nodes: 0, problems };
+    let mut builder = YamlBuilder { file, stack: Vec::new(), root: None, nodes: 0, problems };
     for event in Parser::new_from_str(text.trim_start_matches('\u{feff}')) {
         match event {
             Ok((event, marks)) => builder.take(&event, marks).ok()?,
@@ -116,30 +116,30 @@ fn refuse_deep_flow(file: &Arc<str>, text: &str) -> Result<(), Problem> {
     Ok(())
 }
 
-enum Open {
+enum OpenCollection {
     List(Place, Vec<Node>),
-    Map(Place, Entries, Option<Node>),
+    Map(Place, MapEntries, Option<Node>),
 }
 
 /// The entries of a map so far, and the line of each key: a large map is not searched for every key.
 #[derive(Default)]
-struct Entries {
+struct MapEntries {
     list: Vec<(Node, Node)>,
     lines: BTreeMap<Arc<str>, u32>,
 }
 
 /// The document cannot be read on; the reason is among the problems.
-struct Stop;
+struct UnreadableYaml;
 
-struct Builder<'p> {
+struct YamlBuilder<'p> {
     file: Arc<str>,
-    stack: Vec<Open>,
+    stack: Vec<OpenCollection>,
     root: Option<Node>,
     nodes: usize,
     problems: &'p mut Vec<Problem>,
 }
 
-impl Builder<'_> {
+impl YamlBuilder<'_> {
     fn place_at(&self, mark: &Marker) -> Place {
         let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         Place {
@@ -159,7 +159,7 @@ impl Builder<'_> {
         place
     }
 
-    fn take(&mut self, event: &Event<'_>, marks: Marks) -> Result<(), Stop> {
+    fn take(&mut self, event: &Event<'_>, marks: Marks) -> Result<(), UnreadableYaml> {
         match event {
             Event::Nothing | Event::StreamStart | Event::StreamEnd | Event::DocumentEnd => Ok(()),
             Event::DocumentStart(_) => match &self.root {
@@ -181,18 +181,18 @@ impl Builder<'_> {
             Event::SequenceStart(anchor, tag) => {
                 self.no_extras(*anchor, tag.is_some(), marks)?;
                 let place = self.place(marks);
-                self.open(Open::List(place, Vec::new()))
+                self.open(OpenCollection::List(place, Vec::new()))
             }
             Event::MappingStart(anchor, tag) => {
                 self.no_extras(*anchor, tag.is_some(), marks)?;
                 let place = self.place(marks);
-                self.open(Open::Map(place, Entries::default(), None))
+                self.open(OpenCollection::Map(place, MapEntries::default(), None))
             }
             Event::SequenceEnd | Event::MappingEnd => self.close(marks),
         }
     }
 
-    fn no_extras(&mut self, anchor: usize, tagged: bool, marks: Marks) -> Result<(), Stop> {
+    fn no_extras(&mut self, anchor: usize, tagged: bool, marks: Marks) -> Result<(), UnreadableYaml> {
         if anchor != 0 {
             return self.refuse(marks, "anchors are not part of the workflow language");
         }
@@ -202,24 +202,24 @@ impl Builder<'_> {
         Ok(())
     }
 
-    fn refuse(&mut self, marks: Marks, message: &str) -> Result<(), Stop> {
+    fn refuse(&mut self, marks: Marks, message: &str) -> Result<(), UnreadableYaml> {
         let place = self.place(marks);
         self.problems.push(Problem::new(Code::YamlFeature, message).at(place));
-        Err(Stop)
+        Err(UnreadableYaml)
     }
 
-    fn open(&mut self, open: Open) -> Result<(), Stop> {
+    fn open(&mut self, open: OpenCollection) -> Result<(), UnreadableYaml> {
         if self.stack.len() >= MAX_DEPTH {
-            let (Open::List(place, _) | Open::Map(place, _, _)) = open;
+            let (OpenCollection::List(place, _) | OpenCollection::Map(place, _, _)) = open;
             let message = format!("nested deeper than {MAX_DEPTH} levels");
             self.problems.push(Problem::new(Code::TooLarge, message).at(place));
-            return Err(Stop);
+            return Err(UnreadableYaml);
         }
         self.stack.push(open);
         Ok(())
     }
 
-    fn close(&mut self, marks: Marks) -> Result<(), Stop> {
+    fn close(&mut self, marks: Marks) -> Result<(), UnreadableYaml> {
         let end = self.place_at(&marks.end);
         let whole = |mut place: Place| {
             // A list or map on one line is underlined as a whole.
@@ -229,25 +229,27 @@ impl Builder<'_> {
             place
         };
         match self.stack.pop() {
-            Some(Open::List(place, items)) => self.add(Node { place: whole(place), value: Value::List(items) }),
-            Some(Open::Map(place, entries, _)) => {
+            Some(OpenCollection::List(place, items)) => {
+                self.add(Node { place: whole(place), value: Value::List(items) })
+            }
+            Some(OpenCollection::Map(place, entries, _)) => {
                 self.add(Node { place: whole(place), value: Value::Map(entries.list) })
             }
-            None => Err(Stop),
+            None => Err(UnreadableYaml),
         }
     }
 
-    fn add(&mut self, node: Node) -> Result<(), Stop> {
+    fn add(&mut self, node: Node) -> Result<(), UnreadableYaml> {
         self.nodes = self.nodes.saturating_add(1);
         if self.nodes > MAX_NODES {
             let message = format!("more than {MAX_NODES} values");
             self.problems.push(Problem::new(Code::TooLarge, message).at(node.place));
-            return Err(Stop);
+            return Err(UnreadableYaml);
         }
         match self.stack.last_mut() {
             None => self.root = Some(node),
-            Some(Open::List(_, items)) => items.push(node),
-            Some(Open::Map(_, entries, key)) => match key.take() {
+            Some(OpenCollection::List(_, items)) => items.push(node),
+            Some(OpenCollection::Map(_, entries, key)) => match key.take() {
                 None => *key = Some(node),
                 Some(key) => entries.insert(key, node, self.problems),
             },
@@ -256,7 +258,7 @@ impl Builder<'_> {
     }
 }
 
-impl Entries {
+impl MapEntries {
     fn insert(&mut self, key: Node, value: Node, problems: &mut Vec<Problem>) {
         let Value::Scalar(text) = &key.value else {
             let message = format!("a key is a single value, not {}", key.kind());

@@ -1,48 +1,50 @@
 //! Workflows as pictures: what is a box, what an arrow, what a table.
 
-use interlock_core::graph::{Edge, EdgeKind, Graph, MOST_LABELS, Mark, Node, NodeKind, graph};
+use interlock_core::graph::{
+    EdgeKind, GraphEdge, GraphNode, MOST_LABELS, NodeKind, NodeLineMark, WorkflowGraph, graph,
+};
 use interlock_core::workflow::{BUILTINS, load, load_builtin};
 
-fn built_in(name: &str) -> Graph {
+fn built_in(name: &str) -> WorkflowGraph {
     graph(&load_builtin(name).expect("a built-in").workflow.expect("it loads"))
 }
 
-fn drawn(text: &str) -> Graph {
+fn drawn(text: &str) -> WorkflowGraph {
     let loaded = load("test.yaml", text, &|_| None);
     let problems: Vec<String> = loaded.problems.iter().map(|problem| format!("{problem} {:?}", problem.at)).collect();
     graph(&loaded.workflow.unwrap_or_else(|| panic!("{problems:#?}")))
 }
 
-fn node<'a>(graph: &'a Graph, title: &str) -> &'a Node {
+fn node<'a>(graph: &'a WorkflowGraph, title: &str) -> &'a GraphNode {
     graph.nodes.iter().find(|node| node.title == title).unwrap_or_else(|| panic!("no box `{title}`"))
 }
 
-fn edges<'a>(graph: &'a Graph, from: &str, to: &str) -> Vec<&'a Edge> {
+fn edges<'a>(graph: &'a WorkflowGraph, from: &str, to: &str) -> Vec<&'a GraphEdge> {
     let title = |index: usize| graph.nodes[index].title.as_str();
     graph.edges.iter().filter(|edge| title(edge.from) == from && title(edge.to) == to).collect()
 }
 
-fn edge<'a>(graph: &'a Graph, from: &str, to: &str, kind: EdgeKind) -> &'a Edge {
+fn edge<'a>(graph: &'a WorkflowGraph, from: &str, to: &str, kind: EdgeKind) -> &'a GraphEdge {
     let found = edges(graph, from, to).into_iter().find(|edge| edge.kind == kind);
     found.unwrap_or_else(|| panic!("no {kind:?} from `{from}` to `{to}`"))
 }
 
 /// `STATUS detail` of each label.
-fn labels(edge: &Edge) -> Vec<String> {
+fn labels(edge: &GraphEdge) -> Vec<String> {
     edge.labels.iter().map(|label| format!("{} {}", label.text, label.detail).trim().to_owned()).collect()
 }
 
-fn inside(node: &Node, mark: Mark) -> Vec<String> {
+fn inside(node: &GraphNode, mark: NodeLineMark) -> Vec<String> {
     let own = node.lines.iter().filter(|line| line.mark == mark);
     own.map(|line| format!("{} {}", line.label.text, line.label.detail).trim().to_owned()).collect()
 }
 
-fn rows(graph: &Graph, title: &str) -> Vec<(String, String)> {
+fn rows(graph: &WorkflowGraph, title: &str) -> Vec<(String, String)> {
     let table = graph.tables.iter().find(|table| table.title.starts_with(title));
     table.unwrap_or_else(|| panic!("no table `{title}`")).rows.clone()
 }
 
-fn has_row(graph: &Graph, title: &str, what: &str, of_it: &str) -> bool {
+fn has_row(graph: &WorkflowGraph, title: &str, what: &str, of_it: &str) -> bool {
     rows(graph, title).contains(&(what.to_owned(), of_it.to_owned()))
 }
 
@@ -89,7 +91,7 @@ fn the_roles_that_can_be_author_are_one_box() {
     let author = node(&graph, "author");
     assert_eq!(author.kind, NodeKind::Authors);
     let members = ["developer", "requirements_engineer at most 2 at once", "senior_software_engineer"];
-    assert_eq!(inside(author, Mark::Note), members);
+    assert_eq!(inside(author, NodeLineMark::Note), members);
     assert!(graph.nodes.iter().all(|node| node.title != "developer"));
 }
 
@@ -113,9 +115,12 @@ fn rework_shows_its_loop_and_limit() {
 #[test]
 fn work_that_comes_back_to_the_same_box_is_a_line_in_it() {
     let graph = built_in("delivery-team");
-    assert_eq!(inside(node(&graph, "author"), Mark::Again), ["PARTIAL partial ≤4"]);
-    assert_eq!(inside(node(&graph, "author"), Mark::Up), ["ESCALATE_SENIOR developer to senior_software_engineer"]);
-    assert_eq!(inside(node(&graph, "tech_lead"), Mark::Back), ["UNBLOCKING_GUIDANCE guidance ≤4"]);
+    assert_eq!(inside(node(&graph, "author"), NodeLineMark::Again), ["PARTIAL partial ≤4"]);
+    assert_eq!(
+        inside(node(&graph, "author"), NodeLineMark::Up),
+        ["ESCALATE_SENIOR developer to senior_software_engineer"]
+    );
+    assert_eq!(inside(node(&graph, "tech_lead"), NodeLineMark::Back), ["UNBLOCKING_GUIDANCE guidance ≤4"]);
 }
 
 #[test]
@@ -231,7 +236,7 @@ fn phases_that_run_together_meet_before_rework_or_the_next() {
     assert_eq!(labels(rework), ["blocking findings, review ≤5"]);
     let security = node(&graph, "security_review");
     assert!(security.optional);
-    assert_eq!(inside(security, Mark::Note), ["{domain}-security", "when domain: backend or frontend"]);
+    assert_eq!(inside(security, NodeLineMark::Note), ["{domain}-security", "when domain: backend or frontend"]);
 }
 
 #[test]
@@ -240,7 +245,7 @@ fn a_checkpoint_stands_between_two_stages() {
     let checkpoint = node(&graph, "approval");
     assert_eq!(checkpoint.kind, NodeKind::Question);
     assert!(checkpoint.optional);
-    assert_eq!(inside(checkpoint, Mark::Back), ["reject the same work again"]);
+    assert_eq!(inside(checkpoint, NodeLineMark::Back), ["reject the same work again"]);
     assert!(edge(&graph, "architecture", "approval", EdgeKind::Question).returns);
     assert_eq!(labels(edge(&graph, "approval", "implementation", EdgeKind::Forward)), ["approve"]);
     assert!(edges(&graph, "architecture", "implementation").is_empty(), "not past the checkpoint");
@@ -253,7 +258,7 @@ fn a_gate_that_fails_asks_and_the_answers_lead_on() {
     assert_eq!(labels(edge(&graph, "p0_validation", "p0_violations", EdgeKind::Question)), ["fail"]);
     assert_eq!(labels(edge(&graph, "p0_violations", "implementation", EdgeKind::Rework)), ["fix"]);
     assert_eq!(labels(edge(&graph, "p0_violations", "review", EdgeKind::Forward)), ["waive"]);
-    assert_eq!(inside(node(&graph, "p0_violations"), Mark::Stop), ["stop cancels the session"]);
+    assert_eq!(inside(node(&graph, "p0_violations"), NodeLineMark::Stop), ["stop cancels the session"]);
     assert!(graph.lanes.is_empty(), "all of it is the one group's");
 }
 
@@ -337,5 +342,5 @@ phases:
     assert_eq!(labels(edge(&graph, "work", "expert", EdgeKind::Consult)), ["UNSURE tries ≤3"]);
     assert_eq!(labels(edge(&graph, "work", "design", EdgeKind::Rework)), ["REDESIGN tries ≤3"]);
     assert_eq!(labels(edge(&graph, "work", "session completed", EdgeKind::Forward)), ["FINISHED"]);
-    assert_eq!(inside(node(&graph, "expert"), Mark::Back), ["ADVICE"]);
+    assert_eq!(inside(node(&graph, "expert"), NodeLineMark::Back), ["ADVICE"]);
 }

@@ -1,8 +1,8 @@
 //! A short run of what the fuzz targets do: broken files, hostile expressions, and
 //! whatever can be made of the built-in workflows by cutting and doubling.
 
-use interlock_core::handoff::{Context, Expect, check, extract};
-use interlock_core::workflow::{BUILTINS, Task, load};
+use interlock_core::handoff::{ExpectedHandoff, OrchestrationMode, check, extract};
+use interlock_core::workflow::{AssignmentTask, BUILTINS, load};
 use proptest::prelude::*;
 
 fn config(cases: u32) -> ProptestConfig {
@@ -56,7 +56,7 @@ proptest! {
             let handoff = r#"{"agent":"developer","status":"PARTIAL","a":[1,2.5,"x",{"b":null}],"handoff":{"context":"c"}}"#;
             let extracted = extract("h.json", handoff.as_bytes()).expect("it is JSON");
             let expect =
-                Expect { role: None, phase: None, task: Task::Work, context: Context::Orchestrated, groups: &[] };
+                ExpectedHandoff { role: None, phase: None, task: AssignmentTask::Work, context: OrchestrationMode::Orchestrated, groups: &[] };
             check(Some(&workflow), &expect, &extracted);
         }
     }

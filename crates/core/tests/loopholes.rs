@@ -6,28 +6,31 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use interlock_core::code::Code;
-use interlock_core::command::{Answer, Choice, Claim, Command, Inputs, LeaseExpired, Loss, Lost, Report, Start};
-use interlock_core::decide::{Outcome, decide};
+use interlock_core::command::{
+    AnswerChoice, AnswerQuestion, ClaimAssignment, Command, DecisionInputs, LeaseExpired, LossReason, RecordLoss,
+    StartSession, SubmitReport,
+};
+use interlock_core::decide::{DecideOutcome, decide};
 use interlock_core::decision::Decision;
-use interlock_core::handoff::{Context, Expect, check, extract};
+use interlock_core::handoff::{ExpectedHandoff, OrchestrationMode, check, extract};
 use interlock_core::id::{AssignmentId, Digest, Name, Timestamp};
 use interlock_core::rejection::Rejection;
 use interlock_core::state::{GroupStatus, State};
 use interlock_core::workflow::{Workflow, load_builtin};
 use serde_json::{Value, json};
 
-struct Play {
+struct LoopholeScenario {
     workflow: Workflow,
     state: State,
     last: Option<Command>,
 }
 
-impl Play {
+impl LoopholeScenario {
     fn new(workflow: &str) -> Self {
         let workflow = load_builtin(workflow).and_then(|loaded| loaded.workflow).expect("it loads");
         let mut play = Self { workflow, state: State::default(), last: None };
         let (session, title) = (Name::new("s"), Name::new("t"));
-        play.take(&Command::Start(Start {
+        play.take(&Command::Start(StartSession {
             session,
             title,
             settings: BTreeMap::new(),
@@ -41,17 +44,17 @@ impl Play {
         play
     }
 
-    fn decide(&self, command: &Command) -> Result<Outcome, Rejection> {
-        decide(&self.workflow, &self.state, command, &Inputs { now: Timestamp(1) })
+    fn decide(&self, command: &Command) -> Result<DecideOutcome, Rejection> {
+        decide(&self.workflow, &self.state, command, &DecisionInputs { now: Timestamp(1) })
     }
 
     fn take(&mut self, command: &Command) -> Result<Option<Decision>, Rejection> {
         match self.decide(command)? {
-            Outcome::Decided(event) => {
+            DecideOutcome::Decided(event) => {
                 self.state.apply(&event);
                 Ok(event.decision)
             }
-            Outcome::Repeated(_) => Ok(None),
+            DecideOutcome::Repeated(_) => Ok(None),
         }
     }
 
@@ -64,7 +67,7 @@ impl Play {
     fn tries(&mut self, role: &str, status: &str, more: &Value) -> Result<Option<Decision>, Rejection> {
         let assignment = self.find(role);
         let token = Digest::of(role.as_bytes());
-        self.take(&Command::Claim(Claim { assignment, token, prompt: None, lease_until: None, via: None }))
+        self.take(&Command::Claim(ClaimAssignment { assignment, token, prompt: None, lease_until: None, via: None }))
             .expect("it can be claimed");
         let held = &self.state.assignments[&assignment];
         let (phase, task) = (held.phase.clone(), held.task);
@@ -76,10 +79,11 @@ impl Play {
         handoff.as_object_mut().unwrap().extend(more.as_object().cloned().unwrap_or_default());
         let extracted = extract("h", handoff.to_string().as_bytes()).expect("it is JSON");
         let phase = phase.as_deref();
-        let expect = Expect { role: Some(role), phase, task, context: Context::Orchestrated, groups: &[] };
+        let expect =
+            ExpectedHandoff { role: Some(role), phase, task, context: OrchestrationMode::Orchestrated, groups: &[] };
         let checked = check(Some(&self.workflow), &expect, &extracted);
         let handoff = Arc::new(checked.handoff.unwrap_or_else(|| panic!("{:?}", checked.problems)));
-        let command = Command::Report(Report { assignment, token, handoff, observed: None, via: None });
+        let command = Command::Report(SubmitReport { assignment, token, handoff, observed: None, via: None });
         let result = self.take(&command);
         self.last = Some(command);
         result
@@ -113,8 +117,8 @@ fn fixed(ids: &[&str]) -> Value {
     json!({ "issue_responses": responses })
 }
 
-fn team(group: Value) -> Play {
-    let mut play = Play::new("delivery-team");
+fn team(group: Value) -> LoopholeScenario {
+    let mut play = LoopholeScenario::new("delivery-team");
     play.says("project_manager", "PLANNING_COMPLETE", json!({ "groups": [group] }));
     play
 }
@@ -155,8 +159,8 @@ fn an_acceptance_before_a_block_does_not_confirm_it() {
     assert_eq!(play.status(), GroupStatus::AwaitingConfirmation);
 }
 
-fn backend_in_review() -> Play {
-    let mut play = Play::new("feature");
+fn backend_in_review() -> LoopholeScenario {
+    let mut play = LoopholeScenario::new("feature");
     play.says("planner", "complete", json!({ "groups": [{ "id": "G1", "title": "g", "domain": "backend" }] }));
     play.says("backend-lead", "complete", json!({}));
     play.says("backend-developer", "complete", json!({}));
@@ -201,7 +205,7 @@ fn injection() -> Value {
 }
 
 /// In the third review: a finding of the reviewer is settled for good, one of security was open at the last.
-fn with_a_settled_finding() -> Play {
+fn with_a_settled_finding() -> LoopholeScenario {
     let mut play = backend_in_review();
     play.says("backend-reviewer", "complete", json!({ "issues": [naming()] }));
     play.says("backend-security", "complete", json!({ "issues": [injection()] }));
@@ -286,20 +290,20 @@ fn in_a_phase_a_late_nitpick_holds_nothing_up() {
 
 #[test]
 fn the_report_that_ended_the_session_is_still_recognised() {
-    let mut play = Play::new("delivery-team");
+    let mut play = LoopholeScenario::new("delivery-team");
     play.says("project_manager", "INVESTIGATION_ONLY", json!({}));
     assert!(!play.state.ended(), "a person has to confirm that nothing was to be done");
-    let (by, choice) = (Name::new("ann"), Choice::Option { name: Name::new("confirm"), text: None });
+    let (by, choice) = (Name::new("ann"), AnswerChoice::Option { name: Name::new("confirm"), text: None });
     let question = *play.state.open_questions.first().expect("a question");
-    play.take(&Command::Answer(Answer { question, choice, by, allow: Vec::new() })).expect("it is confirmed");
+    play.take(&Command::Answer(AnswerQuestion { question, choice, by, allow: Vec::new() })).expect("it is confirmed");
     assert!(play.state.ended());
     let again = play.last.take().expect("the report");
-    assert!(matches!(play.decide(&again), Ok(Outcome::Repeated(_))));
+    assert!(matches!(play.decide(&again), Ok(DecideOutcome::Repeated(_))));
 }
 
 #[test]
 fn a_manager_that_planned_nothing_is_not_done() {
-    let mut play = Play::new("delivery-team");
+    let mut play = LoopholeScenario::new("delivery-team");
     let decision = play.says("project_manager", "BAZINGA", json!({}));
     let reasons = decision.judgement.expect("a verdict").reasons;
     assert_eq!(reasons[0].code, "E0347");
@@ -310,7 +314,7 @@ fn a_manager_that_planned_nothing_is_not_done() {
 fn what_waited_for_an_accepted_group_starts_by_itself() {
     let groups =
         json!({ "groups": [{ "id": "G1", "title": "a" }, { "id": "G2", "title": "b", "depends_on": ["G1"] }] });
-    let mut play = Play::new("delivery-team");
+    let mut play = LoopholeScenario::new("delivery-team");
     play.says("project_manager", "PLANNING_COMPLETE", groups);
     play.says("developer", "BLOCKED", json!({}));
     play.says("investigator", "ROOT_CAUSE_FOUND", json!({}));
@@ -330,16 +334,16 @@ fn lost_reports_of_qa_end_at_a_person_who_can_only_retry() {
     play.says("developer", "READY_FOR_QA", json!({}));
     let mut last = None;
     for _ in 0..3 {
-        let lost = Lost { assignment: play.find("qa_expert"), loss: Loss::BadHandoff, note: None };
+        let lost = RecordLoss { assignment: play.find("qa_expert"), loss: LossReason::BadHandoff, note: None };
         last = play.take(&Command::Lost(lost)).expect("it is lost");
     }
     let question = last.and_then(|decision| decision.question).expect("a question");
     assert_eq!(question.name, "stuck");
     let id = *play.state.open_questions.first().expect("a question");
     for option in &play.state.questions[&id].options {
-        let mut after = Play { workflow: play.workflow.clone(), state: play.state.clone(), last: None };
-        let choice = Choice::Option { name: option.clone(), text: None };
-        let answer = Answer { question: id, choice, by: Name::new("ann"), allow: Vec::new() };
+        let mut after = LoopholeScenario { workflow: play.workflow.clone(), state: play.state.clone(), last: None };
+        let choice = AnswerChoice::Option { name: option.clone(), text: None };
+        let answer = AnswerQuestion { question: id, choice, by: Name::new("ann"), allow: Vec::new() };
         after.take(&Command::Answer(answer)).unwrap_or_else(|refused| panic!("{option}: {refused:?}"));
         assert!(after.state.groups[0].passed.is_empty(), "{option} is no evidence");
     }
@@ -351,7 +355,7 @@ fn a_holder_that_is_gone_leaves_an_attempt_that_counts_in_no_loop() {
     let mut play = team(json!({ "id": "login", "title": "Login" }));
     let assignment = play.find("developer");
     let token = Digest::of(b"first");
-    let claim = Claim { assignment, token, prompt: None, lease_until: None, via: None };
+    let claim = ClaimAssignment { assignment, token, prompt: None, lease_until: None, via: None };
     play.take(&Command::Claim(claim)).expect("it can be claimed");
     let expired = |holder_gone| Command::LeaseExpired(LeaseExpired { assignment, holder_gone });
     assert_eq!(

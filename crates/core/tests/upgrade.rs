@@ -6,16 +6,18 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use interlock_core::code::Code;
-use interlock_core::command::{Cancel, Claim, Command, Inputs, Report, Start, Upgrade};
-use interlock_core::decide::{Outcome, decide};
-use interlock_core::event::{Cause, Change};
-use interlock_core::handoff::{self, Context, Expect};
+use interlock_core::command::{
+    CancelSessionByPerson, ClaimAssignment, Command, DecisionInputs, StartSession, SubmitReport, UpgradeWorkflow,
+};
+use interlock_core::decide::{DecideOutcome, decide};
+use interlock_core::event::{EventCause, StateChange};
+use interlock_core::handoff::{self, ExpectedHandoff, OrchestrationMode};
 use interlock_core::id::{AssignmentId, Digest, Name, Timestamp};
 use interlock_core::rejection::Rejection;
 use interlock_core::state::State;
 use interlock_core::workflow::{Workflow, builtin, load};
 
-struct Play {
+struct UpgradeScenario {
     workflow: Arc<Workflow>,
     state: State,
 }
@@ -26,12 +28,12 @@ fn edited(edit: impl Fn(&str) -> String) -> Arc<Workflow> {
     Arc::new(loaded.workflow.unwrap_or_else(|| panic!("{:#?}", loaded.problems)))
 }
 
-impl Play {
+impl UpgradeScenario {
     fn new() -> Self {
         let mut play = Self { workflow: edited(str::to_owned), state: State::default() };
         let (session, title) = (Name::new("s"), Name::new("t"));
         let settings = BTreeMap::from([(Name::new("testing"), Name::new("full"))]);
-        play.take(&Command::Start(Start {
+        play.take(&Command::Start(StartSession {
             session,
             title,
             settings,
@@ -52,8 +54,8 @@ impl Play {
     }
 
     fn take_with(&mut self, workflow: &Workflow, command: &Command) -> Result<(), Rejection> {
-        let outcome = decide(workflow, &self.state, command, &Inputs { now: Timestamp(1) })?;
-        let Outcome::Decided(event) = outcome else { panic!("decided before") };
+        let outcome = decide(workflow, &self.state, command, &DecisionInputs { now: Timestamp(1) })?;
+        let DecideOutcome::Decided(event) = outcome else { panic!("decided before") };
         self.state.apply(&event);
         Ok(())
     }
@@ -62,21 +64,34 @@ impl Play {
         let id = *self.state.open.iter().find(|id| self.state.assignments[id].role == role).unwrap();
         let task = self.state.assignments[&id].task;
         let token = Digest::of(b"token");
-        self.take(&Command::Claim(Claim { assignment: id, token, prompt: None, lease_until: None, via: None }))
-            .unwrap();
+        self.take(&Command::Claim(ClaimAssignment {
+            assignment: id,
+            token,
+            prompt: None,
+            lease_until: None,
+            via: None,
+        }))
+        .unwrap();
         let text = format!(
             r#"{{"agent":"{role}","output_type":"x","timestamp":"2026-01-01T00:00:00Z","feature_directory":"f",
                 "skills_invoked":[],"status":"{status}","handoff":{{"next_agent":null,"context":"c"}}{extra}}}"#
         );
         let extracted = handoff::extract("h.json", text.as_bytes()).unwrap();
-        let expect = Expect { role: Some(role), phase: None, task, context: Context::Orchestrated, groups: &[] };
+        let expect = ExpectedHandoff {
+            role: Some(role),
+            phase: None,
+            task,
+            context: OrchestrationMode::Orchestrated,
+            groups: &[],
+        };
         let checked = handoff::check(Some(&self.workflow), &expect, &extracted);
         let handoff = Arc::new(checked.handoff.unwrap_or_else(|| panic!("{:#?}", checked.problems)));
-        self.take(&Command::Report(Report { assignment: id, token, handoff, observed: None, via: None })).unwrap();
+        self.take(&Command::Report(SubmitReport { assignment: id, token, handoff, observed: None, via: None }))
+            .unwrap();
     }
 
     fn upgrade(&mut self, to: &Arc<Workflow>) -> Result<(), Rejection> {
-        let upgrade = Upgrade { from: self.workflow.clone(), weaker: true, by: Name::new("ada") };
+        let upgrade = UpgradeWorkflow { from: self.workflow.clone(), weaker: true, by: Name::new("ada") };
         self.take_with(to, &Command::Upgrade(upgrade))?;
         self.workflow = to.clone();
         Ok(())
@@ -94,7 +109,7 @@ impl Play {
 
 #[test]
 fn a_session_goes_on_under_the_new_workflow() {
-    let mut play = Play::new();
+    let mut play = UpgradeScenario::new();
     play.report("developer", "READY_FOR_QA", "");
     let new = edited(|text| {
         text.replace(
@@ -114,13 +129,16 @@ fn a_session_goes_on_under_the_new_workflow() {
 
 #[test]
 fn the_event_says_from_what_to_what_and_who() {
-    let play = Play::new();
+    let play = UpgradeScenario::new();
     let new = edited(|text| text.replace("at_most: 4", "at_most: 3"));
-    let upgrade = Command::Upgrade(Upgrade { from: play.workflow.clone(), weaker: false, by: Name::new("ada") });
-    let Outcome::Decided(event) = decide(&new, &play.state, &upgrade, &Inputs { now: Timestamp(9) }).unwrap() else {
+    let upgrade =
+        Command::Upgrade(UpgradeWorkflow { from: play.workflow.clone(), weaker: false, by: Name::new("ada") });
+    let DecideOutcome::Decided(event) =
+        decide(&new, &play.state, &upgrade, &DecisionInputs { now: Timestamp(9) }).unwrap()
+    else {
         panic!("decided before")
     };
-    let expected = Cause::Upgraded {
+    let expected = EventCause::Upgraded {
         workflow: Name::new("delivery-team"),
         workflow_hash: new.hash,
         from: play.workflow.hash,
@@ -128,23 +146,23 @@ fn the_event_says_from_what_to_what_and_who() {
         dropped: Vec::new(),
     };
     assert_eq!(event.cause, expected);
-    let spares = |change: &Change| matches!(change, Change::NeedSpared { .. });
+    let spares = |change: &StateChange| matches!(change, StateChange::NeedSpared { .. });
     assert!(event.decision.is_none() && event.changes.iter().all(spares), "{:?}", event.changes);
 }
 
 #[test]
 fn a_role_at_work_must_still_be_there_and_have_something_to_report() {
-    let mut play = Play::new();
+    let mut play = UpgradeScenario::new();
     let new = edited(|text| text.replace("qa_expert", "tester").replace("investigator", "detective"));
     play.upgrade(&new).unwrap();
-    let mut play = Play::new();
+    let mut play = UpgradeScenario::new();
     play.report("developer", "READY_FOR_QA", "");
     assert_eq!(play.misfits(&new), ["a3 is open for qa_expert, which could report nothing"]);
 }
 
 #[test]
 fn a_setting_that_was_given_must_still_be_there() {
-    let mut play = Play::new();
+    let mut play = UpgradeScenario::new();
     let new = edited(|text| {
         text.replace("testing: [full, minimal, disabled]", "testing: [thorough, minimal, disabled]")
             .replace("testing: full", "testing: thorough")
@@ -155,7 +173,7 @@ fn a_setting_that_was_given_must_still_be_there() {
 
 #[test]
 fn a_loop_that_was_counted_must_still_be_there() {
-    let mut play = Play::new();
+    let mut play = UpgradeScenario::new();
     let new =
         edited(|text| text.replace("loop: managing", "loop: steering").replace("  managing: 10", "  steering: 10"));
     let misfits = play.misfits(&new);
@@ -164,7 +182,7 @@ fn a_loop_that_was_counted_must_still_be_there() {
 
 #[test]
 fn what_is_completed_must_be_enough_for_the_new_workflow() {
-    let mut play = Play::new();
+    let mut play = UpgradeScenario::new();
     for (role, status) in [
         ("developer", "READY_FOR_QA"),
         ("qa_expert", "PASS"),
@@ -181,10 +199,10 @@ fn what_is_completed_must_be_enough_for_the_new_workflow() {
 
 #[test]
 fn the_same_workflow_and_an_ended_session_are_refused() {
-    let mut play = Play::new();
+    let mut play = UpgradeScenario::new();
     let same = play.workflow.clone();
     assert_eq!(play.upgrade(&same).unwrap_err().code, Code::UpgradeImpossible);
-    play.take(&Command::Cancel(Cancel { by: Name::new("ada") })).unwrap();
+    play.take(&Command::Cancel(CancelSessionByPerson { by: Name::new("ada") })).unwrap();
     let new = edited(|text| text.replace("at_most: 4", "at_most: 3"));
     assert_eq!(play.upgrade(&new).unwrap_err().code, Code::SessionEnded);
 }

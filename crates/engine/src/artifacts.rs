@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use interlock_core::event::Cause;
+use interlock_core::event::EventCause;
 use interlock_core::observed::FileChange;
 use serde_json::Value as Json;
 
@@ -18,7 +18,7 @@ const PROJECT_MARKS: &[&str] = &[".git", ".interlock", "interlock.yaml"];
 pub(super) fn locate_artifacts(logged: &LoggedRecord, outputs: &str, place: &str) -> Vec<ClaimedArtifact> {
     let Some(handoff) = &logged.handoff else { return Vec::new() };
     let observed = match &logged.event.cause {
-        Cause::Reported { observed, .. } => observed.as_deref(),
+        EventCause::Reported { observed, .. } => observed.as_deref(),
         _ => None,
     };
     let kept = observed.into_iter().flat_map(|observed| &observed.files);

@@ -12,9 +12,9 @@ use interlock_core::code::Code;
 use crate::Committed;
 use crate::Engine;
 use crate::EngineError;
-use crate::Request;
 use crate::EngineResult;
-use interlock_store::{StoreError, StoreResult, CommitCallback};
+use crate::Request;
+use interlock_store::{CommitCallback, StoreError, StoreResult};
 
 /// Orders taken into one commit.
 const MOST: usize = 256;
@@ -52,7 +52,8 @@ impl CommandQueue {
     pub fn open(engine: Engine) -> StoreResult<Self> {
         let engine = engine.use_writer_thread()?;
         let (mail, waiting) = mpsc::channel();
-        let clerk = CommitWorker { engine, mail: waiting, early: VecDeque::new(), under_way: VecDeque::new(), crowd: 1 };
+        let clerk =
+            CommitWorker { engine, mail: waiting, early: VecDeque::new(), under_way: VecDeque::new(), crowd: 1 };
         Ok(Self { mail: Some(mail), clerk: Some(thread::spawn(move || clerk.serve())) })
     }
 
@@ -71,7 +72,9 @@ impl QueueClient {
     /// Hands in an order and waits until it is decided and stored.
     pub fn execute(&self, order: Request) -> EngineResult<Committed> {
         let (back, answer) = mpsc::sync_channel(1);
-        self.0.send(QueueMessage::Ticket(QueuedRequest { order, back, desk: self.0.clone() })).map_err(|_| EngineError::internal_error())?;
+        self.0
+            .send(QueueMessage::Ticket(QueuedRequest { order, back, desk: self.0.clone() }))
+            .map_err(|_| EngineError::internal_error())?;
         answer.recv().map_err(|_| EngineError::internal_error())?
     }
 }
@@ -112,8 +115,15 @@ impl CommitWorker {
         let (mut orders, mut backs) = (Vec::new(), Vec::new());
         let most = if *crowd < PIPELINED_CALLERS { MOST } else { crowd.div_ceil(2).min(MOST) };
         let (busy, desk) = (!under_way.is_empty(), first.desk.clone());
-        let mut coming =
-            IncomingRequests { first: Some(first), mail, early, backs: &mut backs, most, expected: most.min(*crowd), busy };
+        let mut coming = IncomingRequests {
+            first: Some(first),
+            mail,
+            early,
+            backs: &mut backs,
+            most,
+            expected: most.min(*crowd),
+            busy,
+        };
         let told = || -> CommitCallback {
             let teller = CommitReporter(Some(desk));
             Box::new(move |stored| teller.tell(stored))

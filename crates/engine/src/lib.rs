@@ -5,42 +5,44 @@
 //! has added to it.
 
 mod artifacts;
-mod group_commit;
 mod error;
+mod group_commit;
 mod ids;
 mod load;
-mod request;
 mod prompt;
 mod record;
 mod refuse;
 mod report;
+mod request;
 
 use std::borrow::Borrow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use interlock_core::command::{self, Command, Inputs};
-use interlock_core::decide::{self, Outcome};
-use interlock_core::event::{Cause, Event};
+use interlock_core::command::{self, Command, DecisionInputs};
+use interlock_core::decide::{self, DecideOutcome};
+use interlock_core::event::{Event, EventCause};
 use interlock_core::id::{AssignmentId, Digest, Name, QuestionId};
+use interlock_core::provenance::Channel;
 use interlock_core::rejection::Rejection;
-use interlock_core::watch::Via;
 use interlock_core::workflow::Workflow;
 use serde_json::Value as Json;
 
-use interlock_prompt::{Dossier, DossierScope, QuestionBrief, QuestionSources, EarlierReports};
+use interlock_prompt::{Dossier, DossierScope, EarlierReports, QuestionBrief, QuestionSources};
 use interlock_store::chain::ChainKey;
-use interlock_store::keys::{Keyring, KeyKind, SecretKey};
-use interlock_store::{WriterThreadStore, StoreIdentity, Store, StoreError, StoreResult, CommitCallback, StoreTransaction};
+use interlock_store::keys::{KeyKind, Keyring, SecretKey};
+use interlock_store::{
+    CommitCallback, Store, StoreError, StoreIdentity, StoreResult, StoreTransaction, WriterThreadStore,
+};
 use interlock_system::clock;
 
-pub use group_commit::{QueueClient, CommandQueue};
 pub use error::EngineError;
+pub use group_commit::{CommandQueue, QueueClient};
 pub use ids::{AssignmentRef, DecisionRef, GateRef, QuestionRef, new_session_id as session_id};
 pub use load::LoadedSession;
-use load::{SessionLoader, SessionCache};
-pub use request::{SubmittedHandoff, Request, Operation};
+use load::{SessionCache, SessionLoader};
 pub use report::{ReportContext, check_submitted};
+pub use request::{Operation, Request, SubmittedHandoff};
 
 /// What came of an order.
 #[derive(Clone, Debug)]
@@ -81,7 +83,7 @@ pub struct Engine {
     /// Where the output directories of assignments are, as agents see it.
     output: String,
     /// By which way this process claims and gives in.
-    via: Option<Via>,
+    via: Option<Channel>,
 }
 
 impl Engine {
@@ -105,7 +107,7 @@ impl Engine {
 
     /// Whatever is claimed and given in here comes this way.
     #[must_use]
-    pub fn via(self, via: Via) -> Self {
+    pub fn via(self, via: Channel) -> Self {
         Self { via: Some(via), ..self }
     }
 
@@ -161,7 +163,10 @@ impl Engine {
     }
 
     /// Carries out orders that are still coming in, and waits until they are stored.
-    fn execute_each<O: Borrow<Request>>(&mut self, mut orders: impl Iterator<Item = O>) -> Vec<EngineResult<Committed>> {
+    fn execute_each<O: Borrow<Request>>(
+        &mut self,
+        mut orders: impl Iterator<Item = O>,
+    ) -> Vec<EngineResult<Committed>> {
         let mut taken = Vec::new();
         let mut stored = self.transact(&mut orders, &mut taken, |work, order| work.execute_in_batch(order));
         if let Err(CommitFailure { spoilt, .. }) = &stored {
@@ -173,7 +178,9 @@ impl Engine {
                 stored = self.transact(&mut orders, &mut again, |work, order| work.execute_with_savepoint(order));
             }
         }
-        stored.unwrap_or_else(|CommitFailure { fault, .. }| taken.iter().map(|_| Err(EngineError::from(fault.clone()))).collect())
+        stored.unwrap_or_else(|CommitFailure { fault, .. }| {
+            taken.iter().map(|_| Err(EngineError::from(fault.clone()))).collect()
+        })
     }
 
     /// Does this for each order, in one commit: all of it is stored, or none.
@@ -206,7 +213,8 @@ impl Engine {
     pub fn load_session(&mut self, session: &str) -> EngineResult<(LoadedSession, Arc<Workflow>)> {
         let mut view = self.store.view()?;
         self.memory.version = view.version()?;
-        let live = SessionLoader { view: &mut *view, key: &self.key, memory: &mut self.memory }.load_session(session)?.clone();
+        let live =
+            SessionLoader { view: &mut *view, key: &self.key, memory: &mut self.memory }.load_session(session)?.clone();
         let loader = SessionLoader { view: &mut *view, key: &self.key, memory: &mut self.memory };
         let workflow = loader.load_workflow(live.workflow_hash())?;
         Ok((live, workflow))
@@ -250,7 +258,7 @@ impl Engine {
             seq = last.seq;
             for row in &rows {
                 let event = load::verify_event(session, row, &self.key)?;
-                let reports = matches!(event.cause, Cause::Reported { .. } | Cause::Merged { .. });
+                let reports = matches!(event.cause, EventCause::Reported { .. } | EventCause::Merged { .. });
                 let body = if reports { prompt::given(&mut *view, session, row)? } else { None };
                 each(&event, body.and_then(|body| serde_json::from_str(&body).ok()).as_ref());
             }
@@ -264,7 +272,12 @@ impl Engine {
     }
 
     /// The facts behind an open question, and what each option does.
-    pub fn question_brief(&mut self, live: &LoadedSession, workflow: &Workflow, id: QuestionId) -> EngineResult<QuestionBrief> {
+    pub fn question_brief(
+        &mut self,
+        live: &LoadedSession,
+        workflow: &Workflow,
+        id: QuestionId,
+    ) -> EngineResult<QuestionBrief> {
         let group = live.state.questions.get(&id).and_then(|asked| asked.group.as_ref());
         let scope = group.map_or(DossierScope::WholeSession, DossierScope::Group);
         let index = Dossier::index(&live.state, scope);
@@ -276,7 +289,9 @@ impl Engine {
         };
         let dossier = Dossier::assemble(index, read)?;
         let said = match group.and_then(|name| live.state.group(name)) {
-            Some(group) => EarlierReports::of(group, |id| prompt::read_report(&mut *view, chain, &live.id, live.key, id))?,
+            Some(group) => {
+                EarlierReports::of(group, |id| prompt::read_report(&mut *view, chain, &live.id, live.key, id))?
+            }
             None => EarlierReports::default(),
         };
         let sources = QuestionSources { workflow, dossier: &dossier, said: &said, documents: &outputs };
@@ -344,7 +359,7 @@ struct TxContext<'a> {
     key: &'a ChainKey,
     memory: &'a mut SessionCache,
     output: &'a str,
-    via: Option<&'a Via>,
+    via: Option<&'a Channel>,
 }
 
 impl TxContext<'_> {
@@ -401,7 +416,7 @@ impl TxContext<'_> {
                 let by = by.clone().filter(|_| drops && self.is_operator());
                 self.tx.pin_workflow(workflow.hash, pinned, &workflow.requirements())?;
                 self.memory.cache_workflow(workflow);
-                let start = command::Start {
+                let start = command::StartSession {
                     session: order.session.clone(),
                     title: title.clone(),
                     settings: settings.clone(),
@@ -421,7 +436,11 @@ impl TxContext<'_> {
             Operation::Upgrade { pinned, workflow, weaker, by } => self.upgrade(order, pinned, workflow, *weaker, by),
             Operation::Deny(refusal) => {
                 self.load_session(&order.session)?;
-                self.record(order, Box::new(Event::refused(clock::now(), refusal.clone())), record::RecordExtras::default())
+                self.record(
+                    order,
+                    Box::new(Event::refused(clock::now(), refusal.clone())),
+                    record::RecordExtras::default(),
+                )
             }
             Operation::Simple(command) => {
                 self.load_session(&order.session)?;
@@ -439,13 +458,19 @@ impl TxContext<'_> {
     }
 
     /// Decides a command and stores what follows.
-    fn run(&mut self, order: &Request, workflow: &Workflow, command: &Command, with: record::RecordExtras<'_>) -> EngineResult<Committed> {
-        let inputs = Inputs { now: clock::now() };
+    fn run(
+        &mut self,
+        order: &Request,
+        workflow: &Workflow,
+        command: &Command,
+        with: record::RecordExtras<'_>,
+    ) -> EngineResult<Committed> {
+        let inputs = DecisionInputs { now: clock::now() };
         let outputs = prompt::outputs_of_session(self.output, &order.session);
         let live = self.cached_session(&order.session)?;
         match decide::decide_with_folder(workflow, &live.state, command, &inputs, &outputs)? {
-            Outcome::Repeated(decision) => self.repeated(order, decision),
-            Outcome::Decided(event) => self.record(order, event, with),
+            DecideOutcome::Repeated(decision) => self.repeated(order, decision),
+            DecideOutcome::Decided(event) => self.record(order, event, with),
         }
     }
 }
@@ -454,7 +479,9 @@ impl TxContext<'_> {
 impl Operation {
     fn required_key(&self) -> Option<KeyKind> {
         match self {
-            Operation::Start { .. } | Operation::Claim { .. } | Operation::Merge { .. } | Operation::Deny(_) => Some(KeyKind::Spawner),
+            Operation::Start { .. } | Operation::Claim { .. } | Operation::Merge { .. } | Operation::Deny(_) => {
+                Some(KeyKind::Spawner)
+            }
             Operation::Report { .. } => None,
             Operation::Upgrade { .. } => Some(KeyKind::Operator),
             Operation::Simple(command) => match command {

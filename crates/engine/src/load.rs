@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use interlock_core::code::Code;
 use interlock_core::command::Command;
-use interlock_core::event::{Change, Event};
+use interlock_core::event::{Event, StateChange};
 use interlock_core::id::{AssignmentId, Digest, Name, QuestionId};
 use interlock_core::rejection::Rejection;
 use interlock_core::state::{Assignment, State};
@@ -13,7 +13,7 @@ use interlock_core::workflow::{Workflow, load_pinned};
 
 use crate::EngineResult;
 use crate::TxContext;
-use crate::prompt::{OriginEvent, CachedPlan};
+use crate::prompt::{CachedPlan, OriginEvent};
 use interlock_store::chain::{BEGINNING, ChainKey, Seal, SealedContent};
 use interlock_store::{EventRow, SessionHead, Snapshot, StoreError, StoreResult, StoreView};
 
@@ -57,7 +57,7 @@ impl LoadedSession {
         }
         let event = verify_event(&self.id, row, key)?;
         self.state.apply(&event);
-        self.state.settle(&event);
+        self.state.drop_closed(&event);
         self.head = row.hash;
         self.since += row.data.len();
         Ok(())
@@ -232,7 +232,7 @@ impl TxContext<'_> {
         }
         if let Some(closed) = self.closed_assignment(session, key, id)? {
             let live = self.cached_session(session)?;
-            live.state.recall_assignment(id, closed);
+            live.state.rehydrate_assignment(id, closed);
             live.recalled = true;
         }
         Ok(())
@@ -267,7 +267,7 @@ impl TxContext<'_> {
         }
         if let Some(closed) = self.tx.question(key, id)?.filter(|question| !question.open) {
             let live = self.cached_session(session)?;
-            live.state.recall_question(id, closed);
+            live.state.rehydrate_question(id, closed);
             live.recalled = true;
         }
         Ok(())
@@ -276,7 +276,7 @@ impl TxContext<'_> {
     /// Lets go again of what was brought back.
     pub(super) fn clear_rehydrated(&mut self, id: &Name) {
         if let Some(live) = self.memory.sessions.get_mut(id).filter(|live| live.recalled) {
-            live.state.settle_all();
+            live.state.drop_all_closed();
             live.recalled = false;
         }
     }
@@ -293,13 +293,13 @@ impl TxContext<'_> {
 }
 
 /// Does a change make something of this assignment?
-fn is_of(change: &Change, id: AssignmentId) -> bool {
+fn is_of(change: &StateChange, id: AssignmentId) -> bool {
     match change {
-        Change::Assigned { assignment, .. }
-        | Change::Claimed { assignment, .. }
-        | Change::Unclaimed { assignment }
-        | Change::StatusReturned { assignment }
-        | Change::Closed { assignment, .. } => *assignment == id,
+        StateChange::Assigned { assignment, .. }
+        | StateChange::Claimed { assignment, .. }
+        | StateChange::Unclaimed { assignment }
+        | StateChange::StatusReturned { assignment }
+        | StateChange::Closed { assignment, .. } => *assignment == id,
         _ => false,
     }
 }

@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use interlock_core::event::{Cause, Change, Event};
+use interlock_core::event::{Event, EventCause, StateChange};
 use interlock_core::id::{AssignmentId, DecisionId, Name, Timestamp};
+use interlock_core::provenance::Channel;
 use interlock_core::state::{Assignment, IndexedRecord, RecordKey};
-use interlock_core::watch::Via;
 use interlock_core::workflow::{Role, Workflow};
 use serde_json::Value as Json;
 
@@ -15,7 +15,8 @@ use crate::load::{chain_broken, verify_event};
 use crate::{EngineResult, TxContext};
 use interlock_prompt::outputs;
 use interlock_prompt::{
-    PromptContext, Dossier, DossierScope, LoggedRecord, LostAttempt, AssignmentPrompt, ReturnChannel, EarlierReports, output_place,
+    AssignmentPrompt, Dossier, DossierScope, EarlierReports, LoggedRecord, LostAttempt, PromptContext, ReturnChannel,
+    output_place,
 };
 use interlock_store::chain::ChainKey;
 use interlock_store::{EventRow, StoreView, chain};
@@ -44,7 +45,12 @@ pub(super) struct CachedPlan {
 
 impl TxContext<'_> {
     /// The prompt for an open assignment; `None` if there is no such thing, which the decision then says.
-    pub(super) fn prompt(&mut self, session: &Name, id: AssignmentId, workflow: &Workflow) -> EngineResult<Option<AssignmentPrompt>> {
+    pub(super) fn prompt(
+        &mut self,
+        session: &Name,
+        id: AssignmentId,
+        workflow: &Workflow,
+    ) -> EngineResult<Option<AssignmentPrompt>> {
         let live = self.cached_session(session)?;
         let key = live.key;
         let Some(assignment) = live.state.assignments.get(&id).filter(|assignment| assignment.closed.is_none()) else {
@@ -55,7 +61,7 @@ impl TxContext<'_> {
         let mut lost = None;
         let mut attempts = unreported_attempts(id, &assignment, origin.as_deref());
         while let Some(OriginEvent { event, .. }) = origin.as_deref()
-            && let Cause::Lost { assignment, .. } = event.cause
+            && let EventCause::Lost { assignment, .. } = event.cause
         {
             let earlier = self.origin(session, key, assignment)?;
             attempts.extend(self.attempts_of_lost(session, assignment, earlier.as_deref())?);
@@ -77,8 +83,8 @@ impl TxContext<'_> {
             self.add_origin(&mut dossier, session, key, assignment.group.as_ref(), event)?;
         }
         let channel = match self.via {
-            Some(Via::Run) => ReturnChannel::Run,
-            Some(Via::Hook(_) | Via::Mcp(_)) => ReturnChannel::LastMessage,
+            Some(Channel::Run) => ReturnChannel::Run,
+            Some(Channel::Hook(_) | Channel::Mcp(_)) => ReturnChannel::LastMessage,
             None => ReturnChannel::Command,
         };
         let state = &self.cached_session(session)?.state;
@@ -107,7 +113,9 @@ impl TxContext<'_> {
         origin: Option<&OriginEvent>,
     ) -> EngineResult<Vec<EndedAttempt>> {
         self.rehydrate_assignment(session, id)?;
-        let Some(closed) = self.cached_session(session)?.state.assignments.get(&id).cloned() else { return Ok(Vec::new()) };
+        let Some(closed) = self.cached_session(session)?.state.assignments.get(&id).cloned() else {
+            return Ok(Vec::new());
+        };
         let last = EndedAttempt { role: closed.role.clone(), id, attempt: closed.attempt, unreported: false };
         Ok([vec![last], unreported_attempts(id, &closed, origin)].concat())
     }
@@ -120,7 +128,7 @@ impl TxContext<'_> {
         origin: Option<&OriginEvent>,
     ) -> EngineResult<Option<AssignmentId>> {
         let Some(OriginEvent { place: (_, _, seq), event }) = origin else { return Ok(None) };
-        let Cause::Answered { question: answered, .. } = event.cause else { return Ok(None) };
+        let EventCause::Answered { question: answered, .. } = event.cause else { return Ok(None) };
         let mut end = seq.saturating_sub(1);
         for _ in 0..MOST_BATCHES {
             let start = end.saturating_sub(BATCH);
@@ -128,9 +136,9 @@ impl TxContext<'_> {
             let rows = if count == 0 { Vec::new() } else { self.tx.events(key, start, count)? };
             for row in rows.iter().rev() {
                 let event = verify_event(session, row, self.key)?;
-                let asks = |change: &Change| matches!(change, Change::Asked { question, .. } if *question == answered);
+                let asks = |change: &StateChange| matches!(change, StateChange::Asked { question, .. } if *question == answered);
                 if event.changes.iter().any(asks) {
-                    let Cause::Lost { assignment, .. } = event.cause else { return Ok(None) };
+                    let EventCause::Lost { assignment, .. } = event.cause else { return Ok(None) };
                     return Ok(Some(assignment));
                 }
             }
@@ -170,7 +178,7 @@ impl TxContext<'_> {
     /// copy.
     fn shown_place(&self, session: &Name, reader: Option<(AssignmentId, u32)>, place: &str) -> String {
         match (self.via, reader) {
-            (Some(Via::Run), Some((id, attempt))) => {
+            (Some(Channel::Run), Some((id, attempt))) => {
                 format!("{}/{}/{place}", output_directory(self.output, session, id, attempt), outputs::EARLIER)
             }
             (Some(_) | None, _) => format!("{}/{session}/{place}", self.output),
@@ -200,8 +208,10 @@ impl TxContext<'_> {
         group: Option<&Name>,
         reader: Option<(AssignmentId, u32)>,
     ) -> EngineResult<Dossier> {
-        let index =
-            Dossier::index(&self.cached_session(session)?.state, group.map_or(DossierScope::WholeSession, DossierScope::Group));
+        let index = Dossier::index(
+            &self.cached_session(session)?.state,
+            group.map_or(DossierScope::WholeSession, DossierScope::Group),
+        );
         let needed = match group {
             Some(group) if reader.is_some() => Dossier::dependency_index(&self.cached_session(session)?.state, group),
             Some(_) | None => Vec::new(),
@@ -220,7 +230,7 @@ impl TxContext<'_> {
         group: Option<&Name>,
         event: &Event,
     ) -> EngineResult<()> {
-        let (Cause::Reported { assignment: id, .. }, Some(decision)) = (&event.cause, &event.decision) else {
+        let (EventCause::Reported { assignment: id, .. }, Some(decision)) = (&event.cause, &event.decision) else {
             return Ok(());
         };
         if dossier.entries.iter().any(|entry| entry.decision == decision.id) {
@@ -317,7 +327,7 @@ struct EndedAttempt {
 fn unreported_attempts(id: AssignmentId, assignment: &Assignment, origin: Option<&OriginEvent>) -> Vec<EndedAttempt> {
     let changes = origin.iter().flat_map(|origin| &origin.event.changes);
     let first = changes.into_iter().find_map(|change| match change {
-        Change::Assigned { assignment, attempt, .. } if *assignment == id => Some(*attempt),
+        StateChange::Assigned { assignment, attempt, .. } if *assignment == id => Some(*attempt),
         _ => None,
     });
     let first = first.unwrap_or(assignment.attempt).max(assignment.attempt.saturating_sub(MOST_LOST_ATTEMPTS));
@@ -336,7 +346,7 @@ pub(super) fn read_report<V: StoreView + ?Sized>(
     let Some(row) = view.event_of_decision(key, id.0)? else { return Ok(None) };
     let event = verify_event(session, &row, chain)?;
     // The text beside the start of a session is its mission, whatever it looks like.
-    let reported = matches!(event.cause, Cause::Reported { .. } | Cause::Merged { .. });
+    let reported = matches!(event.cause, EventCause::Reported { .. } | EventCause::Merged { .. });
     let given = if reported { given(view, session, &row)? } else { None };
     Ok(given.and_then(|body| serde_json::from_str(&body).ok()).map(Arc::new))
 }
@@ -354,11 +364,11 @@ pub(super) fn read_record<V: StoreView + ?Sized>(
     let mut logged =
         LoggedRecord { event, handoff: None, question: None, output_files: Vec::new(), artifacts: Vec::new() };
     match &logged.event.cause {
-        Cause::Reported { .. } | Cause::Merged { .. } => {
+        EventCause::Reported { .. } | EventCause::Merged { .. } => {
             let body = given(view, session, &row)?;
             logged.handoff = body.and_then(|body| serde_json::from_str(&body).ok()).map(Arc::new);
         }
-        Cause::Answered { question, .. } => logged.question = view.question(key, *question)?,
+        EventCause::Answered { question, .. } => logged.question = view.question(key, *question)?,
         _ => {}
     }
     Ok(Some(logged))
@@ -376,7 +386,11 @@ pub(super) fn with_output_files(mut logged: LoggedRecord, record: &IndexedRecord
 }
 
 /// What a sealed event was given, if it is what it was.
-pub(super) fn given<V: StoreView + ?Sized>(view: &mut V, session: &str, row: &EventRow) -> EngineResult<Option<String>> {
+pub(super) fn given<V: StoreView + ?Sized>(
+    view: &mut V,
+    session: &str,
+    row: &EventRow,
+) -> EngineResult<Option<String>> {
     let body = view.attachment(row.id)?;
     match body.as_ref().map(|body| chain::hash_attachment(body.as_bytes())) == row.given {
         true => Ok(body),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use interlock_core::event::{Cause, Event};
+use interlock_core::event::{Event, EventCause};
 use interlock_core::id::{AssignmentId, DecisionId, Name};
 use interlock_core::state::State;
 use serde::Serialize;
@@ -10,8 +10,8 @@ use serde::Serialize;
 use crate::AssignmentClaim;
 use crate::Committed;
 use crate::EngineError;
-use crate::Request;
 use crate::EngineResult;
+use crate::Request;
 use crate::TxContext;
 use crate::load::verify_event;
 use interlock_store::EventAppend;
@@ -30,7 +30,12 @@ pub(super) struct RecordExtras<'a> {
 }
 
 impl TxContext<'_> {
-    pub(super) fn record(&mut self, order: &Request, event: Box<Event>, with: RecordExtras<'_>) -> EngineResult<Committed> {
+    pub(super) fn record(
+        &mut self,
+        order: &Request,
+        event: Box<Event>,
+        with: RecordExtras<'_>,
+    ) -> EngineResult<Committed> {
         let key = self.key;
         let live = self.cached_session(&order.session)?;
         live.state.apply(&event);
@@ -45,12 +50,25 @@ impl TxContext<'_> {
             SealedContent { session: live.id.as_str(), seq, kind, at, decision, data: &data, says: &rows.says, given };
         let hash = key.event(&sealed, &live.head);
         let group = group_of(&event, &live.state);
-        live.state.settle(&event);
+        live.state.drop_closed(&event);
         let prev = std::mem::replace(&mut live.head, hash);
         live.since += data.len();
         let due = live.since > live.snapshot.max(WORTHWHILE) || live.state.ended() && event.decision.is_some();
         let (session, prompt) = (live.key, with.claimed.as_ref().map(|claimed| claimed.prompt.clone()));
-        self.tx.append_deferred(EventAppend { session, seq, kind, at, decision, data, given, prev, hash, attachment, prompt, rows })?;
+        self.tx.append_deferred(EventAppend {
+            session,
+            seq,
+            kind,
+            at,
+            decision,
+            data,
+            given,
+            prev,
+            hash,
+            attachment,
+            prompt,
+            rows,
+        })?;
         if due {
             self.keep_snapshot(&order.session)?;
         }
@@ -80,40 +98,40 @@ fn json(value: &impl Serialize) -> EngineResult<String> {
 /// The assignment that an event closed by a report.
 fn spoken_for(event: &Event) -> Option<AssignmentId> {
     match &event.cause {
-        Cause::Claimed { assignment, .. }
-        | Cause::Reported { assignment, .. }
-        | Cause::Lost { assignment, .. }
-        | Cause::Merged { assignment, .. }
-        | Cause::LeaseExpired { assignment, .. } => Some(*assignment),
-        Cause::Started { .. }
-        | Cause::Planned { .. }
-        | Cause::Answered { .. }
-        | Cause::GateFinished { .. }
-        | Cause::Deferred { .. }
-        | Cause::Acknowledged { .. }
-        | Cause::Overridden { .. }
-        | Cause::Waived { .. }
-        | Cause::Accepted { .. }
-        | Cause::CompletionAsked { .. }
-        | Cause::Cancelled { .. }
-        | Cause::Upgraded { .. }
-        | Cause::Sighted(_)
-        | Cause::Allowed { .. }
-        | Cause::Refused(_) => None,
+        EventCause::Claimed { assignment, .. }
+        | EventCause::Reported { assignment, .. }
+        | EventCause::Lost { assignment, .. }
+        | EventCause::Merged { assignment, .. }
+        | EventCause::LeaseExpired { assignment, .. } => Some(*assignment),
+        EventCause::Started { .. }
+        | EventCause::Planned { .. }
+        | EventCause::Answered { .. }
+        | EventCause::GateFinished { .. }
+        | EventCause::Deferred { .. }
+        | EventCause::Acknowledged { .. }
+        | EventCause::Overridden { .. }
+        | EventCause::Waived { .. }
+        | EventCause::Accepted { .. }
+        | EventCause::CompletionAsked { .. }
+        | EventCause::Cancelled { .. }
+        | EventCause::Upgraded { .. }
+        | EventCause::Sighted(_)
+        | EventCause::Allowed { .. }
+        | EventCause::Refused(_) => None,
     }
 }
 
 /// What an event is about.
 fn group_of(event: &Event, state: &State) -> Option<Name> {
-    if let Cause::Deferred { group, .. }
-    | Cause::Acknowledged { group, .. }
-    | Cause::Overridden { group, .. }
-    | Cause::Waived { group, .. }
-    | Cause::Accepted { group, .. } = &event.cause
+    if let EventCause::Deferred { group, .. }
+    | EventCause::Acknowledged { group, .. }
+    | EventCause::Overridden { group, .. }
+    | EventCause::Waived { group, .. }
+    | EventCause::Accepted { group, .. } = &event.cause
     {
         return Some(group.clone());
     }
-    if let Cause::Answered { question, .. } = &event.cause {
+    if let EventCause::Answered { question, .. } = &event.cause {
         return state.questions.get(question).and_then(|question| question.group.clone());
     }
     spoken_for(event).and_then(|id| state.assignments.get(&id)).and_then(|assignment| assignment.group.clone())

@@ -1,15 +1,15 @@
 //! Every refusal goes into the log of its session: what was tried is a fact as well.
 
 use interlock_core::code::Code;
-use interlock_core::event::{Change, Event, Refusal, RefusedProblem};
+use interlock_core::event::{Event, RefusedCommand, RefusedProblem, StateChange};
 use interlock_core::id::Name;
 use interlock_core::naming::check_person_in;
 use interlock_core::problem::group_problems;
 use interlock_core::rejection::Rejection;
 
-use crate::Request;
 use crate::EngineResult;
 use crate::Operation;
+use crate::Request;
 use crate::TxContext;
 use crate::record::RecordExtras;
 use interlock_system::clock;
@@ -35,9 +35,13 @@ impl TxContext<'_> {
         }
         let digest = match &order.task {
             Operation::Report { given, .. } | Operation::Merge { given, .. } => Some(given.digest),
-            Operation::Start { .. } | Operation::Claim { .. } | Operation::Upgrade { .. } | Operation::Deny(_) | Operation::Simple(_) => None,
+            Operation::Start { .. }
+            | Operation::Claim { .. }
+            | Operation::Upgrade { .. }
+            | Operation::Deny(_)
+            | Operation::Simple(_) => None,
         };
-        let refusal = Refusal {
+        let refusal = RefusedCommand {
             command: Name::new(order.task.name()),
             code: Name::new(rejection.code.number()),
             message: Name::new(&rejection.message),
@@ -50,7 +54,7 @@ impl TxContext<'_> {
         let mut event = Event::refused(clock::now(), refusal);
         if let (Code::StatusReturned, Operation::Report { assignment, .. }) = (rejection.code, &order.task) {
             // The count belongs to the log: after a crash the agent gets no more chances than before it.
-            event.changes.push(Change::StatusReturned { assignment: *assignment });
+            event.changes.push(StateChange::StatusReturned { assignment: *assignment });
         }
         self.record(order, Box::new(event), RecordExtras::default()).map(drop)
     }

@@ -3,27 +3,31 @@
 use std::sync::Arc;
 
 use interlock_core::code::Code;
-use interlock_core::command::{Claim, ClaimedPrompt, Command, Inputs, Merged, Report, Start, Upgrade};
-use interlock_core::decide::{self, Outcome};
+use interlock_core::command::{
+    ClaimAssignment, ClaimedPrompt, Command, DecisionInputs, RecordMerge, StartSession, SubmitReport, UpgradeWorkflow,
+};
+use interlock_core::decide::{self, DecideOutcome};
 use interlock_core::decision::Warning;
-use interlock_core::handoff::{self, Checked, Context, Expect, Extracted, Handoff, KnownFields};
+use interlock_core::handoff::{
+    self, CheckedHandoff, ExpectedHandoff, ExtractedHandoff, Handoff, KnownFields, OrchestrationMode,
+};
 use interlock_core::id::{AssignmentId, Digest, Name, Timestamp};
 use interlock_core::observed::ObservedChanges;
 use interlock_core::problem::{Problem, ProblemGroup, group_problems};
+use interlock_core::provenance::Channel;
 use interlock_core::rejection::Rejection;
 use interlock_core::state::State;
-use interlock_core::watch::Via;
 use interlock_core::workflow::Workflow;
 use serde_json::Value as Json;
 
 use crate::AssignmentClaim;
 use crate::Committed;
-use crate::Request;
 use crate::EngineResult;
+use crate::Request;
 use crate::TxContext;
-use crate::request::SubmittedHandoff;
 use crate::prompt;
 use crate::record::RecordExtras;
+use crate::request::SubmittedHandoff;
 use interlock_prompt::AssignmentPrompt;
 use interlock_store::PinnedSources;
 use interlock_store::keys::SecretKey;
@@ -34,7 +38,7 @@ impl TxContext<'_> {
         &mut self,
         order: &Request,
         workflow: &Workflow,
-        start: Start,
+        start: StartSession,
         mission: Option<&str>,
     ) -> EngineResult<Committed> {
         let now = clock::now();
@@ -42,8 +46,8 @@ impl TxContext<'_> {
         let state = if taken { self.load_session(&order.session)?.state.clone() } else { State::default() };
         let command = Command::Start(start);
         let outputs = prompt::outputs_of_session(self.output, &order.session);
-        let decided = decide::decide_with_folder(workflow, &state, &command, &Inputs { now }, &outputs)?;
-        let Outcome::Decided(event) = decided else {
+        let decided = decide::decide_with_folder(workflow, &state, &command, &DecisionInputs { now }, &outputs)?;
+        let DecideOutcome::Decided(event) = decided else {
             return Err(super::EngineError::internal_error());
         };
         self.tx.begin_session(&order.session, now)?;
@@ -60,10 +64,11 @@ impl TxContext<'_> {
         by: &Name,
     ) -> EngineResult<Committed> {
         let hash = self.load_session(&order.session)?.workflow_hash();
-        let upgrade = Upgrade { from: self.load_workflow(hash)?, weaker, by: by.clone() };
-        let inputs = Inputs { now: clock::now() };
+        let upgrade = UpgradeWorkflow { from: self.load_workflow(hash)?, weaker, by: by.clone() };
+        let inputs = DecisionInputs { now: clock::now() };
         let state = &self.cached_session(&order.session)?.state;
-        let Outcome::Decided(event) = decide::decide(workflow, state, &Command::Upgrade(upgrade), &inputs)? else {
+        let DecideOutcome::Decided(event) = decide::decide(workflow, state, &Command::Upgrade(upgrade), &inputs)?
+        else {
             return Err(super::EngineError::internal_error());
         };
         self.tx.pin_workflow(workflow.hash, pinned, &workflow.requirements())?;
@@ -80,7 +85,7 @@ impl TxContext<'_> {
         let token = SecretKey::new();
         let text = self.prompt(&order.session, assignment, &workflow)?;
         let deadline = self.deadline(&order.session, assignment, &workflow)?;
-        let command = Command::Claim(Claim {
+        let command = Command::Claim(ClaimAssignment {
             assignment,
             token: token.digest(),
             prompt: text.as_ref().map(|prompt| ClaimedPrompt {
@@ -88,20 +93,15 @@ impl TxContext<'_> {
                 confirmable: prompt.confirmable.clone(),
             }),
             // A run keeps the time itself, and does not count what it waits for a service.
-            lease_until: deadline.filter(|_| self.via != Some(&Via::Run)),
+            lease_until: deadline.filter(|_| self.via != Some(&Channel::Run)),
             via: self.via.cloned(),
         });
         let given = self.cached_session(&order.session)?.state.assignments.get(&assignment);
         let given = given.map(|given| (given.role.clone(), given.attempt));
-        let claimed = text.zip(given).map(|(AssignmentPrompt { text: prompt, whole, earlier, .. }, (role, attempt))| AssignmentClaim {
-            role,
-            attempt,
-            token,
-            prompt,
-            whole,
-            earlier,
-            deadline,
-        });
+        let claimed =
+            text.zip(given).map(|(AssignmentPrompt { text: prompt, whole, earlier, .. }, (role, attempt))| {
+                AssignmentClaim { role, attempt, token, prompt, whole, earlier, deadline }
+            });
         self.run(order, &workflow, &command, RecordExtras { mission: None, claimed })
     }
 
@@ -122,7 +122,7 @@ impl TxContext<'_> {
         };
         let live = self.cached_session(&order.session)?;
         let digest = given.extracted.as_ref().ok().map(|extracted| extracted.digest);
-        if let Some(decision) = decide::admit(&live.state, assignment, token, digest)? {
+        if let Some(decision) = decide::check_report_token(&live.state, assignment, token, digest)? {
             return self.repeated(order, decision);
         }
         let hash = live.workflow_hash();
@@ -141,12 +141,17 @@ impl TxContext<'_> {
             }
             (_, error) => error,
         })?;
-        let command =
-            Command::Report(Report { assignment, token, handoff: Arc::new(handoff), observed: observed.cloned(), via });
-        let inputs = Inputs { now };
+        let command = Command::Report(SubmitReport {
+            assignment,
+            token,
+            handoff: Arc::new(handoff),
+            observed: observed.cloned(),
+            via,
+        });
+        let inputs = DecisionInputs { now };
         match decide::decide_with_folder(&workflow, &live.state, &command, &inputs, &outputs)? {
-            Outcome::Repeated(decision) => self.repeated(order, decision),
-            Outcome::Decided(mut event) => {
+            DecideOutcome::Repeated(decision) => self.repeated(order, decision),
+            DecideOutcome::Decided(mut event) => {
                 if let Some(decision) = &mut event.decision {
                     // The check and the decision both note how a status was read.
                     let fresh: Vec<Warning> =
@@ -160,7 +165,12 @@ impl TxContext<'_> {
 
     /// Records a merge that Interlock made. Its report is routed like an agent's, without the fields that a workflow asks
     /// of agents: a refused report would stop the run with the work merged and not recorded.
-    pub(super) fn merge(&mut self, order: &Request, assignment: AssignmentId, given: &SubmittedHandoff) -> EngineResult<Committed> {
+    pub(super) fn merge(
+        &mut self,
+        order: &Request,
+        assignment: AssignmentId,
+        given: &SubmittedHandoff,
+    ) -> EngineResult<Committed> {
         let hash = self.load_session(&order.session)?.workflow_hash();
         self.rehydrate_assignment(&order.session, assignment)?;
         let workflow = self.load_workflow(hash)?;
@@ -170,7 +180,7 @@ impl TxContext<'_> {
         let state = &self.cached_session(&order.session)?.state;
         let checked = examine_by(handoff::check_own_report, &workflow, state, assignment, extracted, surroundings)?;
         let Some(handoff) = checked.handoff else { return Err(invalid(checked.problems).into()) };
-        let command = Command::Merged(Merged { assignment, handoff: Arc::new(handoff) });
+        let command = Command::Merged(RecordMerge { assignment, handoff: Arc::new(handoff) });
         self.run(order, &workflow, &command, RecordExtras::default())
     }
 
@@ -194,34 +204,34 @@ pub fn check_submitted(
     workflow: &Workflow,
     state: &State,
     id: AssignmentId,
-    extracted: &Extracted,
+    extracted: &ExtractedHandoff,
     surroundings: ReportContext<'_>,
-) -> EngineResult<Checked> {
-    let check = |workflow: &Workflow, expect: &Expect<'_>, extracted: &Extracted| {
+) -> EngineResult<CheckedHandoff> {
+    let check = |workflow: &Workflow, expect: &ExpectedHandoff<'_>, extracted: &ExtractedHandoff| {
         handoff::check(Some(workflow), expect, extracted)
     };
     examine_by(check, workflow, state, id, extracted, surroundings)
 }
 
 fn examine_by(
-    check: impl FnOnce(&Workflow, &Expect<'_>, &Extracted) -> Checked,
+    check: impl FnOnce(&Workflow, &ExpectedHandoff<'_>, &ExtractedHandoff) -> CheckedHandoff,
     workflow: &Workflow,
     state: &State,
     id: AssignmentId,
-    extracted: &Extracted,
+    extracted: &ExtractedHandoff,
     surroundings: ReportContext<'_>,
-) -> EngineResult<Checked> {
+) -> EngineResult<CheckedHandoff> {
     let Some(assignment) = state.assignments.get(&id) else {
         return Err(Rejection::new(Code::NoAssignment, format!("there is no assignment {id}")).into());
     };
     // Only a plan may depend on groups that are there.
     let plans = extracted.json.get("groups").is_some();
     let groups: Vec<Name> = state.groups.iter().filter(|_| plans).map(|group| group.id.clone()).collect();
-    let expect = Expect {
+    let expect = ExpectedHandoff {
         role: Some(&assignment.role),
         phase: assignment.phase.as_deref(),
         task: assignment.task,
-        context: Context::Orchestrated,
+        context: OrchestrationMode::Orchestrated,
         groups: &groups,
     };
     let known = KnownFields {
@@ -239,7 +249,7 @@ fn checked(
     workflow: &Workflow,
     state: &State,
     id: AssignmentId,
-    extracted: &Extracted,
+    extracted: &ExtractedHandoff,
     surroundings: ReportContext<'_>,
 ) -> EngineResult<(Handoff, Vec<Warning>)> {
     let checked = check_submitted(workflow, state, id, extracted, surroundings)?;
@@ -256,7 +266,7 @@ fn with_returned_status(
     workflow: &Workflow,
     state: &State,
     id: AssignmentId,
-    extracted: &Extracted,
+    extracted: &ExtractedHandoff,
     rejection: Rejection,
 ) -> Rejection {
     let status = reported_status(extracted);
@@ -272,7 +282,7 @@ fn with_returned_status(
 }
 
 /// The status of a handoff as it was written.
-pub(crate) fn reported_status(extracted: &Extracted) -> Option<&str> {
+pub(crate) fn reported_status(extracted: &ExtractedHandoff) -> Option<&str> {
     extracted.json.get("status").and_then(Json::as_str).filter(|status| !status.trim().is_empty())
 }
 

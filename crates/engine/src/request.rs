@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use interlock_core::command::{self, Command};
-use interlock_core::event::Refusal;
-use interlock_core::handoff::Extracted;
+use interlock_core::event::RefusedCommand;
+use interlock_core::handoff::ExtractedHandoff;
 use interlock_core::id::{AssignmentId, Digest, Name};
 use interlock_core::observed::ObservedChanges;
 use interlock_core::problem::Problem;
@@ -36,7 +36,7 @@ pub enum Operation {
         /// Requirements of the project's own workflow that this one does not have. They take the operator key.
         dropped: Vec<Name>,
         /// Protected paths that a person allows. It takes the operator key.
-        allow: Option<command::Allow>,
+        allow: Option<command::AllowPaths>,
     },
     Claim {
         assignment: AssignmentId,
@@ -62,7 +62,7 @@ pub enum Operation {
         by: Name,
     },
     /// A hook has turned something down before it was done.
-    Deny(Refusal),
+    Deny(RefusedCommand),
     /// Whatever goes to the core as it is.
     Simple(Command),
 }
@@ -70,7 +70,7 @@ pub enum Operation {
 /// What an agent gave in: a metadata block, or why there is none.
 #[derive(Clone, Debug)]
 pub struct SubmittedHandoff {
-    pub extracted: Result<Arc<Extracted>, Vec<Problem>>,
+    pub extracted: Result<Arc<ExtractedHandoff>, Vec<Problem>>,
     /// Of the bytes, for the record of a refusal.
     pub digest: Digest,
 }
@@ -114,20 +114,22 @@ impl Operation {
             Operation::Simple(command) => command,
             Operation::Upgrade { by, .. } => return Some(by.clone()),
             Operation::Deny(refusal) => return refusal.by.clone(),
-            Operation::Start { .. } | Operation::Claim { .. } | Operation::Report { .. } | Operation::Merge { .. } => return None,
+            Operation::Start { .. } | Operation::Claim { .. } | Operation::Report { .. } | Operation::Merge { .. } => {
+                return None;
+            }
         };
         match command {
-            Command::Plan(command::Plan { by, .. })
-            | Command::Answer(command::Answer { by, .. })
-            | Command::Defer(command::Defer { by, .. })
-            | Command::Acknowledge(command::Acknowledge { by, .. })
-            | Command::Override(command::Override { by, .. })
-            | Command::Waive(command::Waive { by, .. })
-            | Command::Accept(command::Accept { by, .. })
-            | Command::Complete(command::Complete { by })
-            | Command::Upgrade(command::Upgrade { by, .. })
-            | Command::Allow(command::Allow { by, .. })
-            | Command::Cancel(command::Cancel { by }) => Some(by.clone()),
+            Command::Plan(command::AddPlannedGroups { by, .. })
+            | Command::Answer(command::AnswerQuestion { by, .. })
+            | Command::Defer(command::DeferGroup { by, .. })
+            | Command::Acknowledge(command::AcknowledgeDeferral { by, .. })
+            | Command::Override(command::OverrideAssignment { by, .. })
+            | Command::Waive(command::WaiveEvidence { by, .. })
+            | Command::Accept(command::AcceptGroup { by, .. })
+            | Command::Complete(command::CompleteSession { by })
+            | Command::Upgrade(command::UpgradeWorkflow { by, .. })
+            | Command::Allow(command::AllowPaths { by, .. })
+            | Command::Cancel(command::CancelSessionByPerson { by }) => Some(by.clone()),
             Command::Start(_)
             | Command::Claim(_)
             | Command::Report(_)
@@ -145,20 +147,20 @@ impl Operation {
         match self {
             Operation::Start { .. } | Operation::Upgrade { .. } => None,
             Operation::Deny(refusal) => refusal.about.clone(),
-            Operation::Claim { assignment } | Operation::Report { assignment, .. } | Operation::Merge { assignment, .. } => {
-                named(assignment)
-            }
+            Operation::Claim { assignment }
+            | Operation::Report { assignment, .. }
+            | Operation::Merge { assignment, .. } => named(assignment),
             Operation::Simple(command) => match command {
                 Command::Answer(answer) => named(&answer.question),
-                Command::Defer(command::Defer { group, .. })
-                | Command::Acknowledge(command::Acknowledge { group, .. })
-                | Command::Waive(command::Waive { group, .. })
-                | Command::Accept(command::Accept { group, .. })
-                | Command::Override(command::Override { group, .. }) => Some(group.clone()),
-                Command::Claim(command::Claim { assignment, .. })
-                | Command::Report(command::Report { assignment, .. })
-                | Command::Lost(command::Lost { assignment, .. })
-                | Command::Merged(command::Merged { assignment, .. })
+                Command::Defer(command::DeferGroup { group, .. })
+                | Command::Acknowledge(command::AcknowledgeDeferral { group, .. })
+                | Command::Waive(command::WaiveEvidence { group, .. })
+                | Command::Accept(command::AcceptGroup { group, .. })
+                | Command::Override(command::OverrideAssignment { group, .. }) => Some(group.clone()),
+                Command::Claim(command::ClaimAssignment { assignment, .. })
+                | Command::Report(command::SubmitReport { assignment, .. })
+                | Command::Lost(command::RecordLoss { assignment, .. })
+                | Command::Merged(command::RecordMerge { assignment, .. })
                 | Command::LeaseExpired(command::LeaseExpired { assignment, .. }) => named(assignment),
                 Command::GateFinished(result) => named(&result.run),
                 Command::Start(_)

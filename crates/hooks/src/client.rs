@@ -4,102 +4,102 @@ use serde_json::Value as Json;
 
 use crate::claude;
 use crate::codex;
+use crate::event::{HookAnswer, HookContext, HookEvent, SubAgent};
 use crate::gemini;
-use crate::happening::{Agent, Happening, Scene, Verdict};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Client {
+pub enum HookClient {
     Claude,
     Codex,
     Gemini,
 }
 
-impl Client {
-    pub const ALL: [Client; 3] = [Client::Claude, Client::Codex, Client::Gemini];
+impl HookClient {
+    pub const ALL: [HookClient; 3] = [HookClient::Claude, HookClient::Codex, HookClient::Gemini];
 
     pub const fn name(self) -> &'static str {
         match self {
-            Client::Claude => "claude",
-            Client::Codex => "codex",
-            Client::Gemini => "gemini",
+            HookClient::Claude => "claude",
+            HookClient::Codex => "codex",
+            HookClient::Gemini => "gemini",
         }
     }
 
     /// As people write it.
     pub const fn title(self) -> &'static str {
         match self {
-            Client::Claude => "Claude Code",
-            Client::Codex => "Codex",
-            Client::Gemini => "Gemini CLI",
+            HookClient::Claude => "Claude Code",
+            HookClient::Codex => "Codex",
+            HookClient::Gemini => "Gemini CLI",
         }
     }
 
     /// The hooks that a conversation must have sent by the time that its session completes.
     pub(super) const fn expects(self) -> &'static [&'static str] {
         match self {
-            Client::Claude => claude::EXPECTS,
-            Client::Codex => codex::EXPECTS,
-            Client::Gemini => gemini::EXPECTS,
+            HookClient::Claude => claude::EXPECTS,
+            HookClient::Codex => codex::EXPECTS,
+            HookClient::Gemini => gemini::EXPECTS,
         }
     }
 
     /// Sub-agents start in the order in which they were asked for.
     pub(super) const fn starts_in_order(self) -> bool {
-        matches!(self, Client::Codex)
+        matches!(self, HookClient::Codex)
     }
 
     /// What an agent is asked cannot be changed, but it can be told something when it starts.
     pub(super) const fn tells_at_start(self) -> bool {
-        matches!(self, Client::Codex)
+        matches!(self, HookClient::Codex)
     }
 
     /// Nothing tells a sub-agent from the main conversation, so one works at a time.
     pub(super) const fn one_at_a_time(self) -> bool {
-        matches!(self, Client::Gemini)
+        matches!(self, HookClient::Gemini)
     }
 
     /// Sub-agents work beside the conversation, and may outlast a turn of it.
     pub(super) const fn works_beside(self) -> bool {
-        matches!(self, Client::Codex)
+        matches!(self, HookClient::Codex)
     }
 
     /// Where something happens: every client says so in the same words.
-    pub(super) fn scene(self, event: &str, payload: &Json, from_plugin: bool) -> Scene {
-        Scene {
+    pub(super) fn scene(self, event: &str, payload: &Json, from_plugin: bool) -> HookContext {
+        HookContext {
             event: event.to_owned(),
             conversation: word(payload, "session_id"),
             folder: word(payload, "cwd").into(),
-            agent: text(payload, "agent_id").map(|id| Agent { id, kind: word(payload, "agent_type") }),
-            prefix: if self == Client::Claude && from_plugin { claude::OF_PLUGIN } else { "" },
+            agent: text(payload, "agent_id").map(|id| SubAgent { id, kind: word(payload, "agent_type") }),
+            prefix: if self == HookClient::Claude && from_plugin { claude::OF_PLUGIN } else { "" },
         }
     }
 
-    pub(super) fn happening(self, event: &str, payload: &Json) -> Happening {
+    pub(super) fn happening(self, event: &str, payload: &Json) -> HookEvent {
         match self {
-            Client::Claude => claude::happening(event, payload),
-            Client::Codex => codex::happening(event, payload),
-            Client::Gemini => gemini::happening(event, payload),
+            HookClient::Claude => claude::happening(event, payload),
+            HookClient::Codex => codex::happening(event, payload),
+            HookClient::Gemini => gemini::happening(event, payload),
         }
     }
 
-    pub(super) fn reply(self, event: &str, payload: &Json, verdict: &Verdict) -> Reply {
+    pub(super) fn reply(self, event: &str, payload: &Json, verdict: &HookAnswer) -> HookOutput {
         match self {
-            Client::Claude => claude::reply(event, payload, verdict),
-            Client::Codex => codex::reply(event, payload, verdict),
-            Client::Gemini => gemini::reply(event, payload, verdict),
+            HookClient::Claude => claude::reply(event, payload, verdict),
+            HookClient::Codex => codex::reply(event, payload, verdict),
+            HookClient::Gemini => gemini::reply(event, payload, verdict),
         }
     }
 }
 
 /// What a hook gives back.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reply {
+pub struct HookOutput {
     pub out: String,
     pub err: String,
     pub code: u8,
 }
 
-impl Reply {
+impl HookOutput {
     pub(super) fn silent() -> Self {
         Self { out: String::new(), err: String::new(), code: 0 }
     }

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use serde_json::{Value as Json, json};
 
-use crate::client::{Reply, text, word};
-use crate::happening::{End, Happening, Run, Spawn, Verdict};
+use crate::client::{HookOutput, text, word};
+use crate::event::{CommandRun, HookAnswer, HookEvent, SubAgentEnd, SubAgentSpawn};
 use crate::tool::{of_server, runs};
 
 /// Tools that talk to an agent that is there already.
@@ -19,66 +19,66 @@ const CLOSE: &str =
 /// What a conversation that works on a session has sent when the session completes.
 pub(super) const EXPECTS: &[&str] = &["SessionStart", "PreToolUse", "SubagentStart", "SubagentStop"];
 
-pub(super) fn happening(event: &str, payload: &Json) -> Happening {
+pub(super) fn happening(event: &str, payload: &Json) -> HookEvent {
     let (tool, input) = (word(payload, "tool_name"), &payload["tool_input"]);
     match event {
-        "SessionStart" => Happening::Begins { anew: payload["source"] != "compact" },
-        "UserPromptSubmit" => Happening::Prompted,
+        "SessionStart" => HookEvent::Begins { anew: payload["source"] != "compact" },
+        "UserPromptSubmit" => HookEvent::Prompted,
         "PreToolUse" => before(&tool, payload, input),
         "PostToolUse" if tool.ends_with("spawn_agent") => {
-            Happening::Linked { call: word(payload, "tool_use_id"), agent: spawned(&payload["tool_response"]) }
+            HookEvent::Linked { call: word(payload, "tool_use_id"), agent: spawned(&payload["tool_response"]) }
         }
         "PostToolUse" if tool.ends_with("wait_agent") => {
-            Happening::Waited { failed: failed(&payload["tool_response"]) }
+            HookEvent::Waited { failed: failed(&payload["tool_response"]) }
         }
         // Whoever is closed before its end is gone.
         "PostToolUse" if tool.ends_with("close_agent") => {
-            Happening::Waited { failed: text(input, "target").into_iter().collect() }
+            HookEvent::Waited { failed: text(input, "target").into_iter().collect() }
         }
-        "SubagentStart" => Happening::Started,
-        "SubagentStop" => Happening::Ends(End {
+        "SubagentStart" => HookEvent::Started,
+        "SubagentStop" => HookEvent::Ends(SubAgentEnd {
             message: word(payload, "last_assistant_message"),
             transcript: text(payload, "agent_transcript_path").map(Into::into),
             again: payload["stop_hook_active"] == true,
         }),
-        "Stop" => Happening::Stops { again: payload["stop_hook_active"] == true },
-        _ => Happening::Other,
+        "Stop" => HookEvent::Stops { again: payload["stop_hook_active"] == true },
+        _ => HookEvent::Other,
     }
 }
 
-fn before(tool: &str, payload: &Json, input: &Json) -> Happening {
+fn before(tool: &str, payload: &Json, input: &Json) -> HookEvent {
     match tool {
-        _ if tool.ends_with("spawn_agent") => Happening::Spawns(Spawn {
+        _ if tool.ends_with("spawn_agent") => HookEvent::Spawns(SubAgentSpawn {
             kind: text(input, "agent_type").unwrap_or_else(|| "default".to_owned()),
             said: word(input, "message"),
             call: text(payload, "tool_use_id"),
         }),
-        _ if RECALLS.iter().any(|recalls| tool.ends_with(recalls)) => Happening::Recalls,
+        _ if RECALLS.iter().any(|recalls| tool.ends_with(recalls)) => HookEvent::Recalls,
         "apply_patch" => patches(tool, input),
         "Bash" | "shell" | "local_shell" | "shell_command" | "exec_command" | "js_repl" => {
             match runs(tool, input, &["workdir", "cwd"]) {
-                Happening::Runs(run) => Happening::Runs(Run { patch: patched(&run.command), ..run }),
+                HookEvent::Runs(run) => HookEvent::Runs(CommandRun { patch: patched(&run.command), ..run }),
                 other => other,
             }
         }
         // What is typed into a command that runs; nothing, to see what it says.
         "write_stdin" => match text(input, "chars") {
-            Some(command) => Happening::Runs(Run { command, ..Run::default() }),
-            None => Happening::Other,
+            Some(command) => HookEvent::Runs(CommandRun { command, ..CommandRun::default() }),
+            None => HookEvent::Other,
         },
-        "" => Happening::Unclear(tool.to_owned()),
+        "" => HookEvent::Unclear(tool.to_owned()),
         _ => match tool.rsplit_once("__") {
             Some((_, name)) => of_server(name, input),
-            None => Happening::Other,
+            None => HookEvent::Other,
         },
     }
 }
 
 /// A patch, in whichever field it comes.
-fn patches(tool: &str, input: &Json) -> Happening {
+fn patches(tool: &str, input: &Json) -> HookEvent {
     let patch = ["command", "input", "patch"].iter().find_map(|name| text(input, name));
     let paths = patched(&patch.unwrap_or_default());
-    if paths.is_empty() { Happening::Unclear(tool.to_owned()) } else { Happening::Edits(paths) }
+    if paths.is_empty() { HookEvent::Unclear(tool.to_owned()) } else { HookEvent::Edits(paths) }
 }
 
 /// The files that a patch changes.
@@ -110,24 +110,24 @@ fn said(response: &Json) -> Json {
 }
 
 /// Codex takes an answer with any other field for none at all, and lets the action through.
-pub(super) fn reply(event: &str, payload: &Json, verdict: &Verdict) -> Reply {
-    let specific = |answer: Json| Reply::json(&json!({ "hookSpecificOutput": answer }));
+pub(super) fn reply(event: &str, payload: &Json, verdict: &HookAnswer) -> HookOutput {
+    let specific = |answer: Json| HookOutput::json(&json!({ "hookSpecificOutput": answer }));
     match verdict {
-        Verdict::Pass => Reply::silent(),
-        Verdict::Deny(reason) if event == "PreToolUse" => specific(json!({
+        HookAnswer::Pass => HookOutput::silent(),
+        HookAnswer::Deny(reason) if event == "PreToolUse" => specific(json!({
             "hookEventName": event, "permissionDecision": "deny", "permissionDecisionReason": reason,
         })),
-        Verdict::Deny(reason) | Verdict::SendBack(reason) => {
-            Reply::json(&json!({ "decision": "block", "reason": reason }))
+        HookAnswer::Deny(reason) | HookAnswer::SendBack(reason) => {
+            HookOutput::json(&json!({ "decision": "block", "reason": reason }))
         }
         // What an agent is asked may travel encrypted; it is told of its assignment when it starts.
-        Verdict::Prompt(_) => Reply::silent(),
+        HookAnswer::Prompt(_) => HookOutput::silent(),
         // After a tool there is only room for words in the place of what the tool has said.
-        Verdict::Tell(words) if event == "PostToolUse" => {
+        HookAnswer::Tell(words) if event == "PostToolUse" => {
             let close = if word(payload, "tool_name") == WAIT_OF_OLD { CLOSE } else { "" };
             let reason = format!("{words}{close}\n\nThe tool itself said: {}", payload["tool_response"]);
-            Reply::json(&json!({ "decision": "block", "reason": reason }))
+            HookOutput::json(&json!({ "decision": "block", "reason": reason }))
         }
-        Verdict::Tell(words) => specific(json!({ "hookEventName": event, "additionalContext": words })),
+        HookAnswer::Tell(words) => specific(json!({ "hookEventName": event, "additionalContext": words })),
     }
 }

@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 
 use interlock_core::code::Code;
 use interlock_core::id::Name;
-use interlock_core::workflow::{Writes, builtin};
+use interlock_core::workflow::{WritePermission, builtin};
 
+use crate::event::CommandRun;
 use crate::globs::fitting;
-use crate::ground::{Whose, expanded, resolved};
-use crate::happening::Run;
-use crate::judge::{Finding, Judge};
-use crate::shell::{Line, Sure, Word, interlock_looks, plain_words, starts_session};
-use crate::steps::short;
+use crate::next_steps::short;
+use crate::path_ownership::{PathOwner, expanded, resolved};
+use crate::policy::{HookDecision, HookPolicy};
+use crate::shell::{ShellLine, ShellWord, WordCertainty, interlock_looks, plain_words, starts_session};
 use interlock_app::library;
 
 /// What hooks do in a model's place.
@@ -23,17 +23,17 @@ const TOOLS_FOR_HOOKS: &[&str] = &["claim_assignment", "report_handoff"];
 const LOOKED_UP: usize = 1024;
 
 /// What a command would touch, why it is not to, and what would do instead.
-type Touch = (PathBuf, &'static str, &'static str);
+type RefusedAccess = (PathBuf, &'static str, &'static str);
 
-impl Judge {
-    pub(super) fn runs(&self, run: &Run) -> Finding {
+impl HookPolicy {
+    pub(super) fn check_command(&self, run: &CommandRun) -> HookDecision {
         let from = match &run.folder {
             Some(folder) => resolved(&self.scene.folder.join(expanded(&folder.to_string_lossy()))),
             None => self.scene.folder.clone(),
         };
-        let line = Line::read(&run.command);
+        let line = ShellLine::read(&run.command);
         if let Some((path, why, help)) = self.touches(&line, &run.command, &from) {
-            return self.not_here(&path, why, help);
+            return self.refuse_path(&path, why, help);
         }
         if let Some(refused) = self.runs_interlock(&line, &run.command) {
             return refused;
@@ -48,15 +48,15 @@ impl Judge {
     }
 
     /// The first thing that a command would touch and is not to.
-    fn touches(&self, line: &Line, text: &str, from: &Path) -> Option<Touch> {
+    fn touches(&self, line: &ShellLine, text: &str, from: &Path) -> Option<RefusedAccess> {
         let own = self.own_output();
         let looks = line.only_looks();
         for from in line.folders(from) {
             for path in line.named().into_iter().take(LOOKED_UP).flat_map(|(word, fits)| files(word, fits, &from)) {
                 match self.ground.whose(&path, &from, &own) {
-                    Whose::Secret(why) => return Some((path, why, "")),
-                    Whose::Nobody(why) if !looks => return Some((path, why, "")),
-                    Whose::Nobody(_) | Whose::Project(_) | Whose::Elsewhere => {}
+                    PathOwner::Secret(why) => return Some((path, why, "")),
+                    PathOwner::Nobody(why) if !looks => return Some((path, why, "")),
+                    PathOwner::Nobody(_) | PathOwner::Project(_) | PathOwner::Elsewhere => {}
                 }
             }
             for whole in line.taken_away() {
@@ -80,13 +80,13 @@ impl Judge {
     }
 
     /// A command that does more than look names a protected path, or takes away a folder that one lies in.
-    fn changes_protected(&self, line: &Line, from: &Path) -> Option<Finding> {
+    fn changes_protected(&self, line: &ShellLine, from: &Path) -> Option<HookDecision> {
         if self.courses.is_empty() || line.only_looks() {
             return None;
         }
         let inside = |path: &Path, from: &Path| match self.ground.whose(path, from, &[]) {
-            Whose::Project(inside) => Some(inside),
-            Whose::Nobody(_) | Whose::Secret(_) | Whose::Elsewhere => None,
+            PathOwner::Project(inside) => Some(inside),
+            PathOwner::Nobody(_) | PathOwner::Secret(_) | PathOwner::Elsewhere => None,
         };
         for from in line.folders(from) {
             let named = line.parts().take(LOOKED_UP).map(|(word, fits)| (word, fits, false));
@@ -101,7 +101,7 @@ impl Judge {
         None
     }
 
-    fn runs_interlock(&self, line: &Line, text: &str) -> Option<Finding> {
+    fn runs_interlock(&self, line: &ShellLine, text: &str) -> Option<HookDecision> {
         for words in line.of_interlock() {
             let asked = plain_words(words).join(" ");
             if let Some(refused) = self.drops_requirement(words) {
@@ -116,26 +116,26 @@ impl Judge {
                 let whose =
                     if FOR_HOOKS.contains(&first) { "is not for a model: its hooks do it" } else { "is for people" };
                 let what = format!("`interlock {}` {whose}", short(&asked));
-                return Some(Finding::refuse(Code::ForOthers, what, self.instead()));
+                return Some(HookDecision::refuse(Code::ForOthers, what, self.instead()));
             }
         }
         let hidden = line.unread && !self.courses.is_empty() && text.contains("interlock");
         let what = "a command that cannot be read, and that names `interlock`, is not run";
-        hidden.then(|| Finding::refuse(Code::ForOthers, what, self.instead()))
+        hidden.then(|| HookDecision::refuse(Code::ForOthers, what, self.instead()))
     }
 
     /// A model that could name any file could write its own rules first.
-    fn brings_rules(&self, words: &[Word]) -> Option<Finding> {
+    fn brings_rules(&self, words: &[ShellWord]) -> Option<HookDecision> {
         if words.iter().any(|word| word.text == "--allow" || word.text.starts_with("--allow=")) {
             let what = "`interlock session start --allow` is for people: no model allows protected paths";
-            return Some(Finding::refuse(Code::ForOthers, what, "Leave `--allow` out."));
+            return Some(HookDecision::refuse(Code::ForOthers, what, "Leave `--allow` out."));
         }
         let at = words.iter().position(|word| word.text.starts_with("--workflow"))?;
         let named = match words[at].text.split_once('=') {
             Some((_, named)) => named,
             None => words.get(at + 1).map_or("", |word| word.text.as_str()),
         };
-        let sure = words[at..].iter().take(2).all(|word| word.sure == Sure::Plain);
+        let sure = words[at..].iter().take(2).all(|word| word.sure == WordCertainty::Plain);
         let file = self.project.join(library::PROJECT_FILE);
         if sure && resolved(&self.scene.folder.join(named)) == resolved(&file) {
             return None;
@@ -145,11 +145,11 @@ impl Judge {
         }
         let what = format!("`{}` is no workflow of this project", short(named));
         let instead = "Leave it out for the project's own; with another file, a person starts the session.";
-        Some(Finding::refuse(Code::UnknownWorkflow, what, instead))
+        Some(HookDecision::refuse(Code::UnknownWorkflow, what, instead))
     }
 
     /// A built-in workflow in the place of the project's own, where it demands less.
-    fn demands_less(&self, own: &Path, named: &str) -> Option<Finding> {
+    fn demands_less(&self, own: &Path, named: &str) -> Option<HookDecision> {
         if !own.exists() {
             return None;
         }
@@ -162,13 +162,13 @@ impl Judge {
             }
             Err(_) => format!("`{named}` cannot be compared with the workflow of this project"),
         };
-        Some(Finding::refuse(Code::RequirementDropped, what, instead))
+        Some(HookDecision::refuse(Code::RequirementDropped, what, instead))
     }
 
     /// Requirements belong to the project: a model may not choose how its own work is judged.
-    fn drops_requirement(&self, words: &[Word]) -> Option<Finding> {
+    fn drops_requirement(&self, words: &[ShellWord]) -> Option<HookDecision> {
         let instead = "Leave it out, or let a person start the session.";
-        let refuse = |what: String| Some(Finding::refuse(Code::RequirementDropped, what, instead));
+        let refuse = |what: String| Some(HookDecision::refuse(Code::RequirementDropped, what, instead));
         if words.iter().any(|word| word.text.starts_with("--investigation")) {
             return refuse("only a person declares an investigation".to_owned());
         }
@@ -179,8 +179,11 @@ impl Judge {
         for (at, word) in words.iter().enumerate().filter(|(_, word)| word.text.starts_with("--set")) {
             let next = words.get(at + 1);
             let (setting, sure) = match word.text.split_once('=') {
-                Some((_, setting)) => (setting, word.sure == Sure::Plain),
-                None => (next.map_or("", |word| word.text.as_str()), next.is_some_and(|word| word.sure == Sure::Plain)),
+                Some((_, setting)) => (setting, word.sure == WordCertainty::Plain),
+                None => (
+                    next.map_or("", |word| word.text.as_str()),
+                    next.is_some_and(|word| word.sure == WordCertainty::Plain),
+                ),
             };
             let Some((name, value)) = setting.split_once('=').filter(|_| sure) else {
                 return refuse(format!("the setting `{}` cannot be read", short(setting)));
@@ -211,33 +214,33 @@ impl Judge {
     }
 
     /// The files of a patch, from wherever the command has gone.
-    fn patches(&self, line: &Line, patch: &[PathBuf], from: &Path) -> Option<Finding> {
+    fn patches(&self, line: &ShellLine, patch: &[PathBuf], from: &Path) -> Option<HookDecision> {
         let mut folders = line.folders(from);
         if folders.len() > 1 {
             folders.remove(0);
         }
-        let judged = folders.iter().map(|from| self.edits(patch, from));
-        judged.into_iter().find(|finding| !matches!(finding, Finding::Pass))
+        let judged = folders.iter().map(|from| self.check_edit(patch, from));
+        judged.into_iter().find(|finding| !matches!(finding, HookDecision::Pass))
     }
 
-    fn runs_as_orchestrator(&self, line: &Line, run: &Run) -> Finding {
-        let all = self.orchestrators().all(|writes| *writes == Writes::Everything);
+    fn runs_as_orchestrator(&self, line: &ShellLine, run: &CommandRun) -> HookDecision {
+        let all = self.orchestrators().all(|writes| *writes == WritePermission::Everything);
         // What a patch changes was judged, and a command that only brings one does nothing else.
         let patches = !run.patch.is_empty() && line.only_patches();
         if self.scene.agent.is_some() || all || line.only_looks() || patches {
-            return Finding::Pass;
+            return HookDecision::Pass;
         }
         let what = "only roles change things, and the orchestrator is none: commands that look are all it may run";
-        Finding::refuse(Code::NotYoursToWrite, what, self.next())
+        HookDecision::refuse(Code::NotYoursToWrite, what, self.next())
     }
 
-    pub(super) fn calls(&self, tool: &str) -> Finding {
+    pub(super) fn check_tool_call(&self, tool: &str) -> HookDecision {
         if self.courses.is_empty() || !TOOLS_FOR_HOOKS.contains(&tool) {
-            return Finding::Pass;
+            return HookDecision::Pass;
         }
         let what =
             format!("`{tool}` is not needed here: the hooks claim when a sub-agent starts, and give in when it ends");
-        Finding::refuse(Code::ForOthers, what, self.instead())
+        HookDecision::refuse(Code::ForOthers, what, self.instead())
     }
 
     fn instead(&self) -> String {
@@ -266,11 +269,13 @@ fn without(text: &str, own: &[PathBuf], project: &Path) -> String {
 }
 
 /// A word that the shell makes while it runs, where an option could stand.
-fn computed_option(words: &[Word]) -> Option<&Word> {
-    let takes_text = |word: &Word| ["--title", "--mission", "--workflow", "--set"].contains(&word.text.as_str());
+fn computed_option(words: &[ShellWord]) -> Option<&ShellWord> {
+    let takes_text = |word: &ShellWord| ["--title", "--mission", "--workflow", "--set"].contains(&word.text.as_str());
     let after_option = |at: usize| at.checked_sub(1).and_then(|before| words.get(before)).is_some_and(takes_text);
-    let named = |word: &Word| word.text.starts_with("--") && word.text.contains('=');
-    let found =
-        words.iter().enumerate().find(|(at, word)| word.sure != Sure::Plain && !after_option(*at) && !named(word));
+    let named = |word: &ShellWord| word.text.starts_with("--") && word.text.contains('=');
+    let found = words
+        .iter()
+        .enumerate()
+        .find(|(at, word)| word.sure != WordCertainty::Plain && !after_option(*at) && !named(word));
     found.map(|(_, word)| word)
 }

@@ -5,8 +5,8 @@
 
 use serde_json::{Value as Json, json};
 
-use crate::client::{Reply, text, with_prompt, word};
-use crate::happening::{End, Happening, Spawn, Verdict};
+use crate::client::{HookOutput, text, with_prompt, word};
+use crate::event::{HookAnswer, HookEvent, SubAgentEnd, SubAgentSpawn};
 use crate::tool::{edits, of_server, paths, runs};
 
 /// What a conversation that works on a session has sent when the session completes.
@@ -19,33 +19,35 @@ const END: &str = "complete_task";
 /// Where a tool works, if not in the folder of the conversation.
 const IN_FOLDER: &[&str] = &["dir_path", "directory", "path"];
 
-pub(super) fn happening(event: &str, payload: &Json) -> Happening {
+pub(super) fn happening(event: &str, payload: &Json) -> HookEvent {
     let (tool, input) = (word(payload, "tool_name"), &payload["tool_input"]);
     match event {
         // What is said when a session starts keeps commands from being understood; this comes with every prompt.
-        "BeforeAgent" => Happening::Begins { anew: true },
+        "BeforeAgent" => HookEvent::Begins { anew: true },
         "BeforeTool" => before(&tool, payload, input),
-        "AfterTool" if tool == SPAWN => Happening::Returned { call: call(input), failed: failed(payload) },
-        "AfterAgent" => Happening::Stops { again: payload["stop_hook_active"] == true },
-        _ => Happening::Other,
+        "AfterTool" if tool == SPAWN => HookEvent::Returned { call: call(input), failed: failed(payload) },
+        "AfterAgent" => HookEvent::Stops { again: payload["stop_hook_active"] == true },
+        _ => HookEvent::Other,
     }
 }
 
-fn before(tool: &str, payload: &Json, input: &Json) -> Happening {
+fn before(tool: &str, payload: &Json, input: &Json) -> HookEvent {
     match tool {
-        SPAWN => {
-            Happening::Spawns(Spawn { kind: word(input, "agent_name"), said: word(input, "prompt"), call: call(input) })
-        }
-        END => Happening::Ends(End { message: word(input, "result"), transcript: None, again: false }),
+        SPAWN => HookEvent::Spawns(SubAgentSpawn {
+            kind: word(input, "agent_name"),
+            said: word(input, "prompt"),
+            call: call(input),
+        }),
+        END => HookEvent::Ends(SubAgentEnd { message: word(input, "result"), transcript: None, again: false }),
         "write_file" | "replace" => edits(tool, input, &["file_path"]),
-        "read_file" => Happening::Reads { paths: paths(input, &["file_path", "absolute_path"]), whole: false },
-        "read_many_files" => Happening::Reads { paths: paths(input, &["include", "paths"]), whole: true },
-        "grep_search" | "search_file_content" => Happening::Reads { paths: paths(input, IN_FOLDER), whole: true },
+        "read_file" => HookEvent::Reads { paths: paths(input, &["file_path", "absolute_path"]), whole: false },
+        "read_many_files" => HookEvent::Reads { paths: paths(input, &["include", "paths"]), whole: true },
+        "grep_search" | "search_file_content" => HookEvent::Reads { paths: paths(input, IN_FOLDER), whole: true },
         "run_shell_command" => runs(tool, input, IN_FOLDER),
-        "" => Happening::Unclear(tool.to_owned()),
+        "" => HookEvent::Unclear(tool.to_owned()),
         _ => match text(&payload["mcp_context"], "tool_name") {
             Some(name) => of_server(&name, input),
-            None => Happening::Other,
+            None => HookEvent::Other,
         },
     }
 }
@@ -62,18 +64,18 @@ fn failed(payload: &Json) -> bool {
     said.contains("failed. Error:")
 }
 
-pub(super) fn reply(event: &str, payload: &Json, verdict: &Verdict) -> Reply {
+pub(super) fn reply(event: &str, payload: &Json, verdict: &HookAnswer) -> HookOutput {
     match verdict {
-        Verdict::Pass => Reply::silent(),
-        Verdict::Deny(reason) | Verdict::SendBack(reason) => {
-            Reply::json(&json!({ "decision": "deny", "reason": reason }))
+        HookAnswer::Pass => HookOutput::silent(),
+        HookAnswer::Deny(reason) | HookAnswer::SendBack(reason) => {
+            HookOutput::json(&json!({ "decision": "deny", "reason": reason }))
         }
-        Verdict::Prompt(prompt) => {
+        HookAnswer::Prompt(prompt) => {
             let input = with_prompt(&payload["tool_input"], prompt);
-            Reply::json(&json!({ "hookSpecificOutput": { "hookEventName": event, "tool_input": input } }))
+            HookOutput::json(&json!({ "hookSpecificOutput": { "hookEventName": event, "tool_input": input } }))
         }
-        Verdict::Tell(words) => {
-            Reply::json(&json!({ "hookSpecificOutput": { "hookEventName": event, "additionalContext": words } }))
+        HookAnswer::Tell(words) => {
+            HookOutput::json(&json!({ "hookSpecificOutput": { "hookEventName": event, "additionalContext": words } }))
         }
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 
 use globset::GlobBuilder;
 
-use crate::ground::expanded;
+use crate::path_ownership::expanded;
 
 /// Files that are looked at for one word, and that are taken to fit it.
 const LOOKED_AT: usize = 4096;

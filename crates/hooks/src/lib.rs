@@ -8,19 +8,19 @@ mod claude;
 mod client;
 mod codex;
 mod commands;
-mod ending;
+mod event;
+mod file_access;
 mod gemini;
 mod globs;
-mod ground;
-mod happening;
-mod judge;
 mod memory;
+mod next_steps;
+mod path_ownership;
+mod policy;
 mod shell;
 mod spawn;
-mod steps;
 mod stop;
+mod sub_agent_end;
 mod tool;
-mod work;
 
 use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
@@ -30,15 +30,15 @@ use interlock_core::code::Code;
 use interlock_core::id::Digest;
 use serde_json::Value as Json;
 
+use event::{HookEvent, SubAgentEnd};
 use globs::fitting;
-use ground::{resolved, secrets};
-use happening::{End, Happening};
-use interlock_app::error::CommandError;
 use interlock_app::context::AppContext;
+use interlock_app::error::CommandError;
 use interlock_system::process;
-use judge::Judge;
+use path_ownership::{resolved, secrets};
+use policy::HookPolicy;
 
-pub use client::{Client, Reply};
+pub use client::{HookClient, HookOutput};
 
 /// Variables in which clients name the project that they were started in.
 const PROJECTS: &[&str] = &["CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR"];
@@ -46,8 +46,8 @@ const PROJECTS: &[&str] = &["CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR"];
 const LONGEST: usize = 128;
 
 /// One call of a hook.
-pub struct Call<'a> {
-    pub client: Client,
+pub struct HookCall<'a> {
+    pub client: HookClient,
     /// As the client names it.
     pub event: &'a str,
     pub payload: &'a [u8],
@@ -59,36 +59,36 @@ pub struct Call<'a> {
 }
 
 /// Answers a hook. There is always an answer, and where nothing can be said it is a no.
-pub fn answer(call: &Call<'_>) -> Reply {
+pub fn answer(call: &HookCall<'_>) -> HookOutput {
     guarded(|| judged(call))
 }
 
 /// A fault of the program itself is no yes either; clients let pass what ends like one.
-fn guarded(judge: impl FnOnce() -> Reply) -> Reply {
+fn guarded(judge: impl FnOnce() -> HookOutput) -> HookOutput {
     panic::catch_unwind(AssertUnwindSafe(judge)).unwrap_or_else(|_| {
         let number = Code::Bug.number();
         let fault = interlock_app::panic_message::last_panic_message();
-        Reply::blocked(&format!(
+        HookOutput::blocked(&format!(
             "Interlock ({number}): a fault in Interlock itself, so it is held back: {fault}. Please report it."
         ))
     })
 }
 
-fn judged(call: &Call<'_>) -> Reply {
+fn judged(call: &HookCall<'_>) -> HookOutput {
     // An agent of `interlock run`: the run watches it, and has no model to be watched.
     if env::var_os(process::MARK).is_some() {
-        return Reply::silent();
+        return HookOutput::silent();
     }
     let payload: Json = match serde_json::from_slice(call.payload) {
         Ok(payload @ Json::Object(_)) => payload,
         Ok(_) | Err(_) => return unreadable(call),
     };
     let happening = call.client.happening(call.event, &payload);
-    if let Happening::Unclear(tool) = &happening {
+    if let HookEvent::Unclear(tool) = &happening {
         return unclear(call, tool);
     }
-    if matches!(&happening, Happening::Other) {
-        return Reply::silent();
+    if matches!(&happening, HookEvent::Other) {
+        return HookOutput::silent();
     }
     let from_plugin = env::var_os("CLAUDE_PLUGIN_ROOT").is_some();
     let mut scene = call.client.scene(call.event, &payload, from_plugin);
@@ -99,21 +99,21 @@ fn judged(call: &Call<'_>) -> Reply {
         scene.folder = env::current_dir().unwrap_or_default();
     }
     if is_harmless(&happening, &scene.folder) {
-        return Reply::silent();
+        return HookOutput::silent();
     }
     let place = found(call, &scene.folder);
-    let claims = matches!(happening, Happening::Spawns(_));
-    let judged = Judge::open(call.client, scene, &place, claims).and_then(|judge| judge.judge(&happening));
+    let claims = matches!(happening, HookEvent::Spawns(_));
+    let judged = HookPolicy::open(call.client, scene, &place, claims).and_then(|judge| judge.judge(&happening));
     match judged {
         Ok(verdict) => call.client.reply(call.event, &payload, &verdict),
-        Err(failure) if failure.code() == Code::NoStore && !call.hold => Reply::silent(),
+        Err(failure) if failure.code() == Code::NoStore && !call.hold => HookOutput::silent(),
         Err(failure) => unreachable(&happening, &failure),
     }
 }
 
 /// Most of what is read is far from anything secret, and needs no store to be judged.
-fn is_harmless(happening: &Happening, from: &Path) -> bool {
-    let Happening::Reads { paths, .. } = happening else { return false };
+fn is_harmless(happening: &HookEvent, from: &Path) -> bool {
+    let HookEvent::Reads { paths, .. } = happening else { return false };
     let secrets: Vec<PathBuf> = secrets().iter().map(|path| resolved(path)).collect();
     let near = |path: &PathBuf| secrets.iter().any(|secret| path.starts_with(secret) || secret.starts_with(path));
     let read = paths.iter().flat_map(|path| fitting(&path.to_string_lossy(), from));
@@ -122,7 +122,7 @@ fn is_harmless(happening: &Happening, from: &Path) -> bool {
 
 /// The store: of the project that the hook was written for, or that the client names, or else as seen from where the client
 /// is at work. A model can go to another project; what it was started in it cannot change.
-fn found(call: &Call<'_>, folder: &Path) -> AppContext {
+fn found(call: &HookCall<'_>, folder: &Path) -> AppContext {
     if let Some(project) = call.project.and_then(|project| std::path::absolute(project).ok()) {
         return call.place.with_folder(&project);
     }
@@ -134,33 +134,33 @@ fn found(call: &Call<'_>, folder: &Path) -> AppContext {
     with_store.cloned().unwrap_or_else(|| call.place.clone())
 }
 
-fn unreadable(call: &Call<'_>) -> Reply {
+fn unreadable(call: &HookCall<'_>) -> HookOutput {
     let reason = format!(
         "Interlock ({}): what {} sent with {} is not a JSON object, so it cannot be judged.",
         Code::BadHook.number(),
         call.client.title(),
         call.event
     );
-    Reply::blocked(&reason)
+    HookOutput::blocked(&reason)
 }
 
 /// A tool that acts, with nothing in it to judge it by, is of a version that nobody here knows.
-fn unclear(call: &Call<'_>, tool: &str) -> Reply {
+fn unclear(call: &HookCall<'_>, tool: &str) -> HookOutput {
     let reason = format!(
         "Interlock ({}): {} sent {} of `{}` without a field that says what it is about, so it cannot be judged, and is held \
          back.",
         Code::BadHook.number(),
         call.client.title(),
-        steps::short(call.event),
-        steps::short(tool)
+        next_steps::short(call.event),
+        next_steps::short(tool)
     );
-    Reply::blocked(&reason)
+    HookOutput::blocked(&reason)
 }
 
 /// What cannot be judged does not pass, in the way that every client takes for a no. Where there is nothing to hold back,
 /// it is only said; and whoever was held back from ending once, and can do nothing about it, is let go: some clients would
 /// go on for ever.
-fn unreachable(happening: &Happening, failure: &CommandError) -> Reply {
+fn unreachable(happening: &HookEvent, failure: &CommandError) -> HookOutput {
     let reason = format!(
         "Interlock ({}): this cannot be judged, so it is held back: {} ({}). A person has to see to it: `interlock plugin \
          doctor` says what is wrong.",
@@ -169,25 +169,25 @@ fn unreachable(happening: &Happening, failure: &CommandError) -> Reply {
         failure.code().number()
     );
     match happening {
-        Happening::Begins { .. }
-        | Happening::Prompted
-        | Happening::Started
-        | Happening::Returned { .. }
-        | Happening::Linked { .. }
-        | Happening::Waited { .. }
-        | Happening::Ends(End { again: true, .. })
-        | Happening::Stops { again: true }
-        | Happening::Other => Reply { err: format!("{reason}\n"), ..Reply::silent() },
-        Happening::Spawns(_)
-        | Happening::Recalls
-        | Happening::Ends(End { again: false, .. })
-        | Happening::Reads { .. }
-        | Happening::Edits(_)
-        | Happening::Runs(_)
-        | Happening::Calls(_)
-        | Happening::Touches(_)
-        | Happening::Unclear(_)
-        | Happening::Stops { again: false } => Reply::blocked(&reason),
+        HookEvent::Begins { .. }
+        | HookEvent::Prompted
+        | HookEvent::Started
+        | HookEvent::Returned { .. }
+        | HookEvent::Linked { .. }
+        | HookEvent::Waited { .. }
+        | HookEvent::Ends(SubAgentEnd { again: true, .. })
+        | HookEvent::Stops { again: true }
+        | HookEvent::Other => HookOutput { err: format!("{reason}\n"), ..HookOutput::silent() },
+        HookEvent::Spawns(_)
+        | HookEvent::Recalls
+        | HookEvent::Ends(SubAgentEnd { again: false, .. })
+        | HookEvent::Reads { .. }
+        | HookEvent::Edits(_)
+        | HookEvent::Runs(_)
+        | HookEvent::Calls(_)
+        | HookEvent::Touches(_)
+        | HookEvent::Unclear(_)
+        | HookEvent::Stops { again: false } => HookOutput::blocked(&reason),
     }
 }
 
@@ -200,6 +200,6 @@ mod tests {
         let reply = guarded(|| panic!("a panic that this test wants"));
         assert_eq!((reply.code, reply.out.as_str()), (2, ""));
         assert!(reply.err.starts_with("Interlock (E0406): a fault in Interlock itself"), "{}", reply.err);
-        assert_eq!(guarded(Reply::silent), Reply::silent());
+        assert_eq!(guarded(HookOutput::silent), HookOutput::silent());
     }
 }

@@ -25,7 +25,7 @@ const PAUSE: Duration = Duration::from_millis(1);
 
 /// An assignment that was claimed for a sub-agent.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Held {
+pub(super) struct ClaimedAssignment {
     pub(super) session: Name,
     pub(super) assignment: AssignmentId,
     pub(super) role: Name,
@@ -47,8 +47,8 @@ pub(super) struct Held {
 }
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Notes {
-    pub(super) held: Vec<Held>,
+pub(super) struct ConversationNotes {
+    pub(super) held: Vec<ClaimedAssignment>,
     /// The hooks that have come.
     pub(super) seen: BTreeSet<Name>,
     /// What was decided for a call, for the model to be told when the call comes back.
@@ -57,12 +57,12 @@ pub(super) struct Notes {
     pub(super) stops: (u32, u32),
 }
 
-pub(super) struct Memory {
+pub(super) struct ConversationMemory {
     file: File,
     before: Vec<u8>,
     folder: PathBuf,
     path: PathBuf,
-    pub(super) notes: Notes,
+    pub(super) notes: ConversationNotes,
 }
 
 /// Waits until no other conversation is about to claim something, and keeps them from it until it is dropped.
@@ -89,7 +89,7 @@ fn open(folder: &Path, path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)
 }
 
-impl Memory {
+impl ConversationMemory {
     /// Opens what is known of a conversation, and waits until nobody else holds it.
     pub(super) fn open(folder: PathBuf, conversation: &str) -> io::Result<Self> {
         let path = folder.join(file_name(conversation));
@@ -121,19 +121,20 @@ impl Memory {
         let Ok(entries) = fs::read_dir(&self.folder) else { return false };
         let others = entries.flatten().map(|entry| entry.path()).filter(|path| *path != self.path);
         others.filter(|path| lives(path)).filter_map(|path| fs::read(path).ok()).any(|bytes| {
-            let mine = |held: &Held| held.session == *session && held.assignment == id && !held.adrift;
+            let mine = |held: &ClaimedAssignment| held.session == *session && held.assignment == id && !held.adrift;
             // What cannot be read is being written, and may hold anything.
-            serde_json::from_slice::<Notes>(&bytes).map_or(!bytes.is_empty(), |notes| notes.held.iter().any(mine))
+            serde_json::from_slice::<ConversationNotes>(&bytes)
+                .map_or(!bytes.is_empty(), |notes| notes.held.iter().any(mine))
         })
     }
 
     /// The first that is at work in this conversation.
-    pub(super) fn at_work(&self) -> Option<&Held> {
+    pub(super) fn at_work(&self) -> Option<&ClaimedAssignment> {
         self.notes.held.iter().find(|held| !held.adrift)
     }
 
     /// Nobody of those who were at work in this conversation is any more.
-    pub(super) fn all_adrift(&mut self) {
+    pub(super) fn mark_all_adrift(&mut self) {
         self.notes.held.iter_mut().for_each(|held| held.adrift = true);
     }
 }

@@ -4,29 +4,29 @@ use interlock_core::code::Code;
 use interlock_core::id::{AssignmentId, Name};
 use interlock_core::state::Assignment;
 
-use crate::happening::{Agent, Spawn, Verdict};
-use crate::judge::{Finding, Judge};
-use crate::memory::Held;
-use interlock_app::error::{CommandExit, CommandError};
-use interlock_engine::{EngineError, Request, Operation};
+use crate::event::{HookAnswer, SubAgent, SubAgentSpawn};
+use crate::memory::ClaimedAssignment;
+use crate::policy::{HookDecision, HookPolicy};
+use interlock_app::error::{CommandError, CommandExit};
+use interlock_engine::{EngineError, Operation, Request};
 use interlock_prompt as brief;
 use interlock_prompt::handoff_files;
 
-impl Judge {
-    pub(super) fn spawns(&mut self, spawn: &Spawn) -> Result<Finding, CommandError> {
+impl HookPolicy {
+    pub(super) fn handle_spawn(&mut self, spawn: &SubAgentSpawn) -> Result<HookDecision, CommandError> {
         let known = self.memory.notes.held.iter().find(|held| held.call.is_some() && held.call == spawn.call);
         // Where calls have no name of their own, the model could write one.
         if let Some(held) = known.filter(|_| !self.client.one_at_a_time()) {
-            return Ok(Finding::Answer(Verdict::Prompt(held.prompt.clone())));
+            return Ok(HookDecision::Answer(HookAnswer::Prompt(held.prompt.clone())));
         }
         if self.courses.is_empty() {
-            return Ok(Finding::Pass);
+            return Ok(HookDecision::Pass);
         }
         self.forget_failed();
         let role = role_name(&spawn.kind);
         if self.client.one_at_a_time() && self.scene.agent.is_some() {
             let what = format!("in {} one sub-agent works at a time, and one does", self.client.title());
-            return Ok(Finding::refuse(Code::SpawnNotOpen, what, self.next()));
+            return Ok(HookDecision::refuse(Code::SpawnNotOpen, what, self.next()));
         }
         if self.scene.agent.is_some() {
             return Ok(self.spawned_by_agent(&role));
@@ -34,12 +34,12 @@ impl Judge {
         let open = self.open_for(&role);
         if open.is_empty() {
             let what = format!("no assignment is open for `{}`, so it cannot start", spawn.kind);
-            return Ok(Finding::refuse(Code::SpawnNotOpen, what, self.next()));
+            return Ok(HookDecision::refuse(Code::SpawnNotOpen, what, self.next()));
         }
-        let free: Vec<Candidate> = open.into_iter().filter(|candidate| self.is_free(candidate)).collect();
+        let free: Vec<SpawnCandidate> = open.into_iter().filter(|candidate| self.is_free(candidate)).collect();
         let Some(chosen) = choose(&free, &spawn.said).cloned() else {
             let what = format!("whatever is open for `{}` is at work already", spawn.kind);
-            return Ok(Finding::refuse(Code::SpawnNotOpen, what, self.next()));
+            return Ok(HookDecision::refuse(Code::SpawnNotOpen, what, self.next()));
         };
         self.claim(spawn, &chosen)
     }
@@ -53,26 +53,26 @@ impl Judge {
     }
 
     /// An agent may have helpers of its own; roles are not its to start.
-    fn spawned_by_agent(&self, role: &str) -> Finding {
+    fn spawned_by_agent(&self, role: &str) -> HookDecision {
         let is_role =
             self.courses.iter().any(|course| course.workflow.roles.iter().any(|known| role_name(&known.name) == role));
         if !is_role {
-            return Finding::Pass;
+            return HookDecision::Pass;
         }
         let what = format!("an agent cannot start `{role}`: what follows its work is decided from its handoff");
-        Finding::refuse(
+        HookDecision::refuse(
             Code::SpawnNotOpen,
             what,
             "End with your handoff; if you cannot go on, say that you are blocked.",
         )
     }
 
-    fn open_for(&self, role: &str) -> Vec<Candidate> {
+    fn open_for(&self, role: &str) -> Vec<SpawnCandidate> {
         let mut found = Vec::new();
         for course in &self.courses {
             let state = &course.live.state;
             let open = state.open.iter().filter_map(|id| state.assignments.get(id).map(|given| (*id, given)));
-            found.extend(open.filter(|(_, given)| role_name(&given.role) == role).map(|(id, given)| Candidate {
+            found.extend(open.filter(|(_, given)| role_name(&given.role) == role).map(|(id, given)| SpawnCandidate {
                 session: course.live.id.clone(),
                 id,
                 given: given.clone(),
@@ -82,7 +82,7 @@ impl Judge {
     }
 
     /// Nobody is at work on it: it was never claimed, or whoever had it is gone.
-    fn is_free(&self, candidate: &Candidate) -> bool {
+    fn is_free(&self, candidate: &SpawnCandidate) -> bool {
         if candidate.given.token.is_none() {
             return true;
         }
@@ -93,15 +93,15 @@ impl Judge {
         }
     }
 
-    fn claim(&mut self, spawn: &Spawn, chosen: &Candidate) -> Result<Finding, CommandError> {
-        self.sighted(&chosen.session)?;
+    fn claim(&mut self, spawn: &SubAgentSpawn, chosen: &SpawnCandidate) -> Result<HookDecision, CommandError> {
+        self.record_hooks_seen(&chosen.session)?;
         let order = Request { session: chosen.session.clone(), task: Operation::Claim { assignment: chosen.id } };
         let claimed = match self.engine.execute(&order) {
             Ok(done) => done.claimed,
             // What is refused is in the log already.
             Err(EngineError::Refused(rejection)) => {
                 let reason = format!("Interlock ({}): {}. {}", rejection.code.number(), rejection.message, self.next());
-                return Ok(Finding::Answer(Verdict::Deny(reason)));
+                return Ok(HookDecision::Answer(HookAnswer::Deny(reason)));
             }
             Err(error) => return Err(error.into()),
         };
@@ -116,7 +116,7 @@ impl Judge {
         // Where calls have no name, what the agent is told names its assignment.
         let id = format!("{}.{}", chosen.session, chosen.id);
         self.memory.notes.held.retain(|held| !chosen.is(held));
-        self.memory.notes.held.push(Held {
+        self.memory.notes.held.push(ClaimedAssignment {
             session: chosen.session.clone(),
             assignment: chosen.id,
             role: claimed.role,
@@ -128,38 +128,38 @@ impl Judge {
             adrift: false,
             prompt: prompt.clone(),
         });
-        Ok(Finding::Answer(Verdict::Prompt(prompt)))
+        Ok(HookDecision::Answer(HookAnswer::Prompt(prompt)))
     }
 
     /// An agent whose assignment has been reported is done.
-    pub(super) fn recalls(&self) -> Finding {
+    pub(super) fn handle_recall(&self) -> HookDecision {
         if self.courses.is_empty() || self.scene.agent.is_some() {
-            return Finding::Pass;
+            return HookDecision::Pass;
         }
         let what = "an agent that has ended cannot be talked to again: its assignment is closed";
-        Finding::refuse(Code::SpawnNotOpen, what, self.next())
+        HookDecision::refuse(Code::SpawnNotOpen, what, self.next())
     }
 
-    pub(super) fn started(&mut self) -> Finding {
-        let Some(agent) = self.scene.agent.clone() else { return Finding::Pass };
-        let Some(index) = self.starting(&agent) else { return Finding::Pass };
+    pub(super) fn handle_start(&mut self) -> HookDecision {
+        let Some(agent) = self.scene.agent.clone() else { return HookDecision::Pass };
+        let Some(index) = self.starting(&agent) else { return HookDecision::Pass };
         let held = &mut self.memory.notes.held[index];
         held.agent = Some(agent.id);
         held.begun = true;
         if self.client.tells_at_start() {
-            return Finding::Answer(Verdict::Tell(held.prompt.clone()));
+            return HookDecision::Answer(HookAnswer::Tell(held.prompt.clone()));
         }
-        Finding::Pass
+        HookDecision::Pass
     }
 
     /// The assignment that an agent starts with: the call that started it may have come back already, and named it.
-    fn starting(&self, agent: &Agent) -> Option<usize> {
+    fn starting(&self, agent: &SubAgent) -> Option<usize> {
         let role = role_name(&agent.kind);
         let held = &self.memory.notes.held;
         if let Some(index) = held.iter().position(|held| held.agent.as_ref() == Some(&agent.id)) {
             return Some(index);
         }
-        let fits = |held: &Held| held.agent.is_none() && !held.adrift && role_name(&held.role) == role;
+        let fits = |held: &ClaimedAssignment| held.agent.is_none() && !held.adrift && role_name(&held.role) == role;
         let mut fitting = held.iter().enumerate().filter(|(_, held)| fits(held)).map(|(index, _)| index);
         let (first, second) = (fitting.next(), fitting.next());
         // Where two of one role may start at once, they are told apart when they end.
@@ -167,28 +167,28 @@ impl Judge {
     }
 
     /// The client says which agent a call has started.
-    pub(super) fn linked(&mut self, call: &str, agent: Option<&str>) -> Finding {
+    pub(super) fn link_agent(&mut self, call: &str, agent: Option<&str>) -> HookDecision {
         if let Some(held) = self.memory.notes.held.iter_mut().find(|held| held.call.as_deref() == Some(call)) {
             held.agent = agent.map(str::to_owned).or_else(|| held.agent.take());
             held.begun = true;
         }
-        Finding::Pass
+        HookDecision::Pass
     }
 
     /// Whatever was decided meanwhile, the model hears now.
-    pub(super) fn waited(&mut self, failed: &[String]) -> Finding {
-        let gone = |held: &&mut Held| held.agent.as_ref().is_some_and(|agent| failed.contains(agent));
+    pub(super) fn handle_wait(&mut self, failed: &[String]) -> HookDecision {
+        let gone = |held: &&mut ClaimedAssignment| held.agent.as_ref().is_some_and(|agent| failed.contains(agent));
         self.memory.notes.held.iter_mut().filter(gone).for_each(|held| held.adrift = true);
         let decided = std::mem::take(&mut self.memory.notes.decided);
         if decided.is_empty() || self.scene.agent.is_some() {
-            return Finding::Pass;
+            return HookDecision::Pass;
         }
         let words: Vec<String> = decided.into_iter().map(|(_, words)| words).collect();
-        Finding::Answer(Verdict::Tell(format!("Interlock: {} {}", words.join(" "), self.next())))
+        HookDecision::Answer(HookAnswer::Tell(format!("Interlock: {} {}", words.join(" "), self.next())))
     }
 
     /// The call that started an agent is back: the model hears what was decided.
-    pub(super) fn returned(&mut self, call: Option<&str>, failed: bool) -> Finding {
+    pub(super) fn handle_return(&mut self, call: Option<&str>, failed: bool) -> HookDecision {
         let notes = &mut self.memory.notes;
         let decided = notes.decided.iter().position(|(known, _)| Some(known.as_str()) == call);
         let decided = decided.map(|index| notes.decided.remove(index).1);
@@ -196,37 +196,37 @@ impl Judge {
             held.adrift = true;
             let end = if failed { "failed" } else { "ended without a handoff" };
             let words = format!("`{}` {end}; {}.{} is still open. ", held.role, held.session, held.assignment);
-            return Finding::Answer(Verdict::Tell(format!("Interlock: {words}{}", self.next())));
+            return HookDecision::Answer(HookAnswer::Tell(format!("Interlock: {words}{}", self.next())));
         }
         match decided {
             Some(words) if !self.courses.is_empty() || !words.is_empty() => {
-                Finding::Answer(Verdict::Tell(format!("Interlock: {words} {}", self.next())))
+                HookDecision::Answer(HookAnswer::Tell(format!("Interlock: {words} {}", self.next())))
             }
-            Some(_) | None => Finding::Pass,
+            Some(_) | None => HookDecision::Pass,
         }
     }
 }
 
 /// An open assignment that a spawn could be for.
 #[derive(Clone)]
-struct Candidate {
+struct SpawnCandidate {
     session: Name,
     id: AssignmentId,
     given: Assignment,
 }
 
-impl Candidate {
-    fn is(&self, held: &Held) -> bool {
+impl SpawnCandidate {
+    fn is(&self, held: &ClaimedAssignment) -> bool {
         held.session == self.session && held.assignment == self.id
     }
 
     fn by_hook(&self) -> bool {
-        matches!(self.given.via, Some(interlock_core::watch::Via::Hook(_)))
+        matches!(self.given.via, Some(interlock_core::provenance::Channel::Hook(_)))
     }
 }
 
 /// The one whose id is named, or whose group is, or the one that has waited longest.
-fn choose<'c>(free: &'c [Candidate], said: &str) -> Option<&'c Candidate> {
+fn choose<'c>(free: &'c [SpawnCandidate], said: &str) -> Option<&'c SpawnCandidate> {
     let named = |what: &str| {
         said.split(|character: char| !(character.is_alphanumeric() || matches!(character, '-' | '_' | '.')))
             .any(|word| word.trim_end_matches('.') == what)

@@ -1,45 +1,45 @@
 //! The main conversation is about to stop: not while there is work that it could see to.
 
 use interlock_core::code::Code;
-use interlock_core::watch::Via;
+use interlock_core::provenance::Channel;
 
-use crate::judge::{Course, Finding, Judge};
+use crate::policy::{ActiveSession, HookDecision, HookPolicy};
 use interlock_app::error::CommandError;
 
 /// How often a conversation is held back with nothing decided in between. A model that does not move is let go: the work
 /// stays open in the store, and a loop helps nobody.
 const HELD_BACK: u32 = 3;
 
-impl Judge {
-    pub(super) fn stops(&mut self, again: bool) -> Result<Finding, CommandError> {
+impl HookPolicy {
+    pub(super) fn handle_stop(&mut self, again: bool) -> Result<HookDecision, CommandError> {
         // Sub-agents that work inside of the conversation are gone when it stops.
         if !self.client.works_beside() {
-            self.memory.all_adrift();
+            self.memory.mark_all_adrift();
         }
-        let mine: Vec<&Course> = self.courses.iter().filter(|course| self.concerns(course)).collect();
+        let mine: Vec<&ActiveSession> = self.courses.iter().filter(|course| self.concerns(course)).collect();
         let work =
             mine.iter().any(|course| !course.live.state.open.is_empty() || !course.live.state.gate_runs.is_empty());
         let asked = mine.iter().any(|course| !course.live.state.open_questions.is_empty());
         let decisions = mine.iter().map(|course| course.live.state.last_decision.0).sum();
         // What only a person can answer is said once; then it is theirs to speak.
         if !work && (!asked || again) {
-            return Ok(Finding::Pass);
+            return Ok(HookDecision::Pass);
         }
         let (at, times) = self.memory.notes.stops;
         let times = if at == decisions { times } else { 0 };
         if times >= HELD_BACK {
-            return Ok(Finding::Pass);
+            return Ok(HookDecision::Pass);
         }
         self.memory.notes.stops = (decisions, times + 1);
         let what = if work { "there is open work" } else { "a question waits for the person" };
-        Ok(Finding::refuse(Code::WorkLeftOpen, format!("{what}: it is too early to stop"), self.next()))
+        Ok(HookDecision::refuse(Code::WorkLeftOpen, format!("{what}: it is too early to stop"), self.next()))
     }
 
     /// A session is this conversation's to see to if it takes part in it, or if nobody else does.
-    fn concerns(&self, course: &Course) -> bool {
+    fn concerns(&self, course: &ActiveSession) -> bool {
         let state = &course.live.state;
         let run = state.open.iter().any(|id| {
-            state.assignments.get(id).is_some_and(|given| given.token.is_some() && given.via == Some(Via::Run))
+            state.assignments.get(id).is_some_and(|given| given.token.is_some() && given.via == Some(Channel::Run))
         });
         !run && (self.takes_part(course) || state.watch.conversations.is_empty())
     }

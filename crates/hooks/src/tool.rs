@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde_json::Value as Json;
 
 use crate::client::text;
-use crate::happening::{Happening, Run};
+use crate::event::{CommandRun, HookEvent};
 
 /// The tools of Interlock's own server, by whatever name a client knows the server.
 const OWN: &[&str] = &[
@@ -35,19 +35,19 @@ pub(super) fn paths(input: &Json, names: &[&str]) -> Vec<PathBuf> {
 }
 
 /// A tool that changes the files that these fields name.
-pub(super) fn edits(tool: &str, input: &Json, names: &[&str]) -> Happening {
+pub(super) fn edits(tool: &str, input: &Json, names: &[&str]) -> HookEvent {
     let paths = paths(input, names);
-    if paths.is_empty() { Happening::Unclear(tool.to_owned()) } else { Happening::Edits(paths) }
+    if paths.is_empty() { HookEvent::Unclear(tool.to_owned()) } else { HookEvent::Edits(paths) }
 }
 
 /// A tool that runs a command, in the folder that one of these fields names.
-pub(super) fn runs(tool: &str, input: &Json, folders: &[&str]) -> Happening {
+pub(super) fn runs(tool: &str, input: &Json, folders: &[&str]) -> HookEvent {
     match command(input) {
         Some(command) => {
             let folder = folders.iter().find_map(|name| text(input, name)).map(PathBuf::from);
-            Happening::Runs(Run { command, folder, patch: Vec::new() })
+            HookEvent::Runs(CommandRun { command, folder, patch: Vec::new() })
         }
-        None => Happening::Unclear(tool.to_owned()),
+        None => HookEvent::Unclear(tool.to_owned()),
     }
 }
 
@@ -66,9 +66,9 @@ fn quoted(word: &str) -> String {
 }
 
 /// A tool of a server, ours or another's.
-pub(super) fn of_server(name: &str, input: &Json) -> Happening {
+pub(super) fn of_server(name: &str, input: &Json) -> HookEvent {
     if OWN.contains(&name) {
-        return Happening::Calls(name.to_owned());
+        return HookEvent::Calls(name.to_owned());
     }
     let name = name.to_lowercase();
     let says = |words: &[&str]| name.split(['_', '-', '.']).any(|part| words.contains(&part));
@@ -78,9 +78,9 @@ pub(super) fn of_server(name: &str, input: &Json) -> Happening {
     let mut paths = Vec::new();
     named(input, &mut paths);
     match (paths.is_empty(), says(CHANGES)) {
-        (true, _) => Happening::Other,
-        (false, true) => Happening::Edits(paths),
-        (false, false) => Happening::Touches(paths),
+        (true, _) => HookEvent::Other,
+        (false, true) => HookEvent::Edits(paths),
+        (false, false) => HookEvent::Touches(paths),
     }
 }
 

@@ -5,11 +5,11 @@
 //! what the original lacks taken from the built-in `delivery-team`: what a merge may
 //! come to, a limit for every loop, what completion needs.
 
-mod roles;
 mod examples;
 mod machine;
 mod notes;
 mod read;
+mod roles;
 mod rows;
 mod tables;
 mod write;

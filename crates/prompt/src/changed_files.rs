@@ -1,8 +1,8 @@
 //! What Interlock saw of the files of a group: for the roles that judge the work.
 
 use interlock_core::observed::ChangedFile;
-use interlock_core::state::{End, Group, Progress};
-use interlock_core::workflow::Task;
+use interlock_core::state::{Group, GroupEnd, GroupProgress};
+use interlock_core::workflow::AssignmentTask;
 
 use crate::PromptContext;
 use crate::data;
@@ -13,12 +13,14 @@ impl PromptContext<'_> {
     pub(super) fn changed_files(&self, pieces: &mut Vec<Section>) {
         let role = self.workflow.role_named(&self.assignment.role).map(|ix| self.workflow.role(ix));
         // A helper judges nothing, and a group that ended without completion is expected to have no work.
-        if role.is_some_and(|role| role.author) || self.assignment.task == Task::Consult {
+        if role.is_some_and(|role| role.author) || self.assignment.task == AssignmentTask::Consult {
             return;
         }
         let in_scope = |group: &&Group| match &self.assignment.group {
             Some(name) => *name == group.id,
-            None => !matches!(group.progress, Progress::Ended(End::Deferred { .. } | End::Cancelled { .. })),
+            None => {
+                !matches!(group.progress, GroupProgress::Ended(GroupEnd::Deferred { .. } | GroupEnd::Cancelled { .. }))
+            }
         };
         let lines: Vec<String> = self.state.groups.iter().filter(in_scope).flat_map(lines_of).collect();
         if !lines.is_empty() {

@@ -4,11 +4,11 @@
 
 use std::sync::Arc;
 
-use interlock_core::event::{Cause, Change, Event};
+use interlock_core::event::{Event, EventCause, StateChange};
 use interlock_core::id::{AssignmentId, DecisionId, Name};
 use interlock_core::observed::ObservedChanges;
 use interlock_core::state::{Group, GroupStatus, IndexedRecord, Lane, Question, RecordKey, State};
-use interlock_core::workflow::Task;
+use interlock_core::workflow::AssignmentTask;
 use serde_json::Value as Json;
 
 /// Superseded reports that a dossier reads, the newest ones.
@@ -132,8 +132,9 @@ impl Dossier {
     pub fn dependency_index(state: &State, group: &Name) -> Vec<(Option<Name>, IndexedRecord)> {
         let needed = state.group(group).into_iter().flat_map(|group| &group.depends_on);
         let needed = needed.filter_map(|name| state.group(name));
-        let is_work =
-            |key: &RecordKey| matches!(key, RecordKey::Report { task: Task::Work | Task::Merge, blocked: false, .. });
+        let is_work = |key: &RecordKey| {
+            matches!(key, RecordKey::Report { task: AssignmentTask::Work | AssignmentTask::Merge, blocked: false, .. })
+        };
         let of = |group: &Group| {
             let records = group.lane.records.iter().filter(|record| is_work(&record.key));
             let latest = records.map(|record| IndexedRecord { superseded: Vec::new(), ..record.clone() });
@@ -208,41 +209,41 @@ impl Dossier {
 impl DossierEntry {
     fn of(group: Option<Name>, record: IndexedRecord, logged: LoggedRecord) -> Option<Self> {
         let content = match &logged.event.cause {
-            Cause::Reported { status, observed, .. } => EntryContent::Report {
+            EventCause::Reported { status, observed, .. } => EntryContent::Report {
                 status: status.clone(),
                 handoff: logged.handoff?,
                 observed: observed.clone(),
                 output_files: logged.output_files,
                 artifacts: logged.artifacts,
             },
-            Cause::Merged { status, .. } => EntryContent::Report {
+            EventCause::Merged { status, .. } => EntryContent::Report {
                 status: status.clone(),
                 handoff: logged.handoff?,
                 observed: None,
                 output_files: Vec::new(),
                 artifacts: Vec::new(),
             },
-            Cause::Answered { option, text, by, .. } => EntryContent::Answer {
+            EventCause::Answered { option, text, by, .. } => EntryContent::Answer {
                 question: logged.question.map(|question| question.text),
                 option: option.clone(),
                 text: text.clone(),
                 by: by.clone(),
             },
-            Cause::GateFinished { passed, output, .. } => {
+            EventCause::GateFinished { passed, output, .. } => {
                 EntryContent::Gate { passed: *passed, output: output.clone() }
             }
-            Cause::Overridden { why, by, .. } | Cause::Waived { why, by, .. } => {
+            EventCause::Overridden { why, by, .. } | EventCause::Waived { why, by, .. } => {
                 EntryContent::PersonsReason { why: why.clone(), by: by.clone() }
             }
             _ => return None,
         };
         let named = logged.event.decision.as_ref().map(|decision| decision.context.clone()).unwrap_or_default();
         let passes = logged.event.changes.iter().filter_map(|change| match change {
-            Change::Passed { name, .. } => Some(name.clone()),
+            StateChange::Passed { name, .. } => Some(name.clone()),
             _ => None,
         });
         let passed = passes.collect();
-        let by_interlock = matches!(logged.event.cause, Cause::Merged { .. });
+        let by_interlock = matches!(logged.event.cause, EventCause::Merged { .. });
         let place = record.output.map(|(id, attempt)| output_place(id, attempt));
         Some(Self { group, key: record.key, decision: record.decision, named, by_interlock, passed, place, content })
     }
@@ -252,7 +253,7 @@ impl DossierEntry {
     }
 
     /// The role that reported, and for which task.
-    pub fn reporter(&self) -> Option<(&Name, Task)> {
+    pub fn reporter(&self) -> Option<(&Name, AssignmentTask)> {
         match &self.key {
             RecordKey::Report { role, task, .. } => Some((role, *task)),
             RecordKey::Answer { .. } | RecordKey::Gate { .. } | RecordKey::Override | RecordKey::Waiver { .. } => None,

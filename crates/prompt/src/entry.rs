@@ -6,7 +6,7 @@ use interlock_core::handoff::is_something;
 use interlock_core::naming::shown_status;
 use interlock_core::observed::{FileChange, ObservedChanges};
 use interlock_core::state::RecordKey;
-use interlock_core::workflow::Task;
+use interlock_core::workflow::AssignmentTask;
 use serde_json::Value as Json;
 
 use crate::data;
@@ -199,10 +199,10 @@ impl DossierEntry {
                     false => format!("`{role}`"),
                 };
                 let task = match (task, helped) {
-                    (Task::Work, _) => String::new(),
-                    (Task::Consult, Some(helped)) => helped,
-                    (Task::Consult, None) => " when asked for help".to_owned(),
-                    (Task::Merge, _) => " for the merge".to_owned(),
+                    (AssignmentTask::Work, _) => String::new(),
+                    (AssignmentTask::Consult, Some(helped)) => helped,
+                    (AssignmentTask::Consult, None) => " when asked for help".to_owned(),
+                    (AssignmentTask::Merge, _) => " for the merge".to_owned(),
                 };
                 let phase = phase.as_ref().map(|phase| format!(", phase `{phase}`")).unwrap_or_default();
                 format!("{who} reported `{}`{group}{phase}{task}", shown_status(status))
@@ -304,7 +304,13 @@ impl SectionPart {
 }
 
 /// Every other field, on a line of its own.
-fn minor_fields(json: &Json, path: &str, shown: &mut BTreeSet<String>, style: ReportStyle<'_>, parts: &mut Vec<SectionPart>) {
+fn minor_fields(
+    json: &Json,
+    path: &str,
+    shown: &mut BTreeSet<String>,
+    style: ReportStyle<'_>,
+    parts: &mut Vec<SectionPart>,
+) {
     for (key, value) in json.as_object().into_iter().flatten() {
         let field = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
         if shown.contains(&field) || !is_something(value) {

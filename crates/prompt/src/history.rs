@@ -2,17 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use interlock_core::decision::{Judgement, Verdict};
-use interlock_core::event::Cause;
+use interlock_core::decision::{CompletionJudgement, CompletionVerdict};
+use interlock_core::event::EventCause;
 use interlock_core::id::Name;
 use interlock_core::state::{Group, RecordKey};
-use interlock_core::workflow::{Task, Writes};
+use interlock_core::workflow::{AssignmentTask, WritePermission};
 
 use crate::PromptContext;
 use crate::data;
 use crate::dossier::{DossierEntry, EntryContent, needs_decision};
 use crate::entry::{EntryText, claimed_files};
-use crate::section::{SectionPart, Section, SectionKind};
+use crate::section::{Section, SectionKind, SectionPart};
 
 /// The heading of superseded reports.
 const EARLIER_REPORTS: &str = "Earlier reports of the same roles, newest first";
@@ -28,7 +28,7 @@ impl PromptContext<'_> {
         if let Some(judgement) = self.decision().and_then(|decision| decision.judgement.as_ref()) {
             pieces.push(verdict(judgement));
         }
-        if let Some(Cause::Lost { note: Some(note), .. }) = self.lost.map(|event| &event.cause) {
+        if let Some(EventCause::Lost { note: Some(note), .. }) = self.lost.map(|event| &event.cause) {
             let whose = self.lost_attempts.first().filter(|lost| lost.role != self.assignment.role);
             let whose = whose
                 .map_or_else(|| "Your last attempt".to_owned(), |lost| format!("The last attempt of `{}`", lost.role));
@@ -62,7 +62,7 @@ impl PromptContext<'_> {
 
     /// The commits before and after the changes of a role that helped. The observed diff is that of the whole group.
     fn helpers_range(&self, entry: &DossierEntry) -> Option<String> {
-        let (_, Task::Consult) = entry.reporter()? else { return None };
+        let (_, AssignmentTask::Consult) = entry.reporter()? else { return None };
         let after = entry.observed()?;
         let all = self.dossier.entries.iter().chain(&self.dossier.superseded);
         let earlier = all.filter(|other| other.group == entry.group && other.decision < entry.decision);
@@ -114,7 +114,7 @@ impl PromptContext<'_> {
     fn shows_diff(&self, entry: &DossierEntry) -> bool {
         let rank = |entry: &DossierEntry| {
             let role = entry.reporter().and_then(|(role, _)| self.workflow.role_named(role));
-            role.map(|ix| self.workflow.role(ix)).map(|role| (role.author, role.writes != Writes::Nothing))
+            role.map(|ix| self.workflow.role(ix)).map(|role| (role.author, role.writes != WritePermission::Nothing))
         };
         let of_group = || self.dossier.entries.iter().filter(|other| other.group == entry.group);
         let commit = |other: &DossierEntry| other.observed().map(|observed| observed.commit.clone());
@@ -152,7 +152,11 @@ impl PromptContext<'_> {
             }
             if !group.notes.is_empty() {
                 let notes: Vec<String> = group.notes.iter().map(|note| format!("- {}", data::line(note))).collect();
-                parts.push(SectionPart { head: "\nnotes:\n".to_owned(), body: notes.join("\n"), ..SectionPart::default() });
+                parts.push(SectionPart {
+                    head: "\nnotes:\n".to_owned(),
+                    body: notes.join("\n"),
+                    ..SectionPart::default()
+                });
                 whole.push(format!("notes:\n{}", notes.join("\n")));
             }
             if !parts.is_empty() {
@@ -198,12 +202,12 @@ fn add_entry(text: EntryText, parts: &mut Vec<SectionPart>, whole: &mut Vec<Stri
     whole.push(format!("[{}]\n{}", text.heading, text.whole));
 }
 
-fn verdict(judgement: &Judgement) -> Section {
+fn verdict(judgement: &CompletionJudgement) -> Section {
     let word = match judgement.verdict {
-        Verdict::Accept => "ACCEPT",
-        Verdict::Reject => "REJECT",
+        CompletionVerdict::Accept => "ACCEPT",
+        CompletionVerdict::Reject => "REJECT",
     };
-    let line = |reason: &interlock_core::decision::Reason| {
+    let line = |reason: &interlock_core::decision::JudgementReason| {
         let group = reason.group.as_ref().map(|group| format!(" {group}:")).unwrap_or_default();
         format!("- {}{group} {}", reason.code, data::line(&reason.text))
     };
@@ -211,7 +215,7 @@ fn verdict(judgement: &Judgement) -> Section {
     let text = if lines.is_empty() { "(no reasons)".to_owned() } else { lines.join("\n") };
     let piece = Section::data(SectionKind::Verdict, format!("The validator's verdict: {word}"), text);
     match judgement.verdict {
-        Verdict::Accept => piece,
-        Verdict::Reject => piece.lead("The session ends only when each of these is resolved."),
+        CompletionVerdict::Accept => piece,
+        CompletionVerdict::Reject => piece.lead("The session ends only when each of these is resolved."),
     }
 }

@@ -6,6 +6,7 @@
 mod changed_files;
 mod data;
 mod dossier;
+mod earlier_reports;
 mod entry;
 pub mod handoff_files;
 mod history;
@@ -13,11 +14,10 @@ mod lost;
 pub mod notices;
 mod open_groups;
 pub mod outputs;
-mod section;
 mod question;
 mod record;
 mod response;
-mod earlier_reports;
+mod section;
 mod template;
 #[cfg(test)]
 mod tests;
@@ -31,12 +31,12 @@ use interlock_core::workflow::{Role, Workflow};
 pub use dossier::{
     ArtifactPlace, ClaimedArtifact, Dossier, DossierEntry, DossierScope, EntryContent, LoggedRecord, output_place,
 };
+pub use earlier_reports::EarlierReports;
 pub use entry::claimed_artifacts;
 pub use lost::LostAttempt;
-pub use section::{KeptEnd, PRIORITIES, SectionPriority, AssignmentPrompt, SectionKind};
 pub use question::{QuestionBrief, QuestionSources};
 pub use response::RoleReturnFormat;
-pub use earlier_reports::EarlierReports;
+pub use section::{AssignmentPrompt, KeptEnd, PRIORITIES, SectionKind, SectionPriority};
 
 /// Words of others within a prompt, in a fence that they cannot close.
 pub fn quoted(said_by: &str, words: &str) -> String {

@@ -3,11 +3,11 @@
 //! A report that ends the session confirms the groups whose facts its prompt showed. So these facts stand in a piece of
 //! their own, which is cut last, and [`Prompt::confirmable`](crate::Prompt) names the groups that are left in it.
 
-use interlock_core::decide::doubts;
+use interlock_core::decide::describe_completion_doubts;
 use interlock_core::handoff::is_something;
 use interlock_core::id::Name;
-use interlock_core::state::{Group, Progress, RecordKey};
-use interlock_core::workflow::Task;
+use interlock_core::state::{Group, GroupProgress, RecordKey};
+use interlock_core::workflow::AssignmentTask;
 use serde_json::Value as Json;
 
 use crate::PromptContext;
@@ -34,7 +34,7 @@ impl PromptContext<'_> {
         }
         let text = facts.iter().map(|(_, text, _)| text.as_str()).collect::<Vec<_>>().join("\n");
         let mut piece = Section::data(SectionKind::OpenGroupFacts, FACTS_HEADING.to_owned(), text);
-        let awaits = |group: &Group| group.progress == Progress::AwaitingConfirmation;
+        let awaits = |group: &Group| group.progress == GroupProgress::AwaitingConfirmation;
         let complete = facts.into_iter().filter(|(group, _, complete)| *complete && awaits(group));
         piece.confirms = complete.map(|(group, text, _)| (group.id.clone(), text)).collect();
         pieces.push(piece);
@@ -43,7 +43,7 @@ impl PromptContext<'_> {
     /// The facts of one group, and whether they are complete: the record of its blocker may be missing in old sessions.
     fn group_facts<'g>(&self, group: &'g Group) -> Option<(&'g Group, String, bool)> {
         let blockers = self.blocker_lines(group);
-        let doubts = doubts(group);
+        let doubts = describe_completion_doubts(group);
         if blockers.is_empty() && doubts.is_empty() {
             return None;
         }
@@ -89,7 +89,9 @@ impl PromptContext<'_> {
     fn guidance_lines(&self, group: &Group) -> Vec<String> {
         let helpers = self.dossier.reports_on(&group.id);
         let of_helper = |entry: &&DossierEntry| {
-            entry.reporter().is_some_and(|(role, task)| task == Task::Consult && *role != self.assignment.role)
+            entry
+                .reporter()
+                .is_some_and(|(role, task)| task == AssignmentTask::Consult && *role != self.assignment.role)
         };
         let helpers = helpers.filter(of_helper);
         let line = |entry: &DossierEntry| {
@@ -108,7 +110,7 @@ impl PromptContext<'_> {
         let records = self.records_of(group);
         let approver = |name: &Name| {
             let entry = records.iter().rev().find(|entry| entry.passed.contains(name))?;
-            let (role, _) = entry.reporter().filter(|(_, task)| *task != Task::Merge)?;
+            let (role, _) = entry.reporter().filter(|(_, task)| *task != AssignmentTask::Merge)?;
             Some(format!("{role} ({name})"))
         };
         let approvers: Vec<String> = group.passed.iter().filter_map(approver).collect();

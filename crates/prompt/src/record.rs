@@ -1,18 +1,18 @@
 //! What the state holds of the work: mission, plan, warnings, findings, tests, blockers, groups.
 
-use interlock_core::decide::{Offer, missing_evidence, offers, role_after_overrides};
-use interlock_core::handoff::{Answer, Grade, is_something};
+use interlock_core::decide::{AcceptedStatus, list_accepted_statuses, missing_evidence, role_after_overrides};
+use interlock_core::handoff::{FindingSeverity, ResponseKind, is_something};
 use interlock_core::id::Name;
 use interlock_core::naming::shown_person;
-use interlock_core::state::{Counter, End, Finding, FindingStatus, Group, Progress, State};
-use interlock_core::workflow::{Loop, Measure, Task, Workflow};
+use interlock_core::state::{Finding, FindingStatus, Group, GroupEnd, GroupProgress, LoopCounter, State};
+use interlock_core::workflow::{AssignmentTask, Loop, LoopMeasure, Workflow};
 use serde_json::Value as Json;
 
 use crate::PromptContext;
 use crate::data;
 use crate::entry::first_characters;
 use crate::notices;
-use crate::section::{SectionPart, Section, SectionKind};
+use crate::section::{Section, SectionKind, SectionPart};
 use interlock_system::text::counted;
 
 /// What is shown of the words to one finding, so that it cannot hide the others.
@@ -61,13 +61,13 @@ impl PromptContext<'_> {
 
     /// It judges the work of others, or decides whether the group is accepted or deferred.
     fn judges_group(&self) -> bool {
-        let is_work = self.assignment.task == Task::Work;
-        let judges = |offer: &Offer| match offer.findings || offer.tests {
+        let is_work = self.assignment.task == AssignmentTask::Work;
+        let judges = |offer: &AcceptedStatus| match offer.findings || offer.tests {
             true => is_work,
             false => offer.settles_group && !offer.blocked,
         };
-        let may_judge = !self.is_author() && self.assignment.task != Task::Merge;
-        may_judge && offers(self.workflow, self.state, self.assignment).iter().any(judges)
+        let may_judge = !self.is_author() && self.assignment.task != AssignmentTask::Merge;
+        may_judge && list_accepted_statuses(self.workflow, self.state, self.assignment).iter().any(judges)
     }
 
     /// Only warnings about the reader's own situation. Remarks on another agent's report are in the log.
@@ -86,7 +86,7 @@ impl PromptContext<'_> {
     }
 
     /// A counter of the reader, or of the author that the reader's verdict goes back to.
-    fn counter(&self, counter: &Counter) -> Option<String> {
+    fn counter(&self, counter: &LoopCounter) -> Option<String> {
         let item = self.workflow.loops.iter().find(|item| item.name == counter.counted)?;
         let holder = role_after_overrides(self.workflow, self.state, self.group(), &counter.role);
         let is_own = holder.as_ref() == Some(&self.assignment.role);
@@ -110,11 +110,11 @@ impl PromptContext<'_> {
     }
 
     /// What is open now in a measured loop. The counter holds what was open when the work last went back.
-    fn open_measure(&self, item: &Loop) -> Option<(Measure, u64)> {
+    fn open_measure(&self, item: &Loop) -> Option<(LoopMeasure, u64)> {
         let (measure, group) = item.measure.zip(self.group())?;
         let open = match measure {
-            Measure::BlockingFindings => u64::from(group.blocking_findings()),
-            Measure::FailingTests => group.failing_tests.len() as u64,
+            LoopMeasure::BlockingFindings => u64::from(group.blocking_findings()),
+            LoopMeasure::FailingTests => group.failing_tests.len() as u64,
         };
         (open > 0).then_some((measure, open))
     }
@@ -123,14 +123,14 @@ impl PromptContext<'_> {
     pub(super) fn review_iteration(&self) -> u32 {
         let of_findings = |name: &Name| {
             let item = self.workflow.loops.iter().find(|item| item.name == *name);
-            item.is_some_and(|item| item.measure == Some(Measure::BlockingFindings))
+            item.is_some_and(|item| item.measure == Some(LoopMeasure::BlockingFindings))
         };
         let iterations = self.lane().counters.iter().filter(|counter| of_findings(&counter.counted));
         iterations.map(|counter| counter.iteration).max().unwrap_or(0).saturating_add(1)
     }
 
     pub(super) fn findings(&self, pieces: &mut Vec<Section>) {
-        let Some(group) = self.group().filter(|_| self.assignment.task != Task::Merge) else { return };
+        let Some(group) = self.group().filter(|_| self.assignment.task != AssignmentTask::Merge) else { return };
         let open = || group.findings.iter().enumerate().filter(|(_, finding)| finding.status == FindingStatus::Open);
         if open().next().is_some() {
             let listed = |most: usize| {
@@ -188,11 +188,11 @@ impl PromptContext<'_> {
     /// An author at work while findings are open.
     pub(super) fn answers_findings(&self) -> bool {
         let open = |group: &Group| group.findings.iter().any(|finding| finding.status == FindingStatus::Open);
-        self.is_author() && self.assignment.task == Task::Work && self.group().is_some_and(open)
+        self.is_author() && self.assignment.task == AssignmentTask::Work && self.group().is_some_and(open)
     }
 
     pub(super) fn failing_tests(&self, pieces: &mut Vec<Section>) {
-        let group = self.group().filter(|_| self.assignment.task != Task::Merge);
+        let group = self.group().filter(|_| self.assignment.task != AssignmentTask::Merge);
         let tests = group.map_or(&[][..], |group| group.failing_tests.as_slice());
         let lines: Vec<String> = tests.iter().map(|test| format!("- {}", data::line(test))).collect();
         if !lines.is_empty() {
@@ -212,7 +212,7 @@ impl PromptContext<'_> {
 
     /// Blockers of other roles, for readers that do not help with them: a helper reads of them in its task.
     pub(super) fn blockers(&self, pieces: &mut Vec<Section>) {
-        let is_helper = self.assignment.task == Task::Consult;
+        let is_helper = self.assignment.task == AssignmentTask::Consult;
         let blocks = self.lane().blocks.iter().filter(|block| !is_helper && block.role != self.assignment.role);
         let lines: Vec<String> = blocks
             .map(|block| match &block.reason {
@@ -281,7 +281,7 @@ pub(super) fn evidence_lines(workflow: &Workflow, state: &State, group: &Group) 
 /// With the workflow, also whether nothing is checked.
 pub(super) fn group_summary(group: &Group, workflow: Option<&Workflow>) -> Vec<String> {
     let mut lines = vec![format!("{} [{}] {}", group.id, group.status().name(), data::line(&group.title))];
-    if let Progress::Ended(End::Deferred { why, by, acknowledged }) = &group.progress {
+    if let GroupProgress::Ended(GroupEnd::Deferred { why, by, acknowledged }) = &group.progress {
         let state = match acknowledged {
             Some(name) => format!("acknowledged by {}", data::line(&shown_person(name))),
             None => "not acknowledged".to_owned(),
@@ -322,24 +322,24 @@ fn open_points(group: &Group) -> Vec<String> {
     lines
 }
 
-fn grade(grade: Grade) -> &'static str {
+fn grade(grade: FindingSeverity) -> &'static str {
     match grade {
-        Grade::Critical => "CRITICAL",
-        Grade::High => "HIGH",
-        Grade::Medium => "MEDIUM",
-        Grade::Low => "LOW",
+        FindingSeverity::Critical => "CRITICAL",
+        FindingSeverity::High => "HIGH",
+        FindingSeverity::Medium => "MEDIUM",
+        FindingSeverity::Low => "LOW",
     }
 }
 
-fn measured(measure: Measure) -> &'static str {
+fn measured(measure: LoopMeasure) -> &'static str {
     match measure {
-        Measure::BlockingFindings => "blocking finding",
-        Measure::FailingTests => "failing test",
+        LoopMeasure::BlockingFindings => "blocking finding",
+        LoopMeasure::FailingTests => "failing test",
     }
 }
 
 /// Whether the next iteration escalates.
-fn next_step(item: &Loop, counter: &Counter) -> &'static str {
+fn next_step(item: &Loop, counter: &LoopCounter) -> &'static str {
     let is_stuck = item.limit.no_progress.is_some_and(|limit| counter.no_progress >= limit);
     if is_stuck || counter.iteration >= item.limit.iteration {
         return "; the limit is reached";
@@ -370,7 +370,7 @@ fn open_finding(group: &Group, index: usize, words: Option<&str>, most: usize) -
 
 /// A finding that ended: how, and what its author answered.
 fn settled_finding(group: &Group, index: usize, finding: &Finding) -> String {
-    let is_fixed = finding.response.as_ref().is_some_and(|response| response.response == Answer::Fixed);
+    let is_fixed = finding.response.as_ref().is_some_and(|response| response.response == ResponseKind::Fixed);
     let state = match (&finding.accepted_as_is_by, &finding.dropped_because, finding.status) {
         (Some(by), _, _) => format!("not resolved; {} accepted the group as it is", data::line(&shown_person(by))),
         (None, Some(reason), _) => format!("dropped: {}", data::line(reason)),
@@ -393,9 +393,9 @@ pub(super) fn finding_head(finding: &Finding) -> String {
 pub(super) fn finding_response(group: &Group, index: usize, finding: &Finding) -> String {
     let Some(response) = &finding.response else { return "no response yet".to_owned() };
     let word = match response.response {
-        Answer::Fixed => "fixed",
-        Answer::Rejected => "rejected",
-        Answer::Deferred => "deferred",
+        ResponseKind::Fixed => "fixed",
+        ResponseKind::Rejected => "rejected",
+        ResponseKind::Deferred => "deferred",
     };
     let reason = response.reason.as_deref().map(|reason| format!(": {}", data::line(reason)));
     let refuted = finding.response_refuted && finding.status == FindingStatus::Open;
@@ -404,10 +404,10 @@ pub(super) fn finding_response(group: &Group, index: usize, finding: &Finding) -
 }
 
 /// The reviewer insists on a finding that the author answered.
-fn refutation(group: &Group, index: usize, finding: &Finding, response: Answer) -> String {
+fn refutation(group: &Group, index: usize, finding: &Finding, response: ResponseKind) -> String {
     let how = match response {
-        Answer::Rejected => "rejection overruled",
-        Answer::Fixed | Answer::Deferred => "raised again",
+        ResponseKind::Rejected => "rejection overruled",
+        ResponseKind::Fixed | ResponseKind::Deferred => "raised again",
     };
     let review = group.words.refuted_in.get(&index).map(|number| format!(" in review {number}"));
     format!("; {how} by {}{}", finding.raised_by, review.unwrap_or_default())

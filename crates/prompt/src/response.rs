@@ -2,11 +2,11 @@
 //!
 //! The page of a role shows the same skeleton and the same status lines. See [`RoleReturnFormat`].
 
-use interlock_core::decide::{Offer, ReplacedRole, offers};
+use interlock_core::decide::{AcceptedStatus, ReplacedRole, list_accepted_statuses};
 use interlock_core::handoff::{mandatory_skills, skills_of_task};
 use interlock_core::id::Name;
-use interlock_core::state::Progress;
-use interlock_core::workflow::{GuardSource, Measure, Role, Task, Workflow};
+use interlock_core::state::GroupProgress;
+use interlock_core::workflow::{AssignmentTask, GuardSource, LoopMeasure, Role, Workflow};
 use serde::Serialize;
 use serde_json::{Map, Value as Json, json};
 
@@ -32,12 +32,12 @@ pub(super) struct ResponseSpec {
 
 impl ResponseSpec {
     pub(super) fn of(brief: &PromptContext<'_>, reference: &str) -> Self {
-        let offers = offers(brief.workflow, brief.state, brief.assignment);
+        let offers = list_accepted_statuses(brief.workflow, brief.state, brief.assignment);
         // There is nothing to judge yet while an author waits for help.
         let helps_author = brief.helps_author() && offers.iter().any(|offer| offer.returns);
-        let judges = |offer: &Offer| helps_author && offer.findings && !offer.returns;
-        let is_shown = |offer: &Offer| brief.is_useful(offer) && !judges(offer);
-        let offers: Vec<Offer> = offers.into_iter().filter(is_shown).collect();
+        let judges = |offer: &AcceptedStatus| helps_author && offer.findings && !offer.returns;
+        let is_shown = |offer: &AcceptedStatus| brief.is_useful(offer) && !judges(offer);
+        let offers: Vec<AcceptedStatus> = offers.into_iter().filter(is_shown).collect();
         let shared = shared_requirements(&offers);
         Self {
             skeleton: skeleton(&shared, !brief.skills().is_empty()),
@@ -99,10 +99,10 @@ fn skeleton(required: &[Name], has_skills: bool) -> String {
 }
 
 /// Fields that every status but the blocked one needs.
-fn shared_requirements(offers: &[Offer]) -> Vec<Name> {
+fn shared_requirements(offers: &[AcceptedStatus]) -> Vec<Name> {
     let mut ways = offers.iter().filter(|offer| !offer.blocked);
     let Some(first) = ways.next() else { return Vec::new() };
-    let rest: Vec<&Offer> = ways.collect();
+    let rest: Vec<&AcceptedStatus> = ways.collect();
     let is_shared = |field: &&Name| rest.iter().all(|offer| offer.demands.require.contains(field));
     // `verification` stands with the status that makes its claims.
     let fits_skeleton = |field: &&Name| in_verification(field).is_none();
@@ -111,7 +111,7 @@ fn shared_requirements(offers: &[Offer]) -> Vec<Name> {
 
 impl PromptContext<'_> {
     /// Statuses that would be accepted and then lead nowhere are not shown.
-    fn is_useful(&self, offer: &Offer) -> bool {
+    fn is_useful(&self, offer: &AcceptedStatus) -> bool {
         let has_changes = || self.group().and_then(|group| group.diff.as_ref()).is_some_and(|diff| !diff.is_empty());
         if offer.lacks_waiting_role || offer.needs_empty_diff && has_changes() {
             return false;
@@ -130,7 +130,7 @@ impl PromptContext<'_> {
     fn helps_author(&self) -> bool {
         let mut waiting = self.lane().part(self.assignment.part).into_iter().flat_map(|part| &part.waiting);
         let is_author = |role: &str| self.workflow.role_named(role).is_some_and(|ix| self.workflow.role(ix).author);
-        self.assignment.task == Task::Consult && waiting.any(|seat| is_author(&seat.role))
+        self.assignment.task == AssignmentTask::Consult && waiting.any(|seat| is_author(&seat.role))
     }
 
     /// The skills of the role, and of the phase where the role does the phase's own work.
@@ -140,7 +140,13 @@ impl PromptContext<'_> {
     }
 
     /// `earlier` are the statuses above it.
-    fn status_line(&self, offer: &Offer, earlier: &[Offer], shared: &[Name], manages_group: bool) -> String {
+    fn status_line(
+        &self,
+        offer: &AcceptedStatus,
+        earlier: &[AcceptedStatus],
+        shared: &[Name],
+        manages_group: bool,
+    ) -> String {
         // What a status means for the plan says nothing about work on one group.
         let means = offer.means.as_deref().filter(|_| !(manages_group && offer.plans)).map(str::to_owned);
         let leads_to = offer.leads_to.as_deref().filter(|_| manages_group && !offer.blocked).map(str::to_owned);
@@ -170,8 +176,8 @@ impl PromptContext<'_> {
         }
         if let Some((measure, phase)) = offer.rework.as_ref().filter(|_| !offer.blocked) {
             let open = match measure {
-                Measure::BlockingFindings => "a blocking finding",
-                Measure::FailingTests => "a failing test",
+                LoopMeasure::BlockingFindings => "a blocking finding",
+                LoopMeasure::FailingTests => "a failing test",
             };
             notes.push(format!("{open} sends the work back to phase `{phase}`"));
         }
@@ -182,7 +188,7 @@ impl PromptContext<'_> {
     }
 
     /// What a status needs beside the skeleton and the fields that have a line of their own.
-    fn own_needs(&self, offer: &Offer, shared: &[Name]) -> Vec<String> {
+    fn own_needs(&self, offer: &AcceptedStatus, shared: &[Name]) -> Vec<String> {
         let mut needs = Vec::new();
         let own = offer.demands.require.iter().filter(|field| !shared.contains(field));
         let own = own.filter(|field| !self.is_explained(offer, field) && in_verification(field).is_none());
@@ -208,13 +214,13 @@ impl PromptContext<'_> {
 
     /// Each status with its meaning. Fields follow the first status that takes them, which is the usual one if it takes them.
     /// The others refer back to it.
-    fn status_lines(&self, offers: &[Offer], shared: &[Name]) -> Vec<String> {
+    fn status_lines(&self, offers: &[AcceptedStatus], shared: &[Name]) -> Vec<String> {
         let manages_group = self.assignment.group.is_some() && offers.iter().any(|offer| offer.plans);
-        let line = |(index, offer): (usize, &Offer)| {
+        let line = |(index, offer): (usize, &AcceptedStatus)| {
             self.status_line(offer, offers.get(..index).unwrap_or_default(), shared, manages_group)
         };
         let mut lines: Vec<String> = offers.iter().enumerate().map(line).collect();
-        let mut add = |takes: fn(&Offer) -> bool, text: String| {
+        let mut add = |takes: fn(&AcceptedStatus) -> bool, text: String| {
             let mut takers = offers.iter().zip(&mut lines).filter(|(offer, _)| takes(offer));
             let Some((_, line)) = takers.next().filter(|_| !text.is_empty()) else { return };
             line.push_str(&format!("\n  Add {text}"));
@@ -269,13 +275,14 @@ impl PromptContext<'_> {
     }
 
     fn ending_fields(&self) -> String {
-        let named = |fits: fn(&Progress) -> bool| -> Vec<&str> {
+        let named = |fits: fn(&GroupProgress) -> bool| -> Vec<&str> {
             let groups = self.state.groups.iter().filter(|group| fits(&group.progress));
             groups.map(|group| group.id.as_str()).collect()
         };
-        let awaiting = named(|progress| *progress == Progress::AwaitingConfirmation);
-        let deferred =
-            named(|progress| matches!(progress, Progress::Ended(interlock_core::state::End::Deferred { .. })));
+        let awaiting = named(|progress| *progress == GroupProgress::AwaitingConfirmation);
+        let deferred = named(|progress| {
+            matches!(progress, GroupProgress::Ended(interlock_core::state::GroupEnd::Deferred { .. }))
+        });
         let mut parts = Vec::new();
         if !awaiting.is_empty() {
             parts.push(format!(
@@ -289,7 +296,7 @@ impl PromptContext<'_> {
         if parts.is_empty() { String::new() } else { format!("{}.", parts.join("; ")) }
     }
 
-    fn blocked_fields(&self, offers: &[Offer]) -> String {
+    fn blocked_fields(&self, offers: &[AcceptedStatus]) -> String {
         let mut fields = vec![r#""attempted":["…"]"#.to_owned()];
         let Some(offer) = offers.iter().find(|offer| offer.blocked) else { return String::new() };
         if !offer.reasons.is_empty() {
@@ -305,7 +312,7 @@ impl PromptContext<'_> {
     }
 
     /// Required fields that stand in every skeleton, or that a line of their own explains.
-    fn is_explained(&self, offer: &Offer, field: &Name) -> bool {
+    fn is_explained(&self, offer: &AcceptedStatus, field: &Name) -> bool {
         match field.as_str() {
             "handoff.context" | "skills_invoked" => true,
             filled_in if FILLED_IN.contains(&filled_in) => true,
@@ -347,12 +354,12 @@ fn replacement(replaced: &ReplacedRole) -> String {
     format!("{} is next, not {}{because}", replaced.takes, replaced.instead_of)
 }
 
-fn requires(offer: &Offer, field: &str) -> bool {
+fn requires(offer: &AcceptedStatus, field: &str) -> bool {
     offer.demands.require.iter().any(|required| *required == field)
 }
 
 /// The claims that a status needs.
-fn verification(offer: &Offer) -> Map<String, Json> {
+fn verification(offer: &AcceptedStatus) -> Map<String, Json> {
     offer.demands.verify.iter().map(|claim| (claim.to_string(), json!(true))).collect()
 }
 

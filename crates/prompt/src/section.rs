@@ -332,7 +332,12 @@ pub struct AssignmentPrompt {
 }
 
 /// The prompt in so many characters, or in the fewest that can be. What is cut is to lie in this folder.
-pub(super) fn fit(mut pieces: Vec<Section>, folder: &str, budget: usize, render: impl Fn(&[Section]) -> String) -> AssignmentPrompt {
+pub(super) fn fit(
+    mut pieces: Vec<Section>,
+    folder: &str,
+    budget: usize,
+    render: impl Fn(&[Section]) -> String,
+) -> AssignmentPrompt {
     let names = names(&pieces);
     for (piece, name) in pieces.iter_mut().zip(&names) {
         piece.file = format!("{}/{name}", folder.trim_end_matches('/'));

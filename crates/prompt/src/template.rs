@@ -2,12 +2,12 @@
 
 use std::sync::LazyLock;
 
-use interlock_core::decide::{FALLBACK, offers};
-use interlock_core::decision::{Decision, Next};
-use interlock_core::event::{Cause, Event};
+use interlock_core::decide::{FALLBACK, list_accepted_statuses};
+use interlock_core::decision::{Decision, NextAssignment};
+use interlock_core::event::{Event, EventCause};
 use interlock_core::id::Name;
 use interlock_core::naming::shown_status;
-use interlock_core::workflow::{Task, Writes};
+use interlock_core::workflow::{AssignmentTask, WritePermission};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, UndefinedBehavior, context};
@@ -16,8 +16,8 @@ use serde::Serialize;
 use crate::PromptContext;
 use crate::ReturnChannel;
 use crate::data;
-use crate::section::Section;
 use crate::response::ResponseSpec;
+use crate::section::Section;
 
 const TEMPLATE: &str = include_str!("prompt.md.j2");
 
@@ -68,7 +68,7 @@ impl PromptContext<'_> {
     fn task_lines(&self) -> Vec<String> {
         let mut lines = vec![self.place_line()];
         let about = self.role().and_then(|role| role.about.as_deref());
-        lines.extend(about.filter(|_| self.assignment.task != Task::Merge).map(data::text));
+        lines.extend(about.filter(|_| self.assignment.task != AssignmentTask::Merge).map(data::text));
         lines.extend(self.task_notes());
         lines.push(self.may_change());
         lines.extend(self.reason_line());
@@ -89,9 +89,9 @@ impl PromptContext<'_> {
             (None, None) => "the session".to_owned(),
         };
         let task = match assignment.task {
-            Task::Work => "Work on",
-            Task::Consult => "Help with",
-            Task::Merge => "Merge",
+            AssignmentTask::Work => "Work on",
+            AssignmentTask::Consult => "Help with",
+            AssignmentTask::Merge => "Merge",
         };
         let attempt = if assignment.attempt > 1 { format!(", attempt {}", assignment.attempt) } else { String::new() };
         format!("{task} {place}{attempt}.")
@@ -99,9 +99,9 @@ impl PromptContext<'_> {
 
     fn task_notes(&self) -> Vec<String> {
         match self.assignment.task {
-            Task::Work => self.unchanged_note().into_iter().collect(),
-            Task::Consult => self.waiting_roles(),
-            Task::Merge => vec![
+            AssignmentTask::Work => self.unchanged_note().into_iter().collect(),
+            AssignmentTask::Consult => self.waiting_roles(),
+            AssignmentTask::Merge => vec![
                 "Bring exactly what was approved into the session's branch, run the checks on the merged tree, and report the result. \
                  Change nothing else."
                     .to_owned(),
@@ -112,8 +112,9 @@ impl PromptContext<'_> {
     /// What is asked of a role that may accept that nothing has to change.
     fn unchanged_note(&self) -> Option<String> {
         let by = self.group()?.nothing_to_do.as_ref()?;
-        let accepts =
-            offers(self.workflow, self.state, self.assignment).iter().any(|offer| offer.accepts_nothing_to_do);
+        let accepts = list_accepted_statuses(self.workflow, self.state, self.assignment)
+            .iter()
+            .any(|offer| offer.accepts_nothing_to_do);
         accepts.then(|| format!("`{by}` states that nothing has to change. Check that, and accept it or send it back."))
     }
 
@@ -122,13 +123,13 @@ impl PromptContext<'_> {
         let whose = if self.assignment.group.is_some() { "the files of your group" } else { "the project's files" };
         let undone = if self.channel == ReturnChannel::Run { " Other changes are undone." } else { "" };
         match self.role().map(|role| &role.writes) {
-            Some(Writes::Everything) => format!("Change only {whose}."),
-            Some(Writes::Only(patterns)) => {
+            Some(WritePermission::Everything) => format!("Change only {whose}."),
+            Some(WritePermission::Only(patterns)) => {
                 let patterns: Vec<String> =
                     patterns.iter().map(|pattern| format!("`{}`", data::code(pattern))).collect();
                 format!("Change only files that match {}.{undone}", patterns.join(", "))
             }
-            Some(Writes::Nothing) | None => "Change no project files.".to_owned(),
+            Some(WritePermission::Nothing) | None => "Change no project files.".to_owned(),
         }
     }
 
@@ -173,8 +174,8 @@ impl PromptContext<'_> {
             let Some(event_text) = self.describe_cause(&event.cause) else { continue };
             // A reason that a person or a program worded stands in a fence, not here.
             let quoted = match &event.cause {
-                Cause::Overridden { why, .. } | Cause::Waived { why, .. } => Some(why),
-                Cause::Lost { note, .. } => note.as_ref(),
+                EventCause::Overridden { why, .. } | EventCause::Waived { why, .. } => Some(why),
+                EventCause::Lost { note, .. } => note.as_ref(),
                 _ => None,
             };
             let because = event.decision.iter().flat_map(|decision| self.own_reasons(decision));
@@ -182,7 +183,7 @@ impl PromptContext<'_> {
             let own = because.filter(|because| Some(*because) != quoted && !names_rule(because));
             let own: Vec<String> = own.map(|because| data::line(because)).collect();
             // A section of its own says how the last attempt was lost.
-            let has_section = matches!(&event.cause, Cause::Lost { note: Some(_), .. });
+            let has_section = matches!(&event.cause, EventCause::Lost { note: Some(_), .. });
             if own.is_empty() && (has_section || self.is_last_heading(event)) {
                 continue;
             }
@@ -198,7 +199,7 @@ impl PromptContext<'_> {
         if decision.judgement.is_some() {
             return Vec::new();
         }
-        let is_own = |next: &&Next| next.assignment == self.id;
+        let is_own = |next: &&NextAssignment| next.assignment == self.id;
         let own: Vec<&Name> = decision.next.iter().filter(is_own).flat_map(|next| &next.because).collect();
         let of_others = decision.next.iter().filter(|next| !is_own(next)).flat_map(|next| &next.because);
         let overrides = decision.overrides.iter().filter(|applied| applied.used != self.assignment.role);
@@ -209,7 +210,7 @@ impl PromptContext<'_> {
 
     /// The status of the report that led here, if its reporter has no such status.
     fn unknown_status(&self) -> Option<(&Name, &Name)> {
-        let Some(Cause::Reported { status, .. }) = self.origin.map(|event| &event.cause) else { return None };
+        let Some(EventCause::Reported { status, .. }) = self.origin.map(|event| &event.cause) else { return None };
         let decision = self.decision().map(|decision| decision.id);
         let entry = self.dossier.entries.iter().find(|entry| Some(entry.decision) == decision)?;
         let (role, _) = entry.reporter()?;
@@ -224,17 +225,17 @@ impl PromptContext<'_> {
         self.lost.is_none() && last.is_some_and(|last| Some(last.decision) == decision)
     }
 
-    fn describe_cause(&self, cause: &Cause) -> Option<String> {
+    fn describe_cause(&self, cause: &EventCause) -> Option<String> {
         let text = match cause {
-            Cause::Started { .. }
-            | Cause::Claimed { .. }
-            | Cause::LeaseExpired { .. }
-            | Cause::Upgraded { .. }
-            | Cause::Sighted(_)
-            | Cause::Allowed { .. }
-            | Cause::Refused(_) => return None,
-            Cause::Planned { .. } => "a person added groups".to_owned(),
-            Cause::Reported { status, .. } => {
+            EventCause::Started { .. }
+            | EventCause::Claimed { .. }
+            | EventCause::LeaseExpired { .. }
+            | EventCause::Upgraded { .. }
+            | EventCause::Sighted(_)
+            | EventCause::Allowed { .. }
+            | EventCause::Refused(_) => return None,
+            EventCause::Planned { .. } => "a person added groups".to_owned(),
+            EventCause::Reported { status, .. } => {
                 let entry = self.decision().map(|decision| decision.id);
                 let entry = self.dossier.entries.iter().find(|found| Some(found.decision) == entry);
                 let role = entry.and_then(|entry| entry.reporter()).map(|(role, _)| role);
@@ -251,18 +252,18 @@ impl PromptContext<'_> {
                     }
                 }
             }
-            Cause::Lost { status, .. } => format!("an attempt ended without an accepted handoff (`{status}`)"),
-            Cause::Merged { status, .. } => format!("Interlock tried the merge: `{}`", data::code(status)),
-            Cause::Answered { .. } => "a person answered a question".to_owned(),
-            Cause::GateFinished { gate, passed: true, .. } => format!("gate `{gate}` passed"),
-            Cause::GateFinished { gate, passed: false, .. } => format!("gate `{gate}` failed"),
-            Cause::Deferred { .. } => "a person deferred a group".to_owned(),
-            Cause::Acknowledged { .. } => "a person acknowledged a deferred group".to_owned(),
-            Cause::Overridden { .. } => "a person sent the work to you".to_owned(),
-            Cause::Waived { evidence, .. } => format!("a person waived `{evidence}` for this tree"),
-            Cause::Accepted { .. } => "a person accepted a group".to_owned(),
-            Cause::CompletionAsked { .. } => "the end of the session was requested".to_owned(),
-            Cause::Cancelled { .. } => "part of the session was cancelled".to_owned(),
+            EventCause::Lost { status, .. } => format!("an attempt ended without an accepted handoff (`{status}`)"),
+            EventCause::Merged { status, .. } => format!("Interlock tried the merge: `{}`", data::code(status)),
+            EventCause::Answered { .. } => "a person answered a question".to_owned(),
+            EventCause::GateFinished { gate, passed: true, .. } => format!("gate `{gate}` passed"),
+            EventCause::GateFinished { gate, passed: false, .. } => format!("gate `{gate}` failed"),
+            EventCause::Deferred { .. } => "a person deferred a group".to_owned(),
+            EventCause::Acknowledged { .. } => "a person acknowledged a deferred group".to_owned(),
+            EventCause::Overridden { .. } => "a person sent the work to you".to_owned(),
+            EventCause::Waived { evidence, .. } => format!("a person waived `{evidence}` for this tree"),
+            EventCause::Accepted { .. } => "a person accepted a group".to_owned(),
+            EventCause::CompletionAsked { .. } => "the end of the session was requested".to_owned(),
+            EventCause::Cancelled { .. } => "part of the session was cancelled".to_owned(),
         };
         Some(text)
     }

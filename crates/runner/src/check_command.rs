@@ -8,9 +8,12 @@ use interlock_core::code::Code;
 use interlock_core::id::Name;
 
 use interlock_agents::team;
-use interlock_app::error::{CommandExit, CommandError};
+use interlock_app::error::{CommandError, CommandExit};
 use interlock_app::gate_commands;
-use interlock_system::process::{self, ProcessControl, ProcessEnd, ProcessLimits, OutputListener, ProcessSpec, StdinMode, OutputStream, ProcessHandle};
+use interlock_system::process::{
+    self, OutputListener, OutputStream, ProcessControl, ProcessEnd, ProcessHandle, ProcessLimits, ProcessSpec,
+    StdinMode,
+};
 
 /// What is kept of the output of a command: its end.
 const KEPT: usize = 8 << 10;
@@ -114,7 +117,7 @@ const SECRET: &[&str] = &["TOKEN", "KEY", "SECRET", "PASSWORD", "PASSWD", "CREDE
 
 /// What came of a command.
 #[derive(Clone, Debug)]
-pub(crate) struct Outcome {
+pub(crate) struct CheckOutcome {
     pub(crate) passed: bool,
     /// The command, what it printed at the end, and how it ended.
     pub(crate) output: String,
@@ -123,7 +126,7 @@ pub(crate) struct Outcome {
 }
 
 /// How commands are run: where, for how long at most, and by what they are found again if this program is killed.
-pub(crate) struct Manner<'a> {
+pub(crate) struct CommandSettings<'a> {
     pub(crate) folder: &'a Path,
     pub(crate) timeout: Option<Duration>,
     pub(crate) lock: Option<PathBuf>,
@@ -133,9 +136,13 @@ pub(crate) struct Manner<'a> {
 }
 
 /// Runs one command; `None` if it was stopped.
-pub(crate) fn run(command: &[Name], manner: &Manner<'_>, control: &ProcessControl) -> Result<Option<Outcome>, CommandError> {
+pub(crate) fn run(
+    command: &[Name],
+    manner: &CommandSettings<'_>,
+    control: &ProcessControl,
+) -> Result<Option<CheckOutcome>, CommandError> {
     let line = gate_commands::line(command);
-    let mut tail = Tail::default();
+    let mut tail = OutputTail::default();
     let end = match process::run(&manner.spec(command), control, &mut tail) {
         Ok(ProcessEnd::Stopped) => return Ok(None),
         Ok(end) => end,
@@ -144,14 +151,16 @@ pub(crate) fn run(command: &[Name], manner: &Manner<'_>, control: &ProcessContro
             tail.add(error.to_string().as_bytes());
             ProcessEnd::Exited(127)
         }
-        Err(error) => return Err(CommandError::new(CommandExit::Unavailable, Code::ProgramMissing, format!("{line}: {error}"))),
+        Err(error) => {
+            return Err(CommandError::new(CommandExit::Unavailable, Code::ProgramMissing, format!("{line}: {error}")));
+        }
     };
     let passed = end == ProcessEnd::Exited(0);
     let output = format!("$ {line}\n{}{}\n", tail.text(), ending(end));
-    Ok(Some(Outcome { passed, output, failed: (!passed).then_some(line) }))
+    Ok(Some(CheckOutcome { passed, output, failed: (!passed).then_some(line) }))
 }
 
-impl Manner<'_> {
+impl CommandSettings<'_> {
     fn spec(&self, command: &[Name]) -> ProcessSpec {
         let (program, arguments) = command.split_first().map_or(("", &[][..]), |(first, rest)| (first.as_str(), rest));
         let mut variables = environment(self.variables);
@@ -201,9 +210,9 @@ fn ending(end: ProcessEnd) -> String {
 
 /// The end of what was printed.
 #[derive(Default)]
-struct Tail(Vec<u8>);
+struct OutputTail(Vec<u8>);
 
-impl Tail {
+impl OutputTail {
     fn add(&mut self, line: &[u8]) {
         self.0.extend_from_slice(line);
         self.0.push(b'\n');
@@ -219,7 +228,7 @@ impl Tail {
     }
 }
 
-impl OutputListener for Tail {
+impl OutputListener for OutputTail {
     fn line(&mut self, _: OutputStream, line: &[u8], _: bool, _: &mut ProcessHandle<'_>) {
         self.add(line);
     }

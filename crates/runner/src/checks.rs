@@ -5,14 +5,14 @@ use std::fs;
 use interlock_core::id::Name;
 use interlock_core::workflow::GateValues;
 
-use crate::check_command::{self, Manner, Outcome};
-use crate::crew::{Call, Crew};
+use crate::check_command::{self, CheckOutcome, CommandSettings};
 use crate::gates::{
     CheckRoom, CheckSubject, GateCommand, GateOutcome, GateSession, ObjectsOf, PassedCommands, add_commands,
     commands_of_gate,
 };
-use crate::git::{Hash, Workspace};
-use crate::neighbours::Neighbour;
+use crate::git::{GitHash, Workspace};
+use crate::other_groups::OtherGroup;
+use crate::run_context::{AssignmentJob, RunContext};
 use interlock_app::error::CommandError;
 use interlock_system::files::remove;
 use interlock_system::process::ProcessControl;
@@ -23,11 +23,11 @@ pub(super) struct RunChecks {
     pub(super) key: [u8; 32],
 }
 
-impl Crew {
+impl RunContext {
     /// Runs commands in a clean checkout of a commit that is merged, or would be. `None`: it was stopped.
     pub(super) fn check_merge(
         &self,
-        commit: &Hash,
+        commit: &GitHash,
         commands: &[GateCommand],
         control: &ProcessControl,
     ) -> Result<Option<GateOutcome>, CommandError> {
@@ -38,8 +38,8 @@ impl Crew {
     /// Runs commands in a clean checkout of an agent's work. They see the `commit` that it stands on when they ask git.
     pub(super) fn check_work(
         &self,
-        tree: &Hash,
-        commit: &Hash,
+        tree: &GitHash,
+        commit: &GitHash,
         commands: &[GateCommand],
         control: &ProcessControl,
     ) -> Result<Option<GateOutcome>, CommandError> {
@@ -48,8 +48,8 @@ impl Crew {
 
     fn check(
         &self,
-        tree: &Hash,
-        commit: &Hash,
+        tree: &GitHash,
+        commit: &GitHash,
         keeps_caches: bool,
         commands: &[GateCommand],
         control: &ProcessControl,
@@ -70,7 +70,7 @@ impl Crew {
 
     /// The commands that have to pass on what a merge gives: those that completion will ask for, of the group itself and of
     /// those whose work is in already, or they would have passed on files that are no more.
-    pub(super) fn checks_of_merge(&self, call: &Call) -> Result<Vec<GateCommand>, CommandError> {
+    pub(super) fn checks_of_merge(&self, call: &AssignmentJob) -> Result<Vec<GateCommand>, CommandError> {
         let own = call.group.is_some().then(|| self.checks_of_call(call));
         let mut checks = own.unwrap_or_default();
         for neighbour in &call.neighbours {
@@ -86,7 +86,11 @@ impl Crew {
 
     /// The commands that a claim that tests pass is held against: in a group, those of the group. Outside of groups those of
     /// everything merged, and those of the session once no group is at work, nor `planned` with the claim.
-    pub(super) fn checks_of_claim(&self, call: &Call, planned: bool) -> Result<Vec<GateCommand>, CommandError> {
+    pub(super) fn checks_of_claim(
+        &self,
+        call: &AssignmentJob,
+        planned: bool,
+    ) -> Result<Vec<GateCommand>, CommandError> {
         if call.group.is_some() {
             return Ok(self.checks_of_call(call));
         }
@@ -99,7 +103,7 @@ impl Crew {
         Ok(checks)
     }
 
-    fn is_in(&self, neighbour: &Neighbour, call: &Call) -> Result<bool, CommandError> {
+    fn is_in(&self, neighbour: &OtherGroup, call: &AssignmentJob) -> Result<bool, CommandError> {
         Ok(self.site.is_in(&neighbour.group, &call.open, neighbour.done)?)
     }
 
@@ -107,7 +111,7 @@ impl Crew {
         GateSession { id: &self.session, feature_directory: &self.feature_directory }
     }
 
-    fn checks_of_call(&self, call: &Call) -> Vec<GateCommand> {
+    fn checks_of_call(&self, call: &AssignmentJob) -> Vec<GateCommand> {
         let group = call.group.as_ref();
         self.checks_of_plan(&call.checks, group, self.gate_session().values(group, call.domain.as_ref()))
     }
@@ -133,9 +137,9 @@ impl Crew {
     pub(super) fn make_ready(
         &self,
         workspace: &Workspace,
-        tree: &Hash,
+        tree: &GitHash,
         control: &ProcessControl,
-    ) -> Result<Option<Outcome>, CommandError> {
+    ) -> Result<Option<CheckOutcome>, CommandError> {
         if self.team.prepare.run.is_empty() || workspace.ready().exists() {
             return Ok(None);
         }
@@ -144,16 +148,26 @@ impl Crew {
             // An agent may have left a link there.
             let path = workspace.ready();
             let written = remove(&path).and_then(|()| fs::write(&path, tree.as_str()));
-            written.map_err(crate::git::Error::from)?;
+            written.map_err(crate::git::GitError::from)?;
         }
         Ok(failed)
     }
 
-    fn prepare(&self, workspace: &Workspace, tree: &Hash, control: &ProcessControl) -> Result<Option<Outcome>, CommandError> {
+    fn prepare(
+        &self,
+        workspace: &Workspace,
+        tree: &GitHash,
+        control: &ProcessControl,
+    ) -> Result<Option<CheckOutcome>, CommandError> {
         let mut failed = None;
         let (folder, variables) = (&workspace.folder, &self.team.checks.env);
-        let manner =
-            Manner { folder, timeout: None, lock: Some(self.lock.clone()), mark: self.check_mark(), variables };
+        let manner = CommandSettings {
+            folder,
+            timeout: None,
+            lock: Some(self.lock.clone()),
+            mark: self.check_mark(),
+            variables,
+        };
         for command in &self.team.prepare.run {
             let words: Vec<Name> = command.iter().map(|word| Name::new(word)).collect();
             match check_command::run(&words, &manner, control)? {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value as Json;
 
-use crate::git::{Conflict, Hash};
+use crate::git::{GitHash, MergeConflict};
 use interlock_system::files;
 use interlock_system::sanitise;
 
@@ -14,27 +14,28 @@ pub(super) const SETTLED: &str = "conflicts_settled";
 const SHOWN: usize = 60;
 const WORDS: usize = 400;
 
-pub(super) struct Conflicts {
+pub(super) struct PendingConflicts {
     /// The agent's own work.
-    pub(super) yours: Hash,
+    pub(super) yours: GitHash,
     /// What others have merged.
-    pub(super) theirs: Hash,
-    all: Vec<Clash>,
+    pub(super) theirs: GitHash,
+    all: Vec<LaidOutConflict>,
 }
 
-struct Clash {
-    conflict: Conflict,
+struct LaidOutConflict {
+    conflict: MergeConflict,
     /// Not everything can be marked: what is not text, what was removed or renamed. Then one side lies there, as if nothing
     /// were the matter.
     marked: bool,
 }
 
-impl Conflicts {
+impl PendingConflicts {
     /// Those of two sides that were just laid out in a folder. `None`: they go together.
-    pub(super) fn of(folder: &Path, yours: Hash, theirs: Hash, conflicts: Vec<Conflict>) -> Option<Self> {
+    pub(super) fn of(folder: &Path, yours: GitHash, theirs: GitHash, conflicts: Vec<MergeConflict>) -> Option<Self> {
         let mut all = Self { yours, theirs, all: Vec::new() };
-        let marked = |conflict: &Conflict| conflict.paths.iter().any(|path| all.has_marks(&folder.join(path)));
-        let clashes = conflicts.into_iter().map(|conflict| Clash { marked: marked(&conflict), conflict }).collect();
+        let marked = |conflict: &MergeConflict| conflict.paths.iter().any(|path| all.has_marks(&folder.join(path)));
+        let clashes =
+            conflicts.into_iter().map(|conflict| LaidOutConflict { marked: marked(&conflict), conflict }).collect();
         all.all = clashes;
         (!all.all.is_empty()).then_some(all)
     }
@@ -45,7 +46,7 @@ impl Conflicts {
     }
 
     /// What each of them is.
-    pub(super) fn told(&self) -> Vec<String> {
+    pub(super) fn describe_all(&self) -> Vec<String> {
         let told = self.all.iter().take(SHOWN).map(|clash| match clash.marked {
             true => format!("{} holds the marks of a conflict", names(&clash.conflict)),
             false => format!("{} has no marks: {}", names(&clash.conflict), self.words(&clash.conflict)),
@@ -101,7 +102,7 @@ impl Conflicts {
     }
 
     /// As git says it, with words for the two commits. Names of files that have a commit in them stay what they are.
-    fn words(&self, conflict: &Conflict) -> String {
+    fn words(&self, conflict: &MergeConflict) -> String {
         let mut words = conflict.words.clone();
         for (side, word) in [(&self.yours, "yours"), (&self.theirs, "theirs")] {
             for before in [" ", "("] {
@@ -114,7 +115,7 @@ impl Conflicts {
     }
 }
 
-fn names(conflict: &Conflict) -> String {
+fn names(conflict: &MergeConflict) -> String {
     let names: Vec<String> = conflict.names().take(6).map(|name| format!("`{}`", shown(&name))).collect();
     if names.is_empty() { "the project".to_owned() } else { names.join(", ") }
 }
@@ -124,7 +125,7 @@ fn shown(name: &str) -> String {
 }
 
 /// Does the handoff say that it is right as it is?
-fn is_named(conflict: &Conflict, handoff: &Json) -> bool {
+fn is_named(conflict: &MergeConflict, handoff: &Json) -> bool {
     let named = handoff.get(SETTLED).and_then(Json::as_array).into_iter().flatten().filter_map(Json::as_str);
     let named: Vec<&str> = named.map(|name| name.trim_start_matches("./").trim_end_matches('/')).collect();
     conflict.names().any(|name| named.contains(&name.as_str()) || named.contains(&shown(&name).as_str()))

@@ -4,24 +4,24 @@ use interlock_core::command::{Command, GateFinished};
 use interlock_core::id::{AssignmentId, GateRunId, Name};
 use interlock_core::state::{GatePurpose, GateRun, State};
 
-use crate::crew::{Crew, Over, settled};
 use crate::gates::{self, GateCommand};
-use crate::git::Hash;
+use crate::git::GitHash;
+use crate::run_context::{JobOutcome, RunContext, job_outcome};
 use interlock_app::error::CommandError;
 use interlock_engine::Operation as Wish;
 use interlock_system::process::ProcessControl;
 
 /// A gate whose result is awaited.
 #[derive(Clone, Debug)]
-pub(super) struct Errand {
+pub(super) struct GateJob {
     pub(super) run: GateRunId,
     awaited: GateRun,
     commands: Vec<GateCommand>,
     open: Vec<AssignmentId>,
 }
 
-impl Errand {
-    pub(super) fn new(run: GateRunId, awaited: &GateRun, state: &State, crew: &Crew) -> Self {
+impl GateJob {
+    pub(super) fn new(run: GateRunId, awaited: &GateRun, state: &State, crew: &RunContext) -> Self {
         let commands = gates::commands_of_run(awaited, state, &crew.workflow, crew.gate_session());
         Self { run, awaited: awaited.clone(), commands, open: state.open.iter().copied().collect() }
     }
@@ -34,7 +34,11 @@ impl Errand {
     }
 }
 
-pub(super) fn take(crew: &Crew, errand: &Errand, control: &ProcessControl) -> Result<Over, CommandError> {
+pub(super) fn run_gate(
+    crew: &RunContext,
+    errand: &GateJob,
+    control: &ProcessControl,
+) -> Result<JobOutcome, CommandError> {
     let held = crew.site.merging();
     let whole = crew.site.vault.integration()?;
     let commit = subject(crew, errand, &whole)?;
@@ -43,10 +47,10 @@ pub(super) fn take(crew: &Crew, errand: &Errand, control: &ProcessControl) -> Re
         true => crew.check_merge(&commit, &errand.commands, control)?,
         false => crew.check_work(&tree, &commit, &errand.commands, control)?,
     };
-    let Some(mut result) = result else { return Ok(Over::Stopped) };
+    let Some(mut result) = result else { return Ok(JobOutcome::Stopped) };
     if let Some(group) = errand.awaited.group.as_ref().filter(|_| !result.passed && commit == whole) {
         // Its author has to see the files that it fails on.
-        crew.site.vault.bring_onto(group, &whole)?;
+        crew.site.vault.set_merge_target(group, &whole)?;
     }
     drop(held);
     result.checkout.failed = gates::blamed_gate(&errand.awaited, result.failed.as_ref());
@@ -57,12 +61,12 @@ pub(super) fn take(crew: &Crew, errand: &Errand, control: &ProcessControl) -> Re
         output: Name::from(result.output),
         checkout: result.checkout,
     };
-    settled(crew.order(Wish::Simple(Command::GateFinished(finished))))
+    job_outcome(crew.submit_operation(Wish::Simple(Command::GateFinished(finished))))
 }
 
 /// The commit that the gate is to speak for: everything merged, once the work of the group is in that; what others have merged
 /// since then is part of what the gate has to hold for. Else what the group has come to.
-fn subject(crew: &Crew, errand: &Errand, whole: &Hash) -> Result<Hash, CommandError> {
+fn subject(crew: &RunContext, errand: &GateJob, whole: &GitHash) -> Result<GitHash, CommandError> {
     let Some(group) = &errand.awaited.group else { return Ok(whole.clone()) };
     let head = crew.site.head(group, &errand.open)?;
     let is_in = match errand.awaited.purpose {

@@ -4,30 +4,30 @@
 //! (a turn of an agent, a merge, a gate) has a thread of its own that ends with one decision at the desk. All that the
 //! conductor knows it reads from the store, so it can be killed at any point and started again.
 
-mod bench;
+mod budget;
 pub mod check_command;
 mod checks;
-mod conduct;
 mod conflicts;
-mod crew;
-mod ending;
+mod finish;
 mod gate;
 pub mod gates;
 pub mod git;
-mod line;
+mod line_editor;
 mod merge;
-mod neighbours;
 mod notify;
 mod observe;
-mod people;
-mod purse;
-mod refs;
+mod other_groups;
+mod questions;
+mod run_context;
+mod run_report;
+mod scheduler;
 pub mod scope;
-mod site;
-mod story;
 mod terminal;
+mod tui;
 mod turn;
-mod view;
+mod turn_workspace;
+mod user_refs;
+mod workspaces;
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
@@ -39,27 +39,27 @@ use interlock_core::code::Code;
 use interlock_core::id::Name;
 use interlock_core::workflow::Workflow;
 
-use crate::git::{Project, RegisterKey};
-use conduct::Conductor;
-use crew::Crew;
+use crate::git::{ProjectRepo, RegisterKey};
+use budget::BudgetLedger;
 use interlock_agents::team::AgentTeam;
-use interlock_app::error::{CommandExit, CommandError};
+use interlock_app::error::{CommandError, CommandExit};
 use interlock_app::output::CommandOutput;
 use interlock_engine::{CommandQueue, Engine};
 use interlock_system::clock;
 use interlock_system::process;
-use purse::Purse;
-use site::Site;
-use view::View;
+use run_context::RunContext;
+use scheduler::Scheduler;
+use tui::RunView;
+use workspaces::SessionWorkspaces;
 
-pub use ending::{Ended, is_handed_over};
-pub use site::checkouts;
+pub use finish::{RunOutcome, is_handed_over};
+pub use workspaces::checkouts;
 
 /// How long the agents of a run that was killed may take to end.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// What a run needs.
-pub struct Run {
+pub struct SessionRun {
     pub session: Name,
     pub workflow: Arc<Workflow>,
     pub team: AgentTeam,
@@ -67,7 +67,7 @@ pub struct Run {
     pub doubts: Vec<String>,
     /// To decide with, and to look with.
     pub engines: (Engine, Engine),
-    pub project: Project,
+    pub project: ProjectRepo,
     /// The session's own folder.
     pub root: PathBuf,
     pub parallel: u32,
@@ -78,8 +78,8 @@ pub struct Run {
     pub output: CommandOutput,
 }
 
-impl Run {
-    pub fn drive(self) -> Result<Ended, CommandError> {
+impl SessionRun {
+    pub fn drive(self) -> Result<RunOutcome, CommandError> {
         fs::create_dir_all(&self.root).map_err(|error| unusable(&self.root, &error))?;
         let held = hold(&self.root, &self.session)?;
         let family = format!("{}/", self.root.display());
@@ -90,7 +90,7 @@ impl Run {
         let mark = format!("{family}{}", clock::suffix(12));
         git::set_mark(format!("{mark}/git"));
         let (deciding, mut looking) = self.engines;
-        if let Some(ended) = ending::catch_up(&mut looking, &self.session, &self.root)? {
+        if let Some(ended) = finish::catch_up(&mut looking, &self.session, &self.root)? {
             return Ok(ended);
         }
         let desk = CommandQueue::open(deciding)?;
@@ -103,10 +103,10 @@ impl Run {
         let own: Vec<(String, String)> =
             sources.iter().cloned().chain([self.team.source.clone()]).chain(scripts).collect();
         let checks = checks::RunChecks { passed: Default::default(), key: looking.checkout_key(&self.session) };
-        let crew = Arc::new(Crew {
+        let crew = Arc::new(RunContext {
             observer: observe::ChangeObserver::new(&self.workflow, &own, &self.team.prepare.run, &self.project.root),
-            site: Site::open(&self.root, &self.session, self.project, key)?,
-            purse: Purse::open(&self.root.join("spent.jsonl")),
+            site: SessionWorkspaces::open(&self.root, &self.session, self.project, key)?,
+            purse: BudgetLedger::open(&self.root.join("spent.jsonl")),
             checks,
             cut_short: std::sync::Mutex::default(),
             told: std::sync::atomic::AtomicBool::default(),
@@ -121,8 +121,8 @@ impl Run {
             waits: self.wait,
             mark,
         });
-        let view = View::new(self.output, &crew.session);
-        let conductor = Conductor::new(Arc::clone(&crew), looking, view, self.parallel);
+        let view = RunView::new(self.output, &crew.session);
+        let conductor = Scheduler::new(Arc::clone(&crew), looking, view, self.parallel);
         let ended = conductor.conduct(self.doubts);
         drop(crew);
         desk.close();
@@ -139,7 +139,7 @@ fn sources(looking: &mut Engine, workflow: &Workflow) -> Result<Vec<(String, Str
 
 /// Where agents see their output folders, for the prompts.
 pub fn outputs(root: &Path) -> String {
-    site::outputs(root).display().to_string()
+    workspaces::outputs(root).display().to_string()
 }
 
 /// Only one run drives a session. The system lets go of it when the process ends, however it does.

@@ -6,98 +6,102 @@ use std::sync::Arc;
 use interlock_core::code::Code;
 use interlock_core::handoff;
 use interlock_core::id::{Digest, Name};
-use interlock_core::workflow::MergeWords;
+use interlock_core::workflow::MergeStatuses;
 use serde_json::{Value as Json, json};
 
-use crate::crew::{Call, Crew, Over, settled};
-use crate::git::{Attempt, Conflict, Hash, Message};
-use crate::site::listed;
-use interlock_app::error::{CommandExit, CommandError};
-use interlock_engine::{SubmittedHandoff, Operation as Wish};
+use crate::git::{CommitMessage, GitHash, MergeConflict, TrialMerge};
+use crate::run_context::{AssignmentJob, JobOutcome, RunContext, job_outcome};
+use crate::workspaces::format_file_list;
+use interlock_app::error::{CommandError, CommandExit};
+use interlock_engine::{Operation as Wish, SubmittedHandoff};
 use interlock_system::clock;
 use interlock_system::process::ProcessControl;
 
 /// What came of trying it.
-pub(super) enum Tried {
+pub(super) enum MergeOutcome {
     /// It is in the result.
-    In(Merge),
+    In(PublishedMerge),
     /// It is not, and this is to be said of it.
     Out(Json),
     Stopped,
 }
 
 /// A merge that was made.
-pub(super) struct Merge {
+pub(super) struct PublishedMerge {
     /// The commit that everything merged is at.
-    pub(super) into: Hash,
+    pub(super) into: GitHash,
     /// The work changed nothing that was not merged before.
     pub(super) is_empty: bool,
 }
 
-pub(super) fn take(crew: &Crew, call: &Call, control: &ProcessControl) -> Result<Over, CommandError> {
-    let Some(group) = &call.group else { return Ok(Over::Gone) };
+pub(super) fn run_merge(
+    crew: &RunContext,
+    call: &AssignmentJob,
+    control: &ProcessControl,
+) -> Result<JobOutcome, CommandError> {
+    let Some(group) = &call.group else { return Ok(JobOutcome::Gone) };
     let commit = crew.site.head(group, &call.open)?;
-    match attempt(crew, call, group, &commit, control)? {
-        Tried::In(merge) => {
+    match try_group_merge(crew, call, group, &commit, control)? {
+        MergeOutcome::In(merge) => {
             let unchanged = crew.site.changes_nothing(group, &commit)?;
-            report(crew, call, &success(&crew.workflow.merge_words(), (&commit, &merge), unchanged)?)
+            report(crew, call, &success(&crew.workflow.find_merge_statuses(), (&commit, &merge), unchanged)?)
         }
-        Tried::Out(said) => report(crew, call, &said),
-        Tried::Stopped => Ok(Over::Stopped),
+        MergeOutcome::Out(said) => report(crew, call, &said),
+        MergeOutcome::Stopped => Ok(JobOutcome::Stopped),
     }
 }
 
 /// Merges what a group has come to, if it goes together with what was merged before and passes what completion asks for.
-pub(super) fn attempt(
-    crew: &Crew,
-    call: &Call,
+pub(super) fn try_group_merge(
+    crew: &RunContext,
+    call: &AssignmentJob,
     group: &Name,
-    commit: &Hash,
+    commit: &GitHash,
     control: &ProcessControl,
-) -> Result<Tried, CommandError> {
-    let words = crew.workflow.merge_words();
+) -> Result<MergeOutcome, CommandError> {
+    let words = crew.workflow.find_merge_statuses();
     let _held = crew.site.merging();
     match crew.site.vault.try_merge(group, commit)? {
-        Attempt::Contained(into) => {
+        TrialMerge::Contained(into) => {
             crew.site.vault.note_merge(call.id, &into)?;
-            Ok(Tried::In(Merge { into, is_empty: false }))
+            Ok(MergeOutcome::In(PublishedMerge { into, is_empty: false }))
         }
-        Attempt::Conflict { onto, conflicts } => {
-            crew.site.vault.bring_onto(group, &onto)?;
-            let files: Vec<String> = conflicts.iter().flat_map(Conflict::names).collect();
-            conflict(&words, &files).map(Tried::Out)
+        TrialMerge::Conflict { onto, conflicts } => {
+            crew.site.vault.set_merge_target(group, &onto)?;
+            let files: Vec<String> = conflicts.iter().flat_map(MergeConflict::names).collect();
+            conflict(&words, &files).map(MergeOutcome::Out)
         }
-        Attempt::Clean { onto, tree } => checked(crew, call, group, (commit, &onto, &tree), control),
+        TrialMerge::Clean { onto, tree } => checked(crew, call, group, (commit, &onto, &tree), control),
     }
 }
 
 /// The merged tree is there: is it sound?
 fn checked(
-    crew: &Crew,
-    call: &Call,
+    crew: &RunContext,
+    call: &AssignmentJob,
     group: &Name,
-    (commit, onto, tree): (&Hash, &Hash, &Hash),
+    (commit, onto, tree): (&GitHash, &GitHash, &GitHash),
     control: &ProcessControl,
-) -> Result<Tried, CommandError> {
+) -> Result<MergeOutcome, CommandError> {
     // Before it is known whether it will be one: commands may ask git where they are.
-    let message = Message::new(&format!("Merge {group}")).of(call.id);
+    let message = CommitMessage::new(&format!("Merge {group}")).of(call.id);
     let merge = crew.site.vault.commit(tree, &[onto, commit], &crew.site.who(&call.role), &message)?;
     let checks = crew.checks_of_merge(call)?;
     if !checks.is_empty() {
-        let Some(result) = crew.check_merge(&merge, &checks, control)? else { return Ok(Tried::Stopped) };
+        let Some(result) = crew.check_merge(&merge, &checks, control)? else { return Ok(MergeOutcome::Stopped) };
         if !result.passed {
-            crew.site.vault.bring_onto(group, onto)?;
+            crew.site.vault.set_merge_target(group, onto)?;
             let of = result.other_group(Some(group));
-            let words = crew.workflow.merge_words();
-            return failure(&words, &result.failed_line, of, &result.output).map(Tried::Out);
+            let words = crew.workflow.find_merge_statuses();
+            return failure(&words, &result.failed_line, of, &result.output).map(MergeOutcome::Out);
         }
     }
     crew.site.vault.publish(group, &merge, onto, Some(call.id))?;
     let is_empty = crew.site.vault.tree(onto)? == *tree;
-    Ok(Tried::In(Merge { into: merge, is_empty }))
+    Ok(MergeOutcome::In(PublishedMerge { into: merge, is_empty }))
 }
 
-pub(super) fn report(crew: &Crew, call: &Call, said: &Json) -> Result<Over, CommandError> {
+pub(super) fn report(crew: &RunContext, call: &AssignmentJob, said: &Json) -> Result<JobOutcome, CommandError> {
     let mut document = json!({
         "agent": call.role,
         "output_type": "merge",
@@ -111,10 +115,14 @@ pub(super) fn report(crew: &Crew, call: &Call, said: &Json) -> Result<Over, Comm
     let bytes = document.to_string().into_bytes();
     let extracted = handoff::extract("merge", &bytes).map(Arc::new);
     let given = SubmittedHandoff { digest: Digest::of(&bytes), extracted };
-    settled(crew.order(Wish::Merge { assignment: call.id, given }))
+    job_outcome(crew.submit_operation(Wish::Merge { assignment: call.id, given }))
 }
 
-fn success(words: &MergeWords, (commit, merge): (&Hash, &Merge), unchanged: bool) -> Result<Json, CommandError> {
+fn success(
+    words: &MergeStatuses,
+    (commit, merge): (&GitHash, &PublishedMerge),
+    unchanged: bool,
+) -> Result<Json, CommandError> {
     let into = &merge.into;
     let context = match (unchanged, merge.is_empty) {
         (true, _) => {
@@ -136,23 +144,23 @@ fn success(words: &MergeWords, (commit, merge): (&Hash, &Merge), unchanged: bool
     said(words.success.as_ref(), &context, more)
 }
 
-fn conflict(words: &MergeWords, files: &[String]) -> Result<Json, CommandError> {
+fn conflict(words: &MergeStatuses, files: &[String]) -> Result<Json, CommandError> {
     let context = format!(
         "Interlock has tried the merge: it conflicts with what others have merged, in {}. The files that you get hold both sides.",
-        listed(files)
+        format_file_list(files)
     );
     said(words.conflict.as_ref(), &context, json!({ "conflicting_files": files }))
 }
 
 /// An agent has changed files while it merged. Its work stays with the group, and has to be tested and approved again.
-pub(super) fn resolved(crew: &Crew, call: &Call) -> Result<Over, CommandError> {
+pub(super) fn resolved(crew: &RunContext, call: &AssignmentJob) -> Result<JobOutcome, CommandError> {
     let context = "You changed files to make the merge. Interlock kept them, and has merged nothing: tests and approvals \
                    spoke for the files before. Look at the result, and report it as finished work.";
     let more = json!({ "conflicting_files": [] });
-    report(crew, call, &said(crew.workflow.merge_words().conflict.as_ref(), context, more)?)
+    report(crew, call, &said(crew.workflow.find_merge_statuses().conflict.as_ref(), context, more)?)
 }
 
-fn failure(words: &MergeWords, command: &str, whose: Option<&Name>, output: &str) -> Result<Json, CommandError> {
+fn failure(words: &MergeStatuses, command: &str, whose: Option<&Name>, output: &str) -> Result<Json, CommandError> {
     let of = whose.map(|group| format!(", a check of {group}, which is merged already,")).unwrap_or_default();
     let context = format!(
         "Interlock has tried the merge: `{command}`{of} fails on the merged files, which are those that you get"

@@ -13,7 +13,7 @@ use interlock_core::id::{Name, QuestionId};
 use interlock_core::state::Question;
 use serde_json::json;
 
-use crate::crew::News;
+use crate::run_context::SchedulerMessage;
 use interlock_agents::team::{DESKTOP, NotificationSettings, WEBHOOK};
 use interlock_prompt::QuestionBrief;
 use interlock_system::files;
@@ -25,26 +25,31 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// More of a question than a desktop shows.
 const LONGEST: usize = 1000;
 
-pub(super) struct Teller {
+pub(super) struct Notifier {
     notify: NotificationSettings,
     session: Name,
     /// Questions that people were told of, by earlier runs too.
     told: BTreeSet<QuestionId>,
     /// Where that is remembered.
     file: PathBuf,
-    news: Sender<News>,
+    news: Sender<SchedulerMessage>,
     on_their_way: Vec<JoinHandle<()>>,
 }
 
 /// A message, and the program that takes it.
-struct Message {
+struct Notification {
     way: &'static str,
     command: Vec<String>,
     input: String,
 }
 
-impl Teller {
-    pub(super) fn new(notify: &NotificationSettings, session: &Name, root: &Path, news: Sender<News>) -> Self {
+impl Notifier {
+    pub(super) fn new(
+        notify: &NotificationSettings,
+        session: &Name,
+        root: &Path,
+        news: Sender<SchedulerMessage>,
+    ) -> Self {
         let file = root.join("told.jsonl");
         let bytes = files::read_plain(&file).unwrap_or_default();
         let text = String::from_utf8_lossy(&bytes);
@@ -66,7 +71,7 @@ impl Teller {
                     Ok(()) => remember(&file, id),
                     Err(why) => {
                         let words = format!("notify: {way} was not told of {id}: {}", sanitise::line(&why));
-                        let _ = news.send(News::Note(None, words));
+                        let _ = news.send(SchedulerMessage::Note(None, words));
                     }
                 }
             }));
@@ -81,7 +86,7 @@ impl Teller {
         }
     }
 
-    fn messages(&self, id: QuestionId, question: &Question, brief: &QuestionBrief) -> Vec<Message> {
+    fn messages(&self, id: QuestionId, question: &Question, brief: &QuestionBrief) -> Vec<Notification> {
         let (session, text) = (&self.session, brief.text(&question.text));
         let body = json!({
             "kind": "question",
@@ -96,12 +101,12 @@ impl Teller {
         .to_string();
         let mut all = Vec::new();
         if let Some(command) = &self.notify.command {
-            all.push(Message { way: "the command", command: command.clone(), input: body.clone() });
+            all.push(Notification { way: "the command", command: command.clone(), input: body.clone() });
         }
         if self.notify.desktop {
             let title = format!("Interlock: {session} has a question");
             let command = [DESKTOP.to_owned(), "--".to_owned(), title, for_desktop(&text)];
-            all.push(Message { way: "the desktop", command: command.to_vec(), input: String::new() });
+            all.push(Notification { way: "the desktop", command: command.to_vec(), input: String::new() });
         }
         let address = self.notify.webhook_env.as_ref().and_then(|name| env::var(name.as_str()).ok());
         all.extend(address.filter(|address| !address.is_empty()).map(|address| webhook(&address, &body)));
@@ -116,7 +121,7 @@ fn for_desktop(text: &str) -> String {
 }
 
 /// The address may hold a secret, so it goes to curl on its standard input and not in an argument.
-fn webhook(address: &str, body: &str) -> Message {
+fn webhook(address: &str, body: &str) -> Notification {
     let quoted = |text: &str| text.replace('\\', "\\\\").replace('"', "\\\"");
     let input = format!(
         "url = \"{}\"\nheader = \"Content-Type: application/json\"\ndata = \"{}\"\n",
@@ -124,10 +129,10 @@ fn webhook(address: &str, body: &str) -> Message {
         quoted(body)
     );
     let words = [WEBHOOK, "--silent", "--fail", "--max-time", "20", "--config", "-"];
-    Message { way: "the webhook", command: words.map(str::to_owned).to_vec(), input }
+    Notification { way: "the webhook", command: words.map(str::to_owned).to_vec(), input }
 }
 
-impl Message {
+impl Notification {
     /// Starts its program and waits until it has ended; what that prints may hold the address, and is not repeated.
     fn send(&self) -> Result<(), String> {
         let Some((program, arguments)) = self.command.split_first() else { return Ok(()) };

@@ -9,17 +9,17 @@ use interlock_core::id::Name;
 use interlock_core::observed::{ChangedFile, FileChange, ObservedChanges};
 use interlock_core::workflow::Workflow;
 
-use crate::bench::Bench;
 use crate::gates::GateFiles;
-use crate::git::{Changes, Hash, Result};
+use crate::git::{GitHash, GitResult, WorkspaceChanges};
 use crate::scope::{GroupLimit, INSTRUCTIONS, ProtectedPaths, files_in_project, glob_set};
-use crate::site::{OF_SESSION, Site};
+use crate::turn_workspace::TurnWorkspace;
+use crate::workspaces::{OF_SESSION, SessionWorkspaces};
 
 /// A diff, and the two commits that it lies between.
 #[derive(Clone)]
 pub(super) struct WorkDiff {
-    base: Hash,
-    commit: Hash,
+    base: GitHash,
+    commit: GitHash,
     pub(super) files: Arc<Vec<(PathBuf, FileChange)>>,
 }
 
@@ -55,12 +55,12 @@ impl ChangeObserver {
     /// The diff from where the work began to a commit. `changes` is what this turn did.
     pub(super) fn diff(
         &self,
-        site: &Site,
-        bench: &Bench,
-        base: &Hash,
-        commit: &Hash,
-        changes: Option<&Changes>,
-    ) -> Result<WorkDiff> {
+        site: &SessionWorkspaces,
+        bench: &TurnWorkspace,
+        base: &GitHash,
+        commit: &GitHash,
+        changes: Option<&WorkspaceChanges>,
+    ) -> GitResult<WorkDiff> {
         if let Some(known) = self.known(&bench.name).filter(|known| known.base == *base && known.commit == *commit) {
             return Ok(known);
         }
@@ -88,11 +88,11 @@ impl ChangeObserver {
     /// As it is recorded with a report.
     pub(super) fn record(
         &self,
-        site: &Site,
+        site: &SessionWorkspaces,
         diff: &WorkDiff,
         unclaimed: Vec<Name>,
         limits: &[GroupLimit],
-    ) -> Result<Arc<ObservedChanges>> {
+    ) -> GitResult<Arc<ObservedChanges>> {
         let listed = diff.files.iter().take(ObservedChanges::MOST_FILES);
         let files: Vec<ChangedFile> = listed
             .map(|(path, change)| ChangedFile {

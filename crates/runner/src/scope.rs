@@ -5,14 +5,14 @@ use std::path::Path;
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use interlock_core::id::Name;
 use interlock_core::state::Group;
-use interlock_core::workflow::{BUILTINS, FileLimit, Role, TEST_RUNNERS, Workflow, Writes};
+use interlock_core::workflow::{BUILTINS, FileLimit, Role, TEST_RUNNERS, Workflow, WritePermission};
 
 /// Those of the files that may not be changed by whoever may write this much.
-pub fn outside(files: &[String], writes: &Writes) -> Vec<String> {
+pub fn files_outside_of(files: &[String], writes: &WritePermission) -> Vec<String> {
     match writes {
-        Writes::Everything => Vec::new(),
-        Writes::Nothing => files.to_vec(),
-        Writes::Only(patterns) => {
+        WritePermission::Everything => Vec::new(),
+        WritePermission::Nothing => files.to_vec(),
+        WritePermission::Only(patterns) => {
             let set = glob_set(patterns.iter().map(Name::as_str), false);
             files.iter().filter(|file| !set.is_match(file)).cloned().collect()
         }

@@ -18,7 +18,7 @@ use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
-use crate::crew::News;
+use crate::run_context::SchedulerMessage;
 use interlock_system::process;
 
 /// How often it is looked whether the terminal has become ours.
@@ -32,12 +32,12 @@ pub(super) struct Terminal {
     /// People can type.
     pub(super) has_keys: bool,
     colours: bool,
-    held: Mutex<Held>,
+    held: Mutex<TerminalState>,
 }
 
 /// What this process has made of the terminal.
 #[derive(Default)]
-struct Held {
+struct TerminalState {
     /// How it was set before.
     before: Option<Termios>,
     /// It is set so that keys come one by one, and are not shown by themselves.
@@ -116,7 +116,7 @@ impl Terminal {
 
     /// Tells what is typed, for as long as there is anybody to tell. Reading from the background would stop the whole
     /// process, so it is left until the terminal is ours.
-    pub(super) fn listen(&self, news: &Sender<News>) {
+    pub(super) fn listen(&self, news: &Sender<SchedulerMessage>) {
         let stdin = io::stdin();
         while !self.held().is_closed {
             if !is_ours(&stdin) {
@@ -132,7 +132,7 @@ impl Terminal {
             match rustix::io::read(&stdin, &mut bytes) {
                 Ok(count) if count > 0 => {
                     let typed = bytes.get(..count).unwrap_or_default().to_vec();
-                    if news.send(News::Typed(typed)).is_err() {
+                    if news.send(SchedulerMessage::Typed(typed)).is_err() {
                         return;
                     }
                 }
@@ -164,12 +164,12 @@ impl Terminal {
         }
     }
 
-    fn held(&self) -> MutexGuard<'_, Held> {
+    fn held(&self) -> MutexGuard<'_, TerminalState> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Held {
+impl TerminalState {
     /// To where the picture begins. A terminal that became narrower has broken its lines.
     fn way_up(&mut self) -> String {
         let (columns, _) = Terminal::size();
@@ -207,7 +207,7 @@ impl Held {
 }
 
 /// Tells whoever conducts what the system, or a person, wants of the run.
-pub(super) fn watch(terminal: Option<Arc<Terminal>>, news: Sender<News>) {
+pub(super) fn watch(terminal: Option<Arc<Terminal>>, news: Sender<SchedulerMessage>) {
     let terminal = terminal.filter(|terminal| terminal.is_live);
     let of_terminals: &[i32] = if terminal.is_some() { &[SIGTSTP, SIGCONT, SIGQUIT] } else { &[] };
     let Ok(mut signals) = Signals::new([SIGINT, SIGTERM, SIGHUP].iter().chain(of_terminals)) else { return };
@@ -216,18 +216,18 @@ pub(super) fn watch(terminal: Option<Arc<Terminal>>, news: Sender<News>) {
             let told = match (signal, &terminal) {
                 (SIGTSTP, Some(terminal)) => {
                     terminal.suspend();
-                    news.send(News::Resumed)
+                    news.send(SchedulerMessage::Resumed)
                 }
                 (SIGCONT, Some(terminal)) => {
                     terminal.resume();
-                    news.send(News::Resumed)
+                    news.send(SchedulerMessage::Resumed)
                 }
                 (SIGQUIT, Some(terminal)) => {
                     terminal.close();
                     let _ = emulate_default_handler(SIGQUIT);
                     Ok(())
                 }
-                _ => news.send(News::Stop),
+                _ => news.send(SchedulerMessage::Stop),
             };
             if told.is_err() {
                 return;

@@ -6,11 +6,12 @@
 
 use std::fmt::Write as _;
 
-use interlock_core::event::{Cause, Change, Event};
-use interlock_core::state::End;
+use interlock_core::event::{Event, EventCause, StateChange};
+use interlock_core::state::GroupEnd;
 
 use crate::table::{
-    ASSIGNMENTS, BLOCKS, COUNTERS, CellValue, EVIDENCE, FINDINGS, GROUPS, WriteMode, QUESTIONS, RowWrite, ResolvedBlocks, TableWrite,
+    ASSIGNMENTS, BLOCKS, COUNTERS, CellValue, EVIDENCE, FINDINGS, GROUPS, QUESTIONS, ResolvedBlocks, RowWrite,
+    TableWrite, WriteMode,
 };
 
 /// Lines, each between two line breaks.
@@ -58,22 +59,24 @@ pub(super) fn describe_effects(event: &Event, writes: &[TableWrite]) -> String {
     for write in writes {
         match write {
             TableWrite::Row(record) => row(&mut lines, record),
-            TableWrite::Resolved(ResolvedBlocks { group, part, role, .. }) => lines.say("unblocked", &[group, part, role]),
+            TableWrite::Resolved(ResolvedBlocks { group, part, role, .. }) => {
+                lines.say("unblocked", &[group, part, role])
+            }
         }
     }
     for change in &event.changes {
         match change {
-            Change::GroupEnded { group, end } => lines.say("ended", &[&group.into(), &ended(end).into()]),
-            Change::DeferralNamed { group, by } => lines.say("named", &[&group.into(), &by.into()]),
-            Change::CounterReset { group, counted, role } => {
+            StateChange::GroupEnded { group, end } => lines.say("ended", &[&group.into(), &ended(end).into()]),
+            StateChange::DeferralNamed { group, by } => lines.say("named", &[&group.into(), &by.into()]),
+            StateChange::CounterReset { group, counted, role } => {
                 let group = group.as_ref().map_or_else(|| CellValue::from(""), CellValue::from);
                 lines.say("reset", &[&group, &counted.into(), &role.into()]);
             }
-            Change::Session { status } => lines.say("session", &[&status.name().into()]),
+            StateChange::Session { status } => lines.say("session", &[&status.name().into()]),
             _ => {}
         }
     }
-    if matches!(event.cause, Cause::Claimed { prompt: Some(_), .. }) {
+    if matches!(event.cause, EventCause::Claimed { prompt: Some(_), .. }) {
         lines.say("told", &[]);
     }
     lines.0
@@ -108,10 +111,10 @@ fn row(lines: &mut EffectLines, record: &RowWrite) {
     }
 }
 
-fn ended(end: &End) -> &'static str {
+fn ended(end: &GroupEnd) -> &'static str {
     match end {
-        End::Completed => "completed",
-        End::Deferred { .. } => "deferred_external",
-        End::Cancelled { .. } => "cancelled",
+        GroupEnd::Completed => "completed",
+        GroupEnd::Deferred { .. } => "deferred_external",
+        GroupEnd::Cancelled { .. } => "cancelled",
     }
 }

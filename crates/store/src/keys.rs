@@ -13,8 +13,8 @@ use interlock_core::code::Code;
 use interlock_core::id::{Digest, Name};
 use interlock_core::rejection::Rejection;
 
-use crate::StoreIdentity;
 use crate::StoreError;
+use crate::StoreIdentity;
 use crate::StoreResult;
 use crate::chain::ChainKey;
 use interlock_system::clock;

@@ -4,25 +4,25 @@
 //! `tests/store` runs against the traits. SQL stands only below here.
 
 pub mod audit;
-mod writer_thread;
 pub mod chain;
 mod error;
+mod event_effects;
 pub mod keys;
 pub mod rows;
-mod event_effects;
 pub mod sqlite;
 pub mod table;
+mod writer_thread;
 
 use interlock_core::code::Code;
 use interlock_core::id::{AssignmentId, Digest, Name, QuestionId, Timestamp};
 use interlock_core::state::Question;
-use interlock_core::workflow::Requirements;
+use interlock_core::workflow::CompletionRequirements;
 
-pub use writer_thread::WriterThreadStore;
 use chain::{ChainKey, Seal};
 pub use error::StoreError;
 use rows::{EventProjection, SessionRow};
 use table::{ProjectedTables, TableSchema};
+pub use writer_thread::WriterThreadStore;
 
 pub type StoreResult<T> = Result<T, StoreError>;
 
@@ -134,7 +134,7 @@ pub trait StoreView {
     fn sessions_under_way(&mut self, most: usize) -> StoreResult<Vec<SessionHead>>;
     fn workflow(&mut self, hash: Digest) -> StoreResult<Option<PinnedSources>>;
     /// Whether what a completed group must have is stored for this workflow as it was pinned.
-    fn needs_are(&mut self, hash: Digest, needs: &Requirements) -> StoreResult<bool>;
+    fn needs_are(&mut self, hash: Digest, needs: &CompletionRequirements) -> StoreResult<bool>;
     /// Each table with rows of sessions that are not there, and of how many.
     fn lost_sessions(&mut self) -> StoreResult<Vec<(&'static str, u64)>>;
     /// How many events have something that they were given, and how many a prompt.
@@ -187,7 +187,8 @@ pub struct ChainLink<'a> {
 
 /// Everything in it is stored, durably, or nothing is.
 pub trait StoreTransaction: StoreView {
-    fn pin_workflow(&mut self, hash: Digest, pinned: &PinnedSources, needs: &Requirements) -> StoreResult<()>;
+    fn pin_workflow(&mut self, hash: Digest, pinned: &PinnedSources, needs: &CompletionRequirements)
+    -> StoreResult<()>;
     /// Makes room for a session, which begins with its first event.
     fn begin_session(&mut self, id: &str, at: Timestamp) -> StoreResult<i64>;
     fn append(&mut self, append: &EventAppend) -> StoreResult<()>;

@@ -2,15 +2,18 @@
 //!
 //! Pure: the same events give the same rows, so a rebuild can be compared with what is stored.
 
-use interlock_core::event::{Cause, Change, Closing, Event, Resolution};
+use interlock_core::event::{BlockerResolution, ClosureKind, Event, EventCause, StateChange};
 use interlock_core::id::{AssignmentId, Digest, Name, QuestionId};
-use interlock_core::state::{Assignment, Closed, End, Finding, FindingStatus, Group, Holder, Lane, Progress, State};
-use interlock_core::workflow::Task;
+use interlock_core::state::{
+    Assignment, AssignmentClosure, Finding, FindingStatus, Group, GroupEnd, GroupProgress, Lane, PartHolder, State,
+};
+use interlock_core::workflow::AssignmentTask;
 use serde_json::json;
 
 use crate::event_effects::describe_effects;
 use crate::table::{
-    ASSIGNMENTS, BLOCKS, COUNTERS, CellValue, EVIDENCE, FINDINGS, GROUPS, WriteMode, QUESTIONS, RowWrite, ResolvedBlocks, TableWrite,
+    ASSIGNMENTS, BLOCKS, COUNTERS, CellValue, EVIDENCE, FINDINGS, GROUPS, QUESTIONS, ResolvedBlocks, RowWrite,
+    TableWrite, WriteMode,
 };
 
 /// The group column of what belongs to the session itself.
@@ -41,8 +44,9 @@ pub struct EventProjection {
 /// What an event writes, given the state after it. Closed assignments and questions of this event must still be there.
 pub fn project_event(event: &Event, after: &State) -> EventProjection {
     let seq = i64::try_from(after.seq).unwrap_or(i64::MAX);
-    let mut writer = ProjectionWriter { event, after, seq, writes: Vec::new(), groups: Vec::new(), session_lapses: false };
-    if matches!(event.cause, Cause::Started { investigation: true, .. }) {
+    let mut writer =
+        ProjectionWriter { event, after, seq, writes: Vec::new(), groups: Vec::new(), session_lapses: false };
+    if matches!(event.cause, EventCause::Started { investigation: true, .. }) {
         writer.evidence(None, "investigation", &Name::new("investigation"));
     }
     for change in &event.changes {
@@ -82,96 +86,96 @@ struct ProjectionWriter<'a> {
 }
 
 impl ProjectionWriter<'_> {
-    fn change(&mut self, change: &Change) {
+    fn change(&mut self, change: &StateChange) {
         match change {
-            Change::GroupPlanned { group, .. } => self.touched(&group.id).new = true,
-            Change::Staged { .. } => {
+            StateChange::GroupPlanned { group, .. } => self.touched(&group.id).new = true,
+            StateChange::Staged { .. } => {
                 for group in self.after.groups.iter().filter(|group| !group.ended()) {
                     self.touched(&group.id);
                 }
             }
-            Change::Assigned { assignment, group, task, .. } => {
+            StateChange::Assigned { assignment, group, task, .. } => {
                 // As the fold has it: gates of the session passed on a tree that is about to change.
-                self.session_lapses |= group.is_some() && *task != Task::Consult;
+                self.session_lapses |= group.is_some() && *task != AssignmentTask::Consult;
                 self.assignment(*assignment, WriteMode::Insert);
                 self.touch(group.as_ref());
             }
-            Change::Claimed { assignment, .. }
-            | Change::Unclaimed { assignment }
-            | Change::Closed { assignment, .. } => {
+            StateChange::Claimed { assignment, .. }
+            | StateChange::Unclaimed { assignment }
+            | StateChange::Closed { assignment, .. } => {
                 self.assignment(*assignment, WriteMode::Update);
                 let given = self.after.assignments.get(assignment);
                 self.touch(given.and_then(|given| given.group.as_ref()));
             }
-            Change::Asked { question, group, .. } => {
+            StateChange::Asked { question, group, .. } => {
                 self.question(*question, WriteMode::Insert);
                 self.touch(group.as_ref());
             }
-            Change::QuestionClosed { question } => {
+            StateChange::QuestionClosed { question } => {
                 self.question(*question, WriteMode::Update);
                 let asked = self.after.questions.get(question);
                 self.touch(asked.and_then(|asked| asked.group.as_ref()));
             }
-            Change::Blocked { group, part, role, reason } => {
+            StateChange::Blocked { group, part, role, reason } => {
                 let key = vec![group_cell(group.as_ref()), self.seq.into(), (*part).into(), role.into()];
                 let set = vec![("reason", reason.as_ref().into())];
                 self.put(RowWrite { table: &BLOCKS, key, set, how: WriteMode::Insert });
                 self.touch(group.as_ref());
             }
-            Change::Unblocked { group, part, role, by } => {
+            StateChange::Unblocked { group, part, role, by } => {
                 let (seq, by) = (self.seq, resolution(*by));
                 let (group_cell, part, role) = (group_cell(group.as_ref()), (*part).into(), role.into());
                 self.writes.push(TableWrite::Resolved(ResolvedBlocks { group: group_cell, part, role, by, seq }));
                 self.touch(group.as_ref());
             }
-            Change::Passed { group, name } => self.evidence(Some(group), "pass", name),
-            Change::GatePassed { group, gate, .. } => self.evidence(group.as_ref(), "gate", gate),
-            Change::Confirmed { group, .. } => self.evidence(Some(group), "confirmed", group),
-            Change::EvidenceFailed { group, name } => self.evidence(Some(group), "failed", name),
-            Change::Excused { group, excuse } => self.evidence(Some(group), "excused", &excuse.evidence),
-            Change::NeedSpared { group, clause, .. } => self.spared(group, *clause),
-            Change::NothingCompletedAcknowledged { by } => self.evidence(None, "acknowledged", by),
-            Change::PassesLapsed { group } => self.lapses(group),
-            Change::PassVoided { group, .. } => self.restate_evidence(group),
-            Change::Counted { group, counted, role, iteration, no_progress, measure } => {
+            StateChange::Passed { group, name } => self.evidence(Some(group), "pass", name),
+            StateChange::GatePassed { group, gate, .. } => self.evidence(group.as_ref(), "gate", gate),
+            StateChange::Confirmed { group, .. } => self.evidence(Some(group), "confirmed", group),
+            StateChange::EvidenceFailed { group, name } => self.evidence(Some(group), "failed", name),
+            StateChange::Excused { group, excuse } => self.evidence(Some(group), "excused", &excuse.evidence),
+            StateChange::NeedSpared { group, clause, .. } => self.spared(group, *clause),
+            StateChange::NothingCompletedAcknowledged { by } => self.evidence(None, "acknowledged", by),
+            StateChange::PassesLapsed { group } => self.lapses(group),
+            StateChange::PassVoided { group, .. } => self.restate_evidence(group),
+            StateChange::Counted { group, counted, role, iteration, no_progress, measure } => {
                 let at = (*iteration, *no_progress, *measure);
                 self.counter(group.as_ref(), counted, role, at);
             }
-            Change::CounterReset { group, counted, role } => {
+            StateChange::CounterReset { group, counted, role } => {
                 self.counter(group.as_ref(), counted, role, (0, 0, None));
             }
-            Change::MeasureForgotten { group, counted } => self.forgotten(group, counted),
-            Change::Reviewed { group, findings, .. } => {
+            StateChange::MeasureForgotten { group, counted } => self.forgotten(group, counted),
+            StateChange::Reviewed { group, findings, .. } => {
                 self.findings(group, |number, _| findings.iter().any(|(moved, _)| *moved == number));
             }
-            Change::Responded { group, responses } => {
+            StateChange::Responded { group, responses } => {
                 self.findings(group, |_, finding| responses.iter().any(|response| response.id == finding.id));
             }
-            Change::Entered { group, .. }
-            | Change::Waits { group, .. }
-            | Change::WaitEnded { group, .. }
-            | Change::GateOpened { group, .. }
-            | Change::GateWaived { group, .. }
-            | Change::PartDone { group, .. } => self.touch(group.as_ref()),
-            Change::Author { group, .. }
-            | Change::WorkDelivered { group }
-            | Change::TestsFailing { group, .. }
-            | Change::FailuresStated { group, .. }
-            | Change::Arrived { group, .. }
-            | Change::AwaitsConfirmation { group }
-            | Change::DeferralNamed { group, .. }
-            | Change::NothingToDo { group, .. }
-            | Change::AcceptedUnchanged { group, .. }
-            | Change::Noted { group, .. } => self.touch(Some(group)),
-            Change::GroupEnded { group, .. } => {
+            StateChange::Entered { group, .. }
+            | StateChange::Waits { group, .. }
+            | StateChange::WaitEnded { group, .. }
+            | StateChange::GateOpened { group, .. }
+            | StateChange::GateWaived { group, .. }
+            | StateChange::PartDone { group, .. } => self.touch(group.as_ref()),
+            StateChange::Author { group, .. }
+            | StateChange::WorkDelivered { group }
+            | StateChange::TestsFailing { group, .. }
+            | StateChange::FailuresStated { group, .. }
+            | StateChange::Arrived { group, .. }
+            | StateChange::AwaitsConfirmation { group }
+            | StateChange::DeferralNamed { group, .. }
+            | StateChange::NothingToDo { group, .. }
+            | StateChange::AcceptedUnchanged { group, .. }
+            | StateChange::Noted { group, .. } => self.touch(Some(group)),
+            StateChange::GroupEnded { group, .. } => {
                 self.session_lapses = true;
                 self.touch(Some(group));
             }
-            Change::GateClosed { .. }
-            | Change::Session { .. }
-            | Change::PathsAllowed { .. }
-            | Change::Sighted(_)
-            | Change::StatusReturned { .. } => {}
+            StateChange::GateClosed { .. }
+            | StateChange::Session { .. }
+            | StateChange::PathsAllowed { .. }
+            | StateChange::Sighted(_)
+            | StateChange::StatusReturned { .. } => {}
         }
     }
 
@@ -274,7 +278,7 @@ impl ProjectionWriter<'_> {
     /// What a person answered in this event, and who.
     fn answer(&self, id: QuestionId) -> (Option<&Name>, Option<&Name>) {
         match &self.event.cause {
-            Cause::Answered { question, option, text, by } if *question == id => {
+            EventCause::Answered { question, option, text, by } if *question == id => {
                 (option.as_ref().or(text.as_ref()), Some(by))
             }
             _ => (None, None),
@@ -296,7 +300,8 @@ impl ProjectionWriter<'_> {
 
     /// Nothing passed up to here counts any more, this event's own evidence included.
     fn lapses(&mut self, name: &Name) {
-        let of_group = |record: &RowWrite| record.table == &EVIDENCE && record.key.first() == Some(&CellValue::from(name));
+        let of_group =
+            |record: &RowWrite| record.table == &EVIDENCE && record.key.first() == Some(&CellValue::from(name));
         self.writes.retain(|write| !matches!(write, TableWrite::Row(record) if of_group(record)));
         self.touched(name).lapses = true;
     }
@@ -325,7 +330,8 @@ impl ProjectionWriter<'_> {
         ];
         let key = vec![group_cell(group), counted.into(), role.into()];
         // Of several counts in one event the last one stands.
-        self.writes.retain(|write| !matches!(write, TableWrite::Row(known) if known.table == &COUNTERS && known.key == key));
+        self.writes
+            .retain(|write| !matches!(write, TableWrite::Row(known) if known.table == &COUNTERS && known.key == key));
         self.put(RowWrite { table: &COUNTERS, key, set, how: WriteMode::Either });
         self.touch(group);
     }
@@ -368,20 +374,20 @@ fn finding_row(group: &Name, number: u32, finding: &Finding, seq: i64) -> RowWri
 
 fn acknowledged(group: &Group) -> Option<&Name> {
     match &group.progress {
-        Progress::Ended(End::Deferred { acknowledged, .. }) => acknowledged.as_ref(),
-        Progress::Pending
-        | Progress::Working
-        | Progress::Arrived
-        | Progress::AwaitingConfirmation
-        | Progress::Ended(End::Completed | End::Cancelled { .. }) => None,
+        GroupProgress::Ended(GroupEnd::Deferred { acknowledged, .. }) => acknowledged.as_ref(),
+        GroupProgress::Pending
+        | GroupProgress::Working
+        | GroupProgress::Arrived
+        | GroupProgress::AwaitingConfirmation
+        | GroupProgress::Ended(GroupEnd::Completed | GroupEnd::Cancelled { .. }) => None,
     }
 }
 
 /// Who holds a lane: the first of its parts that somebody has.
 pub fn holder(lane: &Lane, state: &State) -> (Option<Name>, u32) {
     let held = lane.parts.iter().find_map(|part| match part.holder {
-        Holder::Assignment(id) => state.assignments.get(&id),
-        Holder::Nobody | Holder::Question(_) | Holder::Gate(_) | Holder::Done => None,
+        PartHolder::Assignment(id) => state.assignments.get(&id),
+        PartHolder::Nobody | PartHolder::Question(_) | PartHolder::Gate(_) | PartHolder::Done => None,
     });
     held.map_or((None, 0), |assignment| (Some(assignment.role.clone()), assignment.attempt))
 }
@@ -392,18 +398,18 @@ fn group_cell(group: Option<&Name>) -> CellValue {
 
 fn assignment_status(given: &Assignment) -> &'static str {
     match (&given.closed, &given.token) {
-        (Some(Closed { how: Closing::Reported, .. }), _) => "reported",
-        (Some(Closed { how: Closing::Voided, .. }), _) => "void",
+        (Some(AssignmentClosure { how: ClosureKind::Reported, .. }), _) => "reported",
+        (Some(AssignmentClosure { how: ClosureKind::Voided, .. }), _) => "void",
         (None, Some(_)) => "claimed",
         (None, None) => "open",
     }
 }
 
-fn task_name(task: Task) -> &'static str {
+fn task_name(task: AssignmentTask) -> &'static str {
     match task {
-        Task::Work => "work",
-        Task::Consult => "consult",
-        Task::Merge => "merge",
+        AssignmentTask::Work => "work",
+        AssignmentTask::Consult => "consult",
+        AssignmentTask::Merge => "merge",
     }
 }
 
@@ -415,11 +421,11 @@ fn finding_status(status: FindingStatus) -> &'static str {
     }
 }
 
-fn resolution(by: Resolution) -> &'static str {
+fn resolution(by: BlockerResolution) -> &'static str {
     match by {
-        Resolution::Guidance => "guidance",
-        Resolution::Approval => "approval",
-        Resolution::Rework => "rework",
-        Resolution::Person => "person",
+        BlockerResolution::Guidance => "guidance",
+        BlockerResolution::Approval => "approval",
+        BlockerResolution::Rework => "rework",
+        BlockerResolution::Person => "person",
     }
 }

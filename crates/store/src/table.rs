@@ -52,10 +52,16 @@ pub static QUESTIONS: TableSchema = TableSchema {
     columns: &["name", "grp", "part", "text", "options", "asker", "stopped", "status", "answer", "by", "seq"],
 };
 pub static EVIDENCE: TableSchema = TableSchema { name: "evidence", key: &["grp", "kind", "name", "seq"], columns: &[] };
-pub static BLOCKS: TableSchema =
-    TableSchema { name: "blocks", key: &["grp", "seq", "part", "role"], columns: &["reason", "resolved", "resolution"] };
-pub static COUNTERS: TableSchema =
-    TableSchema { name: "counters", key: &["grp", "loop", "role"], columns: &["iteration", "no_progress", "measure", "seq"] };
+pub static BLOCKS: TableSchema = TableSchema {
+    name: "blocks",
+    key: &["grp", "seq", "part", "role"],
+    columns: &["reason", "resolved", "resolution"],
+};
+pub static COUNTERS: TableSchema = TableSchema {
+    name: "counters",
+    key: &["grp", "loop", "role"],
+    columns: &["iteration", "no_progress", "measure", "seq"],
+};
 pub static FINDINGS: TableSchema = TableSchema {
     name: "findings",
     key: &["grp", "n"],

@@ -12,22 +12,22 @@ use std::thread::{self, JoinHandle};
 use interlock_core::code::Code;
 use interlock_core::id::{AssignmentId, Digest, QuestionId, Timestamp};
 use interlock_core::state::Question;
-use interlock_core::workflow::Requirements;
+use interlock_core::workflow::CompletionRequirements;
 
-use crate::EventAppend;
-use crate::RefusedWrite;
-use crate::EventRow;
-use crate::StoreIdentity;
 use crate::AttachmentCounts;
 use crate::ChainLink;
+use crate::CommitCallback;
+use crate::EventAppend;
+use crate::EventRow;
 use crate::OpenQuestion;
 use crate::PinnedSources;
+use crate::RefusedWrite;
 use crate::SessionHead;
 use crate::Snapshot;
 use crate::Store;
 use crate::StoreError;
+use crate::StoreIdentity;
 use crate::StoreResult;
-use crate::CommitCallback;
 use crate::StoreTransaction;
 use crate::StoreView;
 use crate::chain::ChainKey;
@@ -177,7 +177,9 @@ fn transact(mut tx: Box<dyn StoreTransaction + '_>, waiting: &Receiver<WriterMes
             WriterMessage::Look(work) => work(&mut *tx),
             WriterMessage::Change(work) => work(&mut *tx),
             WriterMessage::Append(append) => written = written.and_then(|()| tx.append(&append)),
-            WriterMessage::Snapshot(session, snapshot) => written = written.and_then(|()| tx.put_snapshot(session, &snapshot)),
+            WriterMessage::Snapshot(session, snapshot) => {
+                written = written.and_then(|()| tx.put_snapshot(session, &snapshot))
+            }
             WriterMessage::Written(back) => answer(&back, std::mem::replace(&mut written, Ok(()))),
             WriterMessage::Commit(told) => {
                 let stored = written.and_then(|()| tx.commit());
@@ -185,7 +187,11 @@ fn transact(mut tx: Box<dyn StoreTransaction + '_>, waiting: &Receiver<WriterMes
                 told(stored);
                 return spoilt;
             }
-            WriterMessage::End | WriterMessage::Settle(_) | WriterMessage::View(_) | WriterMessage::Begin(_) | WriterMessage::BeginAhead(_) => return true,
+            WriterMessage::End
+            | WriterMessage::Settle(_)
+            | WriterMessage::View(_)
+            | WriterMessage::Begin(_)
+            | WriterMessage::BeginAhead(_) => return true,
         }
     }
     true
@@ -196,8 +202,16 @@ fn refuse(fault: StoreError, waiting: &Receiver<WriterMessage>) {
     while let Ok(job) = waiting.recv() {
         match job {
             WriterMessage::Commit(told) => return told(Err(fault)),
-            WriterMessage::End | WriterMessage::Settle(_) | WriterMessage::View(_) | WriterMessage::Begin(_) | WriterMessage::BeginAhead(_) => return,
-            WriterMessage::Look(_) | WriterMessage::Change(_) | WriterMessage::Append(_) | WriterMessage::Snapshot(..) | WriterMessage::Written(_) => {}
+            WriterMessage::End
+            | WriterMessage::Settle(_)
+            | WriterMessage::View(_)
+            | WriterMessage::Begin(_)
+            | WriterMessage::BeginAhead(_) => return,
+            WriterMessage::Look(_)
+            | WriterMessage::Change(_)
+            | WriterMessage::Append(_)
+            | WriterMessage::Snapshot(..)
+            | WriterMessage::Written(_) => {}
         }
     }
 }
@@ -260,7 +274,7 @@ impl StoreView for WriterHandle<'_> {
         self.look(move |view| view.workflow(hash))
     }
 
-    fn needs_are(&mut self, hash: Digest, needs: &Requirements) -> StoreResult<bool> {
+    fn needs_are(&mut self, hash: Digest, needs: &CompletionRequirements) -> StoreResult<bool> {
         let needs = needs.clone();
         self.look(move |view| view.needs_are(hash, &needs))
     }
@@ -375,7 +389,12 @@ impl OwnedChainLink {
 }
 
 impl StoreTransaction for WriterHandle<'_> {
-    fn pin_workflow(&mut self, hash: Digest, pinned: &PinnedSources, needs: &Requirements) -> StoreResult<()> {
+    fn pin_workflow(
+        &mut self,
+        hash: Digest,
+        pinned: &PinnedSources,
+        needs: &CompletionRequirements,
+    ) -> StoreResult<()> {
         let (pinned, needs) = (pinned.clone(), needs.clone());
         self.change(move |tx| tx.pin_workflow(hash, &pinned, &needs))
     }

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use interlock_server::http::{Door, bind, serve};
+use interlock_server::http::{ServerAccess, bind, serve};
 use interlock_store::keys::SecretKey;
 use rmcp::ServerHandler;
 use rmcp::model::{
@@ -42,7 +42,7 @@ fn the_fixture() {
     }
     let token = SecretKey::parse(TOKEN).expect("a token");
     let listen = "127.0.0.1:0".parse().expect("an address");
-    let bound = bind(Door { listen, hosts: Vec::new(), token }).expect("a port is free");
+    let bound = bind(ServerAccess { listen, hosts: Vec::new(), token }).expect("a port is free");
     println!("\n{LISTENS}{}", bound.address.port());
     serve(bound, || Fixture).expect("it is killed");
 }

@@ -1,7 +1,7 @@
 //! The completion guard, the validator, and the two test cases of the document.
 
 use interlock_core::code::Code;
-use interlock_core::decision::Verdict;
+use interlock_core::decision::CompletionVerdict;
 use serde_json::json;
 
 use super::{TEAM, at_qa, blocked, qa_blocked, says};
@@ -80,7 +80,7 @@ fn guard_a_conflict_after_approval_voids_it() {
 fn guard_bazinga_over_an_unplanned_session_is_rejected() {
     let mut play = Play::start(TEAM);
     let decision = play.report("project_manager", says("BAZINGA"));
-    judged(&decision, Verdict::Reject, &["E0347"]);
+    judged(&decision, CompletionVerdict::Reject, &["E0347"]);
     follows(&decision, "validate", &["project_manager"]);
 }
 
@@ -90,7 +90,7 @@ fn guard_bazinga_over_an_unplanned_session_is_rejected() {
 fn validator_accepts_when_every_group_has_its_path() {
     let mut play = completed();
     let decision = play.report("project_manager", says("BAZINGA"));
-    judged(&decision, Verdict::Accept, &[]);
+    judged(&decision, CompletionVerdict::Accept, &[]);
     assert_eq!(play.state.status.name(), "completed");
 }
 
@@ -128,7 +128,7 @@ fn validator_rejects_what_nobody_has_accepted_after_a_block() {
     play.report("developer", says("MERGE_SUCCESS"));
     // It names the groups that it accepts, and this one is not among them.
     let decision = play.report("project_manager", json!({ "status": "BAZINGA", "accept": [] }));
-    judged(&decision, Verdict::Reject, &["E0344"]);
+    judged(&decision, CompletionVerdict::Reject, &["E0344"]);
 }
 
 #[test]
@@ -207,7 +207,7 @@ fn positive_8_the_manager_sends_bazinga() {
 
 #[test]
 fn positive_9_the_validator_accepts() {
-    judged(positive(9).log.last().unwrap().decision.as_ref().unwrap(), Verdict::Accept, &[]);
+    judged(positive(9).log.last().unwrap().decision.as_ref().unwrap(), CompletionVerdict::Accept, &[]);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! DEFERRED_EXTERNAL: an environment blocker is put off by the manager, in seven steps, and never counts as done.
 
-use interlock_core::decision::Verdict;
-use interlock_core::state::{End, Progress};
+use interlock_core::decision::CompletionVerdict;
+use interlock_core::state::{GroupEnd, GroupProgress};
 use serde_json::{Value as Json, json};
 
 use super::{TEAM, blocked, qa_blocked, says};
@@ -66,7 +66,8 @@ fn deferred_step_5_it_goes_to_the_manager() {
 fn deferred_step_6_the_manager_may_defer_and_that_is_not_completion() {
     let play = deferred();
     assert_eq!(play.status("E2E-RX"), "deferred_external");
-    let Progress::Ended(End::Deferred { why, by, acknowledged: None }) = &play.group("E2E-RX").progress else {
+    let GroupProgress::Ended(GroupEnd::Deferred { why, by, acknowledged: None }) = &play.group("E2E-RX").progress
+    else {
         panic!("{:?}", play.group("E2E-RX").progress);
     };
     assert_eq!((why.as_str(), by.as_str()), ("the environment needs a test server", "project_manager"));
@@ -92,7 +93,7 @@ fn deferred_step_6_nobody_else_may_defer() {
 fn deferred_step_7_bazinga_needs_the_deferral_acknowledged_by_name() {
     let mut play = deferred();
     assert_eq!(play.open(), ["project_manager"]);
-    judged(&play.report("project_manager", says("BAZINGA")), Verdict::Reject, &["E0343", "E0354"]);
+    judged(&play.report("project_manager", says("BAZINGA")), CompletionVerdict::Reject, &["E0343", "E0354"]);
     let decision = play.report("project_manager", json!({ "status": "BAZINGA", "acknowledge": ["E2E-RX"] }));
     assert_eq!(decision.question.expect("nothing was completed, so a person is asked").name, "nothing_completed");
     follows(&play.choose("confirm"), "end", &[]);

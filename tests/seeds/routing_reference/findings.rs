@@ -1,6 +1,6 @@
 //! Steps 0 and 0.5: issues, responses and verdicts are kept, and what was accepted cannot be raised again.
 
-use interlock_core::handoff::Answer;
+use interlock_core::handoff::ResponseKind;
 use interlock_core::state::FindingStatus;
 use serde_json::{Value as Json, json};
 
@@ -68,7 +68,7 @@ fn step_0_the_same_report_again_is_the_same_decision() {
 fn step_0_the_responses_of_the_author_are_kept_with_the_issues() {
     let play = answered();
     let kept: Vec<_> = play.group("AUTH").findings.iter().map(|finding| finding.response.as_ref().unwrap()).collect();
-    assert_eq!((kept[0].response, kept[1].response), (Answer::Rejected, Answer::Fixed));
+    assert_eq!((kept[0].response, kept[1].response), (ResponseKind::Rejected, ResponseKind::Fixed));
     assert_eq!(kept[0].reason.as_deref(), Some("the library does this already"));
 }
 

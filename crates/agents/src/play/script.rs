@@ -5,7 +5,7 @@ use interlock_core::id::Name;
 use interlock_core::problem::Problem;
 use interlock_core::record;
 use interlock_core::workflow::Duration;
-use interlock_core::workflow::record::{At, Decode, Problems, Schemas};
+use interlock_core::workflow::record::{Decode, PlacedValue, Problems, Schemas};
 use interlock_core::yaml::{self, Node, Value};
 use serde_json::{Map, Value as Json, json};
 
@@ -23,11 +23,11 @@ record! {
         /// Only on this group; `session` outside of groups.
         group: Option<Name>,
         /// Only when the role is called for the n-th time there.
-        attempt: Option<At<u32>>,
+        attempt: Option<PlacedValue<u32>>,
         /// What it does, in this order.
         does: Vec<DeedDoc>,
         /// The fields of its handoff; what every handoff has is added.
-        says: Option<At<Document>>,
+        says: Option<PlacedValue<Document>>,
         /// It prints this instead of a handoff.
         prints: Option<String>,
     }
@@ -45,7 +45,7 @@ record! {
         /// Runs a program with its arguments; what it prints is printed.
         run: Vec<String>,
         /// It ends, as failed, unless the program ends like this: `pass` or `fail`.
-        expect: Option<At<Name>>,
+        expect: Option<PlacedValue<Name>>,
         /// Waits.
         wait: Option<Duration>,
         /// Says something.

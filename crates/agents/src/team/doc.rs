@@ -3,7 +3,7 @@
 use interlock_core::id::Name;
 use interlock_core::record;
 use interlock_core::workflow::Duration;
-use interlock_core::workflow::record::{At, Decode, Problems, Schemas, Table};
+use interlock_core::workflow::record::{Decode, NameTable, PlacedValue, Problems, Schemas};
 use interlock_core::yaml::{Node, Value};
 use serde_json::{Value as Json, json};
 
@@ -11,13 +11,13 @@ record! {
     /// Who plays the roles of a workflow, and with what.
     struct TeamDoc {
         /// The agents: a client, set up in some way.
-        agents: Table<AgentDoc>,
+        agents: NameTable<AgentDoc>,
         /// Which agent plays a role; `any` is for roles that are not named.
-        roles: Table<PartDoc>,
+        roles: NameTable<PartDoc>,
         /// How many agents are at work at once.
-        parallel: Option<At<u32>>,
+        parallel: Option<PlacedValue<u32>>,
         /// How often a handoff that cannot be taken is sent back to its agent.
-        corrections: Option<At<u32>>,
+        corrections: Option<PlacedValue<u32>>,
         /// How rate limits and network faults are waited out.
         retry: Option<RetryDoc>,
         /// What any agent is held to.
@@ -25,25 +25,25 @@ record! {
         /// What may be spent before a person is asked.
         budget: Option<BudgetDoc>,
         /// `interlock` merges, or the author's `agent` does.
-        merge: Option<At<Name>>,
+        merge: Option<PlacedValue<Name>>,
         /// What makes a fresh checkout ready: a list of commands, such as `[[npm, ci]]`, or more.
         prepare: Option<PrepareDoc>,
         /// How the commands of plans, gates and `prepare` are run.
         checks: Option<ChecksDoc>,
         /// Workspaces that are kept at the end: `never`, `failed` (the default) or `always`.
-        keep: Option<At<Name>>,
+        keep: Option<PlacedValue<Name>>,
         /// How people hear that something waits for them.
         notify: Option<NotifyDoc>,
         /// Questions that answer themselves when nobody does.
-        defaults: Table<DefaultDoc>,
+        defaults: NameTable<DefaultDoc>,
         /// Where workspaces are made: outside of the project.
-        folder: Option<At<Name>>,
+        folder: Option<PlacedValue<Name>>,
     }
 
     /// A client, set up in some way.
     struct AgentDoc {
         /// `claude`, `codex`, `gemini`, `acp`, `command` or `scripted`.
-        client: At<Name>,
+        client: PlacedValue<Name>,
         /// The program, where it does not have the client's usual name.
         program: Option<String>,
         /// The model to ask for.
@@ -53,22 +53,22 @@ record! {
         /// Names of variables that the agent gets from the environment; `NAME_*` for all that begin so.
         env: Vec<String>,
         /// Variables with values of their own. Secrets belong in the environment.
-        set: Table<String>,
+        set: NameTable<String>,
         /// For `claude` and `codex`: the client holds its model to the schema of a handoff, where it takes that schema. The
         /// handoff is then what it says last.
-        structured: Option<At<bool>>,
+        structured: Option<PlacedValue<bool>>,
         /// It may hand off with a `tool` of MCP, where the client can be given one (the default), or only by `file` and word.
-        handoff: Option<At<Name>>,
+        handoff: Option<PlacedValue<Name>>,
         /// For `command` and `acp`: the whole command line.
         command: Option<CommandLine>,
         /// For `scripted`: the file that says what it does.
-        script: Option<At<Name>>,
+        script: Option<PlacedValue<Name>>,
     }
 
     /// Which agent plays a role.
     struct PartDoc short(part_from_name) {
         /// The agent's name.
-        agent: At<Name>,
+        agent: PlacedValue<Name>,
         /// Another model for this role.
         model: Option<String>,
         /// How long one attempt may take.
@@ -78,13 +78,13 @@ record! {
         /// What may be spent by this role in one assignment.
         each: Option<AllowanceDoc>,
         /// How many of the role are at work at once.
-        parallel: Option<At<u32>>,
+        parallel: Option<PlacedValue<u32>>,
     }
 
     /// How rate limits and network faults are waited out.
     struct RetryDoc {
         /// How often, before a person is asked.
-        tries: Option<At<u32>>,
+        tries: Option<PlacedValue<u32>>,
         /// The first wait; each is twice the one before.
         first: Option<Duration>,
         /// The longest wait.
@@ -98,7 +98,7 @@ record! {
         /// How long it may say nothing.
         silence: Option<Duration>,
         /// Megabytes that it may print.
-        output: Option<At<u32>>,
+        output: Option<PlacedValue<u32>>,
         /// Between being asked to end and being ended.
         grace: Option<Duration>,
     }
@@ -118,9 +118,9 @@ record! {
     /// An amount.
     struct AllowanceDoc {
         /// US dollars.
-        cost: Option<At<Name>>,
+        cost: Option<PlacedValue<Name>>,
         /// Tokens in and out.
-        tokens: Option<At<u32>>,
+        tokens: Option<PlacedValue<u32>>,
         /// Time that agents work.
         time: Option<Duration>,
     }
@@ -133,10 +133,10 @@ record! {
         inputs: Vec<String>,
         /// Folders that the commands make, such as `node_modules`. They are kept for each content of the inputs, and copied
         /// into every clean checkout.
-        keeps: Vec<At<Name>>,
+        keeps: Vec<PlacedValue<Name>>,
         /// Folders that the commands make faster the next time, such as `target`. They are kept from one run of the commands
         /// on a merged tree to the next; neither a check nor an agent's folder is their source.
-        caches: Vec<At<Name>>,
+        caches: Vec<PlacedValue<Name>>,
     }
 
     /// How the commands of plans, gates and `prepare` are run.
@@ -155,7 +155,7 @@ record! {
         /// By a command: the message is on its standard input, as JSON.
         command: Option<CommandLine>,
         /// By a POST of JSON to the address that this variable of the environment holds.
-        webhook_env: Option<At<Name>>,
+        webhook_env: Option<PlacedValue<Name>>,
     }
 
     /// The answer that a question gets when nobody gives one.
@@ -163,9 +163,9 @@ record! {
         /// After how long.
         after: Duration,
         /// The option to take.
-        option: Option<At<Name>>,
+        option: Option<PlacedValue<Name>>,
         /// Words, where the question takes them.
-        text: Option<At<Name>>,
+        text: Option<PlacedValue<Name>>,
     }
 }
 

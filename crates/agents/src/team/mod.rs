@@ -2,26 +2,26 @@
 
 mod doc;
 pub mod examine;
-mod workflow_fit;
 mod prepare;
 mod read;
+mod workflow_fit;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use interlock_core::command::Choice;
+use interlock_core::command::AnswerChoice;
 use interlock_core::id::Name;
 use interlock_core::problem::{Place, Problem};
-use interlock_core::workflow::record::At;
+use interlock_core::workflow::record::PlacedValue;
 
 use crate::AgentClient;
 use crate::AgentSetup;
 use crate::Usage;
 
-pub use workflow_fit::{DESKTOP, WEBHOOK};
 pub use prepare::PrepareSettings;
 pub use read::{TeamSource, environment, open};
+pub use workflow_fit::{DESKTOP, WEBHOOK};
 
 /// Who plays a role.
 #[derive(Clone)]
@@ -127,15 +127,15 @@ pub struct DefaultAnswer {
 
 #[derive(Clone, Debug)]
 enum DefaultReply {
-    Option(At<Name>),
-    Text(At<Name>),
+    Option(PlacedValue<Name>),
+    Text(PlacedValue<Name>),
 }
 
 impl DefaultAnswer {
-    pub fn choice(&self) -> Choice {
+    pub fn choice(&self) -> AnswerChoice {
         match &self.answer {
-            DefaultReply::Option(name) => Choice::Option { name: name.value.clone(), text: None },
-            DefaultReply::Text(text) => Choice::Text(text.value.clone()),
+            DefaultReply::Option(name) => AnswerChoice::Option { name: name.value.clone(), text: None },
+            DefaultReply::Text(text) => AnswerChoice::Text(text.value.clone()),
         }
     }
 
@@ -155,7 +155,7 @@ pub struct AgentTeam {
     parts: BTreeMap<Name, RoleAgent>,
     any: Option<RoleAgent>,
     /// The roles that the file names.
-    named: Vec<At<Name>>,
+    named: Vec<PlacedValue<Name>>,
     pub parallel: u32,
     pub corrections: u32,
     pub retry: RetryPolicy,
@@ -168,7 +168,7 @@ pub struct AgentTeam {
     pub keep: WorkspaceRetention,
     pub notify: NotificationSettings,
     pub defaults: BTreeMap<Name, DefaultAnswer>,
-    pub folder: Option<At<PathBuf>>,
+    pub folder: Option<PlacedValue<PathBuf>>,
 }
 
 impl AgentTeam {

@@ -6,7 +6,7 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use interlock_core::code::Code;
 use interlock_core::id::Name;
 use interlock_core::problem::Problem;
-use interlock_core::workflow::record::At;
+use interlock_core::workflow::record::PlacedValue;
 
 use crate::team::doc::PrepareDoc;
 use interlock_system::files::is_inside;
@@ -88,7 +88,7 @@ impl PrepareSettings {
     }
 }
 
-fn folders(setting: &str, names: &[At<Name>], problems: &mut Vec<Problem>) -> Vec<PathBuf> {
+fn folders(setting: &str, names: &[PlacedValue<Name>], problems: &mut Vec<Problem>) -> Vec<PathBuf> {
     for name in names.iter().filter(|name| !is_inside(Path::new(name.value.as_str()))) {
         let message = format!("`{setting}` of `prepare`: `{}` is not a folder inside of the project", name.value);
         let problem = Problem::new(Code::BadAgent, message).help("name it from the project folder, without `..`");

@@ -10,14 +10,17 @@ use interlock_core::id::Name;
 use interlock_core::problem::{Place, Problem};
 use interlock_core::suggest;
 use interlock_core::workflow;
-use interlock_core::workflow::record::{At, Decode as _};
+use interlock_core::workflow::record::{Decode as _, PlacedValue};
 use interlock_core::yaml;
 
 use crate::AgentClient;
 use crate::AgentSetup;
 use crate::play;
 use crate::team::doc::{AgentDoc, AllowanceDoc, PartDoc, TeamDoc};
-use crate::team::{BudgetLimit, CheckSettings, DefaultAnswer, WorkspaceRetention, NotificationSettings, RoleAgent, PrepareSettings, TeamResult, DefaultReply, RetryPolicy, AgentTeam};
+use crate::team::{
+    AgentTeam, BudgetLimit, CheckSettings, DefaultAnswer, DefaultReply, NotificationSettings, PrepareSettings,
+    RetryPolicy, RoleAgent, TeamResult, WorkspaceRetention,
+};
 use interlock_system::process::ProcessLimits;
 
 /// The file of a team, and its text.
@@ -171,12 +174,13 @@ impl TeamReader<'_> {
         let group_budget = self.allowance(budget.and_then(|budget| budget.group.as_ref()));
         let usual = self.allowance(budget.and_then(|budget| budget.role.as_ref()));
         let each = self.allowance(budget.and_then(|budget| budget.assignment.as_ref()));
-        let with_budget = |part: RoleAgent| RoleAgent { budget: part.budget.or(usual), each: part.each.or(each), ..part };
+        let with_budget =
+            |part: RoleAgent| RoleAgent { budget: part.budget.or(usual), each: part.each.or(each), ..part };
         let named = doc.roles.iter().filter(|(role, _, _)| **role != "any");
         AgentTeam {
             source: (self.source.name.clone(), self.source.text.clone()),
             scripts: std::mem::take(&mut self.scripts),
-            named: named.map(|(role, place, _)| At { value: role.clone(), place: place.clone() }).collect(),
+            named: named.map(|(role, place, _)| PlacedValue { value: role.clone(), place: place.clone() }).collect(),
             parts: parts.into_iter().map(|(role, part)| (role, with_budget(part))).collect(),
             any: any.map(with_budget),
             parallel: self.positive(doc.parallel.as_ref()).unwrap_or(4),
@@ -195,7 +199,7 @@ impl TeamReader<'_> {
             },
             notify: notify(doc, self.source),
             defaults: self.defaults(doc),
-            folder: doc.folder.as_ref().map(|folder| At {
+            folder: doc.folder.as_ref().map(|folder| PlacedValue {
                 value: self.source.folder.join(folder.value.as_str()),
                 place: folder.place.clone(),
             }),
@@ -259,7 +263,7 @@ impl TeamReader<'_> {
         BudgetLimit { cost, tokens, time: doc.time.map(length) }
     }
 
-    fn positive(&mut self, number: Option<&At<u32>>) -> Option<u32> {
+    fn positive(&mut self, number: Option<&PlacedValue<u32>>) -> Option<u32> {
         let at = number?;
         if at.value == 0 {
             self.report(Code::WrongType, &at.place, "this is at least 1");
@@ -269,7 +273,7 @@ impl TeamReader<'_> {
     }
 
     /// Which of the words it is; the first if nothing is said.
-    fn choice(&mut self, word: Option<&At<Name>>, words: &[&str]) -> usize {
+    fn choice(&mut self, word: Option<&PlacedValue<Name>>, words: &[&str]) -> usize {
         let Some(at) = word else { return 0 };
         words.iter().position(|word| at.value == **word).unwrap_or_else(|| {
             self.report(Code::WrongType, &at.place, format!("this is one of {}", words.join(", ")));

@@ -13,7 +13,7 @@ use serde_json::Value as Json;
 
 use crate::UsageReporting;
 use crate::find_program;
-use crate::team::{BudgetLimit, NotificationSettings, RoleAgent, DefaultReply, AgentTeam};
+use crate::team::{AgentTeam, BudgetLimit, DefaultReply, NotificationSettings, RoleAgent};
 
 /// The programs that tell people.
 pub const DESKTOP: &str = "notify-send";

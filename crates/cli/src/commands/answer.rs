@@ -2,16 +2,16 @@
 
 use clap::Args;
 use interlock_core::code::Code;
-use interlock_core::command::{self, Choice, Command};
+use interlock_core::command::{self, AnswerChoice, Command};
 use interlock_core::id::Name;
 
 use crate::commands::examples;
+use interlock_app::context::{AppContext, person};
 use interlock_app::decision;
 use interlock_app::error::CommandResult;
-use interlock_app::error::{CommandExit, CommandError};
+use interlock_app::error::{CommandError, CommandExit};
 use interlock_app::output::CommandOutput;
-use interlock_app::context::{AppContext, person};
-use interlock_engine::{Engine, Request, QuestionRef, Operation};
+use interlock_engine::{Engine, Operation, QuestionRef, Request};
 use interlock_system::sanitise;
 
 /// Answer a question (takes the operator key)
@@ -24,7 +24,7 @@ use interlock_system::sanitise;
     "interlock answer add-login-4f2k.q2 --option reject --text \"the second button is missing\""
     "interlock answer add-login-4f2k.q3 --text \"Use the staging server\""
 ))]
-pub(crate) struct Answer {
+pub(crate) struct AnswerCommand {
     #[arg(value_name = "QUESTION", value_parser = QuestionRef::parse)]
     question: QuestionRef,
 
@@ -45,21 +45,23 @@ pub(crate) struct Answer {
     by: Option<String>,
 }
 
-impl Answer {
+impl AnswerCommand {
     pub(crate) fn run(&self, output: CommandOutput, place: &AppContext) -> CommandResult {
         let mut engine = place.engine()?;
         let text = self.text.as_deref().map(Name::new);
         let choice = match (&self.option, text) {
-            (Some(option), text) => Choice::Option { name: self.named(&mut engine, option)?, text },
-            (None, Some(text)) => Choice::Text(text),
+            (Some(option), text) => AnswerChoice::Option { name: self.named(&mut engine, option)?, text },
+            (None, Some(text)) => AnswerChoice::Text(text),
             (None, None) => {
                 let message = "an answer takes --option, --text or both";
-                return Err(CommandError::new(CommandExit::Usage, Code::BadArgument, message).help(self.asked(&mut engine)?));
+                return Err(
+                    CommandError::new(CommandExit::Usage, Code::BadArgument, message).help(self.asked(&mut engine)?)
+                );
             }
         };
         let QuestionRef { session, id } = &self.question;
         let allow = self.allow.iter().map(|pattern| Name::new(pattern)).collect();
-        let answer = command::Answer { question: *id, choice, by: person(self.by.as_deref()), allow };
+        let answer = command::AnswerQuestion { question: *id, choice, by: person(self.by.as_deref()), allow };
         let order = Request { session: session.clone(), task: Operation::Simple(Command::Answer(answer)) };
         decision::print_committed(output, &engine.execute(&order)?)
     }

@@ -9,15 +9,15 @@ use interlock_core::rejection::Rejection;
 use serde_json::json;
 
 use crate::commands::examples;
+use interlock_app::context::{AppContext, keyring};
 use interlock_app::error::CommandResult;
-use interlock_app::error::{CommandExit, CommandError};
+use interlock_app::error::{CommandError, CommandExit};
 use interlock_app::input;
 use interlock_app::output::CommandOutput;
-use interlock_app::context::{AppContext, keyring};
-use interlock_store::audit::{self, ChainHead, AuditReport};
+use interlock_store::audit::{self, AuditReport, ChainHead};
 use interlock_store::chain::ChainKey;
 use interlock_store::sqlite::SqliteStore;
-use interlock_store::{RefusedWrite, StoreIdentity, SessionHead, Store};
+use interlock_store::{RefusedWrite, SessionHead, Store, StoreIdentity};
 use interlock_system::sanitise;
 use interlock_system::text::{HEADING, NAME, TerminalText};
 
@@ -30,9 +30,9 @@ const LARGEST_HEAD: u64 = 1 << 16;
 /// protects against.
 #[derive(Subcommand)]
 #[command(after_help = examples!("interlock audit verify"))]
-pub(crate) enum Audit {
-    Verify(Verify),
-    Export(Export),
+pub(crate) enum AuditCommand {
+    Verify(AuditVerifyCommand),
+    Export(AuditExportCommand),
 }
 
 /// Check every seal, every number, what events were given, the tables and the schema
@@ -44,7 +44,7 @@ pub(crate) enum Audit {
     "interlock audit verify"
     "interlock audit verify add-login-4f2k --head ../heads/add-login.json"
 ))]
-pub(crate) struct Verify {
+pub(crate) struct AuditVerifyCommand {
     /// Only this session
     #[arg(value_name = "SESSION")]
     session: Option<String>,
@@ -60,16 +60,16 @@ pub(crate) struct Verify {
 /// off or replaced since. The signature (ed25519) can be checked without Interlock.
 #[derive(Args)]
 #[command(after_help = examples!("interlock audit export add-login-4f2k > ../heads/add-login.json"))]
-pub(crate) struct Export {
+pub(crate) struct AuditExportCommand {
     #[arg(value_name = "SESSION")]
     session: String,
 }
 
-impl Audit {
+impl AuditCommand {
     pub(crate) fn run(&self, output: CommandOutput, place: &AppContext) -> CommandResult {
         match self {
-            Audit::Verify(command) => command.run(output, place),
-            Audit::Export(command) => command.run(output, place),
+            AuditCommand::Verify(command) => command.run(output, place),
+            AuditCommand::Export(command) => command.run(output, place),
         }
     }
 }
@@ -94,7 +94,7 @@ pub(crate) fn sessions(store: &mut SqliteStore, only: Option<&str>) -> Result<Ve
     }
 }
 
-impl Verify {
+impl AuditVerifyCommand {
     fn run(&self, output: CommandOutput, place: &AppContext) -> CommandResult {
         let (mut store, identity, key) = unlocked(place)?;
         let (heads, mut signatures) = self.heads(&key)?;
@@ -158,7 +158,7 @@ fn text(report: &AuditReport, sessions: usize, attempts: &[RefusedWrite]) -> Ter
     text
 }
 
-impl Export {
+impl AuditExportCommand {
     fn run(&self, output: CommandOutput, place: &AppContext) -> CommandResult {
         let (mut store, identity, key) = unlocked(place)?;
         let session = sessions(&mut store, Some(&self.session))?;

@@ -6,10 +6,10 @@ use clap::Args;
 use serde_json::json;
 
 use crate::commands::examples;
-use interlock_app::error::CommandResult;
-use interlock_app::error::CommandExit;
-use interlock_app::output::CommandOutput;
 use interlock_app::context::AppContext;
+use interlock_app::error::CommandExit;
+use interlock_app::error::CommandResult;
+use interlock_app::output::CommandOutput;
 use interlock_system::text::TerminalText;
 
 /// Copy the store to a file, consistently, while others go on writing
@@ -17,12 +17,12 @@ use interlock_system::text::TerminalText;
 /// The keys are not in it: keep a copy of their folder as well.
 #[derive(Args)]
 #[command(after_help = examples!("interlock backup ../interlock-monday.db"))]
-pub(crate) struct Backup {
+pub(crate) struct BackupCommand {
     #[arg(value_name = "FILE")]
     file: PathBuf,
 }
 
-impl Backup {
+impl BackupCommand {
     pub(crate) fn run(&self, output: CommandOutput, place: &AppContext) -> CommandResult {
         place.store()?.back_up(&self.file)?;
         let bytes = std::fs::metadata(&self.file).map_or(0, |file| file.len());

@@ -2,11 +2,11 @@ use clap::{Args, ValueHint};
 use serde_json::json;
 
 use crate::commands::examples;
+use interlock_app::diagnostics;
 use interlock_app::error::CommandResult;
-use interlock_app::error::{CommandExit, CommandError, SourceTexts};
+use interlock_app::error::{CommandError, CommandExit, SourceTexts};
 use interlock_app::library;
 use interlock_app::output::{CommandOutput, print_diagnostics};
-use interlock_app::diagnostics;
 use interlock_system::text::{NAME, TerminalText};
 
 /// Load a workflow and report everything that is wrong with it
@@ -20,13 +20,13 @@ use interlock_system::text::{NAME, TerminalText};
     "interlock check delivery-team      # a built-in workflow"
     "interlock check mine.yaml --json | jq '.error.problems[].at'"
 ))]
-pub(crate) struct Check {
+pub(crate) struct CheckCommand {
     /// A file, or the name of a built-in workflow; `interlock.yaml` if absent
     #[arg(value_name = "FILE or NAME", value_hint = ValueHint::FilePath)]
     workflow: Option<String>,
 }
 
-impl Check {
+impl CheckCommand {
     pub(crate) fn run(&self, output: CommandOutput) -> CommandResult {
         let loaded = library::open_or_project(self.workflow.as_deref())?;
         let sources: SourceTexts = loaded.sources.into_iter().collect();

@@ -5,11 +5,11 @@ use interlock_core::code::Code;
 use serde_json::json;
 
 use crate::commands::examples;
-use interlock_app::error::CommandResult;
-use interlock_app::error::{CommandExit, CommandError};
-use interlock_app::output::CommandOutput;
 use interlock_app::context::AppContext;
-use interlock_engine::{AssignmentRef, Request, Operation};
+use interlock_app::error::CommandResult;
+use interlock_app::error::{CommandError, CommandExit};
+use interlock_app::output::CommandOutput;
+use interlock_engine::{AssignmentRef, Operation, Request};
 use interlock_prompt::handoff_files;
 use interlock_system::clock::rfc3339;
 use interlock_system::text::{HEADING, TerminalText};
@@ -21,12 +21,12 @@ use interlock_system::text::{HEADING, TerminalText};
 #[command(after_help = examples!(
     "interlock claim add-login-4f2k.a3 --json"
 ))]
-pub(crate) struct Claim {
+pub(crate) struct ClaimCommand {
     #[arg(value_name = "ASSIGNMENT", value_parser = AssignmentRef::parse)]
     assignment: AssignmentRef,
 }
 
-impl Claim {
+impl ClaimCommand {
     pub(crate) fn run(&self, output: CommandOutput, place: &AppContext) -> CommandResult {
         let mut engine = place.engine()?;
         let AssignmentRef { session, id } = &self.assignment;

@@ -2,18 +2,18 @@
 
 use clap::Args;
 use interlock_core::command::{self, Command};
-use interlock_core::decision::{Judgement, Verdict};
+use interlock_core::decision::{CompletionJudgement, CompletionVerdict};
 use interlock_core::id::Name;
 use interlock_core::state::SessionStatus;
 use serde_json::json;
 
 use crate::commands::examples;
-use interlock_app::error::CommandResult;
-use interlock_app::error::{CommandExit, CommandError};
-use interlock_app::output::CommandOutput;
 use interlock_app::context::{AppContext, person};
+use interlock_app::error::CommandResult;
+use interlock_app::error::{CommandError, CommandExit};
+use interlock_app::output::CommandOutput;
 use interlock_app::session_view;
-use interlock_engine::{Engine, Request, Operation};
+use interlock_engine::{Engine, Operation, Request};
 use interlock_system::sanitise;
 use interlock_system::text::{HEADING, NAME, TerminalText};
 
@@ -22,7 +22,7 @@ use interlock_system::text::{HEADING, NAME, TerminalText};
 /// Nothing is completed by asking: a session ends when the role that may end it says so and nothing stands against it.
 #[derive(Args)]
 #[command(after_help = examples!("interlock complete add-login-4f2k --as ann"))]
-pub(crate) struct Complete {
+pub(crate) struct CompleteCommand {
     #[arg(value_name = "SESSION")]
     session: String,
     /// Who asks
@@ -30,21 +30,21 @@ pub(crate) struct Complete {
     by: Option<String>,
 }
 
-impl Complete {
+impl CompleteCommand {
     pub(crate) fn run(&self, output: CommandOutput, place: &AppContext) -> CommandResult {
         let mut engine = place.engine()?;
         let judgement = self.judgement(&mut engine)?;
         let (live, workflow) = engine.load_session(&self.session)?;
         let exceptions = live.state.completion_exceptions(&workflow);
         let changes = live.state.changes_statement();
-        let Judgement { verdict, reasons } = &judgement;
+        let CompletionJudgement { verdict, reasons } = &judgement;
         if output.json {
             output.document(&json!({
                 "verdict": verdict, "reasons": reasons, "exceptions": exceptions, "changes": changes,
             }))?;
         } else {
             let mut text = TerminalText::default();
-            text.paint(HEADING, if *verdict == Verdict::Accept { "ACCEPT" } else { "REJECT" });
+            text.paint(HEADING, if *verdict == CompletionVerdict::Accept { "ACCEPT" } else { "REJECT" });
             text.push("\n");
             for reason in reasons {
                 text.push("  ");
@@ -61,16 +61,16 @@ impl Complete {
             }
             output.text(&text)?;
         }
-        Ok(if *verdict == Verdict::Accept { CommandExit::Done } else { CommandExit::Refused })
+        Ok(if *verdict == CompletionVerdict::Accept { CommandExit::Done } else { CommandExit::Refused })
     }
 
     /// What has ended well is accepted already; everything else is asked, and the asking is on the record.
-    fn judgement(&self, engine: &mut Engine) -> Result<Judgement, CommandError> {
+    fn judgement(&self, engine: &mut Engine) -> Result<CompletionJudgement, CommandError> {
         let (live, _) = engine.load_session(&self.session)?;
         if live.state.status == SessionStatus::Completed {
-            return Ok(Judgement { verdict: Verdict::Accept, reasons: Vec::new() });
+            return Ok(CompletionJudgement { verdict: CompletionVerdict::Accept, reasons: Vec::new() });
         }
-        let complete = command::Complete { by: person(self.by.as_deref()) };
+        let complete = command::CompleteSession { by: person(self.by.as_deref()) };
         let order = Request { session: Name::new(&self.session), task: Operation::Simple(Command::Complete(complete)) };
         let done = engine.execute(&order)?;
         let judgement = done.event.decision.as_ref().and_then(|decision| decision.judgement.clone());

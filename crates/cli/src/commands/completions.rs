@@ -3,8 +3,8 @@ use clap_complete::Shell;
 use serde_json::json;
 
 use crate::commands::{Cli, examples};
-use interlock_app::error::CommandResult;
 use interlock_app::error::CommandExit;
+use interlock_app::error::CommandResult;
 use interlock_app::output::CommandOutput;
 
 /// Print the completions of a shell
@@ -18,12 +18,12 @@ use interlock_app::output::CommandOutput;
     "interlock completions fish > ~/.config/fish/completions/interlock.fish"
     "interlock completions powershell >> $PROFILE"
 ))]
-pub(crate) struct Completions {
+pub(crate) struct CompletionsCommand {
     /// The shell
     shell: Shell,
 }
 
-impl Completions {
+impl CompletionsCommand {
     pub(crate) fn run(&self, output: CommandOutput) -> CommandResult {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut Cli::command(), "interlock", &mut script);

@@ -8,11 +8,11 @@ use interlock_core::rejection::Rejection;
 use serde_json::{Value as Json, json};
 
 use crate::commands::examples;
+use interlock_app::context::AppContext;
 use interlock_app::error::CommandResult;
-use interlock_app::error::{CommandExit, CommandError};
+use interlock_app::error::{CommandError, CommandExit};
 use interlock_app::narrative::{EventNarrator, RoutingRecord, consequence, decision_json};
 use interlock_app::output::CommandOutput;
-use interlock_app::context::AppContext;
 use interlock_engine::Engine;
 use interlock_system::clock::rfc3339;
 use interlock_system::sanitise;
@@ -28,12 +28,12 @@ use interlock_system::text::{HEADING, NAME, TerminalText};
     "interlock decisions add-login-4f2k"
     "interlock decisions --json"
 ))]
-pub(crate) struct Decisions {
+pub(crate) struct DecisionsCommand {
     #[arg(value_name = "SESSION")]
     session: Option<String>,
 }
 
-impl Decisions {
+impl DecisionsCommand {
     pub(crate) fn run(&self, output: CommandOutput, place: &AppContext) -> CommandResult {
         let mut engine = place.engine()?;
         let mut documents: Vec<Json> = Vec::new();

@@ -9,14 +9,14 @@ use serde_json::json;
 use crate::commands::examples;
 use crate::commands::run::{self, TEAM_FILE};
 use interlock_agents::find_program;
-use interlock_agents::team::{RoleAgent, AgentTeam, examine};
-use interlock_app::error::CommandResult;
-use interlock_app::error::CommandError;
+use interlock_agents::team::{AgentTeam, RoleAgent, examine};
+use interlock_app::context::{AppContext, keyring};
 use interlock_app::doctor_report::{self, DoctorCheck, DoctorProblem};
+use interlock_app::error::CommandError;
+use interlock_app::error::CommandResult;
 use interlock_app::library;
 use interlock_app::output::CommandOutput;
-use interlock_app::context::{AppContext, keyring};
-use interlock_runner::git::Project;
+use interlock_runner::git::ProjectRepo;
 use interlock_store::Store as _;
 
 /// Say what is missing before anything starts
@@ -28,13 +28,13 @@ use interlock_store::Store as _;
     "interlock doctor                    # the team of agents.yaml"
     "interlock doctor --agents codex     # one client for every role"
 ))]
-pub(crate) struct Doctor {
+pub(crate) struct DoctorCommand {
     /// Who plays the roles: scripted, claude, codex, gemini, or an agents file
     #[arg(long, value_name = "NAME or FILE")]
     agents: Option<String>,
 }
 
-impl Doctor {
+impl DoctorCommand {
     pub(crate) fn run(&self, output: CommandOutput, place: &AppContext) -> CommandResult {
         let mut findings = vec![project(place), store(place), keys(place)];
         findings.extend(self.team(place));
@@ -62,7 +62,7 @@ impl Doctor {
 fn project(place: &AppContext) -> DoctorCheck {
     let here = std::env::current_dir().unwrap_or_default();
     let folder = place.project().unwrap_or(here);
-    let found = Project::of(&folder).and_then(|project| {
+    let found = ProjectRepo::of(&folder).and_then(|project| {
         let head = project.head()?;
         let waiting = match project.uncommitted()? {
             0 => String::new(),
@@ -95,7 +95,7 @@ fn keys(place: &AppContext) -> DoctorCheck {
 }
 
 fn workspaces(team: &AgentTeam, folder: &Path) -> DoctorCheck {
-    let project = Project::of(folder).map_or_else(|_| folder.to_owned(), |project| project.root);
+    let project = ProjectRepo::of(folder).map_or_else(|_| folder.to_owned(), |project| project.root);
     let found = run::apart(team, &project).and_then(|path| {
         std::fs::create_dir_all(&path).map_err(|error| interlock_store::StoreError::unwritable(&path, &error))?;
         Ok(path.display().to_string())

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::commands::examples;
 use interlock_app::error::CommandResult;
-use interlock_app::error::{CommandExit, CommandError};
+use interlock_app::error::{CommandError, CommandExit};
 use interlock_app::markdown;
 use interlock_app::output::CommandOutput;
 use interlock_app::pages;
@@ -22,12 +22,12 @@ use interlock_system::text::{NAME, TerminalText, columns};
     "interlock explain              # all codes"
     "interlock explain E0104 --json # {\"code\",\"title\",\"text\"}"
 ))]
-pub(crate) struct Explain {
+pub(crate) struct ExplainCommand {
     /// The code, such as E0104; `e0104` and `104` will do
     code: Option<String>,
 }
 
-impl Explain {
+impl ExplainCommand {
     pub(crate) fn run(&self, output: CommandOutput) -> CommandResult {
         match &self.code {
             None => list(output),

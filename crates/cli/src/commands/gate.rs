@@ -11,16 +11,16 @@ use interlock_core::rejection::Rejection;
 
 use crate::commands::{examples, run};
 use interlock_agents::team::AgentTeam;
+use interlock_app::context::AppContext;
 use interlock_app::decision;
 use interlock_app::error::CommandResult;
-use interlock_app::error::{CommandExit, CommandError};
+use interlock_app::error::{CommandError, CommandExit};
 use interlock_app::output::{CommandOutput, print_diagnostics};
-use interlock_app::context::AppContext;
-use interlock_engine::{Engine, GateRef, LoadedSession, Request, Operation};
+use interlock_engine::{Engine, GateRef, LoadedSession, Operation, Request};
 use interlock_runner::gates::{
     self, CheckRoom, CheckSubject, GateCommand, GateOutcome, GateSession, ObjectsOf, PassedCommands, PlainProject,
 };
-use interlock_runner::git::Project;
+use interlock_runner::git::ProjectRepo;
 use interlock_system::process::ProcessControl;
 use interlock_system::text::TerminalText;
 
@@ -35,12 +35,12 @@ const MOST_NAMED: usize = 20;
 /// Commands that have passed on the same tree are not repeated.
 #[derive(Args)]
 #[command(after_help = examples!("interlock gate add-login-4f2k.g1"))]
-pub(crate) struct Gate {
+pub(crate) struct GateRunCommand {
     #[arg(value_name = "GATE", value_parser = GateRef::parse)]
     gate: GateRef,
 }
 
-impl Gate {
+impl GateRunCommand {
     pub(crate) fn run(&self, output: CommandOutput, place: &AppContext) -> CommandResult {
         let GateRef { session, id } = &self.gate;
         let mut engine = place.engine()?;
@@ -95,7 +95,7 @@ fn check_by_hand(
         let project = PlainProject { folder: &folder, store: &store };
         return room.check_copy(&project, commands, &ProcessControl::new(), &begins)?.ok_or_else(stopped);
     }
-    let project = Project::of(&folder)?;
+    let project = ProjectRepo::of(&folder)?;
     let scratch = store.join(format!("gate-{}", std::process::id()));
     let result = check_project(&project, &scratch, &room, commands, &begins);
     let _ = fs::remove_dir_all(&scratch);
@@ -103,7 +103,7 @@ fn check_by_hand(
 }
 
 fn check_project(
-    project: &Project,
+    project: &ProjectRepo,
     scratch: &Path,
     room: &CheckRoom<'_>,
     commands: &[GateCommand],

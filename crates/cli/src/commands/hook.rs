@@ -6,11 +6,11 @@ use std::path::Path;
 use clap::Args;
 
 use crate::commands::examples;
-use interlock_app::error::CommandResult;
-use interlock_app::error::CommandExit;
-use interlock_app::input;
 use interlock_app::context::AppContext;
-use interlock_hooks::{Call, Client, answer};
+use interlock_app::error::CommandExit;
+use interlock_app::error::CommandResult;
+use interlock_app::input;
+use interlock_hooks::{HookCall, HookClient, answer};
 
 /// What a client sends is read up to here: a tool call can hold a whole file.
 const LARGEST: u64 = 256 << 20;
@@ -26,10 +26,10 @@ const LARGEST: u64 = 256 << 20;
     "interlock hook codex SubagentStop --hold < payload.json"
     "interlock hook gemini BeforeTool < payload.json"
 ))]
-pub(crate) struct Hook {
+pub(crate) struct HookCommand {
     /// claude, codex or gemini
     #[arg(value_name = "CLIENT", value_parser = client)]
-    client: Client,
+    client: HookClient,
 
     /// The event, as the client names it
     #[arg(value_name = "EVENT")]
@@ -44,13 +44,13 @@ pub(crate) struct Hook {
     project: Option<String>,
 }
 
-impl Hook {
+impl HookCommand {
     pub(crate) fn run(&self, place: &AppContext) -> CommandResult {
         let payload = input::bytes(Path::new("-"), LARGEST).unwrap_or_default();
         let Self { client, event, project, hold } = self;
         // A variable that the client has not set is no project.
         let project = project.as_deref().filter(|project| !project.is_empty()).map(Path::new);
-        let reply = answer(&Call { client: *client, event, payload: &payload, place, project, hold: *hold });
+        let reply = answer(&HookCall { client: *client, event, payload: &payload, place, project, hold: *hold });
         let told = io::stdout().write_all(reply.out.as_bytes()).and_then(|()| io::stdout().flush());
         // An answer that nobody hears must not pass for a yes, and without a word some clients take it for one.
         let unheard =
@@ -60,9 +60,9 @@ impl Hook {
     }
 }
 
-pub(crate) fn client(name: &str) -> Result<Client, String> {
-    Client::ALL.into_iter().find(|client| client.name() == name).ok_or_else(|| {
-        let names: Vec<&str> = Client::ALL.iter().map(|client| client.name()).collect();
+pub(crate) fn client(name: &str) -> Result<HookClient, String> {
+    HookClient::ALL.into_iter().find(|client| client.name() == name).ok_or_else(|| {
+        let names: Vec<&str> = HookClient::ALL.iter().map(|client| client.name()).collect();
         format!("there is no client of this name; there are {}", names.join(", "))
     })
 }

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::commands::examples;
 use interlock_app::error::CommandResult;
-use interlock_app::error::{CommandExit, CommandError};
+use interlock_app::error::{CommandError, CommandExit};
 use interlock_app::input;
 use interlock_app::output::{CommandOutput, print_diagnostics};
 use interlock_import::bazinga;
@@ -21,8 +21,8 @@ const LARGEST_FILE: u64 = 16 << 20;
 #[command(after_help = examples!(
     "interlock import bazinga transitions.json > interlock.yaml"
 ))]
-pub(crate) enum Import {
-    Bazinga(Bazinga),
+pub(crate) enum ImportCommand {
+    Bazinga(ImportBazingaCommand),
 }
 
 /// Make a workflow from the transitions of BAZINGA
@@ -34,13 +34,13 @@ pub(crate) enum Import {
     "interlock import bazinga transitions.json > interlock.yaml"
     "interlock check interlock.yaml"
 ))]
-pub(crate) struct Bazinga {
+pub(crate) struct ImportBazingaCommand {
     /// The file with the transitions; `-` reads stdin
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) file: PathBuf,
 }
 
-impl Import {
+impl ImportCommand {
     pub(crate) fn run(&self, output: CommandOutput) -> CommandResult {
         match self {
             Self::Bazinga(command) => command.run(output),
@@ -48,7 +48,7 @@ impl Import {
     }
 }
 
-impl Bazinga {
+impl ImportBazingaCommand {
     fn run(&self, output: CommandOutput) -> CommandResult {
         let text = input::text(&self.file, LARGEST_FILE)?;
         let file = self.file.display().to_string();

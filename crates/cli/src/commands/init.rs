@@ -10,11 +10,11 @@ use interlock_core::workflow::builtin;
 use serde_json::json;
 
 use crate::commands::examples;
+use interlock_app::context::{AppContext, FOLDER, keyring};
 use interlock_app::error::CommandResult;
-use interlock_app::error::{CommandExit, CommandError};
+use interlock_app::error::{CommandError, CommandExit};
 use interlock_app::library;
 use interlock_app::output::CommandOutput;
-use interlock_app::context::{FOLDER, AppContext, keyring};
 use interlock_store::Store as _;
 use interlock_store::sqlite::SqliteStore;
 use interlock_system::clock;
@@ -30,7 +30,7 @@ use interlock_system::text::{HEADING, NAME, TerminalText};
     "interlock init                            # the workflow delivery-team"
     "interlock init --workflow feature app     # another one, in the folder app"
 ))]
-pub(crate) struct Init {
+pub(crate) struct InitCommand {
     /// The workflow that interlock.yaml starts from: a built-in name or a file
     #[arg(long, value_name = "NAME or FILE", default_value = "delivery-team")]
     workflow: String,
@@ -40,7 +40,7 @@ pub(crate) struct Init {
     folder: PathBuf,
 }
 
-impl Init {
+impl InitCommand {
     pub(crate) fn run(&self, output: CommandOutput, place: &AppContext) -> CommandResult {
         library::pinnable(&self.workflow)?;
         fs::create_dir_all(&self.folder).map_err(|error| unwritable(&self.folder, &error))?;

@@ -5,16 +5,16 @@ use std::time::Duration;
 
 use clap::Args;
 use interlock_core::code::Code;
-use interlock_core::event::{Cause, Event};
+use interlock_core::event::{Event, EventCause};
 use interlock_core::rejection::Rejection;
 use serde_json::{Value as Json, json};
 
 use crate::commands::examples;
+use interlock_app::context::AppContext;
 use interlock_app::error::CommandResult;
-use interlock_app::error::{CommandExit, CommandError};
+use interlock_app::error::{CommandError, CommandExit};
 use interlock_app::narrative::{EventNarrator, completes_session, consequence, further_problems};
 use interlock_app::output::CommandOutput;
-use interlock_app::context::AppContext;
 use interlock_store::sqlite::SqliteStore;
 use interlock_store::{EventRow, SessionHead, Store as _};
 use interlock_system::clock::rfc3339;
@@ -39,7 +39,7 @@ const PAUSE: Duration = Duration::from_millis(100);
     "interlock log add-login-4f2k"
     "interlock log add-login-4f2k --follow --json      # JSON Lines, until the session ends"
 ))]
-pub(crate) struct Log {
+pub(crate) struct LogCommand {
     #[arg(value_name = "SESSION")]
     session: String,
 
@@ -57,9 +57,9 @@ pub(crate) struct Log {
 }
 
 /// An event, and what it was given if that is wanted.
-type Told = (EventRow, Option<String>);
+type EventWithInput = (EventRow, Option<String>);
 
-impl Log {
+impl LogCommand {
     pub(crate) fn run(&self, output: CommandOutput, place: &AppContext) -> CommandResult {
         let mut store = place.store()?;
         if !self.follow && output.json {
@@ -88,12 +88,17 @@ impl Log {
         }
     }
 
-    fn teller(&self, output: CommandOutput) -> Teller<'_> {
-        Teller { output, session: &self.session, verbose: self.verbose, narrator: EventNarrator::default() }
+    fn teller(&self, output: CommandOutput) -> EventPrinter<'_> {
+        EventPrinter { output, session: &self.session, verbose: self.verbose, narrator: EventNarrator::default() }
     }
 
     /// The next events, each with what it was given, and how the session stands.
-    fn read(&self, store: &mut SqliteStore, after: u64, limit: usize) -> Result<(Vec<Told>, SessionHead), CommandError> {
+    fn read(
+        &self,
+        store: &mut SqliteStore,
+        after: u64,
+        limit: usize,
+    ) -> Result<(Vec<EventWithInput>, SessionHead), CommandError> {
         let mut view = store.view()?;
         let Some(session) = view.session(&self.session)? else {
             let message = format!("there is no session `{}`", self.session);
@@ -109,14 +114,14 @@ impl Log {
 }
 
 /// Prints events in their order.
-struct Teller<'a> {
+struct EventPrinter<'a> {
     output: CommandOutput,
     session: &'a str,
     verbose: bool,
     narrator: EventNarrator,
 }
 
-impl Teller<'_> {
+impl EventPrinter<'_> {
     fn document(&mut self, event: &EventRow, given: Option<&str>) -> Json {
         let data: Json = serde_json::from_str(&event.data).unwrap_or_else(|_| Json::String(event.data.clone()));
         let mut document = json!({
@@ -166,12 +171,12 @@ impl Teller<'_> {
             // A marked line cannot be taken for the decision that follows.
             text.push(if index == 0 { "" } else { BELOW });
             match (&event.cause, index) {
-                (Cause::Refused(_), 0) => text.paint(ALARM, line),
+                (EventCause::Refused(_), 0) => text.paint(ALARM, line),
                 _ => text.put(line),
             }
             text.push("\n");
         }
-        if let Cause::Refused(refusal) = &event.cause {
+        if let EventCause::Refused(refusal) = &event.cause {
             for problem in further_problems(refusal) {
                 for line in wrap(&sanitise::line(&problem), WIDTH - 2) {
                     text.push(BELOW);

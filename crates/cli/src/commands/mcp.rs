@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, ValueHint};
 
 use crate::commands::examples;
-use interlock_app::error::CommandResult;
 use interlock_app::context::AppContext;
+use interlock_app::error::CommandResult;
 use interlock_server as server;
 
 /// Serve a model that orchestrates: MCP on stdin and stdout (takes the spawner key)
@@ -22,13 +22,13 @@ use interlock_server as server;
     "gemini mcp add interlock interlock mcp          # Gemini CLI does"
     "interlock mcp --store /srv/team/.interlock/interlock.db"
 ))]
-pub(crate) struct Mcp {
+pub(crate) struct McpCommand {
     /// Serve an agent of a run instead: one tool, which hands off into this folder (`interlock run` says so to its clients)
     #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
     pub(crate) handoff: Option<PathBuf>,
 }
 
-impl Mcp {
+impl McpCommand {
     pub(crate) fn run(&self, place: &AppContext) -> CommandResult {
         match &self.handoff {
             Some(folder) => server::mcp::serve_agent(folder),

@@ -15,17 +15,17 @@ pub(crate) mod handoff;
 mod hook;
 mod import;
 mod init;
-mod leave;
 pub(crate) mod log;
 mod mcp;
 mod pause;
-mod people;
+mod person_commands;
 mod plugin;
 mod question;
 mod rebuild;
 mod report;
 mod route;
 mod run;
+mod run_note;
 mod serve;
 pub(crate) mod session;
 mod usage;
@@ -38,10 +38,10 @@ use std::ffi::OsString;
 
 use clap::{Parser, Subcommand};
 
-use interlock_app::error::CommandResult;
-use interlock_app::error::CommandExit;
-use interlock_app::output::CommandOutput;
 use interlock_app::context::AppContext;
+use interlock_app::error::CommandExit;
+use interlock_app::error::CommandResult;
+use interlock_app::output::CommandOutput;
 
 /// Starts the part of a help text that shows how a command is used.
 macro_rules! examples {
@@ -97,53 +97,53 @@ pub(crate) struct Cli {
     store: Option<String>,
 
     #[command(subcommand)]
-    command: Command,
+    command: CliCommand,
 }
 
 #[derive(Subcommand)]
-enum Command {
-    Init(init::Init),
-    Run(run::Run),
-    Mcp(mcp::Mcp),
-    Serve(serve::Serve),
-    Hook(hook::Hook),
+enum CliCommand {
+    Init(init::InitCommand),
+    Run(run::RunCommand),
+    Mcp(mcp::McpCommand),
+    Serve(serve::ServeCommand),
+    Hook(hook::HookCommand),
     #[command(subcommand)]
-    Plugin(plugin::Plugin),
-    Doctor(doctor::Doctor),
-    Pause(pause::Pause),
-    Resume(pause::Resume),
+    Plugin(plugin::PluginCommand),
+    Doctor(doctor::DoctorCommand),
+    Pause(pause::PauseCommand),
+    Resume(pause::ResumeCommand),
     #[command(subcommand)]
-    Session(session::Session),
-    Claim(claim::Claim),
-    Report(report::Report),
+    Session(session::SessionCommand),
+    Claim(claim::ClaimCommand),
+    Report(report::ReportCommand),
     #[command(subcommand)]
-    Question(question::Question),
-    Answer(answer::Answer),
-    Defer(people::Defer),
-    Acknowledge(people::Acknowledge),
-    Accept(people::Accept),
-    Override(people::Override),
-    Cancel(people::Cancel),
-    Complete(complete::Complete),
-    Gate(gate::Gate),
-    Decisions(decisions::Decisions),
-    Why(why::Why),
-    Log(log::Log),
-    Watch(watch::Watch),
+    Question(question::QuestionCommand),
+    Answer(answer::AnswerCommand),
+    Defer(person_commands::DeferCommand),
+    Acknowledge(person_commands::AcknowledgeCommand),
+    Accept(person_commands::AcceptCommand),
+    Override(person_commands::OverrideCommand),
+    Cancel(person_commands::CancelCommand),
+    Complete(complete::CompleteCommand),
+    Gate(gate::GateRunCommand),
+    Decisions(decisions::DecisionsCommand),
+    Why(why::WhyCommand),
+    Log(log::LogCommand),
+    Watch(watch::WatchCommand),
     #[command(subcommand)]
-    Audit(audit::Audit),
-    Rebuild(rebuild::Rebuild),
-    Backup(backup::Backup),
+    Audit(audit::AuditCommand),
+    Rebuild(rebuild::RebuildCommand),
+    Backup(backup::BackupCommand),
     #[command(subcommand)]
-    Workflow(workflow::Workflow),
-    Check(check::Check),
-    Route(Box<route::Route>),
+    Workflow(workflow::WorkflowCommand),
+    Check(check::CheckCommand),
+    Route(Box<route::RouteCommand>),
     #[command(subcommand)]
-    Handoff(handoff::Handoff),
+    Handoff(handoff::HandoffCommand),
     #[command(subcommand)]
-    Import(import::Import),
-    Explain(explain::Explain),
-    Completions(completions::Completions),
+    Import(import::ImportCommand),
+    Explain(explain::ExplainCommand),
+    Completions(completions::CompletionsCommand),
 }
 
 /// Runs the command line and says how it ended.
@@ -157,42 +157,42 @@ pub(crate) fn run(arguments: Vec<OsString>) -> CommandExit {
     }
 }
 
-fn dispatch(command: &Command, output: CommandOutput, place: &AppContext) -> CommandResult {
+fn dispatch(command: &CliCommand, output: CommandOutput, place: &AppContext) -> CommandResult {
     match command {
-        Command::Init(command) => command.run(output, place),
-        Command::Run(command) => command.run(output, place),
-        Command::Mcp(command) => command.run(place),
-        Command::Serve(command) => command.run(output, place),
-        Command::Hook(command) => command.run(place),
-        Command::Plugin(command) => command.run(output, place),
-        Command::Doctor(command) => command.run(output, place),
-        Command::Pause(command) => command.run(output, place),
-        Command::Resume(command) => command.run(output, place),
-        Command::Session(command) => command.run(output, place),
-        Command::Claim(command) => command.run(output, place),
-        Command::Report(command) => command.run(output, place),
-        Command::Question(command) => command.run(output, place),
-        Command::Answer(command) => command.run(output, place),
-        Command::Defer(command) => command.run(output, place),
-        Command::Acknowledge(command) => command.run(output, place),
-        Command::Accept(command) => command.run(output, place),
-        Command::Override(command) => command.run(output, place),
-        Command::Cancel(command) => command.run(output, place),
-        Command::Complete(command) => command.run(output, place),
-        Command::Gate(command) => command.run(output, place),
-        Command::Decisions(command) => command.run(output, place),
-        Command::Why(command) => command.run(output, place),
-        Command::Log(command) => command.run(output, place),
-        Command::Watch(command) => command.run(output, place),
-        Command::Audit(command) => command.run(output, place),
-        Command::Rebuild(command) => command.run(output, place),
-        Command::Backup(command) => command.run(output, place),
-        Command::Workflow(command) => command.run(output),
-        Command::Check(command) => command.run(output),
-        Command::Route(command) => command.run(output),
-        Command::Handoff(command) => command.run(output),
-        Command::Import(command) => command.run(output),
-        Command::Explain(command) => command.run(output),
-        Command::Completions(command) => command.run(output),
+        CliCommand::Init(command) => command.run(output, place),
+        CliCommand::Run(command) => command.run(output, place),
+        CliCommand::Mcp(command) => command.run(place),
+        CliCommand::Serve(command) => command.run(output, place),
+        CliCommand::Hook(command) => command.run(place),
+        CliCommand::Plugin(command) => command.run(output, place),
+        CliCommand::Doctor(command) => command.run(output, place),
+        CliCommand::Pause(command) => command.run(output, place),
+        CliCommand::Resume(command) => command.run(output, place),
+        CliCommand::Session(command) => command.run(output, place),
+        CliCommand::Claim(command) => command.run(output, place),
+        CliCommand::Report(command) => command.run(output, place),
+        CliCommand::Question(command) => command.run(output, place),
+        CliCommand::Answer(command) => command.run(output, place),
+        CliCommand::Defer(command) => command.run(output, place),
+        CliCommand::Acknowledge(command) => command.run(output, place),
+        CliCommand::Accept(command) => command.run(output, place),
+        CliCommand::Override(command) => command.run(output, place),
+        CliCommand::Cancel(command) => command.run(output, place),
+        CliCommand::Complete(command) => command.run(output, place),
+        CliCommand::Gate(command) => command.run(output, place),
+        CliCommand::Decisions(command) => command.run(output, place),
+        CliCommand::Why(command) => command.run(output, place),
+        CliCommand::Log(command) => command.run(output, place),
+        CliCommand::Watch(command) => command.run(output, place),
+        CliCommand::Audit(command) => command.run(output, place),
+        CliCommand::Rebuild(command) => command.run(output, place),
+        CliCommand::Backup(command) => command.run(output, place),
+        CliCommand::Workflow(command) => command.run(output),
+        CliCommand::Check(command) => command.run(output),
+        CliCommand::Route(command) => command.run(output),
+        CliCommand::Handoff(command) => command.run(output),
+        CliCommand::Import(command) => command.run(output),
+        CliCommand::Explain(command) => command.run(output),
+        CliCommand::Completions(command) => command.run(output),
     }
 }

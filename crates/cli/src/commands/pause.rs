@@ -8,10 +8,10 @@ use interlock_core::id::Name;
 use serde_json::json;
 
 use crate::commands::examples;
-use interlock_app::error::CommandResult;
-use interlock_app::error::{CommandExit, CommandError};
-use interlock_app::output::CommandOutput;
 use interlock_app::context::AppContext;
+use interlock_app::error::CommandResult;
+use interlock_app::error::{CommandError, CommandExit};
+use interlock_app::output::CommandOutput;
 use interlock_system::text::{NAME, TerminalText};
 
 /// Let nothing new start in a session that is being run
@@ -20,7 +20,7 @@ use interlock_system::text::{NAME, TerminalText};
 /// It holds for later runs too.
 #[derive(Args)]
 #[command(after_help = examples!("interlock pause add-login-4f2k"))]
-pub(crate) struct Pause {
+pub(crate) struct PauseCommand {
     #[arg(value_name = "SESSION")]
     session: String,
 }
@@ -30,12 +30,12 @@ pub(crate) struct Pause {
 /// A run that waits goes on at once.
 #[derive(Args)]
 #[command(after_help = examples!("interlock resume add-login-4f2k"))]
-pub(crate) struct Resume {
+pub(crate) struct ResumeCommand {
     #[arg(value_name = "SESSION")]
     session: String,
 }
 
-impl Pause {
+impl PauseCommand {
     pub(crate) fn run(&self, output: CommandOutput, place: &AppContext) -> CommandResult {
         let (session, mark) = known(place, &self.session)?;
         let folder = mark.parent().unwrap_or(&mark);
@@ -45,7 +45,7 @@ impl Pause {
     }
 }
 
-impl Resume {
+impl ResumeCommand {
     pub(crate) fn run(&self, output: CommandOutput, place: &AppContext) -> CommandResult {
         let (session, mark) = known(place, &self.session)?;
         if mark.exists() {

@@ -9,15 +9,15 @@ use serde_json::{Value as Json, json};
 
 use crate::commands::examples;
 use crate::commands::hook::client;
-use crate::plugin::{self, Changes, Setup, examine};
-use interlock_app::error::CommandResult;
-use interlock_app::error::{CommandExit, CommandError};
+use crate::plugin::{self, ClientSetup, SetupChanges, examine};
+use interlock_app::context::AppContext;
 use interlock_app::doctor_report;
+use interlock_app::error::CommandResult;
+use interlock_app::error::{CommandError, CommandExit};
 use interlock_app::library;
 use interlock_app::output::CommandOutput;
-use interlock_app::context::AppContext;
 use interlock_app::session_start::workflow_name;
-use interlock_hooks::Client;
+use interlock_hooks::HookClient;
 use interlock_system::text::{HEADING, NAME, TerminalText};
 
 /// Set a client up: hooks, MCP server, commands, and the roles of the workflow
@@ -30,10 +30,10 @@ use interlock_system::text::{HEADING, NAME, TerminalText};
     "interlock plugin doctor codex         # are the hooks in place, agreed to, and able to reach the store?"
     "interlock plugin uninstall gemini     # takes out what is Interlock's, and nothing else"
 ))]
-pub(crate) enum Plugin {
-    Install(Install),
-    Uninstall(Uninstall),
-    Doctor(Doctor),
+pub(crate) enum PluginCommand {
+    Install(PluginInstallCommand),
+    Uninstall(PluginUninstallCommand),
+    Doctor(PluginDoctorCommand),
 }
 
 /// Write what a client needs to be kept on the rails; shows the diff first
@@ -47,9 +47,9 @@ pub(crate) enum Plugin {
     "interlock plugin install codex --dry-run     # the diff, and nothing written"
     "interlock plugin install gemini --yes"
 ))]
-pub(crate) struct Install {
+pub(crate) struct PluginInstallCommand {
     #[command(flatten)]
-    of: Of,
+    of: PluginArgs,
 }
 
 /// Take out what `install` has put in, and nothing else; shows the diff first
@@ -57,16 +57,16 @@ pub(crate) struct Install {
 /// Files that held nothing else are removed; in others, everything that somebody else wrote stays as it is.
 #[derive(Args)]
 #[command(after_help = examples!("interlock plugin uninstall claude"))]
-pub(crate) struct Uninstall {
+pub(crate) struct PluginUninstallCommand {
     #[command(flatten)]
-    of: Of,
+    of: PluginArgs,
 }
 
 #[derive(Args)]
-struct Of {
+struct PluginArgs {
     /// claude, codex or gemini
     #[arg(value_name = "CLIENT", value_parser = client)]
-    client: Client,
+    client: HookClient,
 
     /// Whose roles: a built-in workflow or a file; this project's own if left out
     #[arg(long, value_name = "WORKFLOW")]
@@ -87,33 +87,37 @@ struct Of {
 /// missing.
 #[derive(Args)]
 #[command(after_help = examples!("interlock plugin doctor claude"))]
-pub(crate) struct Doctor {
+pub(crate) struct PluginDoctorCommand {
     /// claude, codex or gemini
     #[arg(value_name = "CLIENT", value_parser = client)]
-    client: Client,
+    client: HookClient,
 
     /// Whose roles: a built-in workflow or a file; this project's own if left out
     #[arg(long, value_name = "WORKFLOW")]
     workflow: Option<String>,
 }
 
-impl Plugin {
+impl PluginCommand {
     pub(crate) fn run(&self, output: CommandOutput, place: &AppContext) -> CommandResult {
         match self {
-            Plugin::Install(Install { of }) => of.run(output, place, "installed", Setup::install),
-            Plugin::Uninstall(Uninstall { of }) => of.run(output, place, "uninstalled", Setup::uninstall),
-            Plugin::Doctor(doctor) => doctor.run(output, place),
+            PluginCommand::Install(PluginInstallCommand { of }) => {
+                of.run(output, place, "installed", ClientSetup::install)
+            }
+            PluginCommand::Uninstall(PluginUninstallCommand { of }) => {
+                of.run(output, place, "uninstalled", ClientSetup::uninstall)
+            }
+            PluginCommand::Doctor(doctor) => doctor.run(output, place),
         }
     }
 }
 
-impl Of {
+impl PluginArgs {
     fn run(
         &self,
         output: CommandOutput,
         place: &AppContext,
         done: &str,
-        changes: impl Fn(&Setup) -> Result<Changes, CommandError>,
+        changes: impl Fn(&ClientSetup) -> Result<SetupChanges, CommandError>,
     ) -> CommandResult {
         let setup = setup(self.client, self.workflow.as_deref(), place)?;
         let changes = changes(&setup)?;
@@ -145,39 +149,38 @@ impl Of {
 }
 
 /// What is left for a person to do.
-fn advice(client: Client, done: &str) -> String {
+fn advice(client: HookClient, done: &str) -> String {
     if done != "installed" {
         return String::new();
     }
     let first = match client {
-        Client::Claude => {
+        HookClient::Claude => {
             "Claude Code loads it in a project that it trusts: start `claude` here, and try /interlock:start"
         }
-        Client::Codex => "start `codex` here, and ask it to start a session",
-        Client::Gemini => {
+        HookClient::Codex => "start `codex` here, and ask it to start a session",
+        HookClient::Gemini => {
             "Gemini CLI loads it in a folder that it trusts: start `gemini` here, and try /interlock:start"
         }
     };
     format!("{first}\n`interlock plugin doctor {}` checks it\n", client.name())
 }
 
-fn setup(client: Client, workflow: Option<&str>, place: &AppContext) -> Result<Setup, CommandError> {
+fn setup(client: HookClient, workflow: Option<&str>, place: &AppContext) -> Result<ClientSetup, CommandError> {
     // Without a store there is nothing to watch.
     let project = place.project().or_else(|failure| match place.file() {
         Ok(_) => Err(failure),
-        Err(_) => {
-            std::env::current_dir().map_err(|error| CommandError::new(CommandExit::Unavailable, Code::NoStore, error.to_string()))
-        }
+        Err(_) => std::env::current_dir()
+            .map_err(|error| CommandError::new(CommandExit::Unavailable, Code::NoStore, error.to_string())),
     })?;
     let project: PathBuf = std::fs::canonicalize(&project).unwrap_or(project);
     // Also where the store is gone, which is for `doctor` to say.
     let own = Some(project.join(library::PROJECT_FILE)).filter(|path| path.exists());
     let own = own.map(|path| path.display().to_string());
     let workflow = library::runnable(&workflow_name(workflow.or(own.as_deref()), place)?)?;
-    Ok(Setup { client, project, program: plugin::program(), workflow })
+    Ok(ClientSetup { client, project, program: plugin::program(), workflow })
 }
 
-fn shown(changes: &Changes, setup: &Setup) -> TerminalText {
+fn shown(changes: &SetupChanges, setup: &ClientSetup) -> TerminalText {
     let mut text = TerminalText::default();
     for edit in &changes.edits {
         for line in edit.diff(&setup.project).lines() {
@@ -208,7 +211,7 @@ fn agreed() -> Result<bool, CommandError> {
     Ok(matches!(line.trim(), "y" | "Y" | "yes"))
 }
 
-fn document(setup: &Setup, changes: &Changes, written: bool) -> Json {
+fn document(setup: &ClientSetup, changes: &SetupChanges, written: bool) -> Json {
     let files: Vec<Json> = changes
         .edits
         .iter()
@@ -225,7 +228,7 @@ fn document(setup: &Setup, changes: &Changes, written: bool) -> Json {
     json!({ "client": setup.client.name(), "written": written, "files": files, "kept": kept })
 }
 
-impl Doctor {
+impl PluginDoctorCommand {
     fn run(&self, output: CommandOutput, place: &AppContext) -> CommandResult {
         let setup = setup(self.client, self.workflow.as_deref(), place)?;
         doctor_report::print_report(&examine(&setup, place), json!({ "client": setup.client.name() }), output)

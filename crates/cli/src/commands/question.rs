@@ -8,10 +8,10 @@ use interlock_core::rejection::Rejection;
 use serde_json::json;
 
 use crate::commands::examples;
-use interlock_app::error::CommandResult;
-use interlock_app::error::{CommandExit, CommandError};
-use interlock_app::output::CommandOutput;
 use interlock_app::context::AppContext;
+use interlock_app::error::CommandResult;
+use interlock_app::error::{CommandError, CommandExit};
+use interlock_app::output::CommandOutput;
 use interlock_prompt::QuestionBrief;
 use interlock_store::{OpenQuestion, Store as _};
 use interlock_system::text::{NAME, TerminalText};
@@ -21,8 +21,8 @@ use interlock_system::text::{NAME, TerminalText};
 /// A question waits until somebody answers it; the work it holds up waits with it.
 #[derive(Subcommand)]
 #[command(after_help = examples!("interlock question list"))]
-pub(crate) enum Question {
-    List(List),
+pub(crate) enum QuestionCommand {
+    List(QuestionListCommand),
 }
 
 /// List the open questions, of one session or of all
@@ -30,19 +30,19 @@ pub(crate) enum Question {
 /// Each with its options, which `interlock answer` takes by name or by number.
 #[derive(Args)]
 #[command(after_help = examples!("interlock question list" "interlock question list add-login-4f2k"))]
-pub(crate) struct List {
+pub(crate) struct QuestionListCommand {
     #[arg(value_name = "SESSION")]
     session: Option<String>,
 }
 
-impl Question {
+impl QuestionCommand {
     pub(crate) fn run(&self, output: CommandOutput, place: &AppContext) -> CommandResult {
-        let Question::List(list) = self;
+        let QuestionCommand::List(list) = self;
         list.run(output, place)
     }
 }
 
-impl List {
+impl QuestionListCommand {
     fn run(&self, output: CommandOutput, place: &AppContext) -> CommandResult {
         let mut store = place.store()?;
         let mut view = store.view()?;

@@ -6,11 +6,11 @@ use serde_json::json;
 
 use crate::commands::audit::{sessions, unlocked};
 use crate::commands::examples;
-use interlock_app::error::CommandResult;
-use interlock_app::error::{CommandExit, CommandError};
-use interlock_app::output::CommandOutput;
 use interlock_app::context::AppContext;
-use interlock_store::audit::{self, SessionProjection, AuditProblemKind};
+use interlock_app::error::CommandResult;
+use interlock_app::error::{CommandError, CommandExit};
+use interlock_app::output::CommandOutput;
+use interlock_store::audit::{self, AuditProblemKind, SessionProjection};
 use interlock_store::chain::ChainKey;
 use interlock_store::{SessionHead, Store as _, StoreView};
 use interlock_system::sanitise;
@@ -21,9 +21,9 @@ use interlock_system::text::{HEADING, TerminalText};
 /// The events are checked first: nothing is made from a history that was altered.
 #[derive(Args)]
 #[command(after_help = examples!("interlock rebuild"))]
-pub(crate) struct Rebuild {}
+pub(crate) struct RebuildCommand {}
 
-impl Rebuild {
+impl RebuildCommand {
     #[allow(clippy::unused_self, reason = "every command runs the same way")]
     pub(crate) fn run(&self, output: CommandOutput, place: &AppContext) -> CommandResult {
         let (mut store, _, key) = unlocked(place)?;
@@ -68,13 +68,19 @@ impl Rebuild {
 }
 
 /// The sessions whose tables are not what their events make of them, and how many events were looked at.
-fn different(view: &mut dyn StoreView, key: &ChainKey, sessions: &[SessionHead]) -> Result<(Vec<SessionProjection>, u64), CommandError> {
+fn different(
+    view: &mut dyn StoreView,
+    key: &ChainKey,
+    sessions: &[SessionHead],
+) -> Result<(Vec<SessionProjection>, u64), CommandError> {
     let (mut found, mut events) = (Vec::new(), 0);
     for session in sessions {
         let now = view.session(&session.id)?;
         let folded = audit::fold(view, key, now.as_ref().unwrap_or(session), &[])?;
         events += folded.report.events;
-        if let Some(problem) = folded.report.problems.iter().find(|problem| problem.kind != AuditProblemKind::Projection) {
+        if let Some(problem) =
+            folded.report.problems.iter().find(|problem| problem.kind != AuditProblemKind::Projection)
+        {
             let message = format!("{}: {}", session.id, problem.text);
             return Err(CommandError::new(CommandExit::Refused, Code::ChainBroken, message)
                 .help("nothing was rebuilt; `interlock audit verify` lists everything"));

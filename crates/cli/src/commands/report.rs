@@ -11,13 +11,13 @@ use interlock_core::handoff;
 use interlock_core::id::Digest;
 
 use crate::commands::examples;
+use interlock_app::context::AppContext;
 use interlock_app::decision;
 use interlock_app::error::CommandResult;
-use interlock_app::error::{CommandExit, CommandError};
+use interlock_app::error::{CommandError, CommandExit};
 use interlock_app::input;
 use interlock_app::output::CommandOutput;
-use interlock_app::context::AppContext;
-use interlock_engine::{AssignmentRef, SubmittedHandoff, Request, Operation};
+use interlock_engine::{AssignmentRef, Operation, Request, SubmittedHandoff};
 use interlock_store::keys::SecretKey;
 
 /// What an agent wrote is read up to here.
@@ -32,7 +32,7 @@ const LARGEST_REPORT: u64 = 256 << 20;
 #[command(after_help = examples!(
     "interlock report --assignment add-login-4f2k.a3 --token-file token output.md"
 ))]
-pub(crate) struct Report {
+pub(crate) struct ReportCommand {
     #[arg(long, value_name = "ASSIGNMENT", value_parser = AssignmentRef::parse)]
     assignment: AssignmentRef,
 
@@ -45,15 +45,18 @@ pub(crate) struct Report {
     file: PathBuf,
 }
 
-impl Report {
+impl ReportCommand {
     pub(crate) fn run(&self, output: CommandOutput, place: &AppContext) -> CommandResult {
         let bytes = input::bytes(&self.file, LARGEST_REPORT)?;
         let name = self.file.display().to_string();
-        let given = SubmittedHandoff { digest: Digest::of(&bytes), extracted: handoff::extract(&name, &bytes).map(Arc::new) };
+        let given =
+            SubmittedHandoff { digest: Digest::of(&bytes), extracted: handoff::extract(&name, &bytes).map(Arc::new) };
         let AssignmentRef { session, id } = &self.assignment;
         let token = token(self.token_file.as_deref())?;
-        let order =
-            Request { session: session.clone(), task: Operation::Report { assignment: *id, token, given, observed: None } };
+        let order = Request {
+            session: session.clone(),
+            task: Operation::Report { assignment: *id, token, given, observed: None },
+        };
         let sources = || [(name.clone(), String::from_utf8_lossy(&bytes).into_owned())].into_iter().collect();
         let done = place.engine()?.execute(&order).map_err(|error| CommandError::from(error).sources(sources()))?;
         decision::print_committed(output, &done)
@@ -76,6 +79,7 @@ fn token(file: Option<&Path>) -> Result<Option<SecretKey>, CommandError> {
 }
 
 fn read(path: &Path) -> Result<String, CommandError> {
-    fs::read_to_string(path)
-        .map_err(|error| CommandError::new(CommandExit::Invalid, Code::FileUnreadable, format!("{}: {error}", path.display())))
+    fs::read_to_string(path).map_err(|error| {
+        CommandError::new(CommandExit::Invalid, Code::FileUnreadable, format!("{}: {error}", path.display()))
+    })
 }

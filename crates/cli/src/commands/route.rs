@@ -2,15 +2,15 @@ use clap::{Args, ValueHint};
 use interlock_core::code::Code;
 use interlock_core::id::Name;
 use interlock_core::problem::Problem;
-use interlock_core::route::{self, Query, Refused, Speaker};
+use interlock_core::route::{self, RouteError, RouteQuery, RouteSource};
 use interlock_core::workflow::{GuardSource, Workflow};
 use serde_json::Value;
 
 use crate::commands::examples;
-use crate::commands::values::{Context, Scope};
+use crate::commands::values::{ContextArg, ScopeArg};
 use interlock_app::decision;
 use interlock_app::error::CommandResult;
-use interlock_app::error::{CommandExit, CommandError, SourceTexts};
+use interlock_app::error::{CommandError, CommandExit, SourceTexts};
 use interlock_app::library;
 use interlock_app::output::CommandOutput;
 use interlock_app::setting::SettingArgument;
@@ -30,7 +30,7 @@ use interlock_app::setting::SettingArgument;
     "interlock route --workflow delivery-team --role tech_lead --status APPROVED --fact passed.qa=false"
     "interlock route --workflow feature --role frontend-developer --status blocked --reason security_concern"
 ))]
-pub(crate) struct Route {
+pub(crate) struct RouteCommand {
     /// The name of a built-in workflow, or a file
     #[arg(long, value_name = "NAME or FILE", value_hint = ValueHint::FilePath)]
     pub(crate) workflow: String,
@@ -53,11 +53,11 @@ pub(crate) struct Route {
 
     /// How the agent was started
     #[arg(long, value_enum)]
-    pub(crate) context: Option<Context>,
+    pub(crate) context: Option<ContextArg>,
 
     /// What the assignment belongs to; a group if the status allows both
     #[arg(long, value_enum)]
-    pub(crate) scope: Option<Scope>,
+    pub(crate) scope: Option<ScopeArg>,
 
     /// A setting of the session, such as testing=minimal; may be repeated
     #[arg(long, value_name = "NAME=VALUE", value_parser = SettingArgument::parse)]
@@ -70,12 +70,12 @@ pub(crate) struct Route {
     pub(crate) fact: Vec<SettingArgument>,
 }
 
-impl Route {
+impl RouteCommand {
     pub(crate) fn run(&self, output: CommandOutput) -> CommandResult {
         let workflow = library::runnable(&self.workflow)?;
         let decision = route::route(&workflow, &self.query(&workflow)?).map_err(|refused| match refused {
-            Refused::Query(problems) => CommandError::invalid(problems, SourceTexts::default()),
-            Refused::Workflow(rejection) => CommandError::from(*rejection),
+            RouteError::Query(problems) => CommandError::invalid(problems, SourceTexts::default()),
+            RouteError::Workflow(rejection) => CommandError::from(*rejection),
         })?;
         if output.json {
             output.document(&Value::Object(decision::json(&decision)))?;
@@ -85,7 +85,7 @@ impl Route {
         Ok(CommandExit::Done)
     }
 
-    fn query(&self, workflow: &Workflow) -> Result<Query, CommandError> {
+    fn query(&self, workflow: &Workflow) -> Result<RouteQuery, CommandError> {
         let settings = || workflow.guards.iter().filter(|guard| guard.source == GuardSource::Setting);
         let unknown: Vec<Problem> = self
             .set
@@ -102,17 +102,17 @@ impl Route {
             return Err(CommandError::invalid(unknown, SourceTexts::default()));
         }
         let pairs = self.set.iter().chain(&self.fact);
-        Ok(Query {
-            source: Speaker::Role(Name::new(&self.role)),
+        Ok(RouteQuery {
+            source: RouteSource::Role(Name::new(&self.role)),
             status: Name::new(&self.status),
             reason: self.reason.as_deref().map(Name::new),
             phase: self.phase.as_deref().map(Name::new),
             given: pairs.map(|pair| (Name::new(&pair.name), Name::new(&pair.value))).collect(),
             scope: self.scope.map(|scope| match scope {
-                Scope::Group => route::Scope::Group,
-                Scope::Session => route::Scope::Session,
+                ScopeArg::Group => route::RouteScope::Group,
+                ScopeArg::Session => route::RouteScope::Session,
             }),
-            undeclared_roles: self.context != Some(Context::Orchestrated),
+            undeclared_roles: self.context != Some(ContextArg::Orchestrated),
         })
     }
 }

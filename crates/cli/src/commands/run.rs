@@ -8,31 +8,31 @@ use std::sync::Arc;
 use clap::Args;
 use interlock_core::code::Code;
 use interlock_core::command::Command;
-use interlock_core::event::Cause;
+use interlock_core::event::EventCause;
 use interlock_core::id::{Digest, Name};
 use interlock_core::problem::Problem;
+use interlock_core::provenance::Channel;
 use interlock_core::state::SessionStatus;
-use interlock_core::watch::Via;
 use interlock_core::workflow::Workflow;
 
 use crate::commands::examples;
 use crate::commands::init;
-use crate::commands::leave;
 use crate::commands::pause;
+use crate::commands::run_note;
 use interlock_agents as agents;
 use interlock_agents::play;
-use interlock_agents::team::{self, TeamSource, AgentTeam};
-use interlock_app::error::CommandResult;
-use interlock_app::error::{CommandExit, CommandError, SourceTexts};
-use interlock_app::input;
-use interlock_app::output::{CommandOutput, print_diagnostics};
+use interlock_agents::team::{self, AgentTeam, TeamSource};
 use interlock_app::context::{AppContext, person, workspaces};
 use interlock_app::diagnostics;
+use interlock_app::error::CommandResult;
+use interlock_app::error::{CommandError, CommandExit, SourceTexts};
+use interlock_app::input;
+use interlock_app::output::{CommandOutput, print_diagnostics};
 use interlock_app::session_start::{SessionStartRequest, allowed_by_person, read_mission, workflow_name};
 use interlock_app::setting::SettingArgument;
-use interlock_engine::{Engine, LoadedSession, Request, Operation};
+use interlock_engine::{Engine, LoadedSession, Operation, Request};
 use interlock_runner as run;
-use interlock_runner::git::Project;
+use interlock_runner::git::ProjectRepo;
 use interlock_system::files;
 use interlock_system::text::TerminalText;
 
@@ -52,7 +52,7 @@ const LARGEST_TEAM: u64 = 1 << 20;
     "interlock run --agents scripted              # a rehearsal: no model, no account"
     "interlock run                                # go on with the session that has not ended"
 ))]
-pub(crate) struct Run {
+pub(crate) struct RunCommand {
     /// What is to be done, for every agent to read; its first line is the title
     #[arg(value_name = "MISSION.md")]
     mission: Option<PathBuf>,
@@ -95,19 +95,19 @@ pub(crate) struct Run {
     no_wait: bool,
 }
 
-impl Run {
+impl RunCommand {
     pub(crate) fn run(&self, output: CommandOutput, place: &AppContext) -> CommandResult {
         let (session, ended) = self.drive(output, place)?;
         let is_over = ended.is_over();
         let told = tell(output, ended);
         if is_over && told.is_ok() {
-            leave::forget(place, &session);
+            run_note::forget(place, &session);
         }
         told
     }
 
     /// Of a session that has ended, and has to be left as told.
-    pub(super) fn to_the_end_of(session: &Name, agents: Option<String>) -> Self {
+    pub(super) fn for_ended_session(session: &Name, agents: Option<String>) -> Self {
         Self {
             mission: None,
             agents,
@@ -123,14 +123,14 @@ impl Run {
     }
 
     /// Without a word to people: whoever calls has told them.
-    pub(super) fn quietly(&self, place: &AppContext) -> Result<run::Ended, CommandError> {
+    pub(super) fn quietly(&self, place: &AppContext) -> Result<run::RunOutcome, CommandError> {
         let (session, ended) = self.drive(CommandOutput { json: true }, place)?;
-        ended.was_told();
-        leave::forget(place, &session);
+        ended.remove_note();
+        run_note::forget(place, &session);
         Ok(ended)
     }
 
-    fn drive(&self, output: CommandOutput, place: &AppContext) -> Result<(Name, run::Ended), CommandError> {
+    fn drive(&self, output: CommandOutput, place: &AppContext) -> Result<(Name, run::RunOutcome), CommandError> {
         self.set_up(place)?;
         let project = place.project()?;
         let team = team(self.agents.as_deref(), &project)?;
@@ -142,11 +142,11 @@ impl Run {
         let (session, workflow) = self.session(place, &team)?;
         let root = root(place, Some(&team), &session)?;
         if !is_over {
-            leave::remember(place, &session, self.agents.as_deref())?;
+            run_note::remember(place, &session, self.agents.as_deref())?;
         }
-        let place = &place.via(Via::Run);
+        let place = &place.via(Channel::Run);
         let engine = || place.engine_with(run::outputs(&root));
-        let run = run::Run {
+        let run = run::SessionRun {
             engines: (engine()?, engine()?),
             parallel: self.parallel.unwrap_or(team.parallel),
             paused: pause::mark(place, &session)?,
@@ -275,7 +275,7 @@ impl Run {
         }
         if let Some(mission) = mission {
             let digest = Digest::of(mission.as_bytes());
-            let is_it = |events: &[interlock_core::event::Event]| matches!(events.first().map(|event| &event.cause), Some(Cause::Started { mission: Some(of), .. }) if *of == digest);
+            let is_it = |events: &[interlock_core::event::Event]| matches!(events.first().map(|event| &event.cause), Some(EventCause::Started { mission: Some(of), .. }) if *of == digest);
             for session in open {
                 if is_it(&engine.load_history(&session)?) {
                     return Ok(Some(session));
@@ -340,7 +340,8 @@ fn can_start(team: &AgentTeam) -> Result<Vec<String>, CommandError> {
     if problems.is_empty() {
         return Ok(doubts);
     }
-    Err(CommandError::new(CommandExit::Unavailable, Code::ProgramMissing, problems.join("; ")).help("`interlock doctor` says more"))
+    Err(CommandError::new(CommandExit::Unavailable, Code::ProgramMissing, problems.join("; "))
+        .help("`interlock doctor` says more"))
 }
 
 /// Where the folders of all sessions are.
@@ -429,23 +430,24 @@ fn title(mission: &str) -> String {
 }
 
 /// A repository with something to start from.
-fn repository(folder: &Path) -> Result<Project, CommandError> {
-    let found = Project::of(folder).and_then(|project| project.head().map(|_| project));
+fn repository(folder: &Path) -> Result<ProjectRepo, CommandError> {
+    let found = ProjectRepo::of(folder).and_then(|project| project.head().map(|_| project));
     found.map_err(|error| not_a_repository(&error))
 }
 
-pub(super) fn not_a_repository(error: &interlock_runner::git::Error) -> CommandError {
-    CommandError::new(CommandExit::Unavailable, Code::NotARepository, error.message.clone()).maybe_help(error.help.clone())
+pub(super) fn not_a_repository(error: &interlock_runner::git::GitError) -> CommandError {
+    CommandError::new(CommandExit::Unavailable, Code::NotARepository, error.message.clone())
+        .maybe_help(error.help.clone())
 }
 
-fn tell(output: CommandOutput, ended: run::Ended) -> CommandResult {
+fn tell(output: CommandOutput, ended: run::RunOutcome) -> CommandResult {
     let exit = if ended.status == SessionStatus::Completed { CommandExit::Done } else { CommandExit::Refused };
     if output.json {
         let mut document = ended.document.clone();
         document["stopped"] = serde_json::json!(ended.stopped);
         document["report"] = serde_json::json!(ended.report.as_ref().map(|path| path.display().to_string()));
         output.document(&document)?;
-        ended.was_told();
+        ended.remove_note();
         return Ok(exit);
     }
     output.text(&ended.text)?;
@@ -454,7 +456,7 @@ fn tell(output: CommandOutput, ended: run::Ended) -> CommandResult {
         text.line(format_args!("  report   {}", report.display()));
         output.text(&text)?;
     }
-    ended.was_told();
+    ended.remove_note();
     match ended.stopped {
         Some(why) => Err(CommandError::new(exit, Code::RunStopped, why).help("interlock run goes on where it was")),
         None => Ok(exit),

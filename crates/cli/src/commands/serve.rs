@@ -6,11 +6,11 @@ use clap::Args;
 use serde_json::json;
 
 use crate::commands::examples;
-use interlock_app::error::CommandResult;
-use interlock_app::error::{CommandExit, CommandError};
-use interlock_app::output::{CommandOutput, print_diagnostics};
 use interlock_app::context::{AppContext, keyring};
-use interlock_server::http::{Bound, Door, Token};
+use interlock_app::error::CommandResult;
+use interlock_app::error::{CommandError, CommandExit};
+use interlock_app::output::{CommandOutput, print_diagnostics};
+use interlock_server::http::{BearerToken, BoundServer, ServerAccess};
 use interlock_server::mcp;
 use interlock_store::Store as _;
 use interlock_system::text::{HEADING, NAME, TerminalText};
@@ -31,7 +31,7 @@ use interlock_system::text::{HEADING, NAME, TerminalText};
     "    --header 'Authorization: Bearer ${INTERLOCK_SERVE_TOKEN}'"
     "interlock serve --host team.example.com         # behind a proxy that has TLS and this name"
 ))]
-pub(crate) struct Serve {
+pub(crate) struct ServeCommand {
     /// Where to listen; port 0 takes one that is free
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:7420", value_parser = address)]
     listen: SocketAddr,
@@ -41,28 +41,29 @@ pub(crate) struct Serve {
     hosts: Vec<String>,
 }
 
-impl Serve {
+impl ServeCommand {
     pub(crate) fn run(&self, output: CommandOutput, place: &AppContext) -> CommandResult {
         let identity = place.store()?.view()?.identity()?;
-        let token = Token::in_folder(&keyring()?.folder(&identity.id))?;
-        let door = Door { listen: self.listen, hosts: self.hosts.clone(), token: token.secret.clone() };
-        let bound = Bound::new(door)?;
-        let served = Served { project: place.project()?.display().to_string(), address: bound.address, token };
+        let token = BearerToken::in_folder(&keyring()?.folder(&identity.id))?;
+        let door = ServerAccess { listen: self.listen, hosts: self.hosts.clone(), token: token.secret.clone() };
+        let bound = BoundServer::new(door)?;
+        let served =
+            ServerAnnouncement { project: place.project()?.display().to_string(), address: bound.address, token };
         served.tell(output)?;
-        let server = mcp::Server::new(place);
+        let server = mcp::OrchestratorServer::new(place);
         bound.serve(move || server.clone())?;
         Ok(CommandExit::Done)
     }
 }
 
 /// What people and scripts are told.
-struct Served {
+struct ServerAnnouncement {
     project: String,
     address: SocketAddr,
-    token: Token,
+    token: BearerToken,
 }
 
-impl Served {
+impl ServerAnnouncement {
     fn tell(&self, output: CommandOutput) -> Result<(), CommandError> {
         let url = format!("http://{}", self.address);
         let (mcp, health) = (format!("{url}/mcp"), format!("{url}/health"));

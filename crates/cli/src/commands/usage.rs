@@ -7,7 +7,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use interlock_core::code::Code;
 
 use crate::commands::Cli;
-use interlock_app::error::{CommandExit, CommandError};
+use interlock_app::error::{CommandError, CommandExit};
 use interlock_app::output::CommandOutput;
 use interlock_system::sanitise;
 use interlock_system::text::TerminalText;

@@ -4,7 +4,7 @@ use clap::ValueEnum;
 
 /// How the agent was started.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub(crate) enum Context {
+pub(crate) enum ContextArg {
     /// By an orchestrator, which decides who comes next
     Orchestrated,
     /// By hand: a blocked agent names who should help
@@ -13,7 +13,7 @@ pub(crate) enum Context {
 
 /// What an assignment belongs to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub(crate) enum Scope {
+pub(crate) enum ScopeArg {
     /// A group of work
     Group,
     /// The session as a whole

@@ -5,18 +5,18 @@ use std::time::Duration;
 
 use clap::Args;
 use interlock_core::decision::Decision;
-use interlock_core::event::{Cause, Event};
+use interlock_core::event::{Event, EventCause};
 use interlock_core::id::Name;
 use interlock_core::naming::shown_person;
 use interlock_core::state::SessionStatus;
 use serde_json::{Value as Json, json};
 
 use crate::commands::examples;
+use interlock_app::context::AppContext;
 use interlock_app::error::CommandResult;
-use interlock_app::error::{CommandExit, CommandError};
+use interlock_app::error::{CommandError, CommandExit};
 use interlock_app::narrative::EventNarrator;
 use interlock_app::output::{CommandOutput, print_diagnostics};
-use interlock_app::context::AppContext;
 use interlock_engine::Engine;
 use interlock_system::clock::rfc3339;
 use interlock_system::sanitise;
@@ -34,12 +34,12 @@ const PAUSE: Duration = Duration::from_millis(100);
     "interlock watch                       # whatever is under way, or starts next"
     "interlock watch add-login-4f2k --json"
 ))]
-pub(crate) struct Watch {
+pub(crate) struct WatchCommand {
     #[arg(value_name = "SESSION")]
     session: Option<String>,
 }
 
-impl Watch {
+impl WatchCommand {
     pub(crate) fn run(&self, output: CommandOutput, place: &AppContext) -> CommandResult {
         let mut engine = place.engine()?;
         let session = match &self.session {
@@ -47,7 +47,7 @@ impl Watch {
             None => under_way(&mut engine, output)?,
         };
         let key = engine.load_session(&session)?.0.key;
-        let mut follower = Follower { output, narrator: EventNarrator::default(), seq: 0 };
+        let mut follower = SessionFollower { output, narrator: EventNarrator::default(), seq: 0 };
         loop {
             let events = engine.events_after(&session, key, follower.seq)?;
             for event in &events {
@@ -84,13 +84,13 @@ fn under_way(engine: &mut Engine, output: CommandOutput) -> Result<String, Comma
     }
 }
 
-struct Follower {
+struct SessionFollower {
     output: CommandOutput,
     narrator: EventNarrator,
     seq: u64,
 }
 
-impl Follower {
+impl SessionFollower {
     fn tell(&mut self, event: &Event) -> Result<(), CommandError> {
         self.seq += 1;
         self.narrator.learn(event);
@@ -101,7 +101,7 @@ impl Follower {
         let mut text = TerminalText::default();
         text.put(format_args!("{}  ", at.get(11..19).unwrap_or(&at)));
         match &event.cause {
-            Cause::Refused(refusal) => {
+            EventCause::Refused(refusal) => {
                 text.paint(ALARM, "refused");
                 let by = refusal.by.as_ref().map_or(String::new(), |by| format!("{by}, ", by = shown_person(by)));
                 let message = sanitise::line(&refusal.message);
@@ -121,7 +121,7 @@ impl Follower {
     fn document(&self, event: &Event) -> Json {
         let mut document = json!({ "seq": self.seq, "at": rfc3339(event.at), "kind": event.cause.kind() });
         match &event.cause {
-            Cause::Refused(refusal) => document["refused"] = json!(refusal),
+            EventCause::Refused(refusal) => document["refused"] = json!(refusal),
             cause => document["happened"] = json!(sanitise::line(&self.narrator.sentence(cause))),
         }
         if let Some(decision) = &event.decision {

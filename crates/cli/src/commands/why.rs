@@ -3,10 +3,10 @@
 use clap::Args;
 
 use crate::commands::examples;
-use interlock_app::explain::{ExplainSubject, explain_subject};
-use interlock_app::error::{CommandResult, CommandExit};
-use interlock_app::output::CommandOutput;
 use interlock_app::context::AppContext;
+use interlock_app::error::{CommandExit, CommandResult};
+use interlock_app::explain::{ExplainSubject, explain_subject};
+use interlock_app::output::CommandOutput;
 
 /// Explain a decision: who reported what, the rule that decided, the facts that it read
 ///
@@ -18,12 +18,12 @@ use interlock_app::context::AppContext;
     "interlock why add-login-4f2k.d12"
     "interlock why add-login-4f2k.e5      # event 5 of the log"
 ))]
-pub(crate) struct Why {
+pub(crate) struct WhyCommand {
     #[arg(value_name = "DECISION or EVENT", value_parser = ExplainSubject::parse)]
     subject: ExplainSubject,
 }
 
-impl Why {
+impl WhyCommand {
     pub(crate) fn run(&self, output: CommandOutput, place: &AppContext) -> CommandResult {
         let (document, text) = explain_subject(place, &self.subject)?;
         if output.json {

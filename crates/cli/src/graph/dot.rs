@@ -1,10 +1,10 @@
 //! Graphviz.
 
-use interlock_core::graph::{Edge, EdgeKind, Graph, Node, NodeKind, Table};
+use interlock_core::graph::{EdgeKind, GraphEdge, GraphNode, GraphTable, NodeKind, WorkflowGraph};
 
-use super::words;
+use super::edge_text;
 
-pub(super) fn write(graph: &Graph) -> String {
+pub(super) fn write(graph: &WorkflowGraph) -> String {
     let title = std::iter::once(&graph.name).chain(&graph.about).map(|text| escape(text)).collect::<Vec<_>>();
     let mut lines = vec![
         format!("digraph {} {{", quoted(&graph.name)),
@@ -24,20 +24,20 @@ pub(super) fn write(graph: &Graph) -> String {
     for (index, table) in graph.tables.iter().enumerate() {
         lines.push(format!("  {}", note(index, table)));
         // Not drawn: without it the table would stand above the first box.
-        lines.extend(words::lowest(graph).map(|node| format!("  {} -> table_{index} [style=invis];", node.id)));
+        lines.extend(edge_text::lowest(graph).map(|node| format!("  {} -> table_{index} [style=invis];", node.id)));
     }
     lines.push("}".to_owned());
     lines.join("\n") + "\n"
 }
 
-fn note(index: usize, table: &Table) -> String {
-    let rows = std::iter::once(table.title.clone()).chain(table.rows.iter().map(words::row));
+fn note(index: usize, table: &GraphTable) -> String {
+    let rows = std::iter::once(table.title.clone()).chain(table.rows.iter().map(edge_text::row));
     let text: String = rows.map(|line| escape(&line) + "\\l").collect();
     format!("table_{index} [shape=note, fontsize=9, label=\"{text}\"];")
 }
 
-fn statement(node: &Node) -> String {
-    let lines = std::iter::once(node.title.clone()).chain(node.lines.iter().map(words::line));
+fn statement(node: &GraphNode) -> String {
+    let lines = std::iter::once(node.title.clone()).chain(node.lines.iter().map(edge_text::line));
     let text = lines.map(|line| escape(&line)).collect::<Vec<_>>().join("\\n");
     let (shape, style, colours) = look(node.kind);
     let dashed = if node.optional { ",dashed" } else { "" };
@@ -65,9 +65,9 @@ fn look(kind: NodeKind) -> (&'static str, &'static str, &'static str) {
     }
 }
 
-fn arrow(graph: &Graph, edge: &Edge) -> String {
+fn arrow(graph: &WorkflowGraph, edge: &GraphEdge) -> String {
     let id = |index: usize| graph.nodes.get(index).map_or("", |node| node.id.as_str());
-    let text = words::lines(edge).iter().map(|line| escape(line) + "\\l").collect::<String>();
+    let text = edge_text::lines(edge).iter().map(|line| escape(line) + "\\l").collect::<String>();
     let colour = match edge.kind {
         EdgeKind::Forward => "color=\"#59636e\", weight=2",
         EdgeKind::Rework => "color=\"#bc4c00\"",

@@ -1,10 +1,10 @@
 //! Mermaid, as code hosts and editors show it.
 
-use interlock_core::graph::{Edge, EdgeKind, Graph, Node, NodeKind, Table};
+use interlock_core::graph::{EdgeKind, GraphEdge, GraphNode, GraphTable, NodeKind, WorkflowGraph};
 
-use super::words;
+use super::edge_text;
 
-pub(super) fn write(graph: &Graph) -> String {
+pub(super) fn write(graph: &WorkflowGraph) -> String {
     let mut lines = vec!["---".to_owned(), format!("title: {}", title(&graph.name)), "---".to_owned()];
     lines.push("flowchart TD".to_owned());
     for (index, lane) in graph.lanes.iter().enumerate() {
@@ -19,7 +19,7 @@ pub(super) fn write(graph: &Graph) -> String {
     for (index, table) in graph.tables.iter().enumerate() {
         lines.push(format!("  {}", note(index, table)));
         // Not drawn: without it the table would stand above the first box.
-        lines.extend(words::lowest(graph).map(|node| format!("  {} ~~~ note_{index}", node.id)));
+        lines.extend(edge_text::lowest(graph).map(|node| format!("  {} ~~~ note_{index}", node.id)));
     }
     lines.extend(styles(graph));
     lines.join("\n") + "\n"
@@ -30,7 +30,7 @@ fn title(name: &str) -> String {
     serde_json::Value::from(name.replace(char::is_control, " ")).to_string()
 }
 
-fn shape(node: &Node) -> String {
+fn shape(node: &GraphNode) -> String {
     let (open, close) = match node.kind {
         NodeKind::Role | NodeKind::Phase | NodeKind::Authors | NodeKind::Join => ("[", "]"),
         NodeKind::Validator | NodeKind::Gate => ("{{", "}}"),
@@ -40,12 +40,12 @@ fn shape(node: &Node) -> String {
             ("([", "])")
         }
     };
-    let rows = std::iter::once(node.title.clone()).chain(node.lines.iter().map(words::line));
+    let rows = std::iter::once(node.title.clone()).chain(node.lines.iter().map(edge_text::line));
     let optional = if node.optional { ":::optional" } else { "" };
     format!("{}{open}\"{}\"{close}{optional}", node.id, joined(rows))
 }
 
-fn arrow(graph: &Graph, edge: &Edge) -> String {
+fn arrow(graph: &WorkflowGraph, edge: &GraphEdge) -> String {
     let id = |index: usize| graph.nodes.get(index).map_or("", |node| node.id.as_str());
     let line = match (edge.kind, edge.returns) {
         (EdgeKind::Forward | EdgeKind::Rework, false) => "-->",
@@ -55,13 +55,13 @@ fn arrow(graph: &Graph, edge: &Edge) -> String {
         (EdgeKind::Escalation, false) => "==>",
         (EdgeKind::Escalation, true) => "<==>",
     };
-    let rows = words::lines(edge);
+    let rows = edge_text::lines(edge);
     let label = if rows.is_empty() { String::new() } else { format!("|\"{}\"|", joined(rows)) };
     format!("{} {line}{label} {}", id(edge.from), id(edge.to))
 }
 
-fn note(index: usize, table: &Table) -> String {
-    let rows = std::iter::once(table.title.clone()).chain(table.rows.iter().map(words::row));
+fn note(index: usize, table: &GraphTable) -> String {
+    let rows = std::iter::once(table.title.clone()).chain(table.rows.iter().map(edge_text::row));
     format!("note_{index}[\"{}\"]:::note", joined(rows))
 }
 
@@ -69,7 +69,7 @@ fn joined(rows: impl IntoIterator<Item = String>) -> String {
     rows.into_iter().map(|row| escape(&row)).collect::<Vec<_>>().join("<br/>")
 }
 
-fn styles(graph: &Graph) -> Vec<String> {
+fn styles(graph: &WorkflowGraph) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for kind in EdgeKind::ALL {
         let own = graph.edges.iter().enumerate().filter(|(_, edge)| edge.kind == kind);

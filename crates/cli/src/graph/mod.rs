@@ -1,28 +1,28 @@
 //! `interlock workflow graph`: a workflow as a picture.
 
 mod dot;
+mod edge_text;
 mod mermaid;
 mod svg;
 #[cfg(test)]
 mod tests;
-mod words;
 
 use interlock_core::graph::graph;
 use interlock_core::workflow::Workflow;
 
 /// What a picture is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Format {
+pub(crate) enum GraphFormat {
     Svg,
     Mermaid,
     Dot,
 }
 
-pub(crate) fn render(workflow: &Workflow, format: Format) -> String {
+pub(crate) fn render(workflow: &Workflow, format: GraphFormat) -> String {
     let graph = graph(workflow);
     match format {
-        Format::Svg => svg::write(&graph),
-        Format::Mermaid => mermaid::write(&graph),
-        Format::Dot => dot::write(&graph),
+        GraphFormat::Svg => svg::write(&graph),
+        GraphFormat::Mermaid => mermaid::write(&graph),
+        GraphFormat::Dot => dot::write(&graph),
     }
 }

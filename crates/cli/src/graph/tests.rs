@@ -2,7 +2,7 @@
 
 use interlock_core::workflow::{Workflow, load, load_builtin};
 
-use super::{Format, render};
+use super::{GraphFormat, render};
 
 pub(super) const NAMES: [&str; 4] = ["delivery-team", "feature", "integration", "mcp-wrapper"];
 
@@ -50,14 +50,14 @@ routes:
 #[test]
 fn mermaid_of_the_built_ins() {
     for name in NAMES {
-        insta::assert_snapshot!(format!("mermaid-{name}"), render(&built_in(name), Format::Mermaid));
+        insta::assert_snapshot!(format!("mermaid-{name}"), render(&built_in(name), GraphFormat::Mermaid));
     }
 }
 
 #[test]
 fn dot_of_the_built_ins() {
     for name in NAMES {
-        insta::assert_snapshot!(format!("dot-{name}"), render(&built_in(name), Format::Dot));
+        insta::assert_snapshot!(format!("dot-{name}"), render(&built_in(name), GraphFormat::Dot));
     }
 }
 
@@ -84,7 +84,7 @@ fn strings(line: &str, escapes: bool) -> (Vec<String>, String) {
 
 #[test]
 fn no_name_gets_out_of_a_string_of_dot() {
-    let dot = render(&workflow(HOSTILE), Format::Dot);
+    let dot = render(&workflow(HOSTILE), GraphFormat::Dot);
     let mut texts = String::new();
     for line in dot.lines() {
         let (inside, outside) = strings(line, true);
@@ -103,7 +103,7 @@ fn no_name_gets_out_of_a_string_of_dot() {
 
 #[test]
 fn no_name_gets_out_of_a_string_of_mermaid() {
-    let mermaid = render(&workflow(HOSTILE), Format::Mermaid);
+    let mermaid = render(&workflow(HOSTILE), GraphFormat::Mermaid);
     let mut lines = mermaid.lines();
     assert_eq!(lines.next(), Some("---"));
     let title = lines.next().and_then(|line| line.strip_prefix("title: ")).expect("a title");
@@ -125,7 +125,7 @@ fn no_name_gets_out_of_a_string_of_mermaid() {
 
 #[test]
 fn ids_of_mermaid_are_no_words_of_its_own() {
-    let mermaid = render(&workflow(HOSTILE), Format::Mermaid);
+    let mermaid = render(&workflow(HOSTILE), GraphFormat::Mermaid);
     assert!(mermaid.contains("  role_end[\"end\"]"), "{mermaid}");
     let words = ["end", "graph", "subgraph", "class", "classDef", "style", "click", "default"];
     for line in mermaid.lines().skip(4) {

@@ -3,8 +3,8 @@
 use interlock_core::workflow::Workflow;
 use serde_json::{Value as Json, json};
 
-use crate::plugin::words::{self, COMMANDS, MARK};
-use crate::plugin::{Part, Plan, Setup, word};
+use crate::plugin::client_pages::{self, COMMANDS, MARK};
+use crate::plugin::{ClientSetup, SetupFile, SetupPlan, word};
 
 /// Everything is in here, and nothing else is.
 pub(super) const FOLDER: &str = ".claude/skills/interlock";
@@ -17,7 +17,7 @@ const BEFORE: &str = "Agent|Task|SendMessage|Workflow|TeamCreate|RemoteTrigger|R
                       NotebookEdit|Bash|PowerShell|Monitor|REPL|mcp__.*";
 const AFTER: &str = "Agent|Task";
 
-pub(super) fn plan(setup: &Setup) -> Plan {
+pub(super) fn plan(setup: &ClientSetup) -> SetupPlan {
     let workflow = &setup.workflow;
     let mut files = vec![
         (".claude-plugin/plugin.json".to_owned(), pretty(&manifest())),
@@ -30,23 +30,23 @@ pub(super) fn plan(setup: &Setup) -> Plan {
         let told = command.told.replace("{}", "$ARGUMENTS");
         let page = format!(
             "---\ndescription: {}\nargument-hint: {}\n---\n{told}\n\n<!-- {MARK} -->\n",
-            words::quoted(command.about),
-            words::quoted(command.takes)
+            client_pages::quoted(command.about),
+            client_pages::quoted(command.takes)
         );
         (format!("commands/{}.md", command.name), page)
     }));
-    files.extend(words::held(workflow).map(|role| {
+    files.extend(client_pages::held(workflow).map(|role| {
         let page = format!(
             "---\nname: {}\ndescription: {}\n---\n{}\n<!-- {MARK} -->\n",
             role.name,
-            words::quoted(&words::about(role, workflow)),
-            words::page(role, workflow)
+            client_pages::quoted(&client_pages::about(role, workflow)),
+            client_pages::page(role, workflow)
         );
         (format!("agents/{}.md", role.name), page)
     }));
     let folder = setup.project.join(FOLDER);
-    let parts = files.into_iter().map(|(name, text)| Part::whole(folder.join(name), text)).collect();
-    Plan { parts, owned: vec![folder] }
+    let parts = files.into_iter().map(|(name, text)| SetupFile::whole(folder.join(name), text)).collect();
+    SetupPlan { parts, owned: vec![folder] }
 }
 
 pub(super) fn hooks(program: &str) -> Json {
@@ -98,8 +98,8 @@ fn servers(program: &str) -> Json {
 fn skill(workflow: &Workflow) -> String {
     format!(
         "---\nname: orchestrate\ndescription: {}\n---\n{}\n<!-- {MARK} -->\n",
-        words::quoted("How a session of Interlock is orchestrated: who is started when, and what is refused"),
-        words::orchestrating(workflow, PREFIX)
+        client_pages::quoted("How a session of Interlock is orchestrated: who is started when, and what is refused"),
+        client_pages::orchestrating(workflow, PREFIX)
     )
 }
 

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use serde_json::{Value as Json, json};
 use toml_edit::{DocumentMut, Item, Table, value};
 
-use crate::plugin::json::{SERVER, Settings};
-use crate::plugin::words::{self, MARK};
-use crate::plugin::{Part, Plan, Setup, Stand, home, sha256, word};
+use crate::plugin::client_pages::{self, MARK};
+use crate::plugin::json::{JsonSettings, SERVER};
+use crate::plugin::{ClientSetup, SetupFile, SetupPlan, TargetState, home, sha256, word};
 
 const HOOKS: &str = ".codex/hooks.json";
 /// Seconds.
@@ -33,13 +33,13 @@ const EVENTS: [(&str, &str, Option<&str>); 7] = [
 ];
 
 /// How a hook calls this program, and for which project: this client names none.
-pub(super) struct Caller {
+pub(super) struct HookCaller {
     program: String,
     project: PathBuf,
 }
 
-impl Caller {
-    pub(super) fn of(setup: &Setup) -> Self {
+impl HookCaller {
+    pub(super) fn of(setup: &ClientSetup) -> Self {
         Self { program: setup.program.clone(), project: setup.project.clone() }
     }
 
@@ -48,32 +48,32 @@ impl Caller {
     }
 }
 
-pub(super) fn plan(setup: &Setup) -> Plan {
+pub(super) fn plan(setup: &ClientSetup) -> SetupPlan {
     let project = &setup.project;
     let mut parts = vec![
-        Part::merged(project.join(HOOKS), {
-            let caller = Caller::of(setup);
+        SetupFile::merged(project.join(HOOKS), {
+            let caller = HookCaller::of(setup);
             move |text, stand| hooks(text, stand, &caller)
         }),
-        Part::merged(project.join(".codex/config.toml"), {
+        SetupFile::merged(project.join(".codex/config.toml"), {
             let program = setup.program.clone();
             move |text, stand| server(text, stand, &program)
         }),
-        Part::merged(user_config(), {
-            let caller = Caller::of(setup);
+        SetupFile::merged(user_config(), {
+            let caller = HookCaller::of(setup);
             move |text, stand| consent(text, stand, &caller)
         }),
-        Part::whole(project.join(".agents/skills/interlock/SKILL.md"), skill(setup)),
+        SetupFile::whole(project.join(".agents/skills/interlock/SKILL.md"), skill(setup)),
     ];
     let agents = project.join(".codex/agents");
-    parts.extend(words::held(&setup.workflow).map(|role| {
+    parts.extend(client_pages::held(&setup.workflow).map(|role| {
         let mut page = DocumentMut::new();
         page["name"] = value(role.name.as_str());
-        page["description"] = value(words::about(role, &setup.workflow));
-        page["developer_instructions"] = value(words::page(role, &setup.workflow));
-        Part::whole(agents.join(format!("{}.toml", role.name)), format!("# {MARK}\n{page}"))
+        page["description"] = value(client_pages::about(role, &setup.workflow));
+        page["developer_instructions"] = value(client_pages::page(role, &setup.workflow));
+        SetupFile::whole(agents.join(format!("{}.toml", role.name)), format!("# {MARK}\n{page}"))
     }));
-    Plan { parts, owned: vec![agents] }
+    SetupPlan { parts, owned: vec![agents] }
 }
 
 /// Where the user's own settings are.
@@ -84,18 +84,18 @@ pub(super) fn user_config() -> PathBuf {
 
 /// A hook before a tool that cannot be run says no by its exit code, and what the shell has to say about it. The others
 /// must not: nobody could say anything any more, and a turn would never end.
-fn handler(event: &str, caller: &Caller) -> Json {
+fn handler(event: &str, caller: &HookCaller) -> Json {
     let no = if event == "PreToolUse" { " || exit 2" } else { "" };
     let (program, project) = (word(&caller.program), word(&caller.project.display().to_string()));
     let command = format!("{program} hook codex {event} --hold --project {project}{no}");
     json!({ "type": "command", "command": command, "timeout": PATIENCE })
 }
 
-fn hooks(text: Option<&str>, stand: Stand, caller: &Caller) -> Result<Option<String>, String> {
-    let settings = Settings::read(text)?;
+fn hooks(text: Option<&str>, stand: TargetState, caller: &HookCaller) -> Result<Option<String>, String> {
+    let settings = JsonSettings::read(text)?;
     match stand {
-        Stand::Out => settings.unhook(),
-        Stand::In => {
+        TargetState::Out => settings.unhook(),
+        TargetState::In => {
             for (event, _, matcher) in EVENTS {
                 let mut group = json!({ "hooks": [handler(event, caller)] });
                 if let Some(matcher) = matcher {
@@ -108,12 +108,12 @@ fn hooks(text: Option<&str>, stand: Stand, caller: &Caller) -> Result<Option<Str
     Ok(settings.text())
 }
 
-fn server(text: Option<&str>, stand: Stand, program: &str) -> Result<Option<String>, String> {
+fn server(text: Option<&str>, stand: TargetState, program: &str) -> Result<Option<String>, String> {
     let mut config = parsed(text)?;
     let servers = config.entry("mcp_servers").or_insert(implicit()).as_table_mut();
     let servers = servers.ok_or("`mcp_servers` is not a table")?;
     match stand {
-        Stand::In => {
+        TargetState::In => {
             let mut ours = Table::new();
             ours["command"] = value(program);
             ours["args"] = value(toml_edit::Array::from_iter(["mcp"]));
@@ -122,7 +122,7 @@ fn server(text: Option<&str>, stand: Stand, program: &str) -> Result<Option<Stri
                 servers.insert(SERVER, Item::Table(ours));
             }
         }
-        Stand::Out => {
+        TargetState::Out => {
             servers.remove(SERVER);
         }
     }
@@ -133,7 +133,7 @@ fn server(text: Option<&str>, stand: Stand, program: &str) -> Result<Option<Stri
 }
 
 /// Codex runs no hook that its user has not agreed to; whoever installs agrees to exactly these.
-fn consent(text: Option<&str>, stand: Stand, caller: &Caller) -> Result<Option<String>, String> {
+fn consent(text: Option<&str>, stand: TargetState, caller: &HookCaller) -> Result<Option<String>, String> {
     let mut config = parsed(text)?;
     let hooks = config.entry("hooks").or_insert(implicit()).as_table_mut().ok_or("`hooks` is not a table")?;
     let state = hooks.entry("state").or_insert(implicit()).as_table_mut().ok_or("`hooks.state` is not a table")?;
@@ -141,7 +141,7 @@ fn consent(text: Option<&str>, stand: Stand, caller: &Caller) -> Result<Option<S
     let agreed = |known: &Item| known.get("trusted_hash").and_then(Item::as_str).map(str::to_owned);
     match stand {
         // Others may have hooks in the same file, and their user's consent to them.
-        Stand::Out => {
+        TargetState::Out => {
             let of_file = format!("{}:", caller.file().display());
             let ours = |key: &str, known: &Item| {
                 let at_ours = consents.iter().any(|consent| consent.stands && consent.key == key);
@@ -149,7 +149,7 @@ fn consent(text: Option<&str>, stand: Stand, caller: &Caller) -> Result<Option<S
             };
             state.retain(|key, known| !(key.starts_with(&of_file) && ours(key, known)));
         }
-        Stand::In => {
+        TargetState::In => {
             for consent in consents {
                 if state.get(&consent.key).and_then(agreed).as_ref() != Some(&consent.hash) {
                     let mut entry = Table::new();
@@ -169,7 +169,7 @@ fn consent(text: Option<&str>, stand: Stand, caller: &Caller) -> Result<Option<S
 }
 
 /// The consent to one of our hooks, as the file will be.
-pub(super) struct Consent {
+pub(super) struct HookConsent {
     /// By what name it is kept.
     pub(super) key: String,
     pub(super) hash: String,
@@ -177,17 +177,17 @@ pub(super) struct Consent {
     stands: bool,
 }
 
-pub(super) fn consents(caller: &Caller) -> Result<Vec<Consent>, String> {
+pub(super) fn consents(caller: &HookCaller) -> Result<Vec<HookConsent>, String> {
     let file = caller.file();
     let before = std::fs::read_to_string(&file).ok();
-    let after = hooks(before.as_deref(), Stand::In, caller)?.unwrap_or_default();
-    let (before, after) = (Settings::read(before.as_deref())?, Settings::read(Some(&after))?.json());
+    let after = hooks(before.as_deref(), TargetState::In, caller)?.unwrap_or_default();
+    let (before, after) = (JsonSettings::read(before.as_deref())?, JsonSettings::read(Some(&after))?.json());
     let mut all = Vec::new();
     for (event, name, matcher) in EVENTS {
         let ours = handler(event, caller);
         let groups = after["hooks"][event].as_array().map_or(&[][..], Vec::as_slice);
         let at = groups.iter().position(|group| group["hooks"][0] == ours).unwrap_or_default();
-        all.push(Consent {
+        all.push(HookConsent {
             key: format!("{}:{name}:{at}:0", file.display()),
             hash: hash(name, &ours, matcher),
             stands: before.is_hooked(event),
@@ -206,19 +206,19 @@ fn hash(event: &str, handler: &Json, matcher: Option<&str>) -> String {
     format!("sha256:{}", sha256(&canonical))
 }
 
-fn skill(setup: &Setup) -> String {
-    let mut text = words::orchestrating(&setup.workflow, "");
+fn skill(setup: &ClientSetup) -> String {
+    let mut text = client_pages::orchestrating(&setup.workflow, "");
     text.push_str(
         "\nSub-agents work beside you: wait for them with wait_agent. Where there is close_agent, close each that has ended \
          before you start another; only a few may be there.\n",
     );
     text.push_str("\n## When the person asks for one of these\n\n");
-    for command in &words::COMMANDS {
+    for command in &client_pages::COMMANDS {
         let told = command.told.replace("{}", "what the person says");
         text.push_str(&format!("- {}: {told}\n", command.about.to_lowercase()));
     }
     let about = "How a session of Interlock is orchestrated: start, status, next, answer, why";
-    format!("---\nname: interlock\ndescription: {}\n---\n{text}\n<!-- {MARK} -->\n", words::quoted(about))
+    format!("---\nname: interlock\ndescription: {}\n---\n{text}\n<!-- {MARK} -->\n", client_pages::quoted(about))
 }
 
 fn parsed(text: Option<&str>) -> Result<DocumentMut, String> {

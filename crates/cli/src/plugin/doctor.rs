@@ -7,12 +7,12 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value as Json;
 
-use crate::plugin::{Setup, claude, codex, gemini, home};
-use interlock_app::error::CommandError;
-use interlock_app::doctor_report::{DoctorCheck, DoctorProblem};
+use crate::plugin::{ClientSetup, claude, codex, gemini, home};
 use interlock_app::context::AppContext;
+use interlock_app::doctor_report::{DoctorCheck, DoctorProblem};
+use interlock_app::error::CommandError;
 use interlock_engine::LoadedSession;
-use interlock_hooks::Client;
+use interlock_hooks::HookClient;
 
 /// Sessions that are looked at for hooks that have come.
 const LATEST: usize = 5;
@@ -21,7 +21,7 @@ fn problem(message: impl Into<String>, help: impl Into<String>) -> DoctorProblem
     DoctorProblem { message: message.into(), help: Some(help.into()) }
 }
 
-pub(crate) fn examine(setup: &Setup, place: &AppContext) -> Vec<DoctorCheck> {
+pub(crate) fn examine(setup: &ClientSetup, place: &AppContext) -> Vec<DoctorCheck> {
     let looked_at = [
         ("client", client(setup.client)),
         ("files", files(setup)),
@@ -34,15 +34,15 @@ pub(crate) fn examine(setup: &Setup, place: &AppContext) -> Vec<DoctorCheck> {
 }
 
 /// The versions that the hooks were tried with.
-const fn tested(client: Client) -> &'static str {
+const fn tested(client: HookClient) -> &'static str {
     match client {
-        Client::Claude => "2.1.325",
-        Client::Codex => "0.166.0",
-        Client::Gemini => "0.61.0",
+        HookClient::Claude => "2.1.325",
+        HookClient::Codex => "0.166.0",
+        HookClient::Gemini => "0.61.0",
     }
 }
 
-fn client(client: Client) -> Result<String, DoctorProblem> {
+fn client(client: HookClient) -> Result<String, DoctorProblem> {
     let output = Command::new(client.name()).arg("--version").stdin(Stdio::null()).stderr(Stdio::null()).output();
     let output = output.map_err(|error| {
         problem(format!("`{}` cannot be run: {error}", client.name()), format!("install {}", client.title()))
@@ -57,11 +57,11 @@ fn client(client: Client) -> Result<String, DoctorProblem> {
     })
 }
 
-fn files(setup: &Setup) -> Result<String, DoctorProblem> {
+fn files(setup: &ClientSetup) -> Result<String, DoctorProblem> {
     let help = format!("`interlock plugin install {}` writes what is missing", setup.client.name());
     let changes = setup.install().map_err(|failure| problem(failure.message(), help.clone()))?;
     let (missing, differs): (Vec<_>, Vec<_>) = changes.edits.iter().partition(|edit| edit.before.is_none());
-    let list = |edits: &[&crate::plugin::Edit]| {
+    let list = |edits: &[&crate::plugin::FileEdit]| {
         let names: Vec<String> = edits.iter().map(|edit| named(&edit.path, &setup.project)).collect();
         names.join(", ")
     };
@@ -81,7 +81,7 @@ fn named(path: &Path, project: &Path) -> String {
 }
 
 /// The program that the hooks call must be one that the client can find and run.
-fn program(setup: &Setup) -> Result<String, DoctorProblem> {
+fn program(setup: &ClientSetup) -> Result<String, DoctorProblem> {
     let path = PathBuf::from(&setup.program);
     let found = match path.is_absolute() {
         true => Some(path),
@@ -109,11 +109,11 @@ fn store(place: &AppContext) -> Result<String, DoctorProblem> {
 }
 
 /// Each client has its own way of not running what its user has not agreed to, and none of them says so.
-fn consent(setup: &Setup) -> Result<String, DoctorProblem> {
+fn consent(setup: &ClientSetup) -> Result<String, DoctorProblem> {
     match setup.client {
-        Client::Claude => claude_trusts(&setup.project),
-        Client::Codex => codex_agrees(setup),
-        Client::Gemini => match gemini::trusts(&setup.project) {
+        HookClient::Claude => claude_trusts(&setup.project),
+        HookClient::Codex => codex_agrees(setup),
+        HookClient::Gemini => match gemini::trusts(&setup.project) {
             true => Ok("the folder is trusted".to_owned()),
             false => Err(problem(
                 "Gemini CLI loads no settings of a folder that it does not trust, hooks among them; --skip-trust does not help",
@@ -141,9 +141,9 @@ fn claude_trusts(project: &Path) -> Result<String, DoctorProblem> {
     }
 }
 
-fn codex_agrees(setup: &Setup) -> Result<String, DoctorProblem> {
+fn codex_agrees(setup: &ClientSetup) -> Result<String, DoctorProblem> {
     let help = "`interlock plugin install codex` writes the consent, or review them with /hooks in Codex";
-    let wanted = codex::consents(&codex::Caller::of(setup)).map_err(|why| problem(why, help))?;
+    let wanted = codex::consents(&codex::HookCaller::of(setup)).map_err(|why| problem(why, help))?;
     let text = fs::read_to_string(codex::user_config()).unwrap_or_default();
     let config: toml_edit::DocumentMut =
         text.parse().map_err(|error: toml_edit::TomlError| problem(error.to_string(), help))?;
@@ -162,7 +162,7 @@ fn codex_agrees(setup: &Setup) -> Result<String, DoctorProblem> {
 }
 
 /// Which hooks of this client have come in the last sessions.
-fn seen(client: Client, place: &AppContext) -> Result<String, DoctorProblem> {
+fn seen(client: HookClient, place: &AppContext) -> Result<String, DoctorProblem> {
     let sessions = latest(place).unwrap_or_default();
     let mut hooks: Vec<String> = Vec::new();
     let mut conversations = 0;

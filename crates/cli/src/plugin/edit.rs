@@ -10,13 +10,13 @@ use interlock_system::files;
 
 /// One file, before and after; `None` is no file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Edit {
+pub(crate) struct FileEdit {
     pub(crate) path: PathBuf,
     pub(crate) before: Option<String>,
     pub(crate) after: Option<String>,
 }
 
-impl Edit {
+impl FileEdit {
     pub(super) fn changes(&self) -> bool {
         self.before != self.after
     }

@@ -8,9 +8,9 @@ use interlock_core::workflow::Workflow;
 use serde_json::{Value as Json, json};
 use toml_edit::{DocumentMut, value};
 
-use crate::plugin::json::{SERVER, Settings};
-use crate::plugin::words::{self, COMMANDS, MARK};
-use crate::plugin::{Part, Plan, Setup, Stand, home, sha256, word};
+use crate::plugin::client_pages::{self, COMMANDS, MARK};
+use crate::plugin::json::{JsonSettings, SERVER};
+use crate::plugin::{ClientSetup, SetupFile, SetupPlan, TargetState, home, sha256, word};
 
 /// Milliseconds, here.
 const PATIENCE: u32 = 60_000;
@@ -28,27 +28,28 @@ const EVENTS: [(&str, Option<&str>); 5] = [
     ("AfterAgent", None),
 ];
 
-pub(super) fn plan(setup: &Setup) -> Plan {
+pub(super) fn plan(setup: &ClientSetup) -> SetupPlan {
     let (project, workflow) = (&setup.project, &setup.workflow);
     let folder = project.join(".gemini");
-    let pages: Vec<(String, String)> = words::held(workflow).map(|role| page(role, workflow)).collect();
+    let pages: Vec<(String, String)> = client_pages::held(workflow).map(|role| page(role, workflow)).collect();
     let agreed: Vec<(String, String)> = pages.iter().map(|(name, text)| (name.clone(), sha256(text))).collect();
     let (program, at) = (setup.program.clone(), project.clone());
     let mut parts = vec![
-        Part::merged(folder.join("settings.json"), move |text, stand| settings(text, stand, &program)),
-        Part::merged(user_folder().join("acknowledgments/agents.json"), move |text, stand| {
+        SetupFile::merged(folder.join("settings.json"), move |text, stand| settings(text, stand, &program)),
+        SetupFile::merged(user_folder().join("acknowledgments/agents.json"), move |text, stand| {
             consent(text, stand, &at, &agreed)
         }),
-        Part::whole(folder.join("skills/interlock/SKILL.md"), skill(workflow)),
+        SetupFile::whole(folder.join("skills/interlock/SKILL.md"), skill(workflow)),
     ];
     parts.extend(COMMANDS.iter().map(|command| {
         let mut page = DocumentMut::new();
         page["description"] = value(command.about);
         page["prompt"] = value(command.told.replace("{}", "{{args}}"));
-        Part::whole(folder.join(format!("commands/interlock/{}.toml", command.name)), format!("# {MARK}\n{page}"))
+        SetupFile::whole(folder.join(format!("commands/interlock/{}.toml", command.name)), format!("# {MARK}\n{page}"))
     }));
-    parts.extend(pages.into_iter().map(|(name, text)| Part::whole(folder.join(format!("agents/{name}.md")), text)));
-    Plan { parts, owned: vec![folder.join("agents"), folder.join("commands/interlock")] }
+    parts
+        .extend(pages.into_iter().map(|(name, text)| SetupFile::whole(folder.join(format!("agents/{name}.md")), text)));
+    SetupPlan { parts, owned: vec![folder.join("agents"), folder.join("commands/interlock")] }
 }
 
 /// Where the user's own settings are.
@@ -57,14 +58,14 @@ pub(super) fn user_folder() -> PathBuf {
     home_of.unwrap_or_else(home).join(".gemini")
 }
 
-fn settings(text: Option<&str>, stand: Stand, program: &str) -> Result<Option<String>, String> {
-    let settings = Settings::read(text)?;
+fn settings(text: Option<&str>, stand: TargetState, program: &str) -> Result<Option<String>, String> {
+    let settings = JsonSettings::read(text)?;
     match stand {
-        Stand::Out => {
+        TargetState::Out => {
             settings.unhook();
             settings.unset(&["mcpServers"], SERVER);
         }
-        Stand::In => {
+        TargetState::In => {
             for (event, matcher) in EVENTS {
                 // A program that is not there at all is a no by itself here. Before a tool it should be; elsewhere nobody
                 // could say anything any more, and a turn would never end.
@@ -86,16 +87,16 @@ fn settings(text: Option<&str>, stand: Stand, program: &str) -> Result<Option<St
 /// Gemini offers no role of a project that its user has not agreed to; whoever installs agrees to exactly these.
 fn consent(
     text: Option<&str>,
-    stand: Stand,
+    stand: TargetState,
     project: &Path,
     agreed: &[(String, String)],
 ) -> Result<Option<String>, String> {
-    let settings = Settings::read(text)?;
+    let settings = JsonSettings::read(text)?;
     let project = project.display().to_string();
     for (name, hash) in agreed {
         match stand {
-            Stand::In => settings.set(&[&project], name, &json!(hash))?,
-            Stand::Out => settings.unset(&[&project], name),
+            TargetState::In => settings.set(&[&project], name, &json!(hash))?,
+            TargetState::Out => settings.unset(&[&project], name),
         }
     }
     Ok(settings.text())
@@ -106,8 +107,8 @@ fn page(role: &interlock_core::workflow::Role, workflow: &Workflow) -> (String, 
         "---\nname: {}\ndescription: {}\n---\n{}\nYou end by calling `complete_task`: its `result` is your last message, \
          with the handoff in it.\n\n<!-- {MARK} -->\n",
         role.name,
-        words::quoted(&words::about(role, workflow)),
-        words::page(role, workflow)
+        client_pages::quoted(&client_pages::about(role, workflow)),
+        client_pages::page(role, workflow)
     );
     (role.name.to_string(), text)
 }
@@ -115,8 +116,8 @@ fn page(role: &interlock_core::workflow::Role, workflow: &Workflow) -> (String, 
 fn skill(workflow: &Workflow) -> String {
     let about = "How a session of Interlock is orchestrated: who is started when, and what is refused";
     let one = "In this client one sub-agent works at a time: start the next when it has come back.\n";
-    let text = words::orchestrating(workflow, "");
-    format!("---\nname: interlock\ndescription: {}\n---\n{text}\n{one}\n<!-- {MARK} -->\n", words::quoted(about))
+    let text = client_pages::orchestrating(workflow, "");
+    format!("---\nname: interlock\ndescription: {}\n---\n{text}\n{one}\n<!-- {MARK} -->\n", client_pages::quoted(about))
 }
 
 /// Whether the client loads the settings of this project at all.

@@ -4,12 +4,12 @@ use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstObject, CstRootNode};
 use serde_json::Value as Json;
 
-use interlock_hooks::Client;
+use interlock_hooks::HookClient;
 
 /// The name that our server has among those of a client.
 pub(super) const SERVER: &str = "interlock";
 
-pub(super) struct Settings {
+pub(super) struct JsonSettings {
     root: CstRootNode,
     object: CstObject,
     /// The file is written in one line, and stays so, with this after a comma.
@@ -18,7 +18,7 @@ pub(super) struct Settings {
     ended: bool,
 }
 
-impl Settings {
+impl JsonSettings {
     /// Reads a file, or nothing.
     pub(super) fn read(text: Option<&str>) -> Result<Self, String> {
         let text = text.filter(|text| !text.trim().is_empty()).unwrap_or("{}\n");
@@ -155,8 +155,8 @@ fn is_handler(handler: &CstNode) -> bool {
 
 /// A command that calls our hooks, wherever the program lies.
 fn is_ours_to_call(command: &str) -> bool {
-    let calls = |client: &Client| command.contains(&format!(" hook {} ", client.name()));
-    command.contains("interlock") && Client::ALL.iter().any(calls)
+    let calls = |client: &HookClient| command.contains(&format!(" hook {} ", client.name()));
+    command.contains("interlock") && HookClient::ALL.iter().any(calls)
 }
 
 fn input(value: &Json) -> CstInputValue {
@@ -185,14 +185,14 @@ mod tests {
     #[test]
     fn what_is_put_in_and_taken_out_leaves_the_rest_as_it_was() {
         let before = "{\n  // mine\n  \"theme\": \"dark\",\n  \"hooks\": {\n    \"Stop\": [\n      { \"hooks\": [{ \"type\": \"command\", \"command\": \"beep\" }] }\n    ]\n  }\n}\n";
-        let settings = Settings::read(Some(before)).unwrap();
+        let settings = JsonSettings::read(Some(before)).unwrap();
         settings.hook("Stop", &group("interlock hook codex Stop --hold")).unwrap();
         settings.hook("PreToolUse", &group("interlock hook codex PreToolUse --hold")).unwrap();
         settings.set(&["mcpServers"], SERVER, &json!({ "command": "interlock" })).unwrap();
         let with = settings.text().unwrap();
         assert!(with.contains("// mine") && with.contains("beep"), "{with}");
         assert_eq!(settings.json()["hooks"]["Stop"].as_array().unwrap().len(), 2);
-        let settings = Settings::read(Some(&with)).unwrap();
+        let settings = JsonSettings::read(Some(&with)).unwrap();
         settings.hook("Stop", &group("interlock hook codex Stop --hold")).unwrap();
         assert_eq!(settings.text().unwrap(), with, "installing twice changes nothing");
         settings.unhook();
@@ -207,11 +207,11 @@ mod tests {
             "{\"hooks\": {\"Stop\": [{\"hooks\": []}]}, \"a\": 1}",
             "{\"a\":1}",
         ] {
-            let settings = Settings::read(Some(before)).unwrap();
+            let settings = JsonSettings::read(Some(before)).unwrap();
             settings.hook("Stop", &group("interlock hook codex Stop --hold")).unwrap();
             settings.hook("PreToolUse", &group("interlock hook codex PreToolUse --hold")).unwrap();
             settings.set(&["mcpServers"], SERVER, &json!({ "command": "interlock" })).unwrap();
-            let settings = Settings::read(settings.text().as_deref()).unwrap();
+            let settings = JsonSettings::read(settings.text().as_deref()).unwrap();
             settings.unhook();
             settings.unset(&["mcpServers"], SERVER);
             assert_eq!(settings.text().unwrap(), before);
@@ -220,9 +220,9 @@ mod tests {
 
     #[test]
     fn a_file_that_held_nothing_else_is_gone() {
-        let settings = Settings::read(None).unwrap();
+        let settings = JsonSettings::read(None).unwrap();
         settings.hook("Stop", &group("interlock hook codex Stop --hold")).unwrap();
-        let settings = Settings::read(settings.text().as_deref()).unwrap();
+        let settings = JsonSettings::read(settings.text().as_deref()).unwrap();
         settings.unhook();
         assert_eq!(settings.text(), None);
     }
@@ -230,16 +230,16 @@ mod tests {
     #[test]
     fn a_hook_of_another_is_never_taken_for_ours() {
         let settings =
-            Settings::read(Some("{\"hooks\":{\"Stop\":[{\"hooks\":[{\"command\":\"my-interlock\"}]}]}}")).unwrap();
+            JsonSettings::read(Some("{\"hooks\":{\"Stop\":[{\"hooks\":[{\"command\":\"my-interlock\"}]}]}}")).unwrap();
         settings.unhook();
         assert!(settings.text().unwrap().contains("my-interlock"));
     }
 
     #[test]
     fn what_has_another_shape_is_left_alone() {
-        assert!(Settings::read(Some("[1]")).is_err());
-        assert!(Settings::read(Some("{\"a\": }")).is_err());
-        let settings = Settings::read(Some("{\"hooks\": 3}")).unwrap();
+        assert!(JsonSettings::read(Some("[1]")).is_err());
+        assert!(JsonSettings::read(Some("{\"a\": }")).is_err());
+        let settings = JsonSettings::read(Some("{\"hooks\": 3}")).unwrap();
         assert!(settings.hook("Stop", &group("interlock hook codex Stop --hold")).is_err());
     }
 }

@@ -1,12 +1,12 @@
 //! Sets clients up: hooks, server, commands and roles. Everything that was there stays, and is shown before it is written.
 
 mod claude;
+mod client_pages;
 mod codex;
 mod doctor;
 mod edit;
 mod gemini;
 mod json;
-mod words;
 
 use std::env;
 use std::fs;
@@ -16,15 +16,15 @@ use interlock_core::code::Code;
 use interlock_core::workflow::Workflow;
 use sha2::{Digest as _, Sha256};
 
-use interlock_app::error::{CommandExit, CommandError};
-use interlock_hooks::Client;
+use interlock_app::error::{CommandError, CommandExit};
+use interlock_hooks::HookClient;
 
 pub(crate) use doctor::examine;
-pub(crate) use edit::Edit;
+pub(crate) use edit::FileEdit;
 
 /// For whom, and what.
-pub(crate) struct Setup {
-    pub(crate) client: Client,
+pub(crate) struct ClientSetup {
+    pub(crate) client: HookClient,
     pub(crate) project: PathBuf,
     /// How the client calls this program.
     pub(crate) program: String,
@@ -33,60 +33,63 @@ pub(crate) struct Setup {
 
 /// Whether what is ours is in a file, or not.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Stand {
+enum TargetState {
     In,
     Out,
 }
 
-type Merge = Box<dyn Fn(Option<&str>, Stand) -> Result<Option<String>, String>>;
+type FileMerge = Box<dyn Fn(Option<&str>, TargetState) -> Result<Option<String>, String>>;
 
 /// One file of a set-up.
-struct Part {
+struct SetupFile {
     path: PathBuf,
-    how: How,
+    how: SetupFileContent,
 }
 
-enum How {
+enum SetupFileContent {
     /// The file is ours.
     Whole(String),
     /// It may hold what others have put there.
-    Merged(Merge),
+    Merged(FileMerge),
 }
 
-impl Part {
+impl SetupFile {
     fn whole(path: PathBuf, text: String) -> Self {
-        Self { path, how: How::Whole(text) }
+        Self { path, how: SetupFileContent::Whole(text) }
     }
 
-    fn merged(path: PathBuf, merge: impl Fn(Option<&str>, Stand) -> Result<Option<String>, String> + 'static) -> Self {
-        Self { path, how: How::Merged(Box::new(merge)) }
+    fn merged(
+        path: PathBuf,
+        merge: impl Fn(Option<&str>, TargetState) -> Result<Option<String>, String> + 'static,
+    ) -> Self {
+        Self { path, how: SetupFileContent::Merged(Box::new(merge)) }
     }
 }
 
 /// All the files of a set-up, and the folders in which files of ours that are no longer in it may lie.
-struct Plan {
-    parts: Vec<Part>,
+struct SetupPlan {
+    parts: Vec<SetupFile>,
     owned: Vec<PathBuf>,
 }
 
 /// What would be changed, and what was found there and is left alone.
-pub(crate) struct Changes {
-    pub(crate) edits: Vec<Edit>,
+pub(crate) struct SetupChanges {
+    pub(crate) edits: Vec<FileEdit>,
     pub(crate) kept: Vec<PathBuf>,
 }
 
-impl Setup {
-    pub(crate) fn install(&self) -> Result<Changes, CommandError> {
-        self.changes(Stand::In)
+impl ClientSetup {
+    pub(crate) fn install(&self) -> Result<SetupChanges, CommandError> {
+        self.changes(TargetState::In)
     }
 
-    pub(crate) fn uninstall(&self) -> Result<Changes, CommandError> {
-        self.changes(Stand::Out)
+    pub(crate) fn uninstall(&self) -> Result<SetupChanges, CommandError> {
+        self.changes(TargetState::Out)
     }
 
-    fn changes(&self, stand: Stand) -> Result<Changes, CommandError> {
-        let Plan { parts, owned } = self.plan();
-        let mut changes = Changes { edits: Vec::new(), kept: Vec::new() };
+    fn changes(&self, stand: TargetState) -> Result<SetupChanges, CommandError> {
+        let SetupPlan { parts, owned } = self.plan();
+        let mut changes = SetupChanges { edits: Vec::new(), kept: Vec::new() };
         for part in &parts {
             changes.take(part, stand)?;
         }
@@ -94,45 +97,47 @@ impl Setup {
             let left = ours_in(folder).into_iter().filter(|path| parts.iter().all(|part| part.path != *path));
             for path in left {
                 let before = read(&path)?;
-                changes.edits.push(Edit { path, before, after: None });
+                changes.edits.push(FileEdit { path, before, after: None });
             }
         }
-        changes.edits.retain(Edit::changes);
+        changes.edits.retain(FileEdit::changes);
         Ok(changes)
     }
 
-    fn plan(&self) -> Plan {
+    fn plan(&self) -> SetupPlan {
         match self.client {
-            Client::Claude => claude::plan(self),
-            Client::Codex => codex::plan(self),
-            Client::Gemini => gemini::plan(self),
+            HookClient::Claude => claude::plan(self),
+            HookClient::Codex => codex::plan(self),
+            HookClient::Gemini => gemini::plan(self),
         }
     }
 }
 
-impl Changes {
-    fn take(&mut self, part: &Part, stand: Stand) -> Result<(), CommandError> {
+impl SetupChanges {
+    fn take(&mut self, part: &SetupFile, stand: TargetState) -> Result<(), CommandError> {
         let before = read(&part.path)?;
         let after = match (&part.how, stand) {
-            (How::Merged(merge), _) => merge(before.as_deref(), stand).map_err(|why| unreadable(&part.path, &why))?,
+            (SetupFileContent::Merged(merge), _) => {
+                merge(before.as_deref(), stand).map_err(|why| unreadable(&part.path, &why))?
+            }
             // A file that somebody else wrote in this place is theirs.
-            (How::Whole(text), _)
+            (SetupFileContent::Whole(text), _)
                 if before.as_ref().is_some_and(|before| before != text && !is_ours(&part.path, before)) =>
             {
                 self.kept.push(part.path.clone());
                 return Ok(());
             }
-            (How::Whole(text), Stand::In) => Some(text.clone()),
-            (How::Whole(_), Stand::Out) => None,
+            (SetupFileContent::Whole(text), TargetState::In) => Some(text.clone()),
+            (SetupFileContent::Whole(_), TargetState::Out) => None,
         };
-        self.edits.push(Edit { path: part.path.clone(), before, after });
+        self.edits.push(FileEdit { path: part.path.clone(), before, after });
         Ok(())
     }
 }
 
 /// Whether we wrote it: it says so, or it lies in a folder that is ours altogether.
 fn is_ours(path: &Path, text: &str) -> bool {
-    text.contains(words::MARK) || path.ancestors().any(|folder| folder.ends_with(claude::FOLDER))
+    text.contains(client_pages::MARK) || path.ancestors().any(|folder| folder.ends_with(claude::FOLDER))
 }
 
 /// Files of ours in a folder, also further in.

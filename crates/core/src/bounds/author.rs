@@ -1,11 +1,11 @@
 //! Where an author works, as far as it is known: the same rules as `decide/author_phase.rs`.
 
-use crate::bounds::explore::Explorer;
+use crate::bounds::explore::LaneExplorer;
 use crate::bounds::lane::LaneState;
-use crate::bounds::values::Truth;
-use crate::workflow::{PhaseIx, RoleIx, Task};
+use crate::bounds::values::TruthValue;
+use crate::workflow::{AssignmentTask, PhaseIx, RoleIx};
 
-impl Explorer<'_> {
+impl LaneExplorer<'_> {
     /// The phases that work for this role may go to, unless it may stay in the present one.
     pub(super) fn phases_of_author(&self, state: &LaneState, role: RoleIx) -> Option<Vec<PhaseIx>> {
         let workflow = self.workflow;
@@ -25,8 +25,8 @@ impl Explorer<'_> {
         let mut certain = false;
         for phase in (0..workflow.phases.len()).rev().map(PhaseIx::new).filter(is_reached) {
             let applies = self.phase_applies(true, phase, state.author);
-            if !certain && applies != Truth::No && !self.authors_of(state, phase, role).is_empty() {
-                certain = applies == Truth::Yes && self.authors_of(state, phase, role).contains(&role);
+            if !certain && applies != TruthValue::No && !self.authors_of(state, phase, role).is_empty() {
+                certain = applies == TruthValue::Yes && self.authors_of(state, phase, role).contains(&role);
                 found.push(phase);
             }
         }
@@ -43,8 +43,8 @@ impl Explorer<'_> {
     }
 
     /// An assignment that a rule gives: work of an author goes to the phase of that author.
-    pub(super) fn assign_work(&self, state: &LaneState, role: RoleIx, task: Task) -> Vec<LaneState> {
-        let phases = self.phases_of_author(state, role).filter(|_| task == Task::Work);
+    pub(super) fn assign_work(&self, state: &LaneState, role: RoleIx, task: AssignmentTask) -> Vec<LaneState> {
+        let phases = self.phases_of_author(state, role).filter(|_| task == AssignmentTask::Work);
         match phases {
             Some(phases) => phases.into_iter().flat_map(|phase| self.go_back(state, phase, Some(role))).collect(),
             None => self.assign(state, role, task),

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use crate::bounds::explore::{FreeMove, LaneGraph};
+use crate::bounds::explore::{LaneGraph, UncountedMove};
 use crate::bounds::lane::{LaneHolder, LaneState};
-use crate::workflow::{RuleIx, Task, Verb, Workflow};
+use crate::workflow::{AssignmentTask, RuleIx, RuleVerb, Workflow};
 
 /// As many moves of one knot as are tried for the shortest cycle through them.
 const MOST_TRIED: usize = 64;
@@ -17,20 +17,23 @@ pub(super) struct CycleStep {
 }
 
 #[derive(Clone)]
-pub(super) struct Cycle {
+pub(super) struct RuleCycle {
     pub(super) steps: Vec<CycleStep>,
 }
 
-impl Cycle {
+impl RuleCycle {
     /// A loop on any entry of this cycle bounds the other one too, for any author and any waiting role.
-    pub(super) fn is_part_of(&self, other: &Cycle) -> bool {
+    pub(super) fn is_part_of(&self, other: &RuleCycle) -> bool {
         let rules: BTreeSet<RuleIx> = other.steps.iter().map(|step| step.rule).collect();
         self.steps.iter().all(|step| rules.contains(&step.rule))
     }
 
     /// Steps of roles that help: the plain cycle is easier to read.
     fn helpers(&self) -> usize {
-        self.steps.iter().filter(|step| matches!(step.state.holder, LaneHolder::Role(_, Task::Consult))).count()
+        self.steps
+            .iter()
+            .filter(|step| matches!(step.state.holder, LaneHolder::Role(_, AssignmentTask::Consult)))
+            .count()
     }
 
     /// `developer READY_FOR_REVIEW → tech_lead POLISH → developer`.
@@ -50,9 +53,9 @@ fn holder_words(workflow: &Workflow, state: &LaneState) -> String {
     match state.holder {
         LaneHolder::Role(role, task) => {
             let task = match task {
-                Task::Work => "",
-                Task::Consult => " (helping)",
-                Task::Merge => " (merging)",
+                AssignmentTask::Work => "",
+                AssignmentTask::Consult => " (helping)",
+                AssignmentTask::Merge => " (merging)",
             };
             format!("{}{task}", workflow.role(role).name)
         }
@@ -66,13 +69,13 @@ fn holder_words(workflow: &Workflow, state: &LaneState) -> String {
 /// The shortest cycle through each rule of each knot of free moves, without those that contain another.
 ///
 /// A role waits at most once, so consults alone run out: another move belongs to every cycle.
-pub(super) fn cycles_of(workflow: &Workflow, graph: &LaneGraph) -> Vec<Cycle> {
-    let mut cycles: Vec<Cycle> = Vec::new();
+pub(super) fn cycles_of(workflow: &Workflow, graph: &LaneGraph) -> Vec<RuleCycle> {
+    let mut cycles: Vec<RuleCycle> = Vec::new();
     for knot in knots(graph) {
         let members: BTreeSet<usize> = knot.iter().copied().collect();
         let starts = starts_by_rule(workflow, graph, &members);
         let tried = starts.into_iter().filter_map(|(from, step)| shortest_cycle(graph, (from, step), &members));
-        let mut found: Vec<Cycle> = tried.collect();
+        let mut found: Vec<RuleCycle> = tried.collect();
         found.sort_by_key(|cycle| (cycle.steps.len(), cycle.helpers()));
         for cycle in found {
             if !cycles.iter().any(|known| known.is_part_of(&cycle)) {
@@ -84,12 +87,12 @@ pub(super) fn cycles_of(workflow: &Workflow, graph: &LaneGraph) -> Vec<Cycle> {
 }
 
 /// Moves within a knot: one of each rule before a second of any, so that no rule hides another.
-fn starts_by_rule(workflow: &Workflow, graph: &LaneGraph, members: &BTreeSet<usize>) -> Vec<(usize, FreeMove)> {
+fn starts_by_rule(workflow: &Workflow, graph: &LaneGraph, members: &BTreeSet<usize>) -> Vec<(usize, UncountedMove)> {
     let mut seen: BTreeMap<RuleIx, usize> = BTreeMap::new();
-    let mut starts: Vec<(usize, (usize, FreeMove))> = Vec::new();
+    let mut starts: Vec<(usize, (usize, UncountedMove))> = Vec::new();
     for from in members {
         for step in moves_from(graph, *from) {
-            if members.contains(&step.to) && !matches!(workflow.rule(step.rule).verb, Verb::Consult(_)) {
+            if members.contains(&step.to) && !matches!(workflow.rule(step.rule).verb, RuleVerb::Consult(_)) {
                 let nth = seen.entry(step.rule).or_default();
                 starts.push((*nth, (*from, *step)));
                 *nth = nth.saturating_add(1);
@@ -100,12 +103,16 @@ fn starts_by_rule(workflow: &Workflow, graph: &LaneGraph, members: &BTreeSet<usi
     starts.into_iter().map(|(_, start)| start).take(MOST_TRIED).collect()
 }
 
-fn moves_from(graph: &LaneGraph, state: usize) -> &[FreeMove] {
+fn moves_from(graph: &LaneGraph, state: usize) -> &[UncountedMove] {
     graph.free.get(state).map_or(&[], Vec::as_slice)
 }
 
 /// Breadth first from where a move leads, back to where it started.
-fn shortest_cycle(graph: &LaneGraph, (from, first): (usize, FreeMove), members: &BTreeSet<usize>) -> Option<Cycle> {
+fn shortest_cycle(
+    graph: &LaneGraph,
+    (from, first): (usize, UncountedMove),
+    members: &BTreeSet<usize>,
+) -> Option<RuleCycle> {
     let mut came_from: BTreeMap<usize, (usize, RuleIx)> = BTreeMap::from([(first.to, (from, first.rule))]);
     let mut queue = VecDeque::from([first.to]);
     while let Some(state) = queue.pop_front() {
@@ -123,7 +130,7 @@ fn shortest_cycle(graph: &LaneGraph, (from, first): (usize, FreeMove), members: 
 }
 
 /// Starts with the state that the exploration found first: people read a cycle from its earliest role.
-fn retrace(graph: &LaneGraph, start: usize, came_from: &BTreeMap<usize, (usize, RuleIx)>) -> Cycle {
+fn retrace(graph: &LaneGraph, start: usize, came_from: &BTreeMap<usize, (usize, RuleIx)>) -> RuleCycle {
     let mut places = Vec::new();
     let mut at = came_from.get(&start).copied();
     while let Some((state, rule)) = at {
@@ -135,12 +142,12 @@ fn retrace(graph: &LaneGraph, start: usize, came_from: &BTreeMap<usize, (usize, 
     places.rotate_left(first);
     let step =
         |(state, rule)| graph.states.get(state).map(|state: &LaneState| CycleStep { state: state.clone(), rule });
-    Cycle { steps: places.into_iter().filter_map(step).collect() }
+    RuleCycle { steps: places.into_iter().filter_map(step).collect() }
 }
 
 /// Sets of states that free moves connect in both directions: Tarjan's algorithm, without recursion.
 fn knots(graph: &LaneGraph) -> Vec<Vec<usize>> {
-    let mut search = KnotSearch::new(graph.states.len());
+    let mut search = StrongComponentSearch::new(graph.states.len());
     for state in 0..graph.states.len() {
         if search.order.get(state).is_some_and(Option::is_none) {
             search.visit(graph, state);
@@ -156,7 +163,7 @@ fn knots(graph: &LaneGraph) -> Vec<Vec<usize>> {
     knots
 }
 
-struct KnotSearch {
+struct StrongComponentSearch {
     order: Vec<Option<usize>>,
     low: Vec<usize>,
     on_stack: Vec<bool>,
@@ -165,7 +172,7 @@ struct KnotSearch {
     found: Vec<Vec<usize>>,
 }
 
-impl KnotSearch {
+impl StrongComponentSearch {
     fn new(states: usize) -> Self {
         Self {
             order: vec![None; states],

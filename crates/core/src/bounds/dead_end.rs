@@ -1,23 +1,23 @@
 //! States whose holder has nothing to report that leads on, but that it is blocked.
 
-use crate::bounds::explore::Explorer;
+use crate::bounds::explore::LaneExplorer;
 use crate::bounds::lane::{LaneHolder, LaneState};
-use crate::bounds::values::{GuardValues, Truth};
+use crate::bounds::values::{GuardValues, TruthValue};
 use crate::code::Code;
 use crate::problem::{Place, Problem};
-use crate::workflow::{Need, PassIx, PhaseIx, RoleIx, Rule, StatusIx, Task, Verb, Workflow};
+use crate::workflow::{AssignmentTask, EvidenceNeed, PassIx, PhaseIx, RoleIx, Rule, RuleVerb, StatusIx, Workflow};
 
 /// A role in a phase with a task, where no status of it leads on.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) struct DeadEnd {
     role: RoleIx,
-    task: Task,
+    task: AssignmentTask,
     phase: Option<PhaseIx>,
     /// Completion is refused there for want of these.
     missing: Vec<String>,
 }
 
-impl Explorer<'_> {
+impl LaneExplorer<'_> {
     pub(super) fn dead_ends(&self, states: &[LaneState]) -> Vec<DeadEnd> {
         let mut found: Vec<DeadEnd> = Vec::new();
         for dead in states.iter().filter_map(|state| self.dead_end(state)) {
@@ -39,7 +39,7 @@ impl Explorer<'_> {
         let own = own.filter(|((_, status), _)| !workflow.is_loss(*status));
         let rules = own.flat_map(|(_, rules)| rules).map(|ix| workflow.rule(*ix));
         let mut missing = Vec::new();
-        for rule in rules.filter(|rule| !rule.blocks && self.rule_holds(state, rule) != Truth::No) {
+        for rule in rules.filter(|rule| !rule.blocks && self.rule_holds(state, rule) != TruthValue::No) {
             let lacks = if self.ends_group(state, rule) { self.certainly_missing(state, rule) } else { Vec::new() };
             if lacks.is_empty() {
                 return None;
@@ -56,29 +56,29 @@ impl Explorer<'_> {
             let after = workflow.stages.iter().skip(workflow.phase(phase).stage.saturating_add(1));
             let mut phases = after.clone().flat_map(|stage| &stage.phases);
             let waits = workflow.stages.iter().skip_while(|stage| stage.per_session).any(|stage| stage.per_session);
-            !waits && phases.all(|phase| self.phase_applies(true, *phase, state.author) == Truth::No)
+            !waits && phases.all(|phase| self.phase_applies(true, *phase, state.author) == TruthValue::No)
         };
         match rule.verb {
-            Verb::Complete => true,
-            Verb::Leave => state.phase.is_some_and(last),
-            Verb::Spawn(_)
-            | Verb::Respawn(_)
-            | Verb::Consult(_)
-            | Verb::Return
-            | Verb::Escalate(_)
-            | Verb::Merge
-            | Verb::Goto(_)
-            | Verb::Rework(_)
-            | Verb::Start
-            | Verb::Ask(_)
-            | Verb::Defer
-            | Verb::Validate(_)
-            | Verb::End
-            | Verb::CancelGroup
-            | Verb::CancelSession
-            | Verb::Redo
-            | Verb::Acknowledge
-            | Verb::Join => false,
+            RuleVerb::Complete => true,
+            RuleVerb::Leave => state.phase.is_some_and(last),
+            RuleVerb::Spawn(_)
+            | RuleVerb::Respawn(_)
+            | RuleVerb::Consult(_)
+            | RuleVerb::Return
+            | RuleVerb::Escalate(_)
+            | RuleVerb::Merge
+            | RuleVerb::Goto(_)
+            | RuleVerb::Rework(_)
+            | RuleVerb::Start
+            | RuleVerb::Ask(_)
+            | RuleVerb::Defer
+            | RuleVerb::Validate(_)
+            | RuleVerb::End
+            | RuleVerb::CancelGroup
+            | RuleVerb::CancelSession
+            | RuleVerb::Redo
+            | RuleVerb::Acknowledge
+            | RuleVerb::Join => false,
         }
     }
 
@@ -92,8 +92,9 @@ impl Explorer<'_> {
             let excused = workflow.rules.iter().any(|rule| rule.excuses.contains(ix));
             excused || rule.passes.contains(ix) || state.passed.contains(ix)
         };
-        let is_missing =
-            |need: &&Need| self.values.all(workflow, true, &need.when) == Truth::Yes && !need.options.iter().any(has);
+        let is_missing = |need: &&EvidenceNeed| {
+            self.values.all(workflow, true, &need.when) == TruthValue::Yes && !need.options.iter().any(has)
+        };
         let name = |ix: &PassIx| format!("`{}`", workflow.pass(*ix).name);
         let missing = workflow.completion.needs.iter().filter(is_missing);
         missing.map(|need| need.options.iter().map(name).collect::<Vec<_>>().join(" or ")).collect()
@@ -109,9 +110,9 @@ pub(super) fn report_dead_end(workflow: &Workflow, dead: &DeadEnd) -> Problem {
         None => String::new(),
     };
     let task = match dead.task {
-        Task::Work => "has work",
-        Task::Consult => "helps",
-        Task::Merge => "merges",
+        AssignmentTask::Work => "has work",
+        AssignmentTask::Consult => "helps",
+        AssignmentTask::Merge => "merges",
     };
     let (message, help) = if dead.missing.is_empty() {
         let message = format!("{} {task}{place} and has no status that leads on", role.name);
@@ -131,26 +132,29 @@ pub(super) fn report_dead_end(workflow: &Workflow, dead: &DeadEnd) -> Problem {
 /// The phase, or an entry that gives the role its work.
 fn place_in_file(workflow: &Workflow, dead: &DeadEnd) -> Option<Place> {
     let names = |rule: &&Rule| match rule.verb {
-        Verb::Spawn(target) | Verb::Respawn(target) | Verb::Consult(target) | Verb::Escalate(target) => {
-            let own = target == crate::workflow::Target::Role(dead.role);
-            own || target == crate::workflow::Target::Author && workflow.role(dead.role).author
+        RuleVerb::Spawn(target)
+        | RuleVerb::Respawn(target)
+        | RuleVerb::Consult(target)
+        | RuleVerb::Escalate(target) => {
+            let own = target == crate::workflow::RoleTarget::Role(dead.role);
+            own || target == crate::workflow::RoleTarget::Author && workflow.role(dead.role).author
         }
-        Verb::Merge => dead.task == Task::Merge,
-        Verb::Complete => !dead.missing.is_empty(),
-        Verb::Return
-        | Verb::Goto(_)
-        | Verb::Rework(_)
-        | Verb::Start
-        | Verb::Ask(_)
-        | Verb::Defer
-        | Verb::Validate(_)
-        | Verb::End
-        | Verb::CancelGroup
-        | Verb::CancelSession
-        | Verb::Redo
-        | Verb::Acknowledge
-        | Verb::Join
-        | Verb::Leave => false,
+        RuleVerb::Merge => dead.task == AssignmentTask::Merge,
+        RuleVerb::Complete => !dead.missing.is_empty(),
+        RuleVerb::Return
+        | RuleVerb::Goto(_)
+        | RuleVerb::Rework(_)
+        | RuleVerb::Start
+        | RuleVerb::Ask(_)
+        | RuleVerb::Defer
+        | RuleVerb::Validate(_)
+        | RuleVerb::End
+        | RuleVerb::CancelGroup
+        | RuleVerb::CancelSession
+        | RuleVerb::Redo
+        | RuleVerb::Acknowledge
+        | RuleVerb::Join
+        | RuleVerb::Leave => false,
     };
     let phase = dead.phase.map(|phase| workflow.phase(phase).place.clone());
     phase.or_else(|| workflow.rules.iter().find(names).map(|rule| rule.place.clone()))

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::bounds::lane::{LaneHolder, LaneState};
-use crate::bounds::moves::Move;
-use crate::bounds::values::{GuardValues, Truth};
-use crate::decide::aim;
+use crate::bounds::moves::LaneMove;
+use crate::bounds::values::{GuardValues, TruthValue};
+use crate::decide::find_verb_target;
 use crate::workflow::*;
 
 /// With more states the order in which roles wait is left out, which finds every cycle and perhaps one too many.
@@ -13,7 +13,7 @@ const MOST_STATES: usize = 20_000;
 
 /// One free step: the rule, and the state that it leads to.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct FreeMove {
+pub(super) struct UncountedMove {
     pub(super) rule: RuleIx,
     pub(super) to: usize,
 }
@@ -21,11 +21,11 @@ pub(super) struct FreeMove {
 /// The states of all lanes, with the moves that nothing counts.
 pub(super) struct LaneGraph {
     pub(super) states: Vec<LaneState>,
-    pub(super) free: Vec<Vec<FreeMove>>,
+    pub(super) free: Vec<Vec<UncountedMove>>,
 }
 
 /// What is being explored, and how exactly.
-pub(super) struct Explorer<'a> {
+pub(super) struct LaneExplorer<'a> {
     pub(super) workflow: &'a Workflow,
     pub(super) values: &'a GuardValues,
     /// Roles that may wait, where the order of waiting is left out.
@@ -34,21 +34,21 @@ pub(super) struct Explorer<'a> {
 
 impl LaneGraph {
     pub(super) fn explore(workflow: &Workflow, values: &GuardValues) -> Self {
-        Explorer::explore(workflow, values).1
+        LaneExplorer::explore(workflow, values).1
     }
 }
 
 fn roles_that_consult(workflow: &Workflow) -> Vec<RoleIx> {
     let mut found = BTreeSet::new();
-    for rule in workflow.rules.iter().filter(|rule| matches!(rule.verb, Verb::Consult(_))) {
-        if let Source::Roles { roles, .. } = &rule.source {
+    for rule in workflow.rules.iter().filter(|rule| matches!(rule.verb, RuleVerb::Consult(_))) {
+        if let RuleSource::Roles { roles, .. } = &rule.source {
             found.extend(roles.iter().map(RoleIx::new));
         }
     }
     found.into_iter().collect()
 }
 
-impl<'a> Explorer<'a> {
+impl<'a> LaneExplorer<'a> {
     /// Exactly where that is possible.
     pub(super) fn explore(workflow: &'a Workflow, values: &'a GuardValues) -> (Self, LaneGraph) {
         let exact = Self { workflow, values, may_wait: None };
@@ -61,7 +61,7 @@ impl<'a> Explorer<'a> {
     }
 }
 
-impl Explorer<'_> {
+impl LaneExplorer<'_> {
     /// `None` where there are too many states to tell them apart by who waits.
     fn graph(&self) -> Option<LaneGraph> {
         let mut places: BTreeMap<LaneState, usize> = BTreeMap::new();
@@ -75,10 +75,10 @@ impl Explorer<'_> {
                 return None;
             }
             let mut free = BTreeSet::new();
-            for Move { rule, bounded, to } in self.moves(&state) {
+            for LaneMove { rule, bounded, to } in self.moves(&state) {
                 let to = enter(&mut graph, &mut places, to);
                 if !bounded {
-                    free.insert(FreeMove { rule, to });
+                    free.insert(UncountedMove { rule, to });
                 }
             }
             if let Some(list) = graph.free.get_mut(next) {
@@ -113,15 +113,15 @@ impl Explorer<'_> {
     }
 
     /// `begin`, `groups.begin` and `groups.ended`: the first that holds.
-    pub(super) fn open_lane(&self, openings: &[Opening], in_group: bool) -> Vec<LaneState> {
+    pub(super) fn open_lane(&self, openings: &[SpawnRule], in_group: bool) -> Vec<LaneState> {
         let mut states = Vec::new();
         for opening in openings {
             let holds = self.values.all(self.workflow, in_group, &opening.when);
-            if holds != Truth::No {
-                let blank = LaneState::new(in_group, None, LaneHolder::Role(opening.role, Task::Work), None);
-                states.extend(self.assign(&blank, opening.role, Task::Work));
+            if holds != TruthValue::No {
+                let blank = LaneState::new(in_group, None, LaneHolder::Role(opening.role, AssignmentTask::Work), None);
+                states.extend(self.assign(&blank, opening.role, AssignmentTask::Work));
             }
-            if holds == Truth::Yes {
+            if holds == TruthValue::Yes {
                 break;
             }
         }
@@ -145,15 +145,15 @@ impl Explorer<'_> {
                 }
                 continue;
             }
-            let mut applies = Truth::No;
+            let mut applies = TruthValue::No;
             for phase in &stage.phases {
                 let own = self.phase_applies(in_group, *phase, author);
                 applies = applies.max(own);
-                if own != Truth::No {
+                if own != TruthValue::No {
                     states.extend(self.enter_phase(in_group, *phase, author, stands_in));
                 }
             }
-            if applies == Truth::Yes {
+            if applies == TruthValue::Yes {
                 return states;
             }
         }
@@ -163,19 +163,19 @@ impl Explorer<'_> {
     }
 
     /// Every way out of a phase of this stage is counted, so a group does not come by without end.
-    fn counts_leaving(&self, stage: &Stage) -> bool {
+    fn counts_leaving(&self, stage: &PipelineStage) -> bool {
         stage.phases.iter().any(|phase| {
             let roles = self.roles_within(*phase);
             let leaves = |rule: &&Rule| {
                 let of_role = match &rule.source {
-                    Source::Roles { roles: own, .. } => roles.iter().any(|role| own.contains(role.index())),
-                    Source::Gate(_) | Source::Question(_) => false,
+                    RuleSource::Roles { roles: own, .. } => roles.iter().any(|role| own.contains(role.index())),
+                    RuleSource::Gate(_) | RuleSource::Question(_) => false,
                 };
-                let moves_on = matches!(rule.verb, Verb::Leave | Verb::Goto(_));
+                let moves_on = matches!(rule.verb, RuleVerb::Leave | RuleVerb::Goto(_));
                 moves_on && of_role && rule.phase.is_none_or(|own| own == *phase)
             };
             let mut leaving = self.workflow.rules.iter().filter(leaves).peekable();
-            let certain = self.phase_applies(false, *phase, None) == Truth::Yes;
+            let certain = self.phase_applies(false, *phase, None) == TruthValue::Yes;
             certain && leaving.peek().is_some() && leaving.all(|rule| rule.counted.is_some())
         })
     }
@@ -187,12 +187,12 @@ impl Explorer<'_> {
         loop {
             let before = roles.len();
             let of_roles = |rule: &&Rule| match &rule.source {
-                Source::Roles { roles: own, .. } => roles.iter().any(|role| own.contains(role.index())),
-                Source::Gate(_) | Source::Question(_) => false,
+                RuleSource::Roles { roles: own, .. } => roles.iter().any(|role| own.contains(role.index())),
+                RuleSource::Gate(_) | RuleSource::Question(_) => false,
             };
-            let handed = workflow.rules.iter().filter(of_roles).filter_map(|rule| match aim(rule.verb) {
-                Target::Role(role) => Some(role),
-                Target::Author | Target::Reporter | Target::Waiting | Target::Phase(_) => None,
+            let handed = workflow.rules.iter().filter(of_roles).filter_map(|rule| match find_verb_target(rule.verb) {
+                RoleTarget::Role(role) => Some(role),
+                RoleTarget::Author | RoleTarget::Reporter | RoleTarget::Waiting | RoleTarget::Phase(_) => None,
             });
             let handed: Vec<RoleIx> = handed.collect();
             roles.extend(handed);
@@ -205,10 +205,10 @@ impl Explorer<'_> {
         }
     }
 
-    pub(super) fn phase_applies(&self, in_group: bool, phase: PhaseIx, author: Option<RoleIx>) -> Truth {
+    pub(super) fn phase_applies(&self, in_group: bool, phase: PhaseIx, author: Option<RoleIx>) -> TruthValue {
         let phase = self.workflow.phase(phase);
-        if phase.performer == Performer::Merge && author.is_none() {
-            return Truth::No;
+        if phase.performer == PhasePerformer::Merge && author.is_none() {
+            return TruthValue::No;
         }
         self.values.all(self.workflow, in_group, &phase.when)
     }
@@ -222,15 +222,15 @@ impl Explorer<'_> {
     ) -> Vec<LaneState> {
         let blank = |holder| LaneState::new(in_group, Some(phase), holder, author);
         match &self.workflow.phase(phase).performer {
-            Performer::Gate(gate) => vec![blank(LaneHolder::PhaseGate(*gate))],
-            Performer::Merge => {
-                let author = author.map(|author| blank(LaneHolder::Role(author, Task::Merge)));
+            PhasePerformer::Gate(gate) => vec![blank(LaneHolder::PhaseGate(*gate))],
+            PhasePerformer::Merge => {
+                let author = author.map(|author| blank(LaneHolder::Role(author, AssignmentTask::Merge)));
                 author.iter().flat_map(|state| self.assign_holder(state)).collect()
             }
-            Performer::Role(_) | Performer::ByDomain(_) => {
+            PhasePerformer::Role(_) | PhasePerformer::ByDomain(_) => {
                 let climbed = stands_in.filter(|(own, _)| *own == phase).map(|(_, role)| role);
                 let roles = climbed.map_or_else(|| self.phase_roles(phase), |role| vec![role]);
-                let held = roles.into_iter().map(|role| blank(LaneHolder::Role(role, Task::Work)));
+                let held = roles.into_iter().map(|role| blank(LaneHolder::Role(role, AssignmentTask::Work)));
                 held.flat_map(|state| self.assign_holder(&state)).collect()
             }
         }
@@ -246,8 +246,8 @@ impl Explorer<'_> {
     /// The roles that a phase may have: one for each domain where the domain is a free choice.
     pub(super) fn phase_roles(&self, phase: PhaseIx) -> Vec<RoleIx> {
         match &self.workflow.phase(phase).performer {
-            Performer::Role(role) => vec![*role],
-            Performer::ByDomain(roles) => {
+            PhasePerformer::Role(role) => vec![*role],
+            PhasePerformer::ByDomain(roles) => {
                 let domain = self.workflow.domain_guard.and_then(|guard| self.values.value(guard));
                 let mut fitting: Vec<RoleIx> = match domain {
                     Some(domain) => roles.get(domain).copied().flatten().into_iter().collect(),
@@ -256,7 +256,7 @@ impl Explorer<'_> {
                 fitting.dedup();
                 fitting
             }
-            Performer::Gate(_) | Performer::Merge => Vec::new(),
+            PhasePerformer::Gate(_) | PhasePerformer::Merge => Vec::new(),
         }
     }
 }

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use crate::workflow::{GateIx, PassIx, PhaseIx, QuestionIx, RoleIx, Task};
+use crate::workflow::{AssignmentTask, GateIx, PassIx, PhaseIx, QuestionIx, RoleIx};
 
 /// Who holds the work.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum LaneHolder {
-    Role(RoleIx, Task),
+    Role(RoleIx, AssignmentTask),
     /// A person is asked; the role that asked, with its task.
-    Question(QuestionIx, Option<(RoleIx, Task)>),
+    Question(QuestionIx, Option<(RoleIx, AssignmentTask)>),
     /// Interlock runs the gate of a phase.
     PhaseGate(GateIx),
     /// Interlock runs a gate of completion.
@@ -24,7 +24,7 @@ pub(super) struct LaneState {
     pub(super) holder: LaneHolder,
     pub(super) author: Option<RoleIx>,
     /// Roles that consulted and are to be resumed, oldest first.
-    pub(super) waiting: Vec<(RoleIx, Task)>,
+    pub(super) waiting: Vec<(RoleIx, AssignmentTask)>,
     pub(super) passed: BTreeSet<PassIx>,
 }
 
@@ -34,11 +34,11 @@ impl LaneState {
     }
 
     /// Who reported or asked, with its task. A gate has no reporter, and counts as work.
-    pub(super) fn reporter(&self) -> (Option<RoleIx>, Task) {
+    pub(super) fn reporter(&self) -> (Option<RoleIx>, AssignmentTask) {
         match self.holder {
             LaneHolder::Role(role, task) | LaneHolder::Question(_, Some((role, task))) => (Some(role), task),
             LaneHolder::Question(_, None) | LaneHolder::PhaseGate(_) | LaneHolder::CompletionGate(_) => {
-                (None, Task::Work)
+                (None, AssignmentTask::Work)
             }
         }
     }

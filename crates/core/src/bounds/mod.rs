@@ -15,9 +15,9 @@ mod lane;
 mod moves;
 mod values;
 
-use crate::bounds::cycle::{Cycle, cycles_of};
+use crate::bounds::cycle::{RuleCycle, cycles_of};
 use crate::bounds::dead_end::{DeadEnd, confirm_dead_ends, report_dead_end};
-use crate::bounds::explore::{Explorer, LaneGraph};
+use crate::bounds::explore::{LaneExplorer, LaneGraph};
 use crate::bounds::values::{GuardValues, valuations};
 use crate::code::Code;
 use crate::problem::{Place, Problem};
@@ -40,7 +40,7 @@ pub fn unbounded_cycles(workflow: &Workflow) -> Vec<Problem> {
 /// Every state in which the holder can report nothing that leads on, as errors. None for a sound workflow.
 pub fn dead_ends(workflow: &Workflow) -> Vec<Problem> {
     let explore = |values: &GuardValues| -> Vec<DeadEnd> {
-        let (explorer, graph) = Explorer::explore(workflow, values);
+        let (explorer, graph) = LaneExplorer::explore(workflow, values);
         explorer.dead_ends(&graph.states)
     };
     let found = explore(&GuardValues::unknown());
@@ -52,8 +52,8 @@ pub fn dead_ends(workflow: &Workflow) -> Vec<Problem> {
 }
 
 /// The cycles that some choice of settings and flags allows, each once.
-fn confirm_cycles(workflow: &Workflow, valuations: &[GuardValues]) -> Vec<Cycle> {
-    let mut confirmed: Vec<Cycle> = Vec::new();
+fn confirm_cycles(workflow: &Workflow, valuations: &[GuardValues]) -> Vec<RuleCycle> {
+    let mut confirmed: Vec<RuleCycle> = Vec::new();
     for values in valuations {
         for cycle in cycles_of(workflow, &LaneGraph::explore(workflow, values)) {
             if !confirmed.iter().any(|known| known.is_part_of(&cycle)) {
@@ -67,7 +67,7 @@ fn confirm_cycles(workflow: &Workflow, valuations: &[GuardValues]) -> Vec<Cycle>
     confirmed
 }
 
-fn report_cycle(workflow: &Workflow, cycle: &Cycle) -> Problem {
+fn report_cycle(workflow: &Workflow, cycle: &RuleCycle) -> Problem {
     let message = format!("no loop bounds this cycle: {}", cycle.describe(workflow));
     let mut entries: Vec<(String, Place)> = Vec::new();
     for step in &cycle.steps {

@@ -3,22 +3,22 @@
 use std::collections::BTreeSet;
 
 use crate::decide::test_holds;
-use crate::workflow::{Condition, GuardIx, GuardSource, Test, Workflow};
+use crate::workflow::{GuardIx, GuardSource, GuardTest, RuleCondition, Workflow};
 
 /// More combinations are not tried one by one.
 const MOST_COMBINATIONS: usize = 512;
 
 /// What is known of a condition before anything happens.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(super) enum Truth {
+pub(super) enum TruthValue {
     No,
     Maybe,
     Yes,
 }
 
-impl Truth {
+impl TruthValue {
     pub(super) fn of(known: bool) -> Self {
-        if known { Truth::Yes } else { Truth::No }
+        if known { TruthValue::Yes } else { TruthValue::No }
     }
 }
 
@@ -35,19 +35,19 @@ impl GuardValues {
         self.0.iter().find(|(own, _)| *own == guard).map(|(_, value)| *value)
     }
 
-    pub(super) fn test(&self, workflow: &Workflow, in_group: bool, test: Test) -> Truth {
+    pub(super) fn test(&self, workflow: &Workflow, in_group: bool, test: GuardTest) -> TruthValue {
         match workflow.guard(test.guard).source {
-            GuardSource::Fact => Truth::Maybe,
+            GuardSource::Fact => TruthValue::Maybe,
             // Outside of groups a flag has its default.
-            GuardSource::Flag if !in_group => Truth::of(test_holds(test, 0)),
+            GuardSource::Flag if !in_group => TruthValue::of(test_holds(test, 0)),
             GuardSource::Flag | GuardSource::Setting => {
-                self.value(test.guard).map_or(Truth::Maybe, |value| Truth::of(test_holds(test, value)))
+                self.value(test.guard).map_or(TruthValue::Maybe, |value| TruthValue::of(test_holds(test, value)))
             }
         }
     }
 
-    pub(super) fn all(&self, workflow: &Workflow, in_group: bool, when: &[Test]) -> Truth {
-        when.iter().map(|test| self.test(workflow, in_group, *test)).min().unwrap_or(Truth::Yes)
+    pub(super) fn all(&self, workflow: &Workflow, in_group: bool, when: &[GuardTest]) -> TruthValue {
+        when.iter().map(|test| self.test(workflow, in_group, *test)).min().unwrap_or(TruthValue::Yes)
     }
 }
 
@@ -73,24 +73,24 @@ pub(super) fn valuations(workflow: &Workflow) -> Option<Vec<GuardValues>> {
 
 fn guards_read(workflow: &Workflow) -> BTreeSet<GuardIx> {
     let of_rules = workflow.rules.iter().flat_map(|rule| &rule.conditions).filter_map(|condition| match condition {
-        Condition::When(test) => Some(test.guard),
-        Condition::InGroup
-        | Condition::InSession
-        | Condition::HasAuthor
-        | Condition::Free(_)
-        | Condition::SomebodyWaits
-        | Condition::Limit
-        | Condition::Open(_)
-        | Condition::Outstanding
-        | Condition::Reached(_)
-        | Condition::Task(_)
-        | Condition::Settled
-        | Condition::RaisedAgain
-        | Condition::Completes
-        | Condition::Lacks(_)
-        | Condition::ApprovedAlready
-        | Condition::Undelivered
-        | Condition::NothingToDo => None,
+        RuleCondition::When(test) => Some(test.guard),
+        RuleCondition::InGroup
+        | RuleCondition::InSession
+        | RuleCondition::HasAuthor
+        | RuleCondition::Free(_)
+        | RuleCondition::SomebodyWaits
+        | RuleCondition::Limit
+        | RuleCondition::Open(_)
+        | RuleCondition::Outstanding
+        | RuleCondition::Reached(_)
+        | RuleCondition::Task(_)
+        | RuleCondition::Settled
+        | RuleCondition::RaisedAgain
+        | RuleCondition::Completes
+        | RuleCondition::Lacks(_)
+        | RuleCondition::ApprovedAlready
+        | RuleCondition::Undelivered
+        | RuleCondition::NothingToDo => None,
     });
     let overrides = workflow.overrides.iter().flat_map(|item| &item.when);
     let phases = workflow.phases.iter().flat_map(|phase| &phase.when);

@@ -1,31 +1,31 @@
 //! A person confirms a group that awaits confirmation, as the manager could.
 
 use crate::code::Code;
-use crate::command::Accept;
-use crate::decide::draft::Draft;
-use crate::decide::{Cx, Outcome};
-use crate::decision::Action;
-use crate::event::{Cause, Change};
+use crate::command::AcceptGroup;
+use crate::decide::draft::DecisionDraft;
+use crate::decide::{DecideOutcome, DecisionContext};
+use crate::decision::DecisionAction;
+use crate::event::{EventCause, StateChange};
 use crate::id::Name;
 use crate::rejection::Rejection;
-use crate::state::Progress;
+use crate::state::GroupProgress;
 
-pub(super) fn accept(cx: &Cx<'_>, accept: &Accept) -> Result<Outcome, Rejection> {
+pub(super) fn accept(cx: &DecisionContext<'_>, accept: &AcceptGroup) -> Result<DecideOutcome, Rejection> {
     let group = cx.known_group(&accept.group)?;
-    if group.progress != Progress::AwaitingConfirmation {
+    if group.progress != GroupProgress::AwaitingConfirmation {
         let message = format!("group `{}` is {}, not awaiting confirmation", group.id, group.status().name());
-        let waiting = cx.state.groups.iter().filter(|group| group.progress == Progress::AwaitingConfirmation);
+        let waiting = cx.state.groups.iter().filter(|group| group.progress == GroupProgress::AwaitingConfirmation);
         let waiting = waiting.map(|group| group.id.to_string()).collect();
         return Err(Rejection::new(Code::NotAwaitingConfirmation, message).allowed(waiting));
     }
-    let mut draft = Draft::new(*cx, Name::new("accept"));
+    let mut draft = DecisionDraft::new(*cx, Name::new("accept"));
     draft.about = Some(group.id.clone());
-    draft.action = Action::Wait;
+    draft.action = DecisionAction::Wait;
     draft.accept(group, &accept.by);
-    let cause = Cause::Accepted { group: accept.group.clone(), by: accept.by.clone() };
+    let cause = EventCause::Accepted { group: accept.group.clone(), by: accept.by.clone() };
     match cx.asked_unfinished() {
         Some(question) if draft.ends_after(&accept.by) => {
-            draft.push(Change::QuestionClosed { question });
+            draft.push(StateChange::QuestionClosed { question });
             draft.finish_session()?;
         }
         Some(_) => {}

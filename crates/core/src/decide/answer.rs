@@ -1,22 +1,22 @@
 //! A person answers a question.
 
 use crate::code::Code;
-use crate::command::{Answer, Choice};
-use crate::decide::choose::choose;
-use crate::decide::draft::Draft;
-use crate::decide::ledger::Ledger;
-use crate::decide::report::Given;
-use crate::decide::situation::Situation;
+use crate::command::{AnswerChoice, AnswerQuestion};
+use crate::decide::choose::choose_rule;
+use crate::decide::draft::DecisionDraft;
+use crate::decide::findings_ledger::FindingsLedger;
+use crate::decide::report::RouteAssumptions;
+use crate::decide::rule_context::RuleContext;
 use crate::decide::validate::person;
-use crate::decide::{Cx, Outcome};
-use crate::event::{Cause, Change, Resolution};
+use crate::decide::{DecideOutcome, DecisionContext};
+use crate::event::{BlockerResolution, EventCause, StateChange};
 use crate::id::{Name, QuestionId};
 use crate::rejection::Rejection;
 use crate::state::{Question, State};
 use crate::suggest;
-use crate::workflow::{Performer, QuestionIx, StatusIx, Task, Verb, Workflow};
+use crate::workflow::{AssignmentTask, PhasePerformer, QuestionIx, RuleVerb, StatusIx, Workflow};
 
-pub(super) fn answer(cx: &Cx<'_>, answer: &Answer) -> Result<Outcome, Rejection> {
+pub(super) fn answer(cx: &DecisionContext<'_>, answer: &AnswerQuestion) -> Result<DecideOutcome, Rejection> {
     let Some(question) = cx.state.questions.get(&answer.question) else {
         let allowed = cx.state.open_questions.iter().map(ToString::to_string).collect();
         let message = format!("there is no question {}", answer.question);
@@ -29,78 +29,89 @@ pub(super) fn answer(cx: &Cx<'_>, answer: &Answer) -> Result<Outcome, Rejection>
     let mut draft = route_answer(cx, (answer.question, question), &answer.choice, &answer.by, None)?;
     draft.allow_paths(&answer.allow, &answer.by)?;
     let (option, text) = match &answer.choice {
-        Choice::Option { name, text } => (Some(name.clone()), text.clone()),
-        Choice::Text(text) => (None, Some(text.clone())),
+        AnswerChoice::Option { name, text } => (Some(name.clone()), text.clone()),
+        AnswerChoice::Text(text) => (None, Some(text.clone())),
     };
-    Ok(draft.finish(Cause::Answered { question: answer.question, option, text, by: answer.by.clone() }))
+    Ok(draft.finish(EventCause::Answered { question: answer.question, option, text, by: answer.by.clone() }))
 }
 
 pub(crate) fn route_answer<'a>(
-    cx: &Cx<'a>,
+    cx: &DecisionContext<'a>,
     (id, question): (QuestionId, &'a Question),
-    choice: &Choice,
+    choice: &AnswerChoice,
     by: &Name,
-    given: Option<&'a Given>,
-) -> Result<Draft<'a>, Rejection> {
+    given: Option<&'a RouteAssumptions>,
+) -> Result<DecisionDraft<'a>, Rejection> {
     let (ix, status) = meaning(cx, question, choice)?;
-    let situation = Situation::of_question(cx, question, given);
+    let situation = RuleContext::of_question(cx, question, given);
     let candidates = cx.workflow.by_answer.get(&(ix, status)).map_or(&[][..], Vec::as_slice);
-    let Some(chosen) = choose(&situation, candidates) else {
+    let Some(chosen) = choose_rule(&situation, candidates) else {
         return Err(no_option(cx, question, "this option cannot be taken here"));
     };
-    let mut draft = Draft::new(*cx, chosen.rule.id.clone());
+    let mut draft = DecisionDraft::new(*cx, chosen.rule.id.clone());
     draft.preview = given.is_some();
     draft.answering = Some(question);
     draft.answer_text = match choice {
-        Choice::Option { text, .. } => text.clone(),
-        Choice::Text(text) => Some(text.clone()),
+        AnswerChoice::Option { text, .. } => text.clone(),
+        AnswerChoice::Text(text) => Some(text.clone()),
     };
-    draft.push(Change::QuestionClosed { question: id });
+    draft.push(StateChange::QuestionClosed { question: id });
     if let Some(seat) = question.asker.as_ref().filter(|seat| seat.blocked) {
         let (group, role) = (question.group.clone(), seat.role.clone());
-        draft.push(Change::Unblocked { group, part: question.part, role, by: Resolution::Person });
+        draft.push(StateChange::Unblocked { group, part: question.part, role, by: BlockerResolution::Person });
     }
     if let Some(gate) = gate_left_failed(cx.workflow, cx.state, question, chosen.rule.verb) {
-        draft.push(Change::GateWaived { group: question.group.clone(), gate, by: by.clone() });
+        draft.push(StateChange::GateWaived { group: question.group.clone(), gate, by: by.clone() });
     }
-    draft.carry(&situation, chosen, &person(by))?;
+    draft.apply_chosen_rule(&situation, chosen, &person(by))?;
     Ok(draft)
 }
 
 /// The gate whose failure led to a question, where the work goes on without it: no answer makes a gate pass.
-pub(super) fn gate_left_failed(workflow: &Workflow, state: &State, question: &Question, verb: Verb) -> Option<Name> {
-    if question.asker.is_some() || !matches!(verb, Verb::Leave | Verb::Join) {
+pub(super) fn gate_left_failed(
+    workflow: &Workflow,
+    state: &State,
+    question: &Question,
+    verb: RuleVerb,
+) -> Option<Name> {
+    if question.asker.is_some() || !matches!(verb, RuleVerb::Leave | RuleVerb::Join) {
         return None;
     }
     let part = state.lane_of(question.group.as_ref())?.part(question.part)?;
     let phase = workflow.phase_named(part.phase.as_ref()?)?;
     match workflow.phase(phase).performer {
-        Performer::Gate(gate) => Some(workflow.gate(gate).name.clone()),
-        Performer::Role(_) | Performer::ByDomain(_) | Performer::Merge => None,
+        PhasePerformer::Gate(gate) => Some(workflow.gate(gate).name.clone()),
+        PhasePerformer::Role(_) | PhasePerformer::ByDomain(_) | PhasePerformer::Merge => None,
     }
 }
 
 /// The declared option, or the free answer, that a choice means.
-fn meaning(cx: &Cx<'_>, question: &Question, choice: &Choice) -> Result<(QuestionIx, StatusIx), Rejection> {
+fn meaning(
+    cx: &DecisionContext<'_>,
+    question: &Question,
+    choice: &AnswerChoice,
+) -> Result<(QuestionIx, StatusIx), Rejection> {
     let Some(ix) = cx.workflow.question_named(&question.name) else {
         return Err(no_option(cx, question, "the workflow no longer has this question"));
     };
     let declared = cx.workflow.question(ix);
     let status = match choice {
-        Choice::Option { name, .. } => {
+        AnswerChoice::Option { name, .. } => {
             let own = declared.options.iter().find(|(option, _)| option == name && question.options.contains(option));
             let offered = question.options.contains(name);
             own.map(|(_, status)| *status).or(declared.free.filter(|_| offered))
         }
-        Choice::Text(text) => declared.free.filter(|_| !text.trim().is_empty()),
+        AnswerChoice::Text(text) => declared.free.filter(|_| !text.trim().is_empty()),
     };
     status.map(|status| (ix, status)).ok_or_else(|| match choice {
-        Choice::Option { name, .. } => no_option(cx, question, &format!("`{name}` is not an option of this question")),
-        Choice::Text(_) => no_option(cx, question, "this question takes one of its options"),
+        AnswerChoice::Option { name, .. } => {
+            no_option(cx, question, &format!("`{name}` is not an option of this question"))
+        }
+        AnswerChoice::Text(_) => no_option(cx, question, "this question takes one of its options"),
     })
 }
 
-fn no_option(cx: &Cx<'_>, question: &Question, message: &str) -> Rejection {
+fn no_option(cx: &DecisionContext<'_>, question: &Question, message: &str) -> Rejection {
     let free = cx.workflow.question_named(&question.name).and_then(|ix| cx.workflow.question(ix).free);
     let mut rejection =
         Rejection::new(Code::NoOption, message).allowed(question.options.iter().map(ToString::to_string).collect());
@@ -111,8 +122,12 @@ fn no_option(cx: &Cx<'_>, question: &Question, message: &str) -> Rejection {
     rejection
 }
 
-impl<'a> Situation<'a> {
-    pub(super) fn of_question(cx: &Cx<'a>, question: &'a Question, given: Option<&'a Given>) -> Self {
+impl<'a> RuleContext<'a> {
+    pub(super) fn of_question(
+        cx: &DecisionContext<'a>,
+        question: &'a Question,
+        given: Option<&'a RouteAssumptions>,
+    ) -> Self {
         let group = question.group.as_ref().and_then(|name| cx.state.group(name));
         let lane = group.map_or(&cx.state.lane, |group| &group.lane);
         let phase = lane.part(question.part).and_then(|part| part.phase.as_ref());
@@ -123,11 +138,11 @@ impl<'a> Situation<'a> {
             lane,
             part: question.part,
             reporter: asker.and_then(|seat| cx.workflow.role_named(&seat.role)),
-            task: asker.map_or(Task::Work, |seat| seat.task),
+            task: asker.map_or(AssignmentTask::Work, |seat| seat.task),
             phase: phase.and_then(|name| cx.workflow.phase_named(name)),
             handoff: None,
             reason: None,
-            ledger: Ledger::of(group),
+            ledger: FindingsLedger::of(group),
             given,
             is_stale: false,
             awaiting: &[],

@@ -2,32 +2,32 @@
 
 use std::borrow::Cow;
 
-use crate::decide::carry::Voice;
-use crate::decide::choose::possible;
-use crate::decide::draft::Draft;
+use crate::decide::apply_rule::DecisionActor;
+use crate::decide::choose::can_rule_hold;
+use crate::decide::draft::DecisionDraft;
 use crate::decide::facts::ASKER;
-use crate::decide::situation::Situation;
-use crate::decision::Action;
-use crate::event::Change;
-use crate::handoff::Asked;
+use crate::decide::rule_context::RuleContext;
+use crate::decision::DecisionAction;
+use crate::event::StateChange;
+use crate::handoff::AgentQuestion;
 use crate::id::Name;
 use crate::rejection::Rejection;
-use crate::state::{GatePurpose, Stopped};
+use crate::state::{GatePurpose, StoppedMove};
 use crate::workflow::placeholder::substitute;
 use crate::workflow::*;
 
-impl Draft<'_> {
+impl DecisionDraft<'_> {
     pub(crate) fn put_question(
         &mut self,
-        situation: &Situation<'_>,
+        situation: &RuleContext<'_>,
         question: QuestionIx,
         blocks: bool,
-        stopped: Option<Stopped>,
+        stopped: Option<StoppedMove>,
     ) -> Result<(), Rejection> {
         let asker = situation.seat(blocks);
         if let (true, Some(seat)) = (blocks, &asker) {
             let (group, reason) = (situation.group_name(), self.blocked_reason(situation));
-            self.push(Change::Blocked { group, part: situation.part, role: seat.role.clone(), reason });
+            self.push(StateChange::Blocked { group, part: situation.part, role: seat.role.clone(), reason });
         }
         let mut question = question;
         let mut options = self.question_options(situation, question);
@@ -43,7 +43,7 @@ impl Draft<'_> {
     }
 
     /// Declared options that can hold here; free answers add what the report offered.
-    fn question_options(&self, situation: &Situation<'_>, ix: QuestionIx) -> Vec<Name> {
+    fn question_options(&self, situation: &RuleContext<'_>, ix: QuestionIx) -> Vec<Name> {
         let workflow = self.cx.workflow;
         let question = workflow.question(ix);
         let mut options: Vec<Name> = question
@@ -51,7 +51,7 @@ impl Draft<'_> {
             .iter()
             .filter(|(_, status)| {
                 let rules = workflow.by_answer.get(&(ix, *status)).map_or(&[][..], Vec::as_slice);
-                rules.iter().any(|rule| possible(situation, workflow.rule(*rule)))
+                rules.iter().any(|rule| can_rule_hold(situation, workflow.rule(*rule)))
             })
             .map(|(name, _)| name.clone())
             .collect();
@@ -61,7 +61,7 @@ impl Draft<'_> {
         options
     }
 
-    fn question_text(&self, situation: &Situation<'_>, question: QuestionIx) -> Name {
+    fn question_text(&self, situation: &RuleContext<'_>, question: QuestionIx) -> Name {
         let template = &self.cx.workflow.question(question).text;
         let mut text = substitute(template, |field| Cow::Owned(self.question_field(situation, field)));
         if text.trim().is_empty() {
@@ -71,7 +71,7 @@ impl Draft<'_> {
         Name::from(text)
     }
 
-    fn question_field(&self, situation: &Situation<'_>, field: &str) -> String {
+    fn question_field(&self, situation: &RuleContext<'_>, field: &str) -> String {
         let workflow = self.cx.workflow;
         match field {
             "because" => {
@@ -94,10 +94,10 @@ impl Draft<'_> {
     }
 
     /// Starts the question's subject again: the move that was stopped, the asker, or the gate.
-    pub(crate) fn redo(&mut self, situation: &Situation<'_>, voice: &Voice) -> Result<(), Rejection> {
+    pub(crate) fn redo(&mut self, situation: &RuleContext<'_>, voice: &DecisionActor) -> Result<(), Rejection> {
         let stopped = self.answering.and_then(|question| question.stopped.clone());
         if let Some(stopped) = stopped {
-            self.push(Change::CounterReset {
+            self.push(StateChange::CounterReset {
                 group: situation.group_name(),
                 counted: stopped.counted,
                 role: stopped.role,
@@ -105,26 +105,29 @@ impl Draft<'_> {
             if let Some(rule) = self.cx.workflow.rule_index.get(&stopped.rule) {
                 let rule = self.cx.workflow.rule(*rule);
                 self.because.push(Name::from(format!("a person lets the stopped move through: {}", rule.id)));
-                self.pass(situation, rule, voice)?;
+                self.record_passes(situation, rule, voice)?;
                 let reporter = situation.reporter.map(|role| self.cx.workflow.role(role).name.clone());
-                let by = Voice { name: reporter.unwrap_or_else(|| voice.name.clone()), resolution: voice.resolution };
+                let by = DecisionActor {
+                    name: reporter.unwrap_or_else(|| voice.name.clone()),
+                    resolution: voice.resolution,
+                };
                 self.excuse_evidence(situation, rule, &by);
-                return self.verb(situation, rule, voice);
+                return self.apply_verb(situation, rule, voice);
             }
         }
         if let Some(role) = situation.reporter {
-            self.action = Action::Respawn;
+            self.action = DecisionAction::Respawn;
             self.read_role(&ASKER, role);
             self.assign(situation.slot(), role, situation.task, voice.resolution);
             return Ok(());
         }
         let gate = situation.phase.and_then(|phase| match self.cx.workflow.phase(phase).performer {
-            Performer::Gate(gate) => Some(gate),
-            Performer::Role(_) | Performer::ByDomain(_) | Performer::Merge => None,
+            PhasePerformer::Gate(gate) => Some(gate),
+            PhasePerformer::Role(_) | PhasePerformer::ByDomain(_) | PhasePerformer::Merge => None,
         });
         match (gate, situation.group) {
             (Some(gate), _) => {
-                self.action = Action::Gate;
+                self.action = DecisionAction::Gate;
                 self.open_gate(situation.slot(), gate, GatePurpose::Phase);
                 Ok(())
             }
@@ -137,7 +140,7 @@ impl Draft<'_> {
 
 /// Questions as people read them: each with what goes with it on lines of its own. The options of the only one can be taken
 /// by their names; those of several are answered in words, and stand here.
-pub(super) fn asked_of_people(questions: &[Asked]) -> String {
+pub(super) fn format_agent_questions(questions: &[AgentQuestion]) -> String {
     let mut lines = Vec::new();
     for (index, asked) in questions.iter().enumerate() {
         let several = questions.len() > 1;

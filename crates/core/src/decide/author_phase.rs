@@ -3,16 +3,16 @@
 //! An author that worked inside a review could end that review itself, and one that worked after the last phase would have
 //! no phase to end.
 
-use crate::decide::carry::Voice;
-use crate::decide::choose::overridden;
-use crate::decide::draft::{Draft, Slot};
-use crate::decide::situation::{Situation, applies, phase_role};
+use crate::decide::apply_rule::DecisionActor;
+use crate::decide::choose::apply_role_override;
+use crate::decide::draft::{AssignmentSlot, DecisionDraft};
+use crate::decide::rule_context::{RuleContext, applies, phase_role};
 use crate::id::Name;
 use crate::rejection::Rejection;
-use crate::state::{Group, Seat};
-use crate::workflow::{PhaseIx, RoleIx, Task, Workflow};
+use crate::state::{Group, RoleTask};
+use crate::workflow::{AssignmentTask, PhaseIx, RoleIx, Workflow};
 
-impl Situation<'_> {
+impl RuleContext<'_> {
     /// The phase that work for this role belongs to, where that is another phase than the present one.
     fn phase_of_author(&self, role: RoleIx) -> Option<PhaseIx> {
         let (workflow, group) = (self.workflow(), self.group?);
@@ -20,7 +20,7 @@ impl Situation<'_> {
             return None;
         }
         let author_of = |phase: PhaseIx| {
-            let own = phase_role(&self.cx, Some(group), phase).map(|own| overridden(self, own));
+            let own = phase_role(&self.cx, Some(group), phase).map(|own| apply_role_override(self, own));
             own.filter(|own| workflow.role(*own).author && (*own == role || !workflow.reviews(phase)))
         };
         if self.phase.is_some_and(|phase| author_of(phase).is_some()) {
@@ -42,26 +42,26 @@ impl Situation<'_> {
     pub(crate) fn author_would_judge(&self, target: RoleIx, above: RoleIx) -> bool {
         let workflow = self.workflow();
         let judged = self.group.is_some() && workflow.has_phases() && !workflow.role(target).author;
-        judged && workflow.role(overridden(self, above)).author
+        judged && workflow.role(apply_role_override(self, above)).author
     }
 }
 
-impl Draft<'_> {
+impl DecisionDraft<'_> {
     /// Sends work for an author to its own phase. Returns whether it did. `role` gets the work: the author itself, or the role
     /// above it after an escalation.
     pub(crate) fn goes_to_author_phase(
         &mut self,
-        situation: &Situation<'_>,
+        situation: &RuleContext<'_>,
         author: RoleIx,
         role: RoleIx,
-        voice: &Voice,
+        voice: &DecisionActor,
     ) -> Result<bool, Rejection> {
-        let Some(phase) = situation.phase_of_author(overridden(situation, author)) else { return Ok(false) };
+        let Some(phase) = situation.phase_of_author(apply_role_override(situation, author)) else { return Ok(false) };
         let workflow = self.cx.workflow;
         let (author, name) = (&workflow.role(role).name, &workflow.phase(phase).name);
         self.because.push(Name::from(format!("{author} works in phase `{name}`; the phases after it follow again")));
         let action = self.action;
-        self.back_to(situation, phase, Some(role), voice)?;
+        self.return_to_phase(situation, phase, Some(role), voice)?;
         self.action = action;
         Ok(true)
     }
@@ -70,7 +70,7 @@ impl Draft<'_> {
     pub(crate) fn asks_for_other_reviewer(
         &mut self,
         group: Option<&Group>,
-        slot: Slot<'_>,
+        slot: AssignmentSlot<'_>,
         phase: PhaseIx,
         role: RoleIx,
     ) -> bool {
@@ -85,7 +85,7 @@ impl Draft<'_> {
         let phase = &workflow.phase(phase).name;
         let text = format!("{name} is the author of group `{}` and would review its own work in `{phase}`", group.id);
         self.because.push(Name::from(text.clone()));
-        let asker = Seat { role: name.clone(), task: Task::Work, blocked: false };
+        let asker = RoleTask { role: name.clone(), task: AssignmentTask::Work, blocked: false };
         self.ask(slot, workflow.stuck, (Name::from(text), options), Some(asker), (None, None));
         true
     }

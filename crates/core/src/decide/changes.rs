@@ -3,37 +3,37 @@
 use std::borrow::Cow;
 
 use crate::code::Code;
-use crate::command::Allow;
-use crate::decide::draft::Draft;
-use crate::decide::situation::{Situation, applies};
-use crate::decide::{Cx, Outcome};
+use crate::command::AllowPaths;
+use crate::decide::draft::DecisionDraft;
+use crate::decide::rule_context::{RuleContext, applies};
+use crate::decide::{DecideOutcome, DecisionContext};
 use crate::decision::Warning;
-use crate::event::{Cause, Change};
+use crate::event::{EventCause, StateChange};
 use crate::id::Name;
 use crate::observed::{GroupDiff, ObservedChanges, changes_tree};
 use crate::rejection::Rejection;
-use crate::state::{End, Group, Progress, SessionStatus, changes_statement};
-use crate::workflow::{ChangesDemand, Rule, Task, wrong_pattern};
+use crate::state::{Group, GroupEnd, GroupProgress, SessionStatus, changes_statement};
+use crate::workflow::{AssignmentTask, ChangesDemand, Rule, wrong_pattern};
 
 /// Names of files in one message.
 const MOST_NAMED: usize = 10;
 
 /// A person allows paths that the workflow protects.
-pub(super) fn allow(cx: &Cx<'_>, allow: &Allow) -> Result<Outcome, Rejection> {
-    let mut draft = Draft::new(*cx, Name::new("allow"));
+pub(super) fn allow(cx: &DecisionContext<'_>, allow: &AllowPaths) -> Result<DecideOutcome, Rejection> {
+    let mut draft = DecisionDraft::new(*cx, Name::new("allow"));
     draft.allow_paths(&allow.paths, &allow.by)?;
-    Ok(draft.record(Cause::Allowed { paths: allow.paths.clone(), by: allow.by.clone() }))
+    Ok(draft.record(EventCause::Allowed { paths: allow.paths.clone(), by: allow.by.clone() }))
 }
 
 /// An entry or a phase with `changes: required` takes no report whose observed diff is empty. In a phase, the phase itself
 /// must have changed something: the diff of an earlier phase is not its work.
 pub(super) fn require_changes(
-    situation: &Situation<'_>,
+    situation: &RuleContext<'_>,
     rule: &Rule,
     observed: Option<&ObservedChanges>,
 ) -> Result<(), Rejection> {
     let (Some(group), Some(observed)) = (situation.group, observed) else { return Ok(()) };
-    let phase = situation.phase.filter(|_| rule.leaves && situation.task != Task::Consult);
+    let phase = situation.phase.filter(|_| rule.leaves && situation.task != AssignmentTask::Consult);
     let phase =
         phase.map(|ix| situation.workflow().phase(ix)).filter(|phase| phase.demands.changes == ChangesDemand::Required);
     if !observed.is_empty() && rule.demands.changes == ChangesDemand::Nothing {
@@ -52,7 +52,7 @@ pub(super) fn require_changes(
     }
 }
 
-fn nothing_changed(situation: &Situation<'_>, group: &Group, phase: Option<&Name>) -> Rejection {
+fn nothing_changed(situation: &RuleContext<'_>, group: &Group, phase: Option<&Name>) -> Rejection {
     let message = match phase {
         Some(phase) => format!("phase `{phase}` must change files, and it changed none in group `{}`", group.id),
         None => format!("the diff of group `{}` is empty, and this report requires changes", group.id),
@@ -67,7 +67,7 @@ fn nothing_changed(situation: &Situation<'_>, group: &Group, phase: Option<&Name
     let allowed: Vec<String> = if phase.is_some() || situation.phase.is_some() {
         Vec::new()
     } else {
-        crate::decide::choose::accepted(situation).into_iter().filter(without).collect()
+        crate::decide::choose::list_possible_statuses(situation).into_iter().filter(without).collect()
     };
     let help = match allowed.iter().find(|status| states_nothing_to_do(situation, status)) {
         Some(status) => format!("do the work, or report {status} with the reason in `handoff.context`"),
@@ -78,28 +78,28 @@ fn nothing_changed(situation: &Situation<'_>, group: &Group, phase: Option<&Name
 }
 
 /// The workflow has this status for an author that finds nothing to change.
-fn states_nothing_to_do(situation: &Situation<'_>, status: &str) -> bool {
+fn states_nothing_to_do(situation: &RuleContext<'_>, status: &str) -> bool {
     let workflow = situation.workflow();
     let status = situation.reporter.and_then(|role| Some((role, workflow.status_of(role, status)?)));
     let states = |rule: &Rule| rule.demands.changes == ChangesDemand::Nothing;
     status.is_some_and(|(role, status)| workflow.rules_of(role, status).any(states))
 }
 
-fn not_unchanged(situation: &Situation<'_>, group: &Group, observed: &ObservedChanges) -> Rejection {
+fn not_unchanged(situation: &RuleContext<'_>, group: &Group, observed: &ObservedChanges) -> Rejection {
     let names: Vec<String> = observed.files.iter().take(MOST_NAMED).map(|file| format!("`{}`", file.path)).collect();
     let more = observed.files.len().saturating_sub(names.len()).saturating_add(observed.omitted as usize);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     let names = names.join(", ");
     let message =
         format!("the report states that nothing has to change, and group `{}` changes {names}{more}", group.id);
-    let allowed = crate::decide::choose::accepted(situation).into_iter();
+    let allowed = crate::decide::choose::list_possible_statuses(situation).into_iter();
     let allowed = allowed.filter(|status| !states_nothing_to_do(situation, status)).collect();
     Rejection::new(Code::ChangesPresent, message)
         .help("undo the changes, or report the work with the status that it has")
         .allowed(allowed)
 }
 
-impl Draft<'_> {
+impl DecisionDraft<'_> {
     pub(super) fn allow_paths(&mut self, paths: &[Name], by: &Name) -> Result<(), Rejection> {
         for path in paths {
             if let Some((message, help)) = wrong_pattern(path) {
@@ -107,14 +107,14 @@ impl Draft<'_> {
             }
         }
         if !paths.is_empty() {
-            self.push(Change::PathsAllowed { paths: paths.to_vec(), by: by.clone() });
+            self.push(StateChange::PathsAllowed { paths: paths.to_vec(), by: by.clone() });
         }
         Ok(())
     }
 
     /// A role that changes files while it judges, helps, merges or is blocked leaves a tree that no other role has tested or
     /// approved. Where that tree failed before, the failure holds again.
-    pub(super) fn void_changed_work(&mut self, situation: &Situation<'_>, observed: Option<&ObservedChanges>) {
+    pub(super) fn void_changed_work(&mut self, situation: &RuleContext<'_>, observed: Option<&ObservedChanges>) {
         let (Some(group), Some(observed)) = (situation.group, observed) else { return };
         if !changes_tree(group.diff.as_ref(), observed) {
             return;
@@ -126,7 +126,7 @@ impl Draft<'_> {
             self.lapse_passes(group);
         }
         for name in back {
-            self.push(Change::EvidenceFailed { group: group.id.clone(), name });
+            self.push(StateChange::EvidenceFailed { group: group.id.clone(), name });
         }
     }
 
@@ -139,9 +139,9 @@ impl Draft<'_> {
         if !is_new || group.failed.is_empty() && failed_before.is_empty() {
             return;
         }
-        self.push(Change::PassesLapsed { group: group.id.clone() });
+        self.push(StateChange::PassesLapsed { group: group.id.clone() });
         for name in failed_before {
-            self.push(Change::EvidenceFailed { group: group.id.clone(), name });
+            self.push(StateChange::EvidenceFailed { group: group.id.clone(), name });
         }
     }
 
@@ -199,7 +199,7 @@ impl Draft<'_> {
     /// An author states that nothing has to change.
     pub(super) fn note_nothing_to_do(&mut self, group: Option<&Group>, rule: &Rule, by: &Name) {
         if let (Some(group), ChangesDemand::Nothing) = (group, rule.demands.changes) {
-            self.push(Change::NothingToDo { group: group.id.clone(), by: by.clone() });
+            self.push(StateChange::NothingToDo { group: group.id.clone(), by: by.clone() });
         }
     }
 
@@ -208,7 +208,7 @@ impl Draft<'_> {
     pub(crate) fn accept_unchanged(&mut self, group: &Group, passes: &[Name], by: &Name) {
         let accepts = passes.iter().any(|pass| self.accepting().any(|name| name == pass));
         if accepts && group.nothing_to_do.is_some() && self.is_empty_where_required(group) {
-            self.push(Change::AcceptedUnchanged { group: group.id.clone(), by: by.clone() });
+            self.push(StateChange::AcceptedUnchanged { group: group.id.clone(), by: by.clone() });
         }
     }
 
@@ -232,8 +232,9 @@ impl Draft<'_> {
     }
 
     fn is_accepted_unchanged(&self, group: &Group) -> bool {
-        let lapses = |change: &Change| matches!(change, Change::PassesLapsed { group: g } if *g == group.id);
-        let accepts = |change: &Change| matches!(change, Change::AcceptedUnchanged { group: g, .. } if *g == group.id);
+        let lapses = |change: &StateChange| matches!(change, StateChange::PassesLapsed { group: g } if *g == group.id);
+        let accepts =
+            |change: &StateChange| matches!(change, StateChange::AcceptedUnchanged { group: g, .. } if *g == group.id);
         let lapsed = self.changes.iter().rposition(lapses);
         match self.changes.iter().rposition(accepts) {
             Some(accepted) => lapsed.is_none_or(|lapsed| lapsed < accepted),
@@ -243,7 +244,8 @@ impl Draft<'_> {
 
     /// A session that completes states what is known of its changes.
     pub(super) fn state_changes(&mut self) {
-        let completes = |change: &Change| matches!(change, Change::Session { status: SessionStatus::Completed });
+        let completes =
+            |change: &StateChange| matches!(change, StateChange::Session { status: SessionStatus::Completed });
         if self.preview || !self.changes.iter().any(completes) {
             return;
         }
@@ -265,14 +267,17 @@ impl Draft<'_> {
     /// A group as this decision leaves it, unless it was deferred or cancelled.
     fn kept_group(&self, group: &Group) -> Option<Group> {
         let now = self.changes.iter().rev().find_map(|change| {
-            let Change::GroupEnded { group: ended, end } = change else { return None };
+            let StateChange::GroupEnded { group: ended, end } = change else { return None };
             (*ended == group.id).then_some(end)
         });
         let before = match &group.progress {
-            Progress::Ended(end) => Some(end),
-            Progress::Pending | Progress::Working | Progress::Arrived | Progress::AwaitingConfirmation => None,
+            GroupProgress::Ended(end) => Some(end),
+            GroupProgress::Pending
+            | GroupProgress::Working
+            | GroupProgress::Arrived
+            | GroupProgress::AwaitingConfirmation => None,
         };
-        if matches!(now.or(before), Some(End::Deferred { .. } | End::Cancelled { .. })) {
+        if matches!(now.or(before), Some(GroupEnd::Deferred { .. } | GroupEnd::Cancelled { .. })) {
             return None;
         }
         let mut group = group.clone();

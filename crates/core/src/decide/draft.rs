@@ -4,25 +4,27 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::checkout::GroupGate;
-use crate::decide::facts::{Facts, record};
+use crate::decide::facts::{RecordedFacts, record_fact};
 use crate::decide::needs::must_keep_role;
-use crate::decide::situation::Situation;
-use crate::decide::{Cx, Outcome};
+use crate::decide::rule_context::RuleContext;
+use crate::decide::{DecideOutcome, DecisionContext};
 use crate::decision::*;
-use crate::event::{Cause, Change, Closing, Event, Resolution};
+use crate::event::{BlockerResolution, ClosureKind, Event, EventCause, StateChange};
 use crate::handoff::PlannedGroup;
 use crate::id::{AssignmentId, DecisionId, GateRunId, Name, QuestionId};
 use crate::observed::ObservedChanges;
-use crate::state::{GatePurpose, Group, HeldReport, Holder, Lane, Question, Roster, Seat, SessionStatus, Stopped};
+use crate::state::{
+    GatePurpose, Group, HeldReport, Lane, PartHolder, Question, RoleTask, Roster, SessionStatus, StoppedMove,
+};
 use crate::workflow::*;
 
 /// Whatever role a decision arrives at goes through the overrides once, in order.
-pub(crate) fn overridden<'w>(
+pub(crate) fn apply_overrides<'w>(
     workflow: &'w Workflow,
     role: RoleIx,
-    mut holds: impl FnMut(&[Test]) -> bool,
+    mut holds: impl FnMut(&[GuardTest]) -> bool,
     keeps: impl Fn(RoleIx, RoleIx) -> bool,
-    mut applied: impl FnMut(&'w Override),
+    mut applied: impl FnMut(&'w RoleOverride),
 ) -> RoleIx {
     let mut role = role;
     for item in &workflow.overrides {
@@ -36,7 +38,7 @@ pub(crate) fn overridden<'w>(
 
 /// Where an assignment goes.
 #[derive(Clone, Copy)]
-pub(crate) struct Slot<'a> {
+pub(crate) struct AssignmentSlot<'a> {
     pub(crate) group: Option<&'a Group>,
     pub(crate) lane: &'a Lane,
     pub(crate) part: u8,
@@ -45,27 +47,27 @@ pub(crate) struct Slot<'a> {
     pub(crate) fresh: bool,
 }
 
-impl Slot<'_> {
+impl AssignmentSlot<'_> {
     fn name(&self) -> Option<Name> {
         self.group.map(|group| group.id.clone())
     }
 }
 
-pub(crate) struct Draft<'a> {
-    pub(crate) cx: Cx<'a>,
-    pub(crate) changes: Vec<Change>,
-    pub(crate) action: Action,
+pub(crate) struct DecisionDraft<'a> {
+    pub(crate) cx: DecisionContext<'a>,
+    pub(crate) changes: Vec<StateChange>,
+    pub(crate) action: DecisionAction,
     pub(crate) rule: Name,
-    pub(crate) next: Vec<Next>,
-    pub(crate) question: Option<Put>,
-    pub(crate) gate: Option<Run>,
+    pub(crate) next: Vec<NextAssignment>,
+    pub(crate) question: Option<DecisionQuestion>,
+    pub(crate) gate: Option<StartedGateRun>,
     pub(crate) waits_for: Option<WaitsFor>,
-    pub(crate) judgement: Option<Judgement>,
+    pub(crate) judgement: Option<CompletionJudgement>,
     pub(crate) context: Arc<[Name]>,
     pub(crate) absent: Vec<Name>,
     pub(crate) because: Vec<Name>,
-    pub(crate) overrides: Vec<Applied>,
-    pub(crate) facts: Facts,
+    pub(crate) overrides: Vec<AppliedOverride>,
+    pub(crate) facts: RecordedFacts,
     /// The group that it is about: its flags go by their own names.
     pub(crate) about: Option<Name>,
     pub(crate) warnings: Vec<Warning>,
@@ -91,12 +93,12 @@ pub(crate) struct Draft<'a> {
     last_gate_run: GateRunId,
 }
 
-impl<'a> Draft<'a> {
-    pub(crate) fn new(cx: Cx<'a>, rule: Name) -> Self {
+impl<'a> DecisionDraft<'a> {
+    pub(crate) fn new(cx: DecisionContext<'a>, rule: Name) -> Self {
         Self {
             cx,
             changes: Vec::with_capacity(8),
-            action: Action::Wait,
+            action: DecisionAction::Wait,
             rule,
             next: Vec::new(),
             question: None,
@@ -127,7 +129,7 @@ impl<'a> Draft<'a> {
     }
 
     /// Takes over what a rule says of itself, and what it has read.
-    pub(crate) fn cite(&mut self, rule: &Rule, facts: Facts) {
+    pub(crate) fn cite(&mut self, rule: &Rule, facts: RecordedFacts) {
         self.rule = rule.id.clone();
         self.context = rule.with.clone();
         self.model.clone_from(&rule.model);
@@ -135,7 +137,7 @@ impl<'a> Draft<'a> {
         if self.facts.is_empty() {
             self.facts = facts;
         } else {
-            facts.into_iter().for_each(|(name, value)| record(&mut self.facts, &name, value));
+            facts.into_iter().for_each(|(name, value)| record_fact(&mut self.facts, &name, value));
         }
     }
 
@@ -143,22 +145,22 @@ impl<'a> Draft<'a> {
     pub(crate) fn plan_group(&mut self, group: PlannedGroup, reported: Option<DecisionId>, by: Option<Name>) {
         let planned = Group::planned(&group);
         self.roster.add(self.cx.state.groups.len().saturating_add(self.planned.len()), &planned);
-        self.push(Change::GroupPlanned { group, reported, by });
+        self.push(StateChange::GroupPlanned { group, reported, by });
         self.spare_needs(&planned);
         self.planned.push(planned);
     }
 
-    pub(crate) fn push(&mut self, change: Change) {
+    pub(crate) fn push(&mut self, change: StateChange) {
         self.changes.push(change);
     }
 
     /// An event without a decision.
-    pub(crate) fn record(self, cause: Cause) -> Outcome {
+    pub(crate) fn record(self, cause: EventCause) -> DecideOutcome {
         let at = self.cx.inputs.now;
-        Outcome::Decided(Box::new(Event { at, cause, decision: None, changes: self.changes, handoff: None }))
+        DecideOutcome::Decided(Box::new(Event { at, cause, decision: None, changes: self.changes, handoff: None }))
     }
 
-    pub(crate) fn finish(mut self, cause: Cause) -> Outcome {
+    pub(crate) fn finish(mut self, cause: EventCause) -> DecideOutcome {
         self.state_watch();
         self.state_changes();
         let decision = Decision {
@@ -184,28 +186,34 @@ impl<'a> Draft<'a> {
         if !self.preview {
             state_exceptions(&self.cx, &mut event);
         }
-        Outcome::Decided(Box::new(event))
+        DecideOutcome::Decided(Box::new(event))
     }
 
     /// Gives an assignment to a role, after overrides.
-    pub(crate) fn assign(&mut self, slot: Slot<'_>, role: RoleIx, task: Task, why: Resolution) {
+    pub(crate) fn assign(
+        &mut self,
+        slot: AssignmentSlot<'_>,
+        role: RoleIx,
+        task: AssignmentTask,
+        why: BlockerResolution,
+    ) {
         let workflow = self.cx.workflow;
-        let mut applied: Vec<&Override> = Vec::new();
+        let mut applied: Vec<&RoleOverride> = Vec::new();
         let cx = self.cx;
         let keeps = |role, instead| must_keep_role(&cx, slot.group, role, instead);
-        let holds = |when: &[Test]| self.lets_through(slot.group, when);
-        let role = overridden(workflow, role, holds, keeps, |item| applied.push(item));
+        let holds = |when: &[GuardTest]| self.lets_through(slot.group, when);
+        let role = apply_overrides(workflow, role, holds, keeps, |item| applied.push(item));
         let mut because: Vec<Name> = Vec::new();
         for item in applied {
             because.push(item.because.clone());
             self.because.push(item.because.clone());
             let name = |ix| workflow.role(ix).name.clone();
             let (instead_of, used) = (name(item.instead_of), name(item.takes));
-            self.overrides.push(Applied { instead_of, used, because: item.because.clone() });
+            self.overrides.push(AppliedOverride { instead_of, used, because: item.because.clone() });
         }
         let holder = workflow.role(role);
         let group = slot.name();
-        if task == Task::Work && holder.author {
+        if task == AssignmentTask::Work && holder.author {
             self.author_works(slot, role);
         } else if let Some(from) = self.waits_at(slot, &holder.name) {
             self.end_waiting(slot, from, why);
@@ -215,7 +223,7 @@ impl<'a> Draft<'a> {
         let given = self.next.iter().rev().find(|next| next.group == group && next.role == holder.name);
         let before = given.map_or_else(|| slot.lane.attempts_of(&holder.name), |next| next.attempt);
         let attempt = before.saturating_add(1);
-        self.next.push(Next {
+        self.next.push(NextAssignment {
             assignment,
             role: holder.name.clone(),
             group: group.clone(),
@@ -224,7 +232,7 @@ impl<'a> Draft<'a> {
             because,
         });
         let phase = slot.phase.map(|phase| workflow.phase(phase).name.clone());
-        self.push(Change::Assigned {
+        self.push(StateChange::Assigned {
             assignment,
             group,
             part: slot.part,
@@ -236,12 +244,12 @@ impl<'a> Draft<'a> {
     }
 
     /// Work for an author: it is the author now, nobody waits, and what was passed lapses.
-    fn author_works(&mut self, slot: Slot<'_>, role: RoleIx) {
-        self.end_waiting(slot, 0, Resolution::Rework);
+    fn author_works(&mut self, slot: AssignmentSlot<'_>, role: RoleIx) {
+        self.end_waiting(slot, 0, BlockerResolution::Rework);
         let Some(group) = slot.group else { return };
         let name = &self.cx.workflow.role(role).name;
         if group.author.as_ref() != Some(name) {
-            self.push(Change::Author { group: group.id.clone(), role: name.clone() });
+            self.push(StateChange::Author { group: group.id.clone(), role: name.clone() });
         }
         if group.has_evidence() || self.passes_in_draft() {
             self.lapse_passes(group);
@@ -251,31 +259,31 @@ impl<'a> Draft<'a> {
     /// What was passed says nothing of the work that follows. A failure stays until an author delivers another tree.
     pub(crate) fn lapse_passes(&mut self, group: &Group) {
         let failed = self.failures_now(group);
-        self.push(Change::PassesLapsed { group: group.id.clone() });
+        self.push(StateChange::PassesLapsed { group: group.id.clone() });
         for name in failed {
-            self.push(Change::EvidenceFailed { group: group.id.clone(), name });
+            self.push(StateChange::EvidenceFailed { group: group.id.clone(), name });
         }
     }
 
     /// Evidence that is on record as failed, with what this decision says of it.
     pub(crate) fn failures_now(&self, group: &Group) -> Vec<Name> {
-        let lapses = |change: &Change| matches!(change, Change::PassesLapsed { group: g } if *g == group.id);
+        let lapses = |change: &StateChange| matches!(change, StateChange::PassesLapsed { group: g } if *g == group.id);
         let lapsed = self.changes.iter().rposition(lapses);
         let earlier = group.failed.iter().filter(|_| lapsed.is_none()).cloned();
         let now = self.changes.iter().skip(lapsed.unwrap_or_default()).filter_map(|change| {
-            let Change::EvidenceFailed { group: failed, name } = change else { return None };
+            let StateChange::EvidenceFailed { group: failed, name } = change else { return None };
             (*failed == group.id).then(|| name.clone())
         });
         earlier.chain(now).collect::<BTreeSet<Name>>().into_iter().collect()
     }
 
     fn passes_in_draft(&self) -> bool {
-        self.changes
-            .iter()
-            .any(|change| matches!(change, Change::Passed { .. } | Change::GatePassed { .. } | Change::Excused { .. }))
+        self.changes.iter().any(|change| {
+            matches!(change, StateChange::Passed { .. } | StateChange::GatePassed { .. } | StateChange::Excused { .. })
+        })
     }
 
-    fn waits_at(&self, slot: Slot<'_>, role: &Name) -> Option<usize> {
+    fn waits_at(&self, slot: AssignmentSlot<'_>, role: &Name) -> Option<usize> {
         if slot.fresh {
             return None;
         }
@@ -283,7 +291,7 @@ impl<'a> Draft<'a> {
     }
 
     /// Ends the waiting of everyone from this place on; each blocker is thereby resolved.
-    pub(crate) fn end_waiting(&mut self, slot: Slot<'_>, from: usize, by: Resolution) {
+    pub(crate) fn end_waiting(&mut self, slot: AssignmentSlot<'_>, from: usize, by: BlockerResolution) {
         let waiting = match slot.lane.part(slot.part) {
             Some(part) if !slot.fresh => part.waiting.as_slice(),
             Some(_) | None => return,
@@ -294,48 +302,55 @@ impl<'a> Draft<'a> {
         }
         let group = slot.name();
         for seat in ending.iter().filter(|seat| seat.blocked) {
-            self.push(Change::Unblocked { group: group.clone(), part: slot.part, role: seat.role.clone(), by });
+            self.push(StateChange::Unblocked { group: group.clone(), part: slot.part, role: seat.role.clone(), by });
         }
-        self.push(Change::WaitEnded { group, part: slot.part, from: u8::try_from(from).unwrap_or(u8::MAX) });
+        self.push(StateChange::WaitEnded { group, part: slot.part, from: u8::try_from(from).unwrap_or(u8::MAX) });
     }
 
     /// The draft has ended this waiting before.
-    pub(crate) fn already_ended(&self, slot: Slot<'_>, from: usize) -> bool {
+    pub(crate) fn already_ended(&self, slot: AssignmentSlot<'_>, from: usize) -> bool {
         let name = slot.name();
         self.changes.iter().any(|change| {
-            matches!(change, Change::WaitEnded { group, part, from: earlier }
+            matches!(change, StateChange::WaitEnded { group, part, from: earlier }
                 if *group == name && *part == slot.part && usize::from(*earlier) <= from)
         })
     }
 
-    pub(crate) fn open_gate(&mut self, slot: Slot<'_>, gate: GateIx, purpose: GatePurpose) {
+    pub(crate) fn open_gate(&mut self, slot: AssignmentSlot<'_>, gate: GateIx, purpose: GatePurpose) {
         self.open_gates(slot, gate, purpose, Vec::new());
     }
 
     /// `again`: gates of completed groups that the run checks again, instead of the one that names it.
-    pub(crate) fn open_gates(&mut self, slot: Slot<'_>, gate: GateIx, purpose: GatePurpose, again: Vec<GroupGate>) {
+    pub(crate) fn open_gates(
+        &mut self,
+        slot: AssignmentSlot<'_>,
+        gate: GateIx,
+        purpose: GatePurpose,
+        again: Vec<GroupGate>,
+    ) {
         let run = self.last_gate_run.next();
         self.last_gate_run = run;
         let gate = self.cx.workflow.gate(gate).name.clone();
-        self.gate = Some(Run { run, gate: gate.clone() });
-        self.push(Change::GateOpened { run, gate, group: slot.name(), part: slot.part, purpose, again });
+        self.gate = Some(StartedGateRun { run, gate: gate.clone() });
+        self.push(StateChange::GateOpened { run, gate, group: slot.name(), part: slot.part, purpose, again });
     }
 
     pub(crate) fn ask(
         &mut self,
-        slot: Slot<'_>,
+        slot: AssignmentSlot<'_>,
         question: QuestionIx,
         (text, options): (Name, Vec<Name>),
-        asker: Option<Seat>,
-        (stopped, held): (Option<Stopped>, Option<HeldReport>),
+        asker: Option<RoleTask>,
+        (stopped, held): (Option<StoppedMove>, Option<HeldReport>),
     ) {
         let id = self.last_question.next();
         self.last_question = id;
         let name = self.cx.workflow.question(question).name.clone();
-        self.action = Action::Ask;
-        self.question = Some(Put { question: id, name: name.clone(), text: text.clone(), options: options.clone() });
+        self.action = DecisionAction::Ask;
+        self.question =
+            Some(DecisionQuestion { question: id, name: name.clone(), text: text.clone(), options: options.clone() });
         let (group, part) = (slot.name(), slot.part);
-        self.push(Change::Asked { question: id, name, group, part, text, options, asker, stopped, held });
+        self.push(StateChange::Asked { question: id, name, group, part, text, options, asker, stopped, held });
     }
 
     /// Takes away whatever is open in a lane, but for one part if that is told.
@@ -344,41 +359,41 @@ impl<'a> Draft<'a> {
         group: Option<&Group>,
         lane: &Lane,
         except: Option<u8>,
-        resolved: Option<Resolution>,
+        resolved: Option<BlockerResolution>,
     ) {
         for block in lane.blocks.iter().filter(|block| except != Some(block.part)) {
             let (group, role) = (group.map(|group| group.id.clone()), block.role.clone());
-            self.changes.extend(resolved.map(|by| Change::Unblocked { group, part: block.part, role, by }));
+            self.changes.extend(resolved.map(|by| StateChange::Unblocked { group, part: block.part, role, by }));
         }
         for (index, part) in lane.parts.iter().enumerate() {
             if except.is_some_and(|part| usize::from(part) == index) {
                 continue;
             }
             match &part.holder {
-                Holder::Nobody | Holder::Done => {}
-                Holder::Assignment(assignment) => {
-                    self.push(Change::Closed {
+                PartHolder::Nobody | PartHolder::Done => {}
+                PartHolder::Assignment(assignment) => {
+                    self.push(StateChange::Closed {
                         assignment: *assignment,
-                        how: Closing::Voided,
+                        how: ClosureKind::Voided,
                         digest: None,
                         via: None,
                     });
                 }
-                Holder::Question(question) => self.push(Change::QuestionClosed { question: *question }),
-                Holder::Gate(run) => self.push(Change::GateClosed { run: *run }),
+                PartHolder::Question(question) => self.push(StateChange::QuestionClosed { question: *question }),
+                PartHolder::Gate(run) => self.push(StateChange::GateClosed { run: *run }),
             }
             if !part.waiting.is_empty() {
                 let group = group.map(|group| group.id.clone());
                 let part = u8::try_from(index).unwrap_or(u8::MAX);
-                self.push(Change::WaitEnded { group, part, from: 0 });
+                self.push(StateChange::WaitEnded { group, part, from: 0 });
             }
         }
     }
 }
 
 /// A decision that completes the session names everything that the session does without.
-fn state_exceptions(cx: &Cx<'_>, event: &mut Event) {
-    let completes = |change: &Change| matches!(change, Change::Session { status: SessionStatus::Completed });
+fn state_exceptions(cx: &DecisionContext<'_>, event: &mut Event) {
+    let completes = |change: &StateChange| matches!(change, StateChange::Session { status: SessionStatus::Completed });
     if !event.changes.iter().any(completes) {
         return;
     }
@@ -391,13 +406,13 @@ fn state_exceptions(cx: &Cx<'_>, event: &mut Event) {
     }));
 }
 
-impl<'a> Situation<'a> {
-    pub(crate) fn slot(&self) -> Slot<'a> {
-        Slot { group: self.group, lane: self.lane, part: self.part, phase: self.phase, fresh: false }
+impl<'a> RuleContext<'a> {
+    pub(crate) fn slot(&self) -> AssignmentSlot<'a> {
+        AssignmentSlot { group: self.group, lane: self.lane, part: self.part, phase: self.phase, fresh: false }
     }
 
-    pub(crate) fn seat(&self, blocked: bool) -> Option<Seat> {
+    pub(crate) fn seat(&self, blocked: bool) -> Option<RoleTask> {
         let role = self.reporter?;
-        Some(Seat { role: self.workflow().role(role).name.clone(), task: self.task, blocked })
+        Some(RoleTask { role: self.workflow().role(role).name.clone(), task: self.task, blocked })
     }
 }

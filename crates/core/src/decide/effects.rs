@@ -1,13 +1,13 @@
 //! What each option of an open question leads to: the decision itself, taken on a copy and put into words.
 
-use crate::command::{Answer, Choice, Command, Inputs};
+use crate::command::{AnswerChoice, AnswerQuestion, Command, DecisionInputs};
 use crate::decide::answer::gate_left_failed;
-use crate::decide::{Outcome, decide};
-use crate::decision::{Decision, Verdict, WaitsFor};
-use crate::event::{Change, Event};
+use crate::decide::{DecideOutcome, decide};
+use crate::decision::{CompletionVerdict, Decision, WaitsFor};
+use crate::event::{Event, StateChange};
 use crate::id::{Name, QuestionId, Timestamp};
-use crate::state::{End, FindingStatus, HeldReport, Question, SessionStatus, State};
-use crate::workflow::{Task, Workflow};
+use crate::state::{FindingStatus, GroupEnd, HeldReport, Question, SessionStatus, State};
+use crate::workflow::{AssignmentTask, Workflow};
 
 /// Groups named in an effect.
 const MOST_GROUPS: usize = 12;
@@ -25,16 +25,16 @@ pub struct OptionEffect {
 /// The effects of every option of an open question, in the question's order. Options that would be refused say why.
 pub fn option_effects(workflow: &Workflow, state: &State, id: QuestionId) -> Vec<OptionEffect> {
     let Some(question) = state.questions.get(&id).filter(|question| question.open) else { return Vec::new() };
-    let effect = |choice: Choice| {
-        let answer = Answer { question: id, choice, by: Name::new("a person"), allow: Vec::new() };
-        match decide(workflow, state, &Command::Answer(answer), &Inputs { now: Timestamp(0) }) {
-            Ok(Outcome::Decided(event)) => {
+    let effect = |choice: AnswerChoice| {
+        let answer = AnswerQuestion { question: id, choice, by: Name::new("a person"), allow: Vec::new() };
+        match decide(workflow, state, &Command::Answer(answer), &DecisionInputs { now: Timestamp(0) }) {
+            Ok(DecideOutcome::Decided(event)) => {
                 let mut parts: Vec<String> = failed_gate(workflow, state, question, &event).into_iter().collect();
                 parts.extend(describe(&event));
                 parts.extend(dropped_plan(question, &event));
                 if parts.is_empty() { "the session goes on".to_owned() } else { parts.join("; ") }
             }
-            Ok(Outcome::Repeated(_)) => "no change".to_owned(),
+            Ok(DecideOutcome::Repeated(_)) => "no change".to_owned(),
             Err(rejection) => format!("refused: {}", rejection.message),
         }
     };
@@ -43,12 +43,12 @@ pub fn option_effects(workflow: &Workflow, state: &State, id: QuestionId) -> Vec
         .iter()
         .map(|option| OptionEffect {
             option: Some(option.clone()),
-            effect: effect(Choice::Option { name: option.clone(), text: None }),
+            effect: effect(AnswerChoice::Option { name: option.clone(), text: None }),
         })
         .collect();
     let declared = workflow.question_named(&question.name).map(|ix| workflow.question(ix));
     if declared.is_some_and(|declared| declared.free.is_some()) {
-        effects.push(OptionEffect { option: None, effect: effect(Choice::Text(Name::new("an answer"))) });
+        effects.push(OptionEffect { option: None, effect: effect(AnswerChoice::Text(Name::new("an answer"))) });
     }
     effects
 }
@@ -70,21 +70,21 @@ fn failed_gate(workflow: &Workflow, state: &State, question: &Question, event: &
 }
 
 /// Groups and sessions that end, and deferrals that are acknowledged.
-fn ended(change: &Change) -> Option<String> {
-    if let Change::GroupEnded { group, end } = change {
+fn ended(change: &StateChange) -> Option<String> {
+    if let StateChange::GroupEnded { group, end } = change {
         return Some(match end {
-            End::Completed => format!("completes group {group}"),
-            End::Deferred { .. } => format!("defers group {group}"),
-            End::Cancelled { .. } => format!("cancels group {group}; its work is not merged"),
+            GroupEnd::Completed => format!("completes group {group}"),
+            GroupEnd::Deferred { .. } => format!("defers group {group}"),
+            GroupEnd::Cancelled { .. } => format!("cancels group {group}; its work is not merged"),
         });
     }
-    if let Change::AwaitsConfirmation { group } = change {
+    if let StateChange::AwaitsConfirmation { group } = change {
         return Some(format!("group {group} then waits for confirmation"));
     }
-    if let Change::DeferralNamed { group, .. } = change {
+    if let StateChange::DeferralNamed { group, .. } = change {
         return Some(format!("acknowledges that group {group} stays undone"));
     }
-    let Change::Session { status } = change else { return None };
+    let StateChange::Session { status } = change else { return None };
     match status {
         SessionStatus::Active | SessionStatus::Validating => None,
         SessionStatus::Completed => Some("completes the session".to_owned()),
@@ -93,24 +93,24 @@ fn ended(change: &Change) -> Option<String> {
 }
 
 /// Findings that the answer settles although they are open.
-fn settled(change: &Change) -> Option<String> {
-    let Change::Reviewed { group, findings, .. } = change else { return None };
+fn settled(change: &StateChange) -> Option<String> {
+    let StateChange::Reviewed { group, findings, .. } = change else { return None };
     let accepted = findings.iter().filter(|(_, finding)| finding.status == FindingStatus::Accepted);
     let names: Vec<&str> = accepted.map(|(_, finding)| finding.id.as_str()).collect();
     (!names.is_empty()).then(|| format!("accepts {group} with these findings open: {}", names.join(", ")))
 }
 
-fn counted_again(change: &Change) -> Option<String> {
-    let Change::CounterReset { counted, .. } = change else { return None };
+fn counted_again(change: &StateChange) -> Option<String> {
+    let StateChange::CounterReset { counted, .. } = change else { return None };
     Some(format!("loop {counted} counts from 1 again"))
 }
 
 /// Groups that the answer adds to the session.
-fn planned(changes: &[Change]) -> Option<String> {
+fn planned(changes: &[StateChange]) -> Option<String> {
     let names: Vec<&str> = changes
         .iter()
         .filter_map(|change| {
-            let Change::GroupPlanned { group, .. } = change else { return None };
+            let StateChange::GroupPlanned { group, .. } = change else { return None };
             Some(group.id.as_str())
         })
         .collect();
@@ -126,23 +126,23 @@ fn planned(changes: &[Change]) -> Option<String> {
 /// A plan that the question holds and the answer neither starts nor holds on to.
 fn dropped_plan(question: &Question, event: &Event) -> Option<String> {
     let groups = question.held.as_ref().and_then(|held| held.groups.as_ref())?;
-    let keeps = |change: &Change| {
+    let keeps = |change: &StateChange| {
         let holds = |held: &HeldReport| held.groups.is_some();
-        matches!(change, Change::GroupPlanned { .. })
-            || matches!(change, Change::Asked { held: Some(held), .. } if holds(held))
+        matches!(change, StateChange::GroupPlanned { .. })
+            || matches!(change, StateChange::Asked { held: Some(held), .. } if holds(held))
     };
     let plural = if groups.len() == 1 { "" } else { "s" };
     (!event.changes.iter().any(keeps)).then(|| format!("the planned group{plural} will not start"))
 }
 
-fn assigned(change: &Change) -> Option<String> {
-    let Change::Assigned { role, group, task, attempt, .. } = change else { return None };
+fn assigned(change: &StateChange) -> Option<String> {
+    let StateChange::Assigned { role, group, task, attempt, .. } = change else { return None };
     let on = group.as_ref().map(|group| format!(" {group}")).unwrap_or_default();
     let work = match task {
-        Task::Work if group.is_some() => format!("{role} works on{on}"),
-        Task::Work => format!("{role} works on the session"),
-        Task::Consult => format!("{role} helps{}", if on.is_empty() { on } else { format!(" with{on}") }),
-        Task::Merge => format!("{role} merges{on}"),
+        AssignmentTask::Work if group.is_some() => format!("{role} works on{on}"),
+        AssignmentTask::Work => format!("{role} works on the session"),
+        AssignmentTask::Consult => format!("{role} helps{}", if on.is_empty() { on } else { format!(" with{on}") }),
+        AssignmentTask::Merge => format!("{role} merges{on}"),
     };
     let attempt = if *attempt > 1 { format!(", attempt {attempt}") } else { String::new() };
     Some(format!("{work}{attempt}"))
@@ -164,8 +164,8 @@ fn follows(decision: &Decision) -> Vec<String> {
         WaitsFor::Groups => "waits for the other groups".to_owned(),
     }));
     parts.extend(decision.judgement.as_ref().map(|judgement| match judgement.verdict {
-        Verdict::Accept => "the validator accepts".to_owned(),
-        Verdict::Reject => "the validator rejects".to_owned(),
+        CompletionVerdict::Accept => "the validator accepts".to_owned(),
+        CompletionVerdict::Reject => "the validator rejects".to_owned(),
     }));
     parts
 }

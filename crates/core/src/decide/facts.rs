@@ -2,14 +2,14 @@
 
 use std::sync::LazyLock;
 
-use crate::decide::draft::Draft;
-use crate::decide::situation::{guard_value, test_holds};
+use crate::decide::draft::DecisionDraft;
+use crate::decide::rule_context::{guard_value, test_holds};
 use crate::decision::FactValue;
 use crate::id::Name;
 use crate::state::Group;
-use crate::workflow::{GuardIx, GuardSource, RoleIx, Test};
+use crate::workflow::{GuardIx, GuardSource, GuardTest, RoleIx};
 
-pub(crate) type Facts = Vec<(Name, FactValue)>;
+pub(crate) type RecordedFacts = Vec<(Name, FactValue)>;
 
 pub(crate) static AUTHOR: LazyLock<Name> = LazyLock::new(|| Name::new("author"));
 pub(crate) static BLOCKED_AGENT: LazyLock<Name> = LazyLock::new(|| Name::new("blocked_agent"));
@@ -18,15 +18,15 @@ pub(crate) static REASON: LazyLock<Name> = LazyLock::new(|| Name::new("reason"))
 pub(crate) static DOMAIN: LazyLock<Name> = LazyLock::new(|| Name::new("domain"));
 pub(crate) static OUTSTANDING: LazyLock<Name> = LazyLock::new(|| Name::new("outstanding"));
 
-pub(crate) fn record(facts: &mut Facts, name: &Name, value: FactValue) {
+pub(crate) fn record_fact(facts: &mut RecordedFacts, name: &Name, value: FactValue) {
     if facts.iter().all(|(known, _)| known != name) {
         facts.push((name.clone(), value));
     }
 }
 
-impl Draft<'_> {
+impl DecisionDraft<'_> {
     /// Do settings and flags let this through? What is looked at is kept.
-    pub(crate) fn lets_through(&mut self, group: Option<&Group>, when: &[Test]) -> bool {
+    pub(crate) fn lets_through(&mut self, group: Option<&Group>, when: &[GuardTest]) -> bool {
         when.iter().all(|test| test_holds(*test, self.read(group, test.guard)))
     }
 
@@ -39,15 +39,15 @@ impl Draft<'_> {
         match other {
             Some(group) => {
                 let name = Name::from(format!("{}.{}", group.id, guard.name));
-                record(&mut self.facts, &name, FactValue::Text(text.clone()));
+                record_fact(&mut self.facts, &name, FactValue::Text(text.clone()));
             }
-            None => record(&mut self.facts, &guard.name, FactValue::Text(text.clone())),
+            None => record_fact(&mut self.facts, &guard.name, FactValue::Text(text.clone())),
         }
         value
     }
 
     pub(crate) fn read_role(&mut self, name: &Name, role: RoleIx) {
         let value = FactValue::Text(self.cx.workflow.role(role).name.clone());
-        record(&mut self.facts, name, value);
+        record_fact(&mut self.facts, name, value);
     }
 }

@@ -9,12 +9,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::code::Code;
 use crate::decision::Warning;
-use crate::handoff::{Answer, Grade, Handoff, Issue, Response};
+use crate::handoff::{FindingResponse, FindingSeverity, Handoff, ResponseKind, ReviewIssue};
 use crate::id::Name;
 use crate::state::{Finding, FindingStatus, Group};
 
 /// The findings while a review is applied. A finding is copied where the review moves it.
-pub(super) struct LedgerReview<'g> {
+pub(super) struct FindingsReview<'g> {
     handoff: &'g Handoff,
     group: &'g Group,
     pub(super) findings: Vec<Cow<'g, Finding>>,
@@ -39,7 +39,7 @@ pub(super) struct LedgerReview<'g> {
     pub(super) notes: Vec<Name>,
 }
 
-impl<'g> LedgerReview<'g> {
+impl<'g> FindingsReview<'g> {
     pub(super) fn new(group: &'g Group, handoff: &'g Handoff) -> Self {
         let mut by_identity: BTreeMap<_, Vec<usize>> = BTreeMap::new();
         let mut own_by_id: BTreeMap<_, Vec<usize>> = BTreeMap::new();
@@ -105,7 +105,8 @@ impl<'g> LedgerReview<'g> {
             return self.warn_not_open("rejections_accepted", id);
         };
         let answer = self.findings.get(last).and_then(|finding| finding.response.as_ref());
-        let is_acceptable = |answer: &Response| matches!(answer.response, Answer::Rejected | Answer::Deferred);
+        let is_acceptable =
+            |answer: &FindingResponse| matches!(answer.response, ResponseKind::Rejected | ResponseKind::Deferred);
         if !answer.is_some_and(is_acceptable) {
             let state = answer.map_or("did not answer it".to_owned(), |a| format!("answered `{}`", a.response.name()));
             let text =
@@ -177,7 +178,7 @@ impl<'g> LedgerReview<'g> {
 
     /// Enters one issue and returns its place. Across reviews `location|title` tells findings apart. An accepted
     /// rejection holds for every reviewer. An open finding belongs to its reviewer, so that no other role can end it.
-    fn raise(&mut self, issue: &Issue) -> usize {
+    fn raise(&mut self, issue: &ReviewIssue) -> usize {
         let identity = Finding::identity(&issue.location, &issue.title);
         let same = self.by_identity.get(&identity).map_or(&[][..], Vec::as_slice);
         let is_own = |index: &usize| {
@@ -227,7 +228,7 @@ impl<'g> LedgerReview<'g> {
 
     /// The review restates an open blocking finding with `blocking: false`. Its severity and id change, no more. A
     /// finding that is listed is there, so an answer `fixed` no longer lets the review leave it out.
-    fn keep_blocking(&mut self, index: usize, issue: &Issue) {
+    fn keep_blocking(&mut self, index: usize, issue: &ReviewIssue) {
         self.refute_response(index);
         let Some(finding) = self.findings.get_mut(index) else { return };
         let finding = finding.to_mut();
@@ -240,7 +241,7 @@ impl<'g> LedgerReview<'g> {
         self.warnings.push(Warning::plain(text));
     }
 
-    fn note_raised_again(&mut self, issue: &Issue) {
+    fn note_raised_again(&mut self, issue: &ReviewIssue) {
         if issue.blocking {
             let note = format!("{} was raised again after its rejection was accepted: {}", issue.id, issue.title);
             self.notes.push(Name::from(note.clone()));
@@ -248,8 +249,8 @@ impl<'g> LedgerReview<'g> {
         }
     }
 
-    fn is_late_and_minor(&mut self, issue: &Issue, known: Option<usize>) -> bool {
-        let minor = matches!(issue.severity, Grade::Medium | Grade::Low);
+    fn is_late_and_minor(&mut self, issue: &ReviewIssue, known: Option<usize>) -> bool {
+        let minor = matches!(issue.severity, FindingSeverity::Medium | FindingSeverity::Low);
         let late = known.is_none() && self.later && minor && issue.blocking;
         if late {
             let text = format!("{} is new and minor: it cannot block after the first review", issue.id);

@@ -3,20 +3,20 @@
 use crate::checkout::GroupGate;
 use crate::code::Code;
 use crate::command::GateFinished;
-use crate::decide::choose::choose;
-use crate::decide::draft::Draft;
-use crate::decide::ledger::Ledger;
-use crate::decide::report::{Given, interlock};
-use crate::decide::situation::Situation;
-use crate::decide::{Cx, Outcome};
-use crate::decision::{Reason, Warning};
-use crate::event::{Cause, Change};
+use crate::decide::choose::choose_rule;
+use crate::decide::draft::DecisionDraft;
+use crate::decide::findings_ledger::FindingsLedger;
+use crate::decide::report::{RouteAssumptions, interlock};
+use crate::decide::rule_context::RuleContext;
+use crate::decide::{DecideOutcome, DecisionContext};
+use crate::decision::{JudgementReason, Warning};
+use crate::event::{EventCause, StateChange};
 use crate::id::{GateRunId, Name};
 use crate::rejection::Rejection;
 use crate::state::{GatePurpose, GateRun};
-use crate::workflow::{RuleIx, Task};
+use crate::workflow::{AssignmentTask, RuleIx};
 
-pub(super) fn finished(cx: &Cx<'_>, result: &GateFinished) -> Result<Outcome, Rejection> {
+pub(super) fn finished(cx: &DecisionContext<'_>, result: &GateFinished) -> Result<DecideOutcome, Rejection> {
     let Some(run) = cx.state.gate_runs.get(&result.run) else {
         let allowed = cx.state.gate_runs.keys().map(ToString::to_string).collect();
         let message = format!("no gate run {} waits for a result", result.run);
@@ -30,7 +30,7 @@ pub(super) fn finished(cx: &Cx<'_>, result: &GateFinished) -> Result<Outcome, Re
     let outcome = (&result.output, result.checkout.failed.as_ref());
     let mut draft = route_gate(cx, (result.run, run), result.passed, outcome, None)?;
     draft.warnings.extend(result.checkout.warnings(&result.tree).into_iter().map(Warning::plain));
-    Ok(draft.finish(Cause::GateFinished {
+    Ok(draft.finish(EventCause::GateFinished {
         run: result.run,
         gate: run.gate.clone(),
         passed: result.passed,
@@ -41,17 +41,17 @@ pub(super) fn finished(cx: &Cx<'_>, result: &GateFinished) -> Result<Outcome, Re
 }
 
 pub(crate) fn route_gate<'a>(
-    cx: &Cx<'a>,
+    cx: &DecisionContext<'a>,
     (id, run): (GateRunId, &'a GateRun),
     passed: bool,
     (output, failed): (&Name, Option<&GroupGate>),
-    given: Option<&'a Given>,
-) -> Result<Draft<'a>, Rejection> {
-    let situation = Situation::of_gate(cx, run, given);
-    let mut draft = Draft::new(*cx, Name::from(format!("gates.{}", run.gate)));
+    given: Option<&'a RouteAssumptions>,
+) -> Result<DecisionDraft<'a>, Rejection> {
+    let situation = RuleContext::of_gate(cx, run, given);
+    let mut draft = DecisionDraft::new(*cx, Name::from(format!("gates.{}", run.gate)));
     draft.gate_output = Some(output.clone());
     draft.preview = given.is_some();
-    draft.push(Change::GateClosed { run: id });
+    draft.push(StateChange::GateClosed { run: id });
     // A pass in a phase is the leaving of that phase; completion has runs of its own.
     if passed && run.purpose != GatePurpose::Phase {
         draft.gates_pass(run);
@@ -73,8 +73,8 @@ pub(crate) fn route_gate<'a>(
         .filter(|ix| cx.workflow.rule(*ix).status == cx.workflow.status_index.get(word).copied())
         .filter(|ix| cx.workflow.rule(*ix).phase.is_some() == (passed && situation.phase.is_some()))
         .collect();
-    match choose(&situation, &candidates) {
-        Some(chosen) => draft.carry(&situation, chosen, &interlock())?,
+    match choose_rule(&situation, &candidates) {
+        Some(chosen) => draft.apply_chosen_rule(&situation, chosen, &interlock())?,
         None => {
             draft.because.push(Name::from(format!("gate `{}` failed and no entry of its `fail` holds here", run.gate)));
             draft.put_question(&situation, cx.workflow.stuck, false, None)?;
@@ -83,8 +83,8 @@ pub(crate) fn route_gate<'a>(
     Ok(draft)
 }
 
-impl<'a> Situation<'a> {
-    fn of_gate(cx: &Cx<'a>, run: &'a GateRun, given: Option<&'a Given>) -> Self {
+impl<'a> RuleContext<'a> {
+    fn of_gate(cx: &DecisionContext<'a>, run: &'a GateRun, given: Option<&'a RouteAssumptions>) -> Self {
         let group = run.group.as_ref().and_then(|name| cx.state.group(name));
         let lane = group.map_or(&cx.state.lane, |group| &group.lane);
         let phase = lane.part(run.part).and_then(|part| part.phase.as_ref());
@@ -95,11 +95,11 @@ impl<'a> Situation<'a> {
             lane,
             part: run.part,
             reporter: None,
-            task: Task::Work,
+            task: AssignmentTask::Work,
             phase: phase.and_then(|name| cx.workflow.phase_named(name)),
             handoff: None,
             reason: None,
-            ledger: Ledger::of(group),
+            ledger: FindingsLedger::of(group),
             given,
             is_stale: false,
             awaiting: &[],
@@ -107,10 +107,10 @@ impl<'a> Situation<'a> {
     }
 }
 
-impl Draft<'_> {
+impl DecisionDraft<'_> {
     fn after_validation_gate(
         &mut self,
-        situation: &Situation<'_>,
+        situation: &RuleContext<'_>,
         validator: &Name,
         gate: &Name,
         passed: bool,
@@ -122,6 +122,6 @@ impl Draft<'_> {
             return self.judge_again(situation, role, &interlock());
         }
         let text = format!("gate `{gate}` failed on the session's tree");
-        self.verdict(situation, role, vec![Reason::new(Code::GateMissing, None, text)], &interlock())
+        self.apply_verdict(situation, role, vec![JudgementReason::new(Code::GateMissing, None, text)], &interlock())
     }
 }

@@ -4,13 +4,13 @@
 
 use crate::code::Code;
 use crate::command::LeaseExpired;
-use crate::decide::draft::Draft;
-use crate::decide::{Cx, Outcome};
-use crate::event::{Cause, Change};
+use crate::decide::draft::DecisionDraft;
+use crate::decide::{DecideOutcome, DecisionContext};
+use crate::event::{EventCause, StateChange};
 use crate::id::Name;
 use crate::rejection::Rejection;
 
-pub(super) fn expired(cx: &Cx<'_>, expired: &LeaseExpired) -> Result<Outcome, Rejection> {
+pub(super) fn expired(cx: &DecisionContext<'_>, expired: &LeaseExpired) -> Result<DecideOutcome, Rejection> {
     let assignment = cx.open_assignment(expired.assignment)?;
     if assignment.token.is_none() {
         let message = format!("assignment {} is not claimed", expired.assignment);
@@ -20,7 +20,7 @@ pub(super) fn expired(cx: &Cx<'_>, expired: &LeaseExpired) -> Result<Outcome, Re
         let message = format!("the lease of assignment {} has not run out", expired.assignment);
         return Err(Rejection::new(Code::LeaseHolds, message));
     }
-    let mut draft = Draft::new(*cx, Name::new("lease"));
-    draft.push(Change::Unclaimed { assignment: expired.assignment });
-    Ok(draft.record(Cause::LeaseExpired { assignment: expired.assignment, holder_gone: expired.holder_gone }))
+    let mut draft = DecisionDraft::new(*cx, Name::new("lease"));
+    draft.push(StateChange::Unclaimed { assignment: expired.assignment });
+    Ok(draft.record(EventCause::LeaseExpired { assignment: expired.assignment, holder_gone: expired.holder_gone }))
 }

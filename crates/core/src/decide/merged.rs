@@ -1,35 +1,35 @@
 //! Interlock has merged, or tried to, in the author's name.
 
 use crate::code::Code;
-use crate::command::Merged;
+use crate::command::RecordMerge;
 use crate::decide::report::route_report;
-use crate::decide::{Cx, Outcome};
-use crate::event::Cause;
+use crate::decide::{DecideOutcome, DecisionContext};
+use crate::event::EventCause;
 use crate::handoff::Handoff;
 use crate::id::Name;
 use crate::rejection::Rejection;
-use crate::workflow::Task;
+use crate::workflow::AssignmentTask;
 use serde_json::Value as Json;
 
-pub(super) fn merged(cx: &Cx<'_>, merged: &Merged) -> Result<Outcome, Rejection> {
+pub(super) fn merged(cx: &DecisionContext<'_>, merged: &RecordMerge) -> Result<DecideOutcome, Rejection> {
     let closed = cx.assignment(merged.assignment)?.closed;
     if let Some(closed) = closed.filter(|closed| closed.digest == Some(merged.handoff.digest)) {
-        return Ok(Outcome::Repeated(closed.decision));
+        return Ok(DecideOutcome::Repeated(closed.decision));
     }
     let assignment = cx.open_assignment(merged.assignment)?;
-    if assignment.task != Task::Merge {
+    if assignment.task != AssignmentTask::Merge {
         let message = format!("assignment {} is not a merge", merged.assignment);
         return Err(Rejection::new(Code::NotAMerge, message));
     }
     let mut draft = route_report(cx, (merged.assignment, assignment), &merged.handoff, None, None)?;
     // Whoever had it, Interlock has seen this merge itself.
-    draft.given_in_via(assignment.via.as_ref());
+    draft.record_channel(assignment.via.as_ref());
     draft.handoff = Some(merged.handoff.submitted.clone());
     let status = merged.handoff.said.clone();
     let empty = merged.handoff.field("merge_is_empty") == Some(&Json::Bool(true));
     draft.note_merge_of_nothing_new(empty, assignment.group.as_ref());
     let conflicts = conflicts(&merged.handoff);
-    Ok(draft.finish(Cause::Merged { assignment: merged.assignment, status, conflicts, empty }))
+    Ok(draft.finish(EventCause::Merged { assignment: merged.assignment, status, conflicts, empty }))
 }
 
 /// The files that the merge reports in conflict.

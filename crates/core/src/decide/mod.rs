@@ -4,12 +4,13 @@
 //! read, `choose` finds the rule, `carry` carries it out into a `Draft` of changes.
 
 mod accept;
+mod accepted_statuses;
 mod acknowledge;
 mod answer;
+mod apply_rule;
 mod ask;
 mod author_phase;
 mod cancel;
-mod carry;
 mod changes;
 mod choose;
 mod claim;
@@ -18,69 +19,75 @@ mod defer;
 mod draft;
 mod effects;
 mod facts;
+mod failure_notes;
 mod findings;
+mod findings_ledger;
 mod gate;
-mod held;
-mod join;
+mod group_lifecycle;
+mod held_reports;
 mod lease;
-mod ledger;
 mod lost;
 mod merged;
 mod needs;
-mod offer;
-mod overrule;
+mod override_assignment;
 mod plan;
+mod provenance;
 mod recheck;
 mod refuse;
 mod report;
-mod situation;
+mod rule_context;
 mod start;
-mod stated;
 mod upgrade;
 mod validate;
 mod waive;
-mod watch;
 
 use crate::code::Code;
-use crate::command::{Command, Inputs};
+use crate::command::{Command, DecisionInputs};
 use crate::event::Event;
 use crate::id::{AssignmentId, DecisionId, Digest, Name};
 use crate::naming;
 use crate::rejection::Rejection;
 use crate::state::{Group, State};
-use crate::workflow::{PhaseIx, RoleIx, Test, Workflow};
+use crate::workflow::{GuardTest, PhaseIx, RoleIx, Workflow};
 
-pub(crate) use carry::{rung_above, sends_back};
-pub(crate) use choose::aim;
+pub use accepted_statuses::{
+    AcceptedStatus, FactOutcome, ReplacedRole, list_accepted_statuses, missing_evidence, role_after_overrides,
+};
+pub(crate) use apply_rule::{find_escalation_target, sends_back};
+pub(crate) use choose::find_verb_target;
 pub use effects::{OptionEffect, option_effects};
 pub(crate) use facts::{DOMAIN, REASON};
-pub use offer::{FactOutcome, Offer, ReplacedRole, missing_evidence, offers, role_after_overrides};
 pub use report::FALLBACK;
-pub(crate) use report::{Given, GivenLoop, route_report};
+pub(crate) use report::{AssumedLoop, RouteAssumptions, route_report};
 pub use report::{returned_status, returned_status_of_role};
-pub(crate) use situation::test_holds;
-pub use validate::doubts;
+pub(crate) use rule_context::test_holds;
+pub use validate::describe_completion_doubts;
 pub(crate) use {answer::route_answer, gate::route_gate};
 
 /// Do settings and flags of a described group let this through?
-pub(crate) fn guards_hold(cx: &Cx<'_>, group: &Group, when: &[Test]) -> bool {
-    situation::applies(cx, Some(group), when)
+pub(crate) fn guards_hold(cx: &DecisionContext<'_>, group: &Group, when: &[GuardTest]) -> bool {
+    rule_context::applies(cx, Some(group), when)
 }
 
-pub(crate) fn role_of_phase(cx: &Cx<'_>, group: &Group, phase: PhaseIx) -> Option<RoleIx> {
-    situation::phase_role(cx, Some(group), phase)
+pub(crate) fn role_of_phase(cx: &DecisionContext<'_>, group: &Group, phase: PhaseIx) -> Option<RoleIx> {
+    rule_context::phase_role(cx, Some(group), phase)
 }
 
 /// What a command comes to.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Outcome {
+pub enum DecideOutcome {
     /// To be appended.
     Decided(Box<Event>),
     /// The same report again: this was decided then, and nothing changes.
     Repeated(DecisionId),
 }
 
-pub fn decide(workflow: &Workflow, state: &State, command: &Command, inputs: &Inputs) -> Result<Outcome, Rejection> {
+pub fn decide(
+    workflow: &Workflow,
+    state: &State,
+    command: &Command,
+    inputs: &DecisionInputs,
+) -> Result<DecideOutcome, Rejection> {
     decide_on(workflow, state, command, inputs, None)
 }
 
@@ -92,10 +99,13 @@ pub fn decide_with_folder(
     workflow: &Workflow,
     state: &State,
     command: &Command,
-    inputs: &Inputs,
+    inputs: &DecisionInputs,
     feature_directory: &str,
-) -> Result<Outcome, Rejection> {
-    decide_within(&Cx { workflow, state, inputs, tree: None, feature_directory: Some(feature_directory) }, command)
+) -> Result<DecideOutcome, Rejection> {
+    decide_within(
+        &DecisionContext { workflow, state, inputs, tree: None, feature_directory: Some(feature_directory) },
+        command,
+    )
 }
 
 /// Decides with the tree that the project has now. Gates that passed on another tree do not count for the end of a session;
@@ -107,16 +117,16 @@ pub fn decide_on(
     workflow: &Workflow,
     state: &State,
     command: &Command,
-    inputs: &Inputs,
+    inputs: &DecisionInputs,
     tree: Option<&Name>,
-) -> Result<Outcome, Rejection> {
-    decide_within(&Cx { workflow, state, inputs, tree, feature_directory: None }, command)
+) -> Result<DecideOutcome, Rejection> {
+    decide_within(&DecisionContext { workflow, state, inputs, tree, feature_directory: None }, command)
 }
 
-fn decide_within(known: &Cx<'_>, command: &Command) -> Result<Outcome, Rejection> {
+fn decide_within(known: &DecisionContext<'_>, command: &Command) -> Result<DecideOutcome, Rejection> {
     // A gate result is the latest that is known of the tree.
     let tree = if let Command::GateFinished(result) = command { Some(&result.tree) } else { known.tree };
-    let cx = Cx { tree: tree.filter(|tree| !tree.is_empty()), ..*known };
+    let cx = DecisionContext { tree: tree.filter(|tree| !tree.is_empty()), ..*known };
     let before = if let Command::Upgrade(upgrade) = command { Some(&*upgrade.from) } else { None };
     let workflows = || std::iter::once(cx.workflow).chain(before);
     let refused = |name: &Name| workflows().find_map(|workflow| naming::check_person_in(workflow, name));
@@ -132,7 +142,7 @@ fn decide_within(known: &Cx<'_>, command: &Command) -> Result<Outcome, Rejection
         return upgrade::upgrade(&cx, by_person);
     }
     if let Command::Report(report) = command
-        && let Some(outcome) = report::repeated(&cx, report)
+        && let Some(outcome) = report::find_repeated_report(&cx, report)
     {
         return Ok(outcome);
     }
@@ -149,14 +159,14 @@ fn decide_within(known: &Cx<'_>, command: &Command) -> Result<Outcome, Rejection
         Command::GateFinished(result) => gate::finished(&cx, result),
         Command::Defer(defer) => defer::defer(&cx, defer),
         Command::Acknowledge(acknowledge) => acknowledge::acknowledge(&cx, acknowledge),
-        Command::Override(by_person) => overrule::overrule(&cx, by_person),
+        Command::Override(by_person) => override_assignment::overrule(&cx, by_person),
         Command::Waive(by_person) => waive::waive(&cx, by_person),
         Command::Accept(by_person) => accept::accept(&cx, by_person),
         Command::Complete(complete) => complete::complete(&cx, complete),
         Command::Cancel(cancel) => cancel::cancel(&cx, cancel),
         Command::LeaseExpired(expired) => lease::expired(&cx, expired),
         Command::Allow(by_person) => changes::allow(&cx, by_person),
-        Command::Sight(sighting) => Ok(watch::sight(&cx, sighting)),
+        Command::Sight(sighting) => Ok(provenance::record_hook_seen(&cx, sighting)),
     }
 }
 
@@ -165,28 +175,28 @@ fn decide_within(known: &Cx<'_>, command: &Command) -> Result<Outcome, Rejection
 ///
 /// # Errors
 /// The token is not the one of this assignment, or nobody holds it, or it has reported something else.
-pub fn admit(
+pub fn check_report_token(
     state: &State,
     assignment: AssignmentId,
     token: Digest,
     handoff: Option<Digest>,
 ) -> Result<Option<DecisionId>, Rejection> {
-    report::admit(state, assignment, token, handoff)
+    report::check_reporter(state, assignment, token, handoff)
 }
 
 /// Everything that deciding may look at.
 #[derive(Clone, Copy)]
-pub(crate) struct Cx<'a> {
+pub(crate) struct DecisionContext<'a> {
     pub(crate) workflow: &'a Workflow,
     pub(crate) state: &'a State,
-    pub(crate) inputs: &'a Inputs,
+    pub(crate) inputs: &'a DecisionInputs,
     /// The tree that is there now, where that is known.
     pub(crate) tree: Option<&'a Name>,
     /// The folder of the session's outputs, where that is known.
     pub(crate) feature_directory: Option<&'a str>,
 }
 
-impl Cx<'_> {
+impl DecisionContext<'_> {
     fn is_active(&self) -> Result<(), Rejection> {
         let Some(session) = &self.state.session else {
             return Err(Rejection::new(Code::NoSession, "the session has not been started"));

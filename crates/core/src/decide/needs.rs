@@ -1,12 +1,12 @@
 //! Evidence that completion needs: whether a group has it, does without it, or must be asked for it.
 
 use crate::code::Code;
-use crate::decide::Cx;
-use crate::decide::carry::{Voice, sends_back};
-use crate::decide::choose::possible;
-use crate::decide::draft::Draft;
-use crate::decide::situation::{Situation, applies, guard_value, test_holds};
-use crate::event::Change;
+use crate::decide::DecisionContext;
+use crate::decide::apply_rule::{DecisionActor, sends_back};
+use crate::decide::choose::can_rule_hold;
+use crate::decide::draft::DecisionDraft;
+use crate::decide::rule_context::{RuleContext, applies, guard_value, test_holds};
+use crate::event::StateChange;
 use crate::id::Name;
 use crate::rejection::Rejection;
 use crate::state::{Excuse, ExcuseKind, Group};
@@ -16,26 +16,29 @@ use crate::workflow::*;
 const LONGEST_REASON: usize = 300;
 
 /// The needs that apply to a group, each with its place in the list.
-pub(crate) fn needs_of<'a>(cx: &Cx<'a>, group: &'a Group) -> impl Iterator<Item = (usize, &'a Need)> {
+pub(crate) fn needs_of<'a>(
+    cx: &DecisionContext<'a>,
+    group: &'a Group,
+) -> impl Iterator<Item = (usize, &'a EvidenceNeed)> {
     let cx = *cx;
     let needs = cx.workflow.completion.needs.iter().enumerate();
     needs.filter(move |(_, need)| applies(&cx, Some(group), &need.when))
 }
 
 /// Does this role pass one of the options?
-pub(crate) fn passes_need(workflow: &Workflow, need: &Need, role: RoleIx) -> bool {
+pub(crate) fn passes_need(workflow: &Workflow, need: &EvidenceNeed, role: RoleIx) -> bool {
     need.options.iter().any(|ix| workflow.pass(*ix).roles.contains(role.index()))
 }
 
 /// An override may not put a role in the place of the only one that passes needed evidence. An author does not pass the
 /// evidence of its own work.
-pub(crate) fn must_keep_role(cx: &Cx<'_>, group: Option<&Group>, role: RoleIx, instead: RoleIx) -> bool {
+pub(crate) fn must_keep_role(cx: &DecisionContext<'_>, group: Option<&Group>, role: RoleIx, instead: RoleIx) -> bool {
     let Some(group) = group.filter(|_| !cx.workflow.role(role).author) else { return false };
     needs_of(cx, group)
         .any(|(_, need)| passes_need(cx.workflow, need, role) && !passes_need(cx.workflow, need, instead))
 }
 
-impl Situation<'_> {
+impl RuleContext<'_> {
     /// The group has passed it on the tree of this report, and the report does not take that back.
     fn is_passed(&self, group: &Group, ix: PassIx, rule: Option<&Rule>) -> bool {
         let passed = !self.is_stale && group.passed.contains(&self.workflow().pass(ix).name);
@@ -53,7 +56,7 @@ impl Situation<'_> {
     fn reports_failure(&self, rule: &Rule, ix: PassIx) -> bool {
         let pass = self.workflow().pass(ix);
         let own = self.reporter.is_some_and(|role| pass.roles.contains(role.index()));
-        let reports = own && self.handoff.is_some() && self.task != Task::Merge && !rule.passes.contains(&ix);
+        let reports = own && self.handoff.is_some() && self.task != AssignmentTask::Merge && !rule.passes.contains(&ix);
         reports && (sends_back(rule) || lists_failures(self, rule, pass))
     }
 
@@ -65,14 +68,14 @@ impl Situation<'_> {
         let could_pass = || {
             let own = workflow.by_report.range((role, StatusIx(0))..=(role, StatusIx(u16::MAX)));
             let mut rules = own.flat_map(|(_, rules)| rules).map(|ix| workflow.rule(*ix));
-            rules.any(|rule| rule.passes.contains(&ix) && possible(self, rule))
+            rules.any(|rule| rule.passes.contains(&ix) && can_rule_hold(self, rule))
         };
-        let passes_nothing = self.task == Task::Work && rule.passes.is_empty();
+        let passes_nothing = self.task == AssignmentTask::Work && rule.passes.is_empty();
         self.reports_failure(rule, ix) || passes_nothing && could_pass()
     }
 
     /// Is the need met, with what the rule passes?
-    fn meets(&self, group: &Group, need: &Need, rule: Option<&Rule>) -> bool {
+    fn meets(&self, group: &Group, need: &EvidenceNeed, rule: Option<&Rule>) -> bool {
         need.options.iter().any(|ix| {
             let name = &self.workflow().pass(*ix).name;
             let passes = rule.is_some_and(|rule| rule.passes.contains(ix));
@@ -100,17 +103,17 @@ impl Situation<'_> {
     }
 
     /// The need applies, and neither the group nor the rule has it.
-    pub(crate) fn lacks(&self, index: u16, rule: &Rule) -> bool {
+    pub(crate) fn lacks_need(&self, index: u16, rule: &Rule) -> bool {
         let Some(group) = self.group else { return false };
         let mut needs = needs_of(&self.cx, group);
         needs.any(|(at, need)| at == usize::from(index) && !self.meets(group, need, Some(rule)))
     }
 
     /// With what the rule passes, nothing is missing but gates and confirmation.
-    pub(crate) fn completes(&self, rule: &Rule) -> bool {
+    pub(crate) fn completes_group(&self, rule: &Rule) -> bool {
         let Some(group) = self.group else { return false };
         let mut needs = needs_of(&self.cx, group).peekable();
-        let met = |need: &Need| {
+        let met = |need: &EvidenceNeed| {
             let has = |ix: &PassIx| {
                 rule.passes.contains(ix)
                     || self.is_passed(group, *ix, Some(rule))
@@ -146,7 +149,7 @@ impl Situation<'_> {
     pub(crate) fn stands_alone(&self, role: RoleIx, above: RoleIx) -> bool {
         let Some(group) = self.group else { return false };
         let workflow = self.workflow();
-        let alone = |need: &Need| passes_need(workflow, need, role) && !passes_need(workflow, need, above);
+        let alone = |need: &EvidenceNeed| passes_need(workflow, need, role) && !passes_need(workflow, need, above);
         needs_of(&self.cx, group).any(|(_, need)| !self.meets(group, need, None) && alone(need))
     }
 }
@@ -161,31 +164,33 @@ pub(crate) fn is_excused(group: &Group, name: &Name) -> bool {
 }
 
 /// The report names failing tests, and this evidence is about tests.
-fn lists_failures(situation: &Situation<'_>, rule: &Rule, pass: &Pass) -> bool {
+fn lists_failures(situation: &RuleContext<'_>, rule: &Rule, pass: &Pass) -> bool {
     let workflow = situation.workflow();
     let tests = situation.handoff.and_then(|handoff| handoff.failing_tests.as_ref());
     let about_tests = match pass.measured {
-        Some(measure) => measure == Measure::FailingTests,
+        Some(measure) => measure == LoopMeasure::FailingTests,
         None => !pass.approves,
     };
     let passed_by = |rule: &Rule| rule.passes.iter().any(|own| workflow.pass(*own).name == pass.name);
     // A merge is not undone by what a later report says of tests.
-    let outside_merge = |rule: &Rule| rule.speaks_of(Task::Work) || rule.speaks_of(Task::Consult);
+    let outside_merge = |rule: &Rule| rule.speaks_of(AssignmentTask::Work) || rule.speaks_of(AssignmentTask::Consult);
     let judged = || workflow.rules.iter().any(|rule| passed_by(rule) && outside_merge(rule));
     about_tests && !passed_by(rule) && judged() && tests.is_some_and(|tests| !tests.is_empty())
 }
 
 /// Nothing makes up for evidence that failed on this tree: not an approval, not an acceptance.
-pub(crate) fn refuse_failed(situation: &Situation<'_>, rule: &Rule) -> Result<(), Rejection> {
+pub(crate) fn refuse_failed(situation: &RuleContext<'_>, rule: &Rule) -> Result<(), Rejection> {
     let Some(group) = situation.group else { return Ok(()) };
     let workflow = situation.workflow();
     for condition in &rule.conditions {
-        let Condition::Lacks(index) = condition else { continue };
+        let RuleCondition::Lacks(index) = condition else { continue };
         let Some(need) = workflow.completion.needs.get(usize::from(*index)) else { continue };
         let names = need.options.iter().map(|ix| &workflow.pass(*ix).name);
         if let Some(name) = names.clone().find(|name| group.failed.contains(*name)) {
             let said = situation.handoff.map(|handoff| handoff.said.to_string());
-            let allowed = super::choose::accepted(situation).into_iter().filter(|status| Some(status) != said.as_ref());
+            let allowed = super::choose::list_possible_statuses(situation)
+                .into_iter()
+                .filter(|status| Some(status) != said.as_ref());
             return Err(failed_evidence(workflow, group, name).allowed(allowed.collect()));
         }
     }
@@ -207,7 +212,7 @@ pub(crate) fn failed_evidence(workflow: &Workflow, group: &Group, name: &Name) -
         .help("send the work back to its author: a failure is not accepted or waived, and a new tree is tested again")
 }
 
-impl Draft<'_> {
+impl DecisionDraft<'_> {
     /// Needs of completion that are neither passed nor excused.
     pub(crate) fn missing_needs(&self, group: &Group) -> Vec<String> {
         let workflow = self.cx.workflow;
@@ -223,14 +228,12 @@ impl Draft<'_> {
 
     /// Whether this decision voids the evidence of a group.
     pub(crate) fn lapses_now(&self, group: &Group) -> bool {
-        self.changes.iter().any(|change| matches!(change, Change::PassesLapsed { group: g } if *g == group.id))
+        self.changes.iter().any(|change| matches!(change, StateChange::PassesLapsed { group: g } if *g == group.id))
     }
 
     pub(crate) fn has_passed(&self, group: &Group, name: &Name) -> bool {
-        let now =
-            |change: &Change| matches!(change, Change::Passed { group: g, name: n } if *g == group.id && n == name);
-        let voided =
-            |change: &Change| matches!(change, Change::PassVoided { group: g, name: n } if *g == group.id && n == name);
+        let now = |change: &StateChange| matches!(change, StateChange::Passed { group: g, name: n } if *g == group.id && n == name);
+        let voided = |change: &StateChange| matches!(change, StateChange::PassVoided { group: g, name: n } if *g == group.id && n == name);
         let lapsed = || self.lapses_now(group) || self.changes.iter().any(voided);
         self.changes.iter().any(now) || group.passed.contains(name) && !lapsed()
     }
@@ -240,22 +243,21 @@ impl Draft<'_> {
         let failed = self.failures_now(group);
         let fits =
             |excuse: &Excuse| name.is_none_or(|name| excuse.evidence == *name) && !failed.contains(&excuse.evidence);
-        let now =
-            |change: &Change| matches!(change, Change::Excused { group: g, excuse } if *g == group.id && fits(excuse));
+        let now = |change: &StateChange| matches!(change, StateChange::Excused { group: g, excuse } if *g == group.id && fits(excuse));
         self.changes.iter().any(now) || !self.lapses_now(group) && group.excused.iter().any(fits)
     }
 
     pub(crate) fn excuses_now(&self, group: &Group) -> bool {
-        self.changes.iter().any(|change| matches!(change, Change::Excused { group: g, .. } if *g == group.id))
+        self.changes.iter().any(|change| matches!(change, StateChange::Excused { group: g, .. } if *g == group.id))
     }
 
     /// Records what a report says about evidence beside passing it.
-    pub(crate) fn excuse_evidence(&mut self, situation: &Situation<'_>, rule: &Rule, voice: &Voice) {
+    pub(crate) fn excuse_evidence(&mut self, situation: &RuleContext<'_>, rule: &Rule, voice: &DecisionActor) {
         let Some(group) = situation.group else { return };
         let workflow = self.cx.workflow;
         for ix in &rule.excuses {
             let why = self.reported_text(situation, "handoff.context").unwrap_or_default();
-            self.excuse(group, *ix, ExcuseKind::NothingToDo, &voice.name, &why);
+            self.record_excuse(group, *ix, ExcuseKind::NothingToDo, &voice.name, &why);
         }
         let cx = self.cx;
         for (_, need) in needs_of(&cx, group) {
@@ -273,13 +275,13 @@ impl Draft<'_> {
                     let reason = block.reason.as_ref().map_or("no reason given", Name::as_str);
                     format!("{} was blocked: {reason}", block.role)
                 });
-                self.excuse(group, *ix, ExcuseKind::Blocked, &voice.name, &why);
+                self.record_excuse(group, *ix, ExcuseKind::Blocked, &voice.name, &why);
             }
         }
     }
 
     /// An approval that goes on without evidence says why it is not needed.
-    pub(crate) fn explain_missing_evidence(&mut self, situation: &Situation<'_>, rule: &Rule) {
+    pub(crate) fn explain_missing_evidence(&mut self, situation: &RuleContext<'_>, rule: &Rule) {
         let Some(group) = situation.group.filter(|_| !self.preview) else { return };
         let (cx, workflow) = (self.cx, self.cx.workflow);
         if !rule.passes.iter().any(|ix| workflow.pass(*ix).approves) {
@@ -304,7 +306,7 @@ impl Draft<'_> {
                 continue;
             }
             let now = self.changes.iter().filter_map(|change| {
-                let Change::Excused { group: of, excuse } = change else { return None };
+                let StateChange::Excused { group: of, excuse } = change else { return None };
                 (*of == group.id).then_some(excuse)
             });
             let before = group.excused.iter().filter(|_| !self.lapses_now(group));
@@ -314,16 +316,16 @@ impl Draft<'_> {
         }
     }
 
-    pub(crate) fn excuse(&mut self, group: &Group, ix: PassIx, kind: ExcuseKind, by: &Name, why: &str) {
+    pub(crate) fn record_excuse(&mut self, group: &Group, ix: PassIx, kind: ExcuseKind, by: &Name, why: &str) {
         let evidence = self.cx.workflow.pass(ix).name.clone();
         let why = Name::from(why.chars().take(LONGEST_REASON).collect::<String>());
         let excuse = Excuse { evidence, kind, by: by.clone(), why };
-        self.push(Change::Excused { group: group.id.clone(), excuse });
+        self.push(StateChange::Excused { group: group.id.clone(), excuse });
     }
 
     /// Voids what the role of this report passed earlier on the same tree, and fails it where the report names failing tests:
     /// before the verb, so that nothing completes with evidence that this report takes back.
-    pub(crate) fn withdraw_passes(&mut self, situation: &Situation<'_>, rule: &Rule) {
+    pub(crate) fn withdraw_passes(&mut self, situation: &RuleContext<'_>, rule: &Rule) {
         let (Some(group), Some(reporter)) = (situation.group, situation.reporter) else { return };
         let workflow = self.cx.workflow;
         for ix in all_passes(workflow) {
@@ -332,27 +334,27 @@ impl Draft<'_> {
                 let role = &workflow.role(reporter).name;
                 let text = format!("{role} passed `{name}` on this tree before, and this report takes that back");
                 self.because.push(Name::from(text));
-                self.push(Change::PassVoided { group: group.id.clone(), name: name.clone() });
+                self.push(StateChange::PassVoided { group: group.id.clone(), name: name.clone() });
             }
             let fails = !sends_back(rule) && situation.reports_failure(rule, ix);
             if fails && !self.failures_now(group).contains(name) {
-                self.push(Change::EvidenceFailed { group: group.id.clone(), name: name.clone() });
+                self.push(StateChange::EvidenceFailed { group: group.id.clone(), name: name.clone() });
             }
         }
     }
 
     /// Work that goes back leaves the tree with a failure on record, until its author delivers another one. So does a report
     /// that lists failing tests, whatever its status: a tester that is blocked has still seen them fail.
-    pub(crate) fn note_failure(&mut self, situation: &Situation<'_>, rule: &Rule) {
+    pub(crate) fn note_failure(&mut self, situation: &RuleContext<'_>, rule: &Rule) {
         let (Some(group), Some(reporter)) = (situation.group, situation.reporter) else { return };
         let fails = |pass: &Pass| sends_back(rule) || lists_failures(situation, rule, pass);
-        if situation.task == Task::Merge {
+        if situation.task == AssignmentTask::Merge {
             return;
         }
         let known = self.failures_now(group);
         let own = self.cx.workflow.passes.iter().filter(|pass| pass.roles.contains(reporter.index()));
         for pass in own.filter(|pass| fails(pass) && !known.contains(&pass.name)) {
-            self.push(Change::EvidenceFailed { group: group.id.clone(), name: pass.name.clone() });
+            self.push(StateChange::EvidenceFailed { group: group.id.clone(), name: pass.name.clone() });
         }
     }
 
@@ -365,7 +367,7 @@ impl Draft<'_> {
             }
             let clause = u16::try_from(index.saturating_add(1)).unwrap_or(u16::MAX);
             let names = need.options.iter().map(|ix| workflow.pass(*ix).name.clone()).collect();
-            self.push(Change::NeedSpared { group: group.id.clone(), clause, names });
+            self.push(StateChange::NeedSpared { group: group.id.clone(), clause, names });
         }
     }
 }

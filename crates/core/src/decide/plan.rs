@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::code::Code;
-use crate::command::Plan;
-use crate::decide::draft::Draft;
-use crate::decide::situation::{Situation, applies};
-use crate::decide::{Cx, Outcome};
-use crate::event::Cause;
+use crate::command::AddPlannedGroups;
+use crate::decide::draft::DecisionDraft;
+use crate::decide::rule_context::{RuleContext, applies};
+use crate::decide::{DecideOutcome, DecisionContext};
+use crate::event::EventCause;
 use crate::handoff::{PlannedGroup, circle};
 use crate::id::{DecisionId, Name};
 use crate::naming;
@@ -16,7 +16,7 @@ use crate::rejection::Rejection;
 use crate::state::Group;
 use crate::workflow::GuardSource;
 
-pub(super) fn plan(cx: &Cx<'_>, plan: &Plan) -> Result<Outcome, Rejection> {
+pub(super) fn plan(cx: &DecisionContext<'_>, plan: &AddPlannedGroups) -> Result<DecideOutcome, Rejection> {
     if cx.workflow.has_phases() {
         let planned = cx.workflow.phases.iter().any(|phase| phase.plans);
         let stage = cx.state.lane.stage.and_then(|stage| cx.workflow.stages.get(usize::from(stage)));
@@ -27,19 +27,19 @@ pub(super) fn plan(cx: &Cx<'_>, plan: &Plan) -> Result<Outcome, Rejection> {
             return Err(Rejection::new(Code::PlanRefused, "no group can be added now").help(help));
         }
     }
-    let mut draft = Draft::new(*cx, Name::new("plan"));
+    let mut draft = DecisionDraft::new(*cx, Name::new("plan"));
     if cx.workflow.has_phases() {
         // The question about unfinished work is about another plan now.
         draft.void_lane(None, &cx.state.lane, None, None);
     }
     draft.take_groups(&plan.groups, None, Some(&plan.by))?;
     draft.start_groups(None)?;
-    Ok(draft.finish(Cause::Planned { by: plan.by.clone() }))
+    Ok(draft.finish(EventCause::Planned { by: plan.by.clone() }))
 }
 
-impl Draft<'_> {
+impl DecisionDraft<'_> {
     /// The plan that a report brings, or that an answered question kept, if there is one.
-    pub(crate) fn take_plan(&mut self, situation: &Situation<'_>) -> Result<(), Rejection> {
+    pub(crate) fn take_plan(&mut self, situation: &RuleContext<'_>) -> Result<(), Rejection> {
         let held = self.held_report().and_then(|held| Some((held.groups.as_ref()?, held.reported)));
         let by = situation.reporter.map(|role| &situation.workflow().role(role).name);
         match (situation.handoff, held) {
@@ -139,7 +139,7 @@ impl Draft<'_> {
 }
 
 /// Refuses to go on without a plan where the phase is there to make one.
-pub(super) fn must_plan(situation: &Situation<'_>) -> Result<(), Rejection> {
+pub(super) fn must_plan(situation: &RuleContext<'_>) -> Result<(), Rejection> {
     let plans = situation.phase.is_some_and(|phase| situation.workflow().phase(phase).plans);
     if !plans || situation.given.is_some() {
         return Ok(());

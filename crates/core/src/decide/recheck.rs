@@ -8,30 +8,30 @@ use std::collections::BTreeMap;
 
 use crate::checkout::{GroupGate, shown_tree};
 use crate::code::Code;
-use crate::decide::draft::Draft;
+use crate::decide::draft::DecisionDraft;
 use crate::decide::report::interlock;
-use crate::decide::situation::Situation;
-use crate::decision::{Action, Reason};
-use crate::event::Change;
+use crate::decide::rule_context::RuleContext;
+use crate::decision::{DecisionAction, JudgementReason};
+use crate::event::StateChange;
 use crate::id::Name;
 use crate::rejection::Rejection;
-use crate::state::{End, GatePurpose, GateRun, Group, Progress, SessionStatus};
+use crate::state::{GatePurpose, GateRun, Group, GroupEnd, GroupProgress, SessionStatus};
 use crate::workflow::{self, GateIx};
 
 /// Groups named in one reason.
 const MOST_NAMED: usize = 10;
 
-impl Draft<'_> {
+impl DecisionDraft<'_> {
     /// Records what a run has shown: its own gate, or every gate that it checked again.
     pub(crate) fn gates_pass(&mut self, run: &GateRun) {
         let tree = self.cx.tree.cloned();
         if run.again.is_empty() {
-            self.push(Change::GatePassed { group: run.group.clone(), gate: run.gate.clone(), tree });
+            self.push(StateChange::GatePassed { group: run.group.clone(), gate: run.gate.clone(), tree });
             return;
         }
         for GroupGate { group, gate } in &run.again {
             let (group, gate, tree) = (Some(group.clone()), gate.clone(), tree.clone());
-            self.push(Change::GatePassed { group, gate, tree });
+            self.push(StateChange::GatePassed { group, gate, tree });
         }
     }
 
@@ -41,8 +41,8 @@ impl Draft<'_> {
         let again = self.gates_to_recheck();
         let first = again.first().and_then(|first| self.cx.workflow.gate_named(&first.gate));
         let Some(gate) = first.or_else(|| self.open_session_gates().first().copied()) else { return false };
-        self.action = Action::Gate;
-        self.push(Change::Session { status: SessionStatus::Validating });
+        self.action = DecisionAction::Gate;
+        self.push(StateChange::Session { status: SessionStatus::Validating });
         self.open_gates(self.session_slot(), gate, purpose, again);
         true
     }
@@ -54,7 +54,7 @@ impl Draft<'_> {
         let mut stale = Vec::new();
         for group in groups {
             for gate in self.cx.workflow.completion.gates.iter().map(|ix| self.cx.workflow.gate(*ix)) {
-                let nothing_to_run = matches!(gate.run, workflow::GateRun::Plan) && group.checks.is_empty();
+                let nothing_to_run = matches!(gate.run, workflow::GateCommandSource::Plan) && group.checks.is_empty();
                 let tree = self.tree_of_pass(Some(group), &gate.name);
                 if !nothing_to_run && (tree.is_none() || tree != self.cx.tree) {
                     stale.push(GroupGate { group: group.id.clone(), gate: gate.name.clone() });
@@ -65,7 +65,7 @@ impl Draft<'_> {
     }
 
     /// Gates that have to pass before the end, one reason each: those of completed groups on the final tree, and the session's.
-    pub(crate) fn final_gate_reasons(&self) -> Vec<Reason> {
+    pub(crate) fn final_gate_reasons(&self) -> Vec<JudgementReason> {
         let mut groups: BTreeMap<Name, Vec<String>> = BTreeMap::new();
         for GroupGate { group, gate } in self.gates_to_recheck() {
             groups.entry(gate).or_default().push(group.to_string());
@@ -75,7 +75,7 @@ impl Draft<'_> {
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
             let named: Vec<&str> = groups.iter().take(MOST_NAMED).map(String::as_str).collect();
             let text = format!("gate `{gate}` has to pass on the final tree for {}{more}", named.join(", "));
-            Reason::new(Code::GateMissing, None, text)
+            JudgementReason::new(Code::GateMissing, None, text)
         });
         let of_session = self.open_session_gates().into_iter().map(|gate| self.gate_reason(gate));
         of_groups.chain(of_session).collect()
@@ -92,7 +92,7 @@ impl Draft<'_> {
     pub(crate) fn tree_of_pass<'t>(&'t self, group: Option<&'t Group>, gate: &Name) -> Option<&'t Name> {
         let id = group.map(|group| &group.id);
         let now = self.changes.iter().rev().find_map(|change| {
-            let Change::GatePassed { group: of, gate: name, tree } = change else { return None };
+            let StateChange::GatePassed { group: of, gate: name, tree } = change else { return None };
             (of.as_ref() == id && name == gate).then_some(tree.as_ref())
         });
         let trees = group.map_or(&self.cx.state.gate_trees, |group| &group.gate_trees);
@@ -101,19 +101,25 @@ impl Draft<'_> {
 
     fn completes_with(&self, group: &Group) -> bool {
         let ended_now = self.changes.iter().rev().find_map(|change| {
-            let Change::GroupEnded { group: other, end } = change else { return None };
+            let StateChange::GroupEnded { group: other, end } = change else { return None };
             (*other == group.id).then_some(end)
         });
         match (&group.progress, ended_now) {
-            (_, Some(end)) | (Progress::Ended(end), None) => *end == End::Completed,
-            (Progress::Pending | Progress::Working | Progress::Arrived | Progress::AwaitingConfirmation, None) => false,
+            (_, Some(end)) | (GroupProgress::Ended(end), None) => *end == GroupEnd::Completed,
+            (
+                GroupProgress::Pending
+                | GroupProgress::Working
+                | GroupProgress::Arrived
+                | GroupProgress::AwaitingConfirmation,
+                None,
+            ) => false,
         }
     }
 
     /// All gates were checked again: on to the verdict or the end, or back with the one that failed.
     pub(crate) fn after_recheck(
         &mut self,
-        situation: &Situation<'_>,
+        situation: &RuleContext<'_>,
         run: &GateRun,
         passed: bool,
         failed: Option<&GroupGate>,
@@ -131,7 +137,7 @@ impl Draft<'_> {
                 };
                 match passed {
                     true => self.judge_again(situation, role, &interlock()),
-                    false => self.verdict(situation, role, vec![reason], &interlock()),
+                    false => self.apply_verdict(situation, role, vec![reason], &interlock()),
                 }
             }
             (GatePurpose::Completion | GatePurpose::Phase, true) => self.end_session(),
@@ -143,12 +149,12 @@ impl Draft<'_> {
         }
     }
 
-    fn recheck_reason(&self, run: &GateRun, failed: Option<&GroupGate>) -> Reason {
+    fn recheck_reason(&self, run: &GateRun, failed: Option<&GroupGate>) -> JudgementReason {
         let tree = self.cx.tree.map_or("unknown", shown_tree);
         let blamed = failed.or(run.again.first());
         let (group, gate) = blamed.map_or((None, &run.gate), |blamed| (Some(&blamed.group), &blamed.gate));
         let of = group.map_or_else(String::new, |group| format!("{group}: "));
         let text = format!("{of}gate `{gate}` passed earlier and failed on the final tree {tree}");
-        Reason::new(Code::GateMissing, group, text)
+        JudgementReason::new(Code::GateMissing, group, text)
     }
 }

@@ -3,23 +3,23 @@
 use std::collections::BTreeSet;
 
 use crate::code::Code;
-use crate::decide::Cx;
-use crate::decide::carry::sends_back;
-use crate::decide::choose::{accepted, possible};
-use crate::decide::offer::Offer;
-use crate::decide::situation::Situation;
-use crate::handoff::{Answer, Handoff};
+use crate::decide::DecisionContext;
+use crate::decide::accepted_statuses::AcceptedStatus;
+use crate::decide::apply_rule::sends_back;
+use crate::decide::choose::{can_rule_hold, list_possible_statuses};
+use crate::decide::rule_context::RuleContext;
+use crate::handoff::{Handoff, ResponseKind};
 use crate::id::{AssignmentId, Name};
 use crate::naming;
 use crate::problem::Problem;
 use crate::rejection::Rejection;
 use crate::state::{Assignment, Finding, State};
 use crate::suggest;
-use crate::workflow::{Demands, Measure, RoleIx, Rule, StatusIx, Task, Verb, Workflow};
+use crate::workflow::{AssignmentTask, HandoffDemands, LoopMeasure, RoleIx, Rule, RuleVerb, StatusIx, Workflow};
 
 /// A known status for which no alternative holds.
-pub(crate) fn not_now(situation: &Situation<'_>, status: &str) -> Rejection {
-    let allowed = accepted(situation);
+pub(crate) fn refuse_untimely_status(situation: &RuleContext<'_>, status: &str) -> Rejection {
+    let allowed = list_possible_statuses(situation);
     let role = situation.reporter.map_or("nobody", |role| situation.workflow().role(role).name.as_str());
     let place = match (situation.group, situation.given) {
         // Nobody has told the name of a described group.
@@ -32,8 +32,8 @@ pub(crate) fn not_now(situation: &Situation<'_>, status: &str) -> Rejection {
 }
 
 /// A status that the role does not have, where nothing routes those.
-pub(crate) fn unknown_status(situation: &Situation<'_>, status: &str) -> Rejection {
-    let allowed = accepted(situation);
+pub(crate) fn reject_unknown_status(situation: &RuleContext<'_>, status: &str) -> Rejection {
+    let allowed = list_possible_statuses(situation);
     let role = situation.reporter.map_or("nobody", |role| situation.workflow().role(role).name.as_str());
     let help =
         suggest::closest(status, allowed.iter().map(String::as_str)).map(|near| format!("did you mean `{near}`?"));
@@ -44,10 +44,10 @@ pub(crate) fn unknown_status(situation: &Situation<'_>, status: &str) -> Rejecti
 const MOST_LISTED: usize = 100;
 
 /// A report that approves or leaves its phase, while findings of its own reviewer are neither ended nor raised again.
-pub(crate) fn unresolved(situation: &Situation<'_>, rule: &Rule) -> Result<(), Rejection> {
+pub(crate) fn check_unresolved_findings(situation: &RuleContext<'_>, rule: &Rule) -> Result<(), Rejection> {
     let Some(group) = situation.group.filter(|_| !situation.ledger.unresolved.is_empty()) else { return Ok(()) };
     // A person who is asked to approve settles what is open.
-    if !rule.leaves || matches!(rule.verb, Verb::Ask(_)) {
+    if !rule.leaves || matches!(rule.verb, RuleVerb::Ask(_)) {
         return Ok(());
     }
     let findings: Vec<&Finding> =
@@ -57,11 +57,11 @@ pub(crate) fn unresolved(situation: &Situation<'_>, rule: &Rule) -> Result<(), R
     let message = format!(
         "`{phase}` cannot be left: {count} blocking {are} open that this report neither ends nor lists as blocking"
     );
-    Err(still_open(situation, message, findings))
+    Err(refuse_open_findings(situation, message, findings))
 }
 
 /// A report that leaves its phase without a word on the tests that are on record as failing.
-pub(crate) fn unstated_tests(situation: &Situation<'_>, rule: &Rule) -> Result<(), Rejection> {
+pub(crate) fn check_unstated_tests(situation: &RuleContext<'_>, rule: &Rule) -> Result<(), Rejection> {
     let unstated = rule.leaves && situation.ledger.tests_unstated;
     let Some(group) = situation.group.filter(|_| unstated) else { return Ok(()) };
     let (count, are) =
@@ -75,8 +75,8 @@ pub(crate) fn unstated_tests(situation: &Situation<'_>, rule: &Rule) -> Result<(
 }
 
 /// A pass that says itself which tests fail.
-pub(crate) fn still_failing(situation: &Situation<'_>, message: String, tests: &[Name]) -> Rejection {
-    let report = match send_back(situation, Measure::FailingTests) {
+pub(crate) fn refuse_failing_tests(situation: &RuleContext<'_>, message: String, tests: &[Name]) -> Rejection {
+    let report = match send_back(situation, LoopMeasure::FailingTests) {
         Some(statuses) => format!("report {statuses} with the tests that fail"),
         None => "report another status".to_owned(),
     };
@@ -100,12 +100,12 @@ fn failing(message: String, tests: &[Name], how: &str, help: &str) -> Rejection 
 }
 
 /// The statuses by which the reporter sends the work back for this measure, as a refusal names them.
-fn send_back(situation: &Situation<'_>, measure: Measure) -> Option<String> {
+fn send_back(situation: &RuleContext<'_>, measure: LoopMeasure) -> Option<String> {
     let workflow = situation.workflow();
     let role = situation.reporter?;
     let counts = |rule: &Rule| {
         let counted = rule.counted.and_then(|counted| workflow.loop_at(counted).measure);
-        counted == Some(measure) && sends_back(rule) && !rule.climbs && possible(situation, rule)
+        counted == Some(measure) && sends_back(rule) && !rule.climbs && can_rule_hold(situation, rule)
     };
     let statuses = workflow
         .by_report
@@ -117,10 +117,10 @@ fn send_back(situation: &Situation<'_>, measure: Measure) -> Option<String> {
 }
 
 /// Lists every open finding with the author's answer, and says how to end each.
-pub(crate) fn still_open(situation: &Situation<'_>, message: String, findings: Vec<&Finding>) -> Rejection {
+pub(crate) fn refuse_open_findings(situation: &RuleContext<'_>, message: String, findings: Vec<&Finding>) -> Rejection {
     let reporter = situation.reporter.map(|role| &situation.workflow().role(role).name);
     let open: Vec<&Finding> = findings.into_iter().filter(|finding| finding.is_blocking()).collect();
-    let goes_back = send_back(situation, Measure::BlockingFindings);
+    let goes_back = send_back(situation, LoopMeasure::BlockingFindings);
     let list_again = match goes_back {
         Some(statuses) => format!("list it in `issues` as blocking and report {statuses}"),
         None => "list it in `issues` as blocking".to_owned(),
@@ -136,7 +136,7 @@ pub(crate) fn still_open(situation: &Situation<'_>, message: String, findings: V
 }
 
 /// An acceptance while its author has not answered what blocks the group: who can end each finding, and what may be reported.
-pub(crate) fn unanswered(situation: &Situation<'_>, pass: &Name, findings: &[&Finding]) -> Rejection {
+pub(crate) fn refuse_unanswered_findings(situation: &RuleContext<'_>, pass: &Name, findings: &[&Finding]) -> Rejection {
     let author = situation.author().map_or("its author", |role| situation.workflow().role(role).name.as_str());
     let (count, are) = (findings.len(), if findings.len() == 1 { "finding is" } else { "findings are" });
     let ids: Vec<&str> = findings.iter().take(MOST_LISTED).map(|finding| finding.id.as_str()).collect();
@@ -159,7 +159,8 @@ pub(crate) fn unanswered(situation: &Situation<'_>, pass: &Name, findings: &[&Fi
         problems.push(Problem::new(Code::StillOpen, format!("and {more} more that are not listed")));
     }
     let reported = situation.handoff.map(|handoff| handoff.said.to_string());
-    let allowed = accepted(situation).into_iter().filter(|status| Some(status) != reported.as_ref()).collect();
+    let allowed =
+        list_possible_statuses(situation).into_iter().filter(|status| Some(status) != reported.as_ref()).collect();
     let reviewers: BTreeSet<&str> = findings.iter().map(|finding| finding.raised_by.as_str()).collect();
     let reviewers = reviewers.into_iter().collect::<Vec<_>>().join(" and ");
     let help = format!(
@@ -172,7 +173,8 @@ pub(crate) fn unanswered(situation: &Situation<'_>, pass: &Name, findings: &[&Fi
 /// What the reporter may do now, once for all findings.
 fn ways_to_end(open: &[&Finding], reporter: Option<&Name>, list_again: &str) -> String {
     let is_own = |finding: &&&Finding| reporter.is_none_or(|role| *role == finding.raised_by);
-    let rejected = |finding: &&&Finding| finding.response.as_ref().is_some_and(|r| r.response == Answer::Rejected);
+    let rejected =
+        |finding: &&&Finding| finding.response.as_ref().is_some_and(|r| r.response == ResponseKind::Rejected);
     let ids = |findings: Vec<&&Finding>| {
         findings.into_iter().take(MOST_LISTED).map(|finding| finding.id.as_str()).collect::<Vec<_>>().join(", ")
     };
@@ -206,7 +208,7 @@ fn open_finding(finding: &Finding, reporter: Option<&Name>, list_again: &str) ->
     };
     let Finding { id, title, location, .. } = finding;
     let element = format!("{id} [{}] {title} ({location})", finding.severity.name());
-    let rejected = finding.response.as_ref().is_some_and(|response| response.response == Answer::Rejected);
+    let rejected = finding.response.as_ref().is_some_and(|response| response.response == ResponseKind::Rejected);
     let help = match reporter {
         Some(role) if *role != finding.raised_by => {
             format!("only {}, who raised it, can end it", finding.raised_by)
@@ -224,7 +226,12 @@ fn open_finding(finding: &Finding, reporter: Option<&Name>, list_again: &str) ->
 
 /// A status that the role does not have, sent back to the agent with what each allowed status means: the usual one first, and that
 /// it cannot go on last.
-pub(crate) fn returned_status(situation: &Situation<'_>, offers: &[Offer], status: &str, left: u32) -> Rejection {
+pub(crate) fn refuse_returned_status(
+    situation: &RuleContext<'_>,
+    offers: &[AcceptedStatus],
+    status: &str,
+    left: u32,
+) -> Rejection {
     let role = situation.reporter.map_or("the role", |role| situation.workflow().role(role).name.as_str());
     let allowed: Vec<String> = offers.iter().map(|offer| offer.status.to_string()).collect();
     let again =
@@ -277,11 +284,11 @@ fn status_help(status: &str, statuses: &[StatusLine<'_>]) -> String {
 }
 
 /// What the rule, and the phase it leaves, ask of the handoff.
-pub(crate) fn demands(situation: &Situation<'_>, rule: &Rule) -> Result<(), Rejection> {
+pub(crate) fn check_demands(situation: &RuleContext<'_>, rule: &Rule) -> Result<(), Rejection> {
     let asked_of = |handoff: &&Handoff| situation.given.is_none() && !handoff.is_own_report;
     let Some(handoff) = situation.handoff.filter(asked_of) else { return Ok(()) };
     let mut problems = missing(handoff, &rule.demands);
-    if let Some(phase) = situation.phase.filter(|_| rule.leaves && situation.task != Task::Consult) {
+    if let Some(phase) = situation.phase.filter(|_| rule.leaves && situation.task != AssignmentTask::Consult) {
         problems.extend(missing(handoff, &situation.workflow().phase(phase).demands));
     }
     if problems.is_empty() {
@@ -291,7 +298,7 @@ pub(crate) fn demands(situation: &Situation<'_>, rule: &Rule) -> Result<(), Reje
     Err(Rejection::new(Code::FieldMissing, message).problems(problems))
 }
 
-fn missing(handoff: &Handoff, demands: &Demands) -> Vec<Problem> {
+fn missing(handoff: &Handoff, demands: &HandoffDemands) -> Vec<Problem> {
     let fields = demands.require.iter().filter(|field| !handoff.has(field)).map(|field| {
         let how = if handoff.field(field).is_some_and(|value| !value.is_null()) { "empty" } else { "missing" };
         Problem::of_field(Code::FieldMissing, field, how)
@@ -302,16 +309,16 @@ fn missing(handoff: &Handoff, demands: &Demands) -> Vec<Problem> {
     fields.chain(claims).collect()
 }
 
-pub(crate) fn assignment(state: &State, id: AssignmentId) -> Result<&Assignment, Rejection> {
+pub(crate) fn find_assignment(state: &State, id: AssignmentId) -> Result<&Assignment, Rejection> {
     state.assignments.get(&id).ok_or_else(|| {
         let allowed = state.open.iter().map(ToString::to_string).collect();
         Rejection::new(Code::NoAssignment, format!("there is no assignment {id}")).allowed(allowed)
     })
 }
 
-impl<'a> Cx<'a> {
+impl<'a> DecisionContext<'a> {
     pub(crate) fn assignment(&self, id: AssignmentId) -> Result<&'a Assignment, Rejection> {
-        assignment(self.state, id)
+        find_assignment(self.state, id)
     }
 
     pub(crate) fn open_assignment(&self, id: AssignmentId) -> Result<&'a Assignment, Rejection> {

@@ -3,24 +3,24 @@
 use std::collections::BTreeMap;
 
 use crate::code::Code;
-use crate::command::{Inputs, Report};
-use crate::decide::carry::Voice;
+use crate::command::{DecisionInputs, SubmitReport};
+use crate::decide::accepted_statuses::list_accepted_statuses;
+use crate::decide::apply_rule::DecisionActor;
 use crate::decide::changes::require_changes;
-use crate::decide::choose::choose;
-use crate::decide::draft::Draft;
-use crate::decide::ledger::{Bearing, Bearings, Ledger};
+use crate::decide::choose::choose_rule;
+use crate::decide::draft::DecisionDraft;
+use crate::decide::findings_ledger::{FindingsLedger, MeasureObligation, MeasureObligations};
 use crate::decide::needs::refuse_failed;
-use crate::decide::offer::offers;
-use crate::decide::situation::Situation;
-use crate::decide::{Cx, Outcome, refuse};
-use crate::decision::{Action, Warning};
-use crate::event::{Cause, Change, Closing, Resolution};
+use crate::decide::rule_context::RuleContext;
+use crate::decide::{DecideOutcome, DecisionContext, refuse};
+use crate::decision::{DecisionAction, Warning};
+use crate::event::{BlockerResolution, ClosureKind, EventCause, StateChange};
 use crate::handoff::{Handoff, is_something};
 use crate::id::{AssignmentId, DecisionId, Digest, Name, Timestamp};
 use crate::naming;
 use crate::observed::{ObservedChanges, changes_tree};
 use crate::rejection::Rejection;
-use crate::state::{Assignment, Closed, End, GatePurpose, State};
+use crate::state::{Assignment, AssignmentClosure, GatePurpose, GroupEnd, State};
 use crate::workflow::*;
 
 /// Characters kept of one note for later.
@@ -30,7 +30,7 @@ const MOST_NOTES_OF_REPORT: usize = 10;
 
 /// Counters as somebody asks about them: already counted.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct GivenLoop {
+pub(crate) struct AssumedLoop {
     pub(crate) iteration: u32,
     pub(crate) no_progress: u32,
     pub(crate) open: Option<u32>,
@@ -40,23 +40,23 @@ pub(crate) struct GivenLoop {
 
 /// What `route` and examples say of a state that never was.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Given {
-    pub(crate) loops: BTreeMap<LoopIx, GivenLoop>,
+pub(crate) struct RouteAssumptions {
+    pub(crate) loops: BTreeMap<LoopIx, AssumedLoop>,
     /// Evidence that is said to be passed, or not; the rest is taken to be.
     pub(crate) passed: BTreeMap<Name, bool>,
     /// All groups of the session were described, even if there are none.
     pub(crate) groups_described: bool,
 }
 
-impl Given {
-    pub(crate) fn of(&self, ix: LoopIx) -> Option<GivenLoop> {
+impl RouteAssumptions {
+    pub(crate) fn of(&self, ix: LoopIx) -> Option<AssumedLoop> {
         Some(self.loops.get(&ix).copied().unwrap_or_default())
     }
 }
 
-pub(super) fn report(cx: &Cx<'_>, report: &Report) -> Result<Outcome, Rejection> {
+pub(super) fn report(cx: &DecisionContext<'_>, report: &SubmitReport) -> Result<DecideOutcome, Rejection> {
     let id = report.assignment;
-    admit(cx.state, id, report.token, None)?;
+    check_reporter(cx.state, id, report.token, None)?;
     cx.is_watched(report.via.as_ref())?;
     let assignment = cx.assignment(id)?;
     if assignment.lease_until.is_some_and(|until| until < cx.inputs.now) {
@@ -69,11 +69,11 @@ pub(super) fn report(cx: &Cx<'_>, report: &Report) -> Result<Outcome, Rejection>
         return_unknown_status(cx, assignment, &report.handoff)?;
     }
     let mut draft = route_report(cx, (id, assignment), &report.handoff, report.observed.as_deref(), None)?;
-    draft.given_in_via(report.via.as_ref());
+    draft.record_channel(report.via.as_ref());
     draft.handoff = Some(report.handoff.submitted.clone());
     let status = report.handoff.said.clone();
     let (via, observed, filled_in) = (report.via.clone(), report.observed.clone(), report.handoff.filled_in.clone());
-    Ok(draft.finish(Cause::Reported { assignment: id, status, via, observed, filled_in }))
+    Ok(draft.finish(EventCause::Reported { assignment: id, status, via, observed, filled_in }))
 }
 
 /// How often a status that the role does not have goes back to the agent before the workflow's fallback applies.
@@ -87,7 +87,13 @@ pub fn returned_status(workflow: &Workflow, state: &State, id: AssignmentId, sta
     if is_reportable(workflow, role, status) || assignment.statuses_returned >= STATUS_RETURNS {
         return None;
     }
-    let cx = Cx { workflow, state, inputs: &Inputs { now: Timestamp(0) }, tree: None, feature_directory: None };
+    let cx = DecisionContext {
+        workflow,
+        state,
+        inputs: &DecisionInputs { now: Timestamp(0) },
+        tree: None,
+        feature_directory: None,
+    };
     refuse_unknown_status(&cx, assignment, status).ok()
 }
 
@@ -101,16 +107,24 @@ fn is_reportable(workflow: &Workflow, role: RoleIx, status: &str) -> bool {
     workflow.status_of(role, status).is_some_and(|status| !workflow.is_loss(status))
 }
 
-fn refuse_unknown_status(cx: &Cx<'_>, assignment: &Assignment, status: &str) -> Result<Rejection, Rejection> {
-    let situation = Situation::of_assignment(cx, assignment, None, None)?;
+fn refuse_unknown_status(
+    cx: &DecisionContext<'_>,
+    assignment: &Assignment,
+    status: &str,
+) -> Result<Rejection, Rejection> {
+    let situation = RuleContext::of_assignment(cx, assignment, None, None)?;
     let left = STATUS_RETURNS.saturating_sub(assignment.statuses_returned);
-    let offers = offers(cx.workflow, cx.state, assignment);
-    Ok(refuse::returned_status(&situation, &offers, status, left))
+    let offers = list_accepted_statuses(cx.workflow, cx.state, assignment);
+    Ok(refuse::refuse_returned_status(&situation, &offers, status, left))
 }
 
 /// Sends an unknown status back while the agent that wrote it can still be asked: in a run, a hook or a tool call.
 /// A script that calls `interlock report` gets the fallback of the workflow at once.
-fn return_unknown_status(cx: &Cx<'_>, assignment: &Assignment, handoff: &Handoff) -> Result<(), Rejection> {
+fn return_unknown_status(
+    cx: &DecisionContext<'_>,
+    assignment: &Assignment,
+    handoff: &Handoff,
+) -> Result<(), Rejection> {
     if handoff.status.is_some() || assignment.statuses_returned >= STATUS_RETURNS {
         return Ok(());
     }
@@ -118,13 +132,13 @@ fn return_unknown_status(cx: &Cx<'_>, assignment: &Assignment, handoff: &Handoff
 }
 
 /// Only the holder of an open assignment may report, or repeat what it has reported.
-pub(super) fn admit(
+pub(super) fn check_reporter(
     state: &State,
     id: AssignmentId,
     token: Digest,
     handoff: Option<Digest>,
 ) -> Result<Option<DecisionId>, Rejection> {
-    let assignment = refuse::assignment(state, id)?;
+    let assignment = refuse::find_assignment(state, id)?;
     match assignment.token {
         None if assignment.closed.is_none() => {
             let message = format!("assignment {id} has not been claimed: nobody holds it");
@@ -139,20 +153,22 @@ pub(super) fn admit(
     }
     match assignment.closed {
         None => Ok(None),
-        Some(Closed { how: Closing::Reported, digest, decision }) if handoff.is_some() && digest == handoff => {
+        Some(AssignmentClosure { how: ClosureKind::Reported, digest, decision })
+            if handoff.is_some() && digest == handoff =>
+        {
             Ok(Some(decision))
         }
         Some(closed) => Err(already(id, closed)),
     }
 }
 
-fn already(id: AssignmentId, closed: Closed) -> Rejection {
+fn already(id: AssignmentId, closed: AssignmentClosure) -> Rejection {
     match closed.how {
-        Closing::Reported => {
+        ClosureKind::Reported => {
             let message = format!("assignment {id} has reported something else ({})", closed.decision);
             Rejection::new(Code::ReportDiffers, message)
         }
-        Closing::Voided => {
+        ClosureKind::Voided => {
             let message = format!("assignment {id} was taken away ({})", closed.decision);
             Rejection::new(Code::AssignmentClosed, message)
         }
@@ -160,9 +176,9 @@ fn already(id: AssignmentId, closed: Closed) -> Rejection {
 }
 
 /// The same report again, also after the session has ended: it was decided then.
-pub(super) fn repeated(cx: &Cx<'_>, report: &Report) -> Option<Outcome> {
-    let decision = admit(cx.state, report.assignment, report.token, Some(report.handoff.digest)).ok()?;
-    decision.map(Outcome::Repeated)
+pub(super) fn find_repeated_report(cx: &DecisionContext<'_>, report: &SubmitReport) -> Option<DecideOutcome> {
+    let decision = check_reporter(cx.state, report.assignment, report.token, Some(report.handoff.digest)).ok()?;
+    decision.map(DecideOutcome::Repeated)
 }
 
 /// Before the reason of a decision on a report whose status does not exist.
@@ -173,41 +189,47 @@ pub(super) const MADE_HERE: [&str; 4] = ["answer", "gate_output", "group_summari
 
 /// From a checked handoff to the changes that follow.
 pub(crate) fn route_report<'a>(
-    cx: &Cx<'a>,
+    cx: &DecisionContext<'a>,
     (id, assignment): (AssignmentId, &'a Assignment),
     handoff: &'a Handoff,
     observed: Option<&'a ObservedChanges>,
-    given: Option<&'a Given>,
-) -> Result<Draft<'a>, Rejection> {
+    given: Option<&'a RouteAssumptions>,
+) -> Result<DecisionDraft<'a>, Rejection> {
     if handoff.role != assignment.role || handoff.phase != assignment.phase {
         let message =
             format!("assignment {id} is {}'s, and the handoff was checked for {}", assignment.role, handoff.role);
         return Err(Rejection::new(Code::HandoffOfAnother, message));
     }
-    let mut situation = Situation::of_assignment(cx, assignment, Some(handoff), given)?;
+    let mut situation = RuleContext::of_assignment(cx, assignment, Some(handoff), given)?;
     let candidates = candidates(&situation, handoff.status);
     if let Some(group) = situation.group {
         situation.is_stale = observed.is_some_and(|observed| changes_tree(group.diff.as_ref(), observed));
-        situation.ledger = Ledger::after(group, handoff, bearings(&situation, candidates));
+        situation.ledger =
+            FindingsLedger::apply_handoff(group, handoff, find_measure_obligations(&situation, candidates));
     }
-    let Some(chosen) = choose(&situation, candidates) else {
+    let Some(chosen) = choose_rule(&situation, candidates) else {
         return Err(match handoff.status {
-            Some(_) => refuse::not_now(&situation, &handoff.said),
-            None => refuse::unknown_status(&situation, &handoff.said),
+            Some(_) => refuse::refuse_untimely_status(&situation, &handoff.said),
+            None => refuse::reject_unknown_status(&situation, &handoff.said),
         });
     };
-    refuse::demands(&situation, chosen.rule)?;
+    refuse::check_demands(&situation, chosen.rule)?;
     refuse_failed(&situation, chosen.rule)?;
     let delivers = delivers(&situation, chosen.rule);
     require_changes(&situation, chosen.rule, observed)?;
-    refuse::unresolved(&situation, chosen.rule)?;
-    refuse::unstated_tests(&situation, chosen.rule)?;
-    let mut draft = Draft::new(*cx, chosen.rule.id.clone());
+    refuse::check_unresolved_findings(&situation, chosen.rule)?;
+    refuse::check_unstated_tests(&situation, chosen.rule)?;
+    let mut draft = DecisionDraft::new(*cx, chosen.rule.id.clone());
     draft.preview = given.is_some();
     draft.observed = observed;
     draft.note_unclaimed(observed);
     // The first change: `given_in_via` looks for it there.
-    draft.push(Change::Closed { assignment: id, how: Closing::Reported, digest: Some(handoff.digest), via: None });
+    draft.push(StateChange::Closed {
+        assignment: id,
+        how: ClosureKind::Reported,
+        digest: Some(handoff.digest),
+        via: None,
+    });
     if !delivers {
         draft.void_changed_work(&situation, observed);
     }
@@ -215,15 +237,15 @@ pub(crate) fn route_report<'a>(
     draft.note_stated_failures(&situation, chosen.rule, handoff);
     draft.take_ledger(&mut situation, handoff);
     draft.note_status(cx.workflow, handoff);
-    let voice = Voice { name: assignment.role.clone(), resolution: Resolution::Guidance };
+    let voice = DecisionActor { name: assignment.role.clone(), resolution: BlockerResolution::Guidance };
     if let Some(group) = situation.group.filter(|group| delivers && !group.delivered) {
-        draft.push(Change::WorkDelivered { group: group.id.clone() });
+        draft.push(StateChange::WorkDelivered { group: group.id.clone() });
     }
     if let Some(group) = situation.group.filter(|_| delivers) {
         draft.void_failures(group, observed);
     }
-    draft.carry(&situation, chosen, &voice)?;
-    if assignment.task == Task::Merge && !draft.preview {
+    draft.apply_chosen_rule(&situation, chosen, &voice)?;
+    if assignment.task == AssignmentTask::Merge && !draft.preview {
         draft.note_empty_merge(situation.group);
         let empty = observed.is_some_and(|observed| observed.merge_is_empty);
         draft.note_merge_of_nothing_new(empty, assignment.group.as_ref());
@@ -233,25 +255,25 @@ pub(crate) fn route_report<'a>(
 }
 
 /// An author reports work, whatever it says of it, unless it says that there is none or that it is blocked.
-fn delivers(situation: &Situation<'_>, rule: &Rule) -> bool {
+fn delivers(situation: &RuleContext<'_>, rule: &Rule) -> bool {
     let author = situation.reporter.is_some_and(|role| situation.workflow().role(role).author);
-    author && situation.task == Task::Work && rule.excuses.is_empty() && !rule.blocks
+    author && situation.task == AssignmentTask::Work && rule.excuses.is_empty() && !rule.blocks
 }
 
 /// Whether a response of this report can end a finding: an author's, or that of the role to which rework goes back.
 /// A reviewer that answers its own findings would end them by saying nothing.
-fn answers_findings(situation: &Situation<'_>) -> bool {
+fn answers_findings(situation: &RuleContext<'_>) -> bool {
     let workflow = situation.workflow();
     if situation.reporter.is_some_and(|role| workflow.role(role).author) {
         return true;
     }
     let worked_on_again = |phase: PhaseIx| {
-        workflow.rules.iter().any(|rule| matches!(rule.verb, Verb::Rework(to) | Verb::Goto(to) if to == phase))
+        workflow.rules.iter().any(|rule| matches!(rule.verb, RuleVerb::Rework(to) | RuleVerb::Goto(to) if to == phase))
     };
-    situation.task == Task::Work && situation.phase.is_some_and(worked_on_again)
+    situation.task == AssignmentTask::Work && situation.phase.is_some_and(worked_on_again)
 }
 
-fn candidates<'a>(situation: &Situation<'a>, status: Option<StatusIx>) -> &'a [RuleIx] {
+fn candidates<'a>(situation: &RuleContext<'a>, status: Option<StatusIx>) -> &'a [RuleIx] {
     let workflow = situation.workflow();
     match (status, situation.reporter) {
         (Some(status), Some(role)) => workflow.by_report.get(&(role, status)).map_or(&[], Vec::as_slice),
@@ -260,31 +282,32 @@ fn candidates<'a>(situation: &Situation<'a>, status: Option<StatusIx>) -> &'a [R
 }
 
 /// What a report of this status has to do with findings and tests.
-pub(super) fn bearings(situation: &Situation<'_>, candidates: &[RuleIx]) -> Bearings {
+pub(super) fn find_measure_obligations(situation: &RuleContext<'_>, candidates: &[RuleIx]) -> MeasureObligations {
     let workflow = situation.workflow();
-    let mut bearings = Bearings::default();
-    let mut take = |measure: Option<Measure>, bearing: Bearing| match measure {
-        Some(Measure::BlockingFindings) => bearings.findings = bearings.findings.max(bearing),
-        Some(Measure::FailingTests) => bearings.tests = bearings.tests.max(bearing),
+    let mut bearings = MeasureObligations::default();
+    let mut take = |measure: Option<LoopMeasure>, bearing: MeasureObligation| match measure {
+        Some(LoopMeasure::BlockingFindings) => bearings.findings = bearings.findings.max(bearing),
+        Some(LoopMeasure::FailingTests) => bearings.tests = bearings.tests.max(bearing),
         None => {}
     };
     let measure_of = |ix: LoopIx| workflow.loop_at(ix).measure;
     // A helper does not judge the work of the phase that it helps in.
-    let of_other_task = |condition: &Condition| matches!(condition, Condition::Task(task) if *task != situation.task);
+    let of_other_task =
+        |condition: &RuleCondition| matches!(condition, RuleCondition::Task(task) if *task != situation.task);
     let concerns = |rule: &&Rule| {
         let fits = rule.speaks_of(situation.task) && rule.phase.is_none_or(|p| situation.phase == Some(p));
         fits && !rule.conditions.iter().any(of_other_task)
     };
     for rule in candidates.iter().map(|ix| workflow.rule(*ix)).filter(concerns) {
-        rule.passes.iter().for_each(|pass| take(workflow.pass(*pass).measured, Bearing::Restates));
-        take(rule.counted.and_then(measure_of), Bearing::Counts);
-        if rule.leaves && situation.task == Task::Work {
+        rule.passes.iter().for_each(|pass| take(workflow.pass(*pass).measured, MeasureObligation::Restates));
+        take(rule.counted.and_then(measure_of), MeasureObligation::Counts);
+        if rule.leaves && situation.task == AssignmentTask::Work {
             let stage = situation.phase.and_then(|phase| workflow.stages.get(workflow.phase(phase).stage));
             let rework = stage.and_then(|stage| stage.rework.as_ref());
             let measure = rework.and_then(|rework| measure_of(rework.counted));
             let bearing = match measure {
-                Some(Measure::FailingTests) => Bearing::MustState,
-                Some(Measure::BlockingFindings) | None => Bearing::Restates,
+                Some(LoopMeasure::FailingTests) => MeasureObligation::MustState,
+                Some(LoopMeasure::BlockingFindings) | None => MeasureObligation::Restates,
             };
             take(measure, bearing);
         }
@@ -310,12 +333,12 @@ fn notes_for_future(handoff: &Handoff) -> Vec<Name> {
     texts.map(note).take(MOST_NOTES_OF_REPORT).collect()
 }
 
-impl<'a> Situation<'a> {
+impl<'a> RuleContext<'a> {
     pub(crate) fn of_assignment(
-        cx: &Cx<'a>,
+        cx: &DecisionContext<'a>,
         assignment: &'a Assignment,
         handoff: Option<&'a Handoff>,
-        given: Option<&'a Given>,
+        given: Option<&'a RouteAssumptions>,
     ) -> Result<Self, Rejection> {
         let Some(role) = cx.workflow.role_named(&assignment.role) else {
             return Err(Rejection::new(Code::NoRole, format!("the workflow has no role `{}`", assignment.role)));
@@ -331,7 +354,7 @@ impl<'a> Situation<'a> {
             phase: assignment.phase.as_ref().and_then(|name| cx.workflow.phase_named(name)),
             handoff,
             reason: handoff.and_then(|handoff| handoff.reason.as_ref()),
-            ledger: Ledger::of(group),
+            ledger: FindingsLedger::of(group),
             given,
             is_stale: false,
             awaiting: &assignment.awaiting,
@@ -339,30 +362,30 @@ impl<'a> Situation<'a> {
     }
 }
 
-impl Draft<'_> {
-    fn take_ledger(&mut self, situation: &mut Situation<'_>, handoff: &Handoff) {
+impl DecisionDraft<'_> {
+    fn take_ledger(&mut self, situation: &mut RuleContext<'_>, handoff: &Handoff) {
         let Some(group) = situation.group else { return };
         let answers = !handoff.responses.is_empty() && answers_findings(situation);
         let ledger = &mut situation.ledger;
-        if ledger.measured(Measure::BlockingFindings).is_some() {
+        if ledger.find_stated_measure(LoopMeasure::BlockingFindings).is_some() {
             let (group, by) = (group.id.clone(), handoff.role.clone());
-            self.push(Change::Reviewed { group, by, findings: std::mem::take(&mut ledger.moves) });
+            self.push(StateChange::Reviewed { group, by, findings: std::mem::take(&mut ledger.moves) });
         }
         if answers {
-            self.push(Change::Responded { group: group.id.clone(), responses: handoff.responses.clone() });
+            self.push(StateChange::Responded { group: group.id.clone(), responses: handoff.responses.clone() });
         } else if !handoff.responses.is_empty() {
             let text =
                 format!("`issue_responses` of {} are kept, not counted: the author answers findings", handoff.role);
             self.warnings.push(Warning::coded(Code::AnswerNotByAuthor, text));
         }
         if let Some(tests) = ledger.tests.take() {
-            self.push(Change::TestsFailing { group: group.id.clone(), tests });
+            self.push(StateChange::TestsFailing { group: group.id.clone(), tests });
         }
         for note in ledger.notes.drain(..) {
-            self.push(Change::Noted { group: group.id.clone(), note });
+            self.push(StateChange::Noted { group: group.id.clone(), note });
         }
         for note in notes_for_future(handoff) {
-            self.push(Change::Noted { group: group.id.clone(), note });
+            self.push(StateChange::Noted { group: group.id.clone(), note });
         }
         self.warnings.append(&mut ledger.warnings);
     }
@@ -398,7 +421,7 @@ impl Draft<'_> {
         if let Some(name) = suggested("handoff.next_phase").filter(|_| self.cx.workflow.has_phases()) {
             let decided = self.phases_that_follow();
             let same = if name == "complete" { self.completes() } else { self.is_among(name, &decided) };
-            let undecided = decided.is_empty() && matches!(self.action, Action::Wait | Action::Ask);
+            let undecided = decided.is_empty() && matches!(self.action, DecisionAction::Wait | DecisionAction::Ask);
             if !same && !undecided {
                 self.note_suggestion(&format!("phase {name}"), &decided);
             }
@@ -421,11 +444,11 @@ impl Draft<'_> {
             }
         };
         for change in &self.changes {
-            if let Change::Entered { phases, .. } = change {
+            if let StateChange::Entered { phases, .. } = change {
                 phases.iter().for_each(&mut add);
-            } else if let Change::Assigned { phase: Some(phase), .. } = change {
+            } else if let StateChange::Assigned { phase: Some(phase), .. } = change {
                 add(phase);
-            } else if let Change::Arrived { stage, .. } = change {
+            } else if let StateChange::Arrived { stage, .. } = change {
                 let stage = self.cx.workflow.stages.get(usize::from(*stage));
                 let phases = stage.into_iter().flat_map(|stage| &stage.phases);
                 phases.for_each(|phase| add(&self.cx.workflow.phase(*phase).name));
@@ -443,13 +466,13 @@ impl Draft<'_> {
     /// A group has left its last phase: it is completed, or only its gates are left.
     fn completes(&self) -> bool {
         self.changes.iter().any(|change| {
-            matches!(change, Change::GroupEnded { end: End::Completed, .. })
-                || matches!(change, Change::GateOpened { purpose: GatePurpose::Completion, .. })
+            matches!(change, StateChange::GroupEnded { end: GroupEnd::Completed, .. })
+                || matches!(change, StateChange::GateOpened { purpose: GatePurpose::Completion, .. })
         })
     }
 }
 
 /// The name of a role, for the record.
-pub(crate) fn interlock() -> Voice {
-    Voice { name: Name::new("interlock"), resolution: Resolution::Rework }
+pub(crate) fn interlock() -> DecisionActor {
+    DecisionActor { name: Name::new("interlock"), resolution: BlockerResolution::Rework }
 }

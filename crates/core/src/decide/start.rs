@@ -1,14 +1,14 @@
 //! A session begins.
 
 use crate::code::Code;
-use crate::command::Start;
-use crate::decide::carry::Voice;
-use crate::decide::draft::Draft;
+use crate::command::StartSession;
+use crate::decide::apply_rule::DecisionActor;
+use crate::decide::draft::DecisionDraft;
 use crate::decide::facts::AUTHOR;
-use crate::decide::situation::Situation;
-use crate::decide::{Cx, Outcome};
-use crate::decision::Action;
-use crate::event::Cause;
+use crate::decide::rule_context::RuleContext;
+use crate::decide::{DecideOutcome, DecisionContext};
+use crate::decision::DecisionAction;
+use crate::event::EventCause;
 use crate::handoff::PlannedGroup;
 use crate::id::Name;
 use crate::naming;
@@ -18,7 +18,7 @@ use crate::state::{Session, State};
 use crate::suggest;
 use crate::workflow::{GuardSource, Workflow};
 
-pub(super) fn start(cx: &Cx<'_>, start: &Start) -> Result<Outcome, Rejection> {
+pub(super) fn start(cx: &DecisionContext<'_>, start: &StartSession) -> Result<DecideOutcome, Rejection> {
     if cx.state.session.is_some() {
         return Err(Rejection::new(Code::SessionExists, format!("session `{}` has been started", start.session)));
     }
@@ -31,7 +31,7 @@ pub(super) fn start(cx: &Cx<'_>, start: &Start) -> Result<Outcome, Rejection> {
     }
     refuse_dropped(cx.workflow, start)?;
     // Guards read settings from the state, which has none yet.
-    let state = State::begun(Session {
+    let state = State::with_session(Session {
         id: start.session.clone(),
         title: start.title.clone(),
         workflow: cx.workflow.name.clone(),
@@ -42,13 +42,13 @@ pub(super) fn start(cx: &Cx<'_>, start: &Start) -> Result<Outcome, Rejection> {
         dropped: start.dropped.clone(),
         allowed: Vec::new(),
     });
-    let cx = Cx { state: &state, ..*cx };
-    let mut draft = Draft::new(cx, Name::new("begin"));
+    let cx = DecisionContext { state: &state, ..*cx };
+    let mut draft = DecisionDraft::new(cx, Name::new("begin"));
     if let Some(allow) = &start.allow {
         draft.allow_paths(&allow.paths, &allow.by)?;
     }
     begin(&mut draft, start)?;
-    Ok(draft.finish(Cause::Started {
+    Ok(draft.finish(EventCause::Started {
         session: start.session.clone(),
         title: start.title.clone(),
         workflow: cx.workflow.name.clone(),
@@ -61,7 +61,7 @@ pub(super) fn start(cx: &Cx<'_>, start: &Start) -> Result<Outcome, Rejection> {
     }))
 }
 
-fn begin(draft: &mut Draft<'_>, start: &Start) -> Result<(), Rejection> {
+fn begin(draft: &mut DecisionDraft<'_>, start: &StartSession) -> Result<(), Rejection> {
     let cx = draft.cx;
     if cx.workflow.has_phases() {
         if !cx.workflow.phases.iter().any(|phase| phase.plans) {
@@ -73,15 +73,15 @@ fn begin(draft: &mut Draft<'_>, start: &Start) -> Result<(), Rejection> {
     let Some(opening) = openings.iter().find(|opening| draft.lets_through(None, &opening.when)) else {
         return Err(Rejection::new(Code::BadSetting, "no entry of `begin` holds with these settings"));
     };
-    draft.action = Action::Spawn;
+    draft.action = DecisionAction::Spawn;
     draft.rule = opening.id.clone();
     draft.context = opening.with.clone();
-    draft.opened(opening, draft.session_slot());
+    draft.apply_spawn_rule(opening, draft.session_slot());
     Ok(())
 }
 
 /// Requirements belong to the project: the orchestrating model may not choose its own.
-fn refuse_dropped(workflow: &Workflow, start: &Start) -> Result<(), Rejection> {
+fn refuse_dropped(workflow: &Workflow, start: &StartSession) -> Result<(), Rejection> {
     let dropped = workflow.dropped_requirements(&start.settings);
     if start.by.is_some() || dropped.is_empty() && start.dropped.is_empty() && !start.investigation {
         return Ok(());
@@ -105,7 +105,7 @@ fn refuse_dropped(workflow: &Workflow, start: &Start) -> Result<(), Rejection> {
     Err(Rejection::new(Code::RequirementDropped, message).help(help).allowed(defaults))
 }
 
-fn setting_problems(workflow: &Workflow, start: &Start) -> Vec<Problem> {
+fn setting_problems(workflow: &Workflow, start: &StartSession) -> Vec<Problem> {
     let settings = || workflow.guards.iter().filter(|guard| guard.source == GuardSource::Setting);
     let mut problems = Vec::new();
     for (name, value) in &start.settings {
@@ -127,7 +127,7 @@ fn setting_problems(workflow: &Workflow, start: &Start) -> Vec<Problem> {
     problems
 }
 
-impl Draft<'_> {
+impl DecisionDraft<'_> {
     /// Without a planning phase the session has one group, `main`.
     fn plan_one_group(&mut self, title: &Name) -> Result<(), Rejection> {
         let required = self.cx.workflow.guards.iter().find(|guard| guard.required);
@@ -147,7 +147,7 @@ impl Draft<'_> {
     }
 
     /// `start: groups`: in the session what can start; in a group who waits, else its author.
-    pub(crate) fn start(&mut self, situation: &Situation<'_>, voice: &Voice) -> Result<(), Rejection> {
+    pub(crate) fn start(&mut self, situation: &RuleContext<'_>, voice: &DecisionActor) -> Result<(), Rejection> {
         let Some(group) = situation.group else {
             self.take_plan(situation)?;
             let described = situation.given.is_some_and(|given| given.groups_described);
@@ -164,19 +164,19 @@ impl Draft<'_> {
             return Err(Rejection::new(Code::PlanRefused, message).help("leave `groups` out of this report"));
         }
         if !situation.waiting().is_empty() {
-            self.resume(situation, voice);
+            self.resume_waiting_role(situation, voice);
             return Ok(());
         }
         if let Some(author) = situation.author() {
-            self.action = Action::Respawn;
+            self.action = DecisionAction::Respawn;
             self.read_role(&AUTHOR, author);
-            self.assign(situation.slot(), author, crate::workflow::Task::Work, voice.resolution);
+            self.assign(situation.slot(), author, crate::workflow::AssignmentTask::Work, voice.resolution);
             return Ok(());
         }
         let openings = &self.cx.workflow.group_begin;
         if let Some(opening) = openings.iter().find(|opening| self.lets_through(Some(group), &opening.when)) {
-            self.action = Action::Spawn;
-            self.opened(opening, situation.slot());
+            self.action = DecisionAction::Spawn;
+            self.apply_spawn_rule(opening, situation.slot());
         }
         Ok(())
     }

@@ -6,19 +6,19 @@
 use std::collections::BTreeSet;
 
 use crate::code::Code;
-use crate::command::Upgrade;
-use crate::decide::choose::accepted;
-use crate::decide::draft::Draft;
-use crate::decide::situation::Situation;
-use crate::decide::{Cx, Outcome};
-use crate::event::Cause;
+use crate::command::UpgradeWorkflow;
+use crate::decide::choose::list_possible_statuses;
+use crate::decide::draft::DecisionDraft;
+use crate::decide::rule_context::RuleContext;
+use crate::decide::{DecideOutcome, DecisionContext};
+use crate::event::EventCause;
 use crate::id::Name;
 use crate::problem::Problem;
 use crate::rejection::Rejection;
-use crate::state::{End, Group, Lane, Progress};
+use crate::state::{Group, GroupEnd, GroupProgress, Lane};
 use crate::workflow::{GuardSource, Workflow, dropped_requirements};
 
-pub(super) fn upgrade(cx: &Cx<'_>, upgrade: &Upgrade) -> Result<Outcome, Rejection> {
+pub(super) fn upgrade(cx: &DecisionContext<'_>, upgrade: &UpgradeWorkflow) -> Result<DecideOutcome, Rejection> {
     let Some(session) = cx.state.session.as_ref() else {
         return Err(Rejection::new(Code::NoSession, "the session has not been started"));
     };
@@ -31,7 +31,7 @@ pub(super) fn upgrade(cx: &Cx<'_>, upgrade: &Upgrade) -> Result<Outcome, Rejecti
         let message = format!("the session runs this very workflow: `{}` {}", workflow.name, workflow.hash);
         return Err(Rejection::new(Code::UpgradeImpossible, message));
     }
-    let misfits = Misfits::of(cx, &upgrade.from).0;
+    let misfits = UpgradeConflicts::of(cx, &upgrade.from).0;
     if !misfits.is_empty() {
         let message = format!("`{}` cannot hold the state of the session", workflow.name);
         let help = "keep what the session uses, or let what is open finish first";
@@ -41,9 +41,9 @@ pub(super) fn upgrade(cx: &Cx<'_>, upgrade: &Upgrade) -> Result<Outcome, Rejecti
     if !dropped.is_empty() && !upgrade.weaker {
         return Err(demands_less(&dropped));
     }
-    let mut draft = Draft::new(*cx, Name::new("upgrade"));
+    let mut draft = DecisionDraft::new(*cx, Name::new("upgrade"));
     cx.state.groups.iter().filter(|group| !group.ended()).for_each(|group| draft.spare_needs(group));
-    Ok(draft.record(Cause::Upgraded {
+    Ok(draft.record(EventCause::Upgraded {
         workflow: workflow.name.clone(),
         workflow_hash: workflow.hash,
         from: session.workflow_hash,
@@ -62,10 +62,10 @@ fn demands_less(dropped: &[Name]) -> Rejection {
 
 /// Everything of the state that the new workflow has no place for.
 #[derive(Default)]
-struct Misfits(Vec<Problem>);
+struct UpgradeConflicts(Vec<Problem>);
 
-impl Misfits {
-    fn of(cx: &Cx<'_>, old: &Workflow) -> Self {
+impl UpgradeConflicts {
+    fn of(cx: &DecisionContext<'_>, old: &Workflow) -> Self {
         let mut misfits = Self::default();
         misfits.values(cx);
         misfits.names(cx);
@@ -78,7 +78,7 @@ impl Misfits {
     }
 
     /// Groups that were planned before checks were required.
-    fn checks(&mut self, cx: &Cx<'_>) {
+    fn checks(&mut self, cx: &DecisionContext<'_>) {
         let Some(gate) = cx.workflow.gate_that_requires_checks() else { return };
         for group in cx.state.groups.iter().filter(|group| !group.ended() && !group.has_real_checks()) {
             self.say(format!(
@@ -93,7 +93,7 @@ impl Misfits {
     }
 
     /// Settings of the session and flags of its groups.
-    fn values(&mut self, cx: &Cx<'_>) {
+    fn values(&mut self, cx: &DecisionContext<'_>) {
         let settings = cx.state.session.iter().flat_map(|session| &session.settings);
         let settings = settings.map(|(name, value)| (GuardSource::Setting, name, value));
         let flags = cx.state.groups.iter().filter(|group| !group.ended()).flat_map(|group| &group.flags);
@@ -111,7 +111,7 @@ impl Misfits {
     }
 
     /// Roles, loops and gates that something in the state names.
-    fn names(&mut self, cx: &Cx<'_>) {
+    fn names(&mut self, cx: &DecisionContext<'_>) {
         let (workflow, state) = (cx.workflow, cx.state);
         let open: Vec<&Group> = state.groups.iter().filter(|group| !group.ended()).collect();
         let lanes: Vec<&Lane> = open.iter().map(|group| &group.lane).chain([&state.lane]).collect();
@@ -145,7 +145,7 @@ impl Misfits {
     }
 
     /// Stages are known by their place: what was passed or is under way must be the same.
-    fn stages(&mut self, cx: &Cx<'_>, old: &Workflow) {
+    fn stages(&mut self, cx: &DecisionContext<'_>, old: &Workflow) {
         let lanes = cx.state.groups.iter().filter(|group| !group.ended()).map(|group| &group.lane);
         let Some(last) = lanes.chain([&cx.state.lane]).filter_map(|lane| lane.stage).max() else { return };
         let names = |workflow: &Workflow, stage: usize| -> Vec<Name> {
@@ -162,10 +162,11 @@ impl Misfits {
     }
 
     /// Whoever holds an assignment must have something to report.
-    fn assignments(&mut self, cx: &Cx<'_>) {
+    fn assignments(&mut self, cx: &DecisionContext<'_>) {
         for id in &cx.state.open {
             let Some(given) = cx.state.assignments.get(id) else { continue };
-            let accepts = Situation::of_assignment(cx, given, None, None).map(|situation| accepted(&situation));
+            let accepts =
+                RuleContext::of_assignment(cx, given, None, None).map(|situation| list_possible_statuses(&situation));
             let phase = given.phase.as_ref().is_none_or(|phase| cx.workflow.phase_named(phase).is_some());
             if !phase || !accepts.is_ok_and(|statuses| !statuses.is_empty()) {
                 self.say(format!("{id} is open for {}, which could report nothing", given.role));
@@ -173,7 +174,7 @@ impl Misfits {
         }
     }
 
-    fn questions(&mut self, cx: &Cx<'_>) {
+    fn questions(&mut self, cx: &DecisionContext<'_>) {
         for id in &cx.state.open_questions {
             let Some(asked) = cx.state.questions.get(id) else { continue };
             let question = cx.workflow.questions.iter().find(|question| question.name == asked.name);
@@ -190,9 +191,10 @@ impl Misfits {
     }
 
     /// What is completed could not be completed anew.
-    fn evidence(&mut self, cx: &Cx<'_>) {
-        let draft = Draft::new(*cx, Name::new("upgrade"));
-        for group in cx.state.groups.iter().filter(|group| group.progress == Progress::Ended(End::Completed)) {
+    fn evidence(&mut self, cx: &DecisionContext<'_>) {
+        let draft = DecisionDraft::new(*cx, Name::new("upgrade"));
+        for group in cx.state.groups.iter().filter(|group| group.progress == GroupProgress::Ended(GroupEnd::Completed))
+        {
             let missing = draft.missing_needs(group);
             if !missing.is_empty() {
                 self.say(format!("{} is completed, and the new workflow needs {} of it", group.id, missing.join(", ")));

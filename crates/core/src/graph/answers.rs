@@ -1,17 +1,19 @@
 //! What people are asked, and where their answers lead.
 
-use super::build::{Builder, Spot};
-use super::label::Said;
+use super::build::{GraphBuilder, NodeKey};
+use super::label::LabelDraft;
 use super::rules::is_drawn;
-use super::{EdgeKind, Mark};
+use super::{EdgeKind, NodeLineMark};
 use crate::workflow::*;
 
-impl Builder<'_> {
+impl GraphBuilder<'_> {
     /// A question, with its way back if an answer starts the same work again.
-    pub(super) fn ask(&mut self, node: usize, spot: Spot, question: QuestionIx, said: Said) {
+    pub(super) fn ask(&mut self, node: usize, spot: NodeKey, question: QuestionIx, said: LabelDraft) {
         self.arrow(node, spot, EdgeKind::Question, said);
         let redoes = self.workflow.rules.iter().any(|rule| {
-            rule.source == Source::Question(question) && rule.verb == Verb::Redo && is_drawn(self.workflow, rule)
+            rule.source == RuleSource::Question(question)
+                && rule.verb == RuleVerb::Redo
+                && is_drawn(self.workflow, rule)
         });
         if redoes {
             self.returns(node, spot, EdgeKind::Question);
@@ -30,49 +32,49 @@ impl Builder<'_> {
     pub(super) fn answers(&mut self, node: usize, question: QuestionIx, phase: Option<PhaseIx>) {
         for rule in &self.workflow.rules {
             // An approval that ends a consultation is the ordinary way back to who waits.
-            let concerns = (rule.phase.is_none() || rule.phase == phase) && rule.verb != Verb::Return;
-            if rule.source != Source::Question(question) || !concerns || !is_drawn(self.workflow, rule) {
+            let concerns = (rule.phase.is_none() || rule.phase == phase) && rule.verb != RuleVerb::Return;
+            if rule.source != RuleSource::Question(question) || !concerns || !is_drawn(self.workflow, rule) {
                 continue;
             }
-            let mut said = Said::rule(self.workflow, rule, IxSet::default());
+            let mut said = LabelDraft::rule(self.workflow, rule, IndexBitSet::default());
             match rule.verb {
-                Verb::Leave => self.leave(node, phase, &said),
-                Verb::Redo => {
+                RuleVerb::Leave => self.leave(node, phase, &said),
+                RuleVerb::Redo => {
                     said.details.push("the same work again".to_owned());
-                    self.inside(node, Mark::Back, said);
+                    self.inside(node, NodeLineMark::Back, said);
                 }
-                Verb::CancelGroup => self.stop(node, said, "cancels the group"),
-                Verb::CancelSession => self.stop(node, said, "cancels the session"),
-                Verb::Defer => self.stop(node, said, "defers the group"),
-                Verb::Acknowledge => {
+                RuleVerb::CancelGroup => self.stop(node, said, "cancels the group"),
+                RuleVerb::CancelSession => self.stop(node, said, "cancels the session"),
+                RuleVerb::Defer => self.stop(node, said, "defers the group"),
+                RuleVerb::Acknowledge => {
                     said.details.push("deferred groups".to_owned());
-                    self.inside(node, Mark::Note, said);
+                    self.inside(node, NodeLineMark::Note, said);
                 }
-                Verb::Spawn(_)
-                | Verb::Respawn(_)
-                | Verb::Consult(_)
-                | Verb::Return
-                | Verb::Escalate(_)
-                | Verb::Merge
-                | Verb::Goto(_)
-                | Verb::Start
-                | Verb::Ask(_)
-                | Verb::Complete
-                | Verb::Validate(_)
-                | Verb::End
-                | Verb::Join
-                | Verb::Rework(_) => self.lead(node, rule, said),
+                RuleVerb::Spawn(_)
+                | RuleVerb::Respawn(_)
+                | RuleVerb::Consult(_)
+                | RuleVerb::Return
+                | RuleVerb::Escalate(_)
+                | RuleVerb::Merge
+                | RuleVerb::Goto(_)
+                | RuleVerb::Start
+                | RuleVerb::Ask(_)
+                | RuleVerb::Complete
+                | RuleVerb::Validate(_)
+                | RuleVerb::End
+                | RuleVerb::Join
+                | RuleVerb::Rework(_) => self.lead(node, rule, said),
             }
         }
     }
 
-    fn stop(&mut self, node: usize, mut said: Said, does: &str) {
+    fn stop(&mut self, node: usize, mut said: LabelDraft, does: &str) {
         said.details.push(does.to_owned());
-        self.inside(node, Mark::Stop, said);
+        self.inside(node, NodeLineMark::Stop, said);
     }
 
     /// `advance` of a person is past rework and checkpoints.
-    fn leave(&mut self, node: usize, phase: Option<PhaseIx>, said: &Said) {
+    fn leave(&mut self, node: usize, phase: Option<PhaseIx>, said: &LabelDraft) {
         let Some(phase) = phase else { return };
         let stage = self.workflow.phase(phase).stage;
         self.go_on(node, stage, said);

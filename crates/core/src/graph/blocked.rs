@@ -7,7 +7,7 @@ use crate::workflow::*;
 /// A cell that more roles than this take is said in a table.
 const MOST_BLOCKED: usize = 6;
 
-pub(super) struct BlockedWays<'a> {
+pub(super) struct BlockedRules<'a> {
     ways: Vec<Option<&'a Rule>>,
     /// How many roles take the rule of this id.
     takers: BTreeMap<&'a str, usize>,
@@ -15,7 +15,7 @@ pub(super) struct BlockedWays<'a> {
     can_be_drawn: bool,
 }
 
-impl<'a> BlockedWays<'a> {
+impl<'a> BlockedRules<'a> {
     pub(super) fn new(workflow: &'a Workflow) -> Self {
         let rules: Vec<&Rule> =
             workflow.rules.iter().filter(|rule| rule.blocks && !rule.climbs && rule.reason.is_none()).collect();
@@ -46,6 +46,6 @@ impl<'a> BlockedWays<'a> {
 
 /// A rule that would lead back to the role itself is passed over.
 fn takes(rule: &Rule, role: RoleIx) -> bool {
-    let comes_back = rule.verb == Verb::Consult(Target::Role(role));
-    matches!(&rule.source, Source::Roles { roles, .. } if roles.contains(role.index())) && !comes_back
+    let comes_back = rule.verb == RuleVerb::Consult(RoleTarget::Role(role));
+    matches!(&rule.source, RuleSource::Roles { roles, .. } if roles.contains(role.index())) && !comes_back
 }

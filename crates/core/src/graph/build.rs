@@ -2,15 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::blocked::BlockedWays;
+use super::blocked::BlockedRules;
 use super::describe::describe;
-use super::label::{self, Said};
-use super::{Edge, EdgeKind, Label, Line, Mark, Node, NodeKind, stages, words};
+use super::label::{self, LabelDraft};
+use super::{EdgeKind, GraphEdge, GraphLabel, GraphNode, NodeKind, NodeLine, NodeLineMark, label_text, stages};
 use crate::workflow::*;
 
 /// What a box stands for; there is one box for each.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(super) enum Spot {
+pub(super) enum NodeKey {
     Start,
     Role(RoleIx),
     Authors,
@@ -30,32 +30,32 @@ pub(super) enum Spot {
 }
 
 #[derive(Default)]
-struct Arrow {
-    said: Vec<Said>,
+struct EdgeDraft {
+    said: Vec<LabelDraft>,
     returns: bool,
 }
 
-pub(super) struct Builder<'a> {
+pub(super) struct GraphBuilder<'a> {
     pub(super) workflow: &'a Workflow,
-    pub(super) blocked: BlockedWays<'a>,
+    pub(super) blocked: BlockedRules<'a>,
     /// Authors as one box: work goes back to whichever of them did it.
     one_author_box: bool,
-    nodes: Vec<Node>,
-    pub(super) spots: Vec<Spot>,
-    index: BTreeMap<Spot, usize>,
-    arrows: BTreeMap<(usize, usize, EdgeKind), Arrow>,
+    nodes: Vec<GraphNode>,
+    pub(super) spots: Vec<NodeKey>,
+    index: BTreeMap<NodeKey, usize>,
+    arrows: BTreeMap<(usize, usize, EdgeKind), EdgeDraft>,
     /// Arrows in the order in which they were first drawn.
     drawn: Vec<(usize, usize, EdgeKind)>,
-    inside: BTreeMap<(usize, Mark), Vec<Said>>,
+    inside: BTreeMap<(usize, NodeLineMark), Vec<LabelDraft>>,
     ids: BTreeSet<String>,
 }
 
-impl<'a> Builder<'a> {
+impl<'a> GraphBuilder<'a> {
     pub(super) fn new(workflow: &'a Workflow) -> Self {
         let authors = workflow.roles.iter().filter(|role| role.author).count();
         Self {
             workflow,
-            blocked: BlockedWays::new(workflow),
+            blocked: BlockedRules::new(workflow),
             one_author_box: authors > 1 && !workflow.has_phases(),
             nodes: Vec::new(),
             spots: Vec::new(),
@@ -68,15 +68,15 @@ impl<'a> Builder<'a> {
     }
 
     /// Where a role that gets work or is asked stands.
-    pub(super) fn spot_of(&self, role: RoleIx) -> Spot {
-        if self.one_author_box && self.workflow.role(role).author { Spot::Authors } else { Spot::Role(role) }
+    pub(super) fn spot_of(&self, role: RoleIx) -> NodeKey {
+        if self.one_author_box && self.workflow.role(role).author { NodeKey::Authors } else { NodeKey::Role(role) }
     }
 
     /// The session's roles, from the first on. The rest is found by following what they report.
     pub(super) fn roles(&mut self) {
         for opening in &self.workflow.begin {
-            let start = self.node(Spot::Start);
-            let said = Said { details: self.when(&opening.when), ..Said::default() };
+            let start = self.node(NodeKey::Start);
+            let said = LabelDraft { details: self.when(&opening.when), ..LabelDraft::default() };
             self.arrow(start, self.spot_of(opening.role), EdgeKind::Forward, said);
         }
     }
@@ -98,11 +98,11 @@ impl<'a> Builder<'a> {
         }
     }
 
-    pub(super) fn when(&self, tests: &[Test]) -> Vec<String> {
-        words::when(self.workflow, tests).into_iter().collect()
+    pub(super) fn when(&self, tests: &[GuardTest]) -> Vec<String> {
+        label_text::when(self.workflow, tests).into_iter().collect()
     }
 
-    pub(super) fn node(&mut self, spot: Spot) -> usize {
+    pub(super) fn node(&mut self, spot: NodeKey) -> usize {
         if let Some(index) = self.index.get(&spot) {
             return *index;
         }
@@ -115,10 +115,10 @@ impl<'a> Builder<'a> {
         index
     }
 
-    pub(super) fn arrow(&mut self, from: usize, to: Spot, kind: EdgeKind, said: Said) {
+    pub(super) fn arrow(&mut self, from: usize, to: NodeKey, kind: EdgeKind, said: LabelDraft) {
         let to = self.node(to);
         if from == to {
-            let mark = if kind == EdgeKind::Escalation { Mark::Up } else { Mark::Again };
+            let mark = if kind == EdgeKind::Escalation { NodeLineMark::Up } else { NodeLineMark::Again };
             self.inside(from, mark, said);
             return;
         }
@@ -132,18 +132,18 @@ impl<'a> Builder<'a> {
     }
 
     /// What is asked here comes back the same way.
-    pub(super) fn returns(&mut self, from: usize, to: Spot, kind: EdgeKind) {
+    pub(super) fn returns(&mut self, from: usize, to: NodeKey, kind: EdgeKind) {
         let to = self.node(to);
         if let Some(arrow) = self.arrows.get_mut(&(from, to, kind)) {
             arrow.returns = true;
         }
     }
 
-    pub(super) fn inside(&mut self, node: usize, mark: Mark, said: Said) {
+    pub(super) fn inside(&mut self, node: usize, mark: NodeLineMark, said: LabelDraft) {
         label::add(self.inside.entry((node, mark)).or_default(), said);
     }
 
-    fn free_id(&mut self, node: &Node) -> String {
+    fn free_id(&mut self, node: &GraphNode) -> String {
         let letters = |character: char| if character.is_ascii_alphanumeric() { character } else { '_' };
         let name: String = node.title.chars().take(40).map(letters).collect();
         let id = format!("{}_{name}", prefix(node.kind));
@@ -156,39 +156,40 @@ impl<'a> Builder<'a> {
         free
     }
 
-    fn members(&self, node: usize) -> IxSet {
+    fn members(&self, node: usize) -> IndexBitSet {
         let workflow = self.workflow;
         match self.spots.get(node) {
-            Some(Spot::Authors) => {
+            Some(NodeKey::Authors) => {
                 workflow.roles.iter().enumerate().filter(|(_, role)| role.author).map(|(index, _)| index).collect()
             }
-            Some(Spot::Phase(ix)) => stages::roles_of(workflow, *ix),
+            Some(NodeKey::Phase(ix)) => stages::roles_of(workflow, *ix),
             Some(
-                Spot::Start
-                | Spot::Role(_)
-                | Spot::Join(_)
-                | Spot::Checkpoint(..)
-                | Spot::Asked(..)
-                | Spot::Gate(_)
-                | Spot::Merge
-                | Spot::Groups
-                | Spot::Completed
-                | Spot::Deferred
-                | Spot::End,
+                NodeKey::Start
+                | NodeKey::Role(_)
+                | NodeKey::Join(_)
+                | NodeKey::Checkpoint(..)
+                | NodeKey::Asked(..)
+                | NodeKey::Gate(_)
+                | NodeKey::Merge
+                | NodeKey::Groups
+                | NodeKey::Completed
+                | NodeKey::Deferred
+                | NodeKey::End,
             )
-            | None => IxSet::default(),
+            | None => IndexBitSet::default(),
         }
     }
 
-    pub(super) fn finish(mut self) -> (Vec<Node>, Vec<Edge>) {
+    pub(super) fn finish(mut self) -> (Vec<GraphNode>, Vec<GraphEdge>) {
         for ((index, mark), said) in std::mem::take(&mut self.inside) {
             let (labels, more) = label::finish(self.workflow, &self.members(index), said);
             let Some(node) = self.nodes.get_mut(index) else { continue };
             // What is said of all of them at once is no passage of its own.
-            let mark_of = |label: &Label| if label.text.is_empty() { Mark::Note } else { mark };
-            node.lines.extend(labels.into_iter().map(|label| Line { mark: mark_of(&label), label }));
+            let mark_of = |label: &GraphLabel| if label.text.is_empty() { NodeLineMark::Note } else { mark };
+            node.lines.extend(labels.into_iter().map(|label| NodeLine { mark: mark_of(&label), label }));
             if more > 0 {
-                node.lines.push(Line { mark: Mark::Note, label: Label::detail(format!("+{more} more")) });
+                node.lines
+                    .push(NodeLine { mark: NodeLineMark::Note, label: GraphLabel::detail(format!("+{more} more")) });
             }
         }
         let mut edges = Vec::new();
@@ -196,7 +197,7 @@ impl<'a> Builder<'a> {
             let (from, to, kind) = key;
             let Some(arrow) = self.arrows.remove(&key) else { continue };
             let (labels, more) = label::finish(self.workflow, &self.members(from), arrow.said);
-            edges.push(Edge { from, to, kind, labels, more, returns: arrow.returns });
+            edges.push(GraphEdge { from, to, kind, labels, more, returns: arrow.returns });
         }
         (self.nodes, edges)
     }

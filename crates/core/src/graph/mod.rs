@@ -11,10 +11,10 @@ mod blocked;
 mod build;
 mod describe;
 mod label;
+mod label_text;
 mod rules;
 mod stages;
 mod tables;
-mod words;
 
 use crate::workflow::Workflow;
 
@@ -23,17 +23,17 @@ pub const MOST_LABELS: usize = 5;
 
 /// What the picture shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Graph {
+pub struct WorkflowGraph {
     pub name: String,
     pub about: Option<String>,
-    pub nodes: Vec<Node>,
-    pub edges: Vec<Edge>,
+    pub nodes: Vec<GraphNode>,
+    pub edges: Vec<GraphEdge>,
     /// Stretches of a pipeline, from first to last.
     pub lanes: Vec<String>,
-    pub tables: Vec<Table>,
+    pub tables: Vec<GraphTable>,
 }
 
-impl Graph {
+impl WorkflowGraph {
     /// Stages in order, and not roles.
     pub fn is_pipeline(&self) -> bool {
         self.nodes.iter().any(|node| node.kind == NodeKind::Phase)
@@ -41,12 +41,12 @@ impl Graph {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Node {
+pub struct GraphNode {
     /// Letters, digits and underscores only, and no other node has it.
     pub id: String,
     pub kind: NodeKind,
     pub title: String,
-    pub lines: Vec<Line>,
+    pub lines: Vec<NodeLine>,
     /// Left out unless its condition holds.
     pub optional: bool,
     /// Which of the graph's lanes it stands in.
@@ -79,13 +79,13 @@ pub enum NodeKind {
 
 /// One line inside a box.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Line {
-    pub mark: Mark,
-    pub label: Label,
+pub struct NodeLine {
+    pub mark: NodeLineMark,
+    pub label: GraphLabel,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Mark {
+pub enum NodeLineMark {
     /// About the box itself.
     Note,
     /// The same work once more.
@@ -98,50 +98,50 @@ pub enum Mark {
     Stop,
 }
 
-impl Mark {
+impl NodeLineMark {
     /// A sign that every common font has.
     pub fn sign(self) -> &'static str {
         match self {
-            Mark::Note => "",
-            Mark::Again => "↻",
-            Mark::Back => "←",
-            Mark::Up => "↑",
-            Mark::Stop => "×",
+            NodeLineMark::Note => "",
+            NodeLineMark::Again => "↻",
+            NodeLineMark::Back => "←",
+            NodeLineMark::Up => "↑",
+            NodeLineMark::Stop => "×",
         }
     }
 
     /// What a legend says of it.
     pub fn meaning(self) -> &'static str {
         match self {
-            Mark::Note => "about the box itself",
-            Mark::Again => "the same work once more",
-            Mark::Back => "back to whoever asked",
-            Mark::Up => "escalates",
-            Mark::Stop => "ends without completion",
+            NodeLineMark::Note => "about the box itself",
+            NodeLineMark::Again => "the same work once more",
+            NodeLineMark::Back => "back to whoever asked",
+            NodeLineMark::Up => "escalates",
+            NodeLineMark::Stop => "ends without completion",
         }
     }
 }
 
 /// A status or an option, and what goes with it: `FAIL`, `qa ≤5`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Label {
+pub struct GraphLabel {
     /// As it stands in the file; empty where nobody reports anything.
     pub text: String,
     pub detail: String,
 }
 
-impl Label {
+impl GraphLabel {
     fn detail(text: impl Into<String>) -> Self {
         Self { text: String::new(), detail: text.into() }
     }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Edge {
+pub struct GraphEdge {
     pub from: usize,
     pub to: usize,
     pub kind: EdgeKind,
-    pub labels: Vec<Label>,
+    pub labels: Vec<GraphLabel>,
     /// Labels that are left out.
     pub more: usize,
     /// The answer comes back the same way.
@@ -178,15 +178,15 @@ impl EdgeKind {
 
 /// What holds everywhere, in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Table {
+pub struct GraphTable {
     pub title: String,
     /// What, and what of it; the first may be empty.
     pub rows: Vec<(String, String)>,
 }
 
 /// The picture of a workflow: its pipeline, or else its roles.
-pub fn graph(workflow: &Workflow) -> Graph {
-    let mut builder = build::Builder::new(workflow);
+pub fn graph(workflow: &Workflow) -> WorkflowGraph {
+    let mut builder = build::GraphBuilder::new(workflow);
     if workflow.has_phases() {
         builder.pipeline();
     } else {
@@ -194,7 +194,7 @@ pub fn graph(workflow: &Workflow) -> Graph {
     }
     builder.follow();
     let (nodes, edges) = builder.finish();
-    Graph {
+    WorkflowGraph {
         name: workflow.name.to_string(),
         about: workflow.about.as_ref().map(ToString::to_string),
         nodes,

@@ -1,57 +1,62 @@
 //! From rules to arrows.
 
-use super::build::{Builder, Spot};
-use super::label::Said;
-use super::{EdgeKind, Mark, stages};
+use super::build::{GraphBuilder, NodeKey};
+use super::label::LabelDraft;
+use super::{EdgeKind, NodeLineMark, stages};
 use crate::workflow::*;
 
-impl Builder<'_> {
+impl GraphBuilder<'_> {
     /// Draws what leaves a box.
-    pub(super) fn look_into(&mut self, node: usize, spot: Spot) {
+    pub(super) fn look_into(&mut self, node: usize, spot: NodeKey) {
         match spot {
-            Spot::Role(ix) => self.reports(node, &std::iter::once(ix.index()).collect()),
-            Spot::Authors => {
+            NodeKey::Role(ix) => self.reports(node, &std::iter::once(ix.index()).collect()),
+            NodeKey::Authors => {
                 let authors = self.workflow.roles.iter().enumerate().filter(|(_, role)| role.author);
                 self.reports(node, &authors.map(|(index, _)| index).collect());
             }
-            Spot::Phase(ix) => match &self.workflow.phase(ix).performer {
-                Performer::Role(_) | Performer::ByDomain(_) => {
+            NodeKey::Phase(ix) => match &self.workflow.phase(ix).performer {
+                PhasePerformer::Role(_) | PhasePerformer::ByDomain(_) => {
                     self.reports(node, &stages::roles_of(self.workflow, ix));
                 }
-                Performer::Gate(gate) => self.gate(node, *gate),
-                Performer::Merge => self.merging(node),
+                PhasePerformer::Gate(gate) => self.gate(node, *gate),
+                PhasePerformer::Merge => self.merging(node),
             },
-            Spot::Gate(ix) => {
+            NodeKey::Gate(ix) => {
                 self.gate(node, ix);
                 let next = self.after_gate(ix);
-                self.arrow(node, next, EdgeKind::Forward, Said { text: "pass".to_owned(), ..Said::default() });
+                self.arrow(
+                    node,
+                    next,
+                    EdgeKind::Forward,
+                    LabelDraft { text: "pass".to_owned(), ..LabelDraft::default() },
+                );
             }
-            Spot::Merge => self.merging(node),
-            Spot::Asked(question, asker) => self.answers(node, question, self.asking_phase(asker)),
-            Spot::Checkpoint(stage, which) => self.checkpoint_answers(node, stage, which),
-            Spot::Groups => self.groups_begin(node),
-            Spot::Completed => self.groups_ended(node),
-            Spot::Start | Spot::Join(_) | Spot::Deferred | Spot::End => {}
+            NodeKey::Merge => self.merging(node),
+            NodeKey::Asked(question, asker) => self.answers(node, question, self.asking_phase(asker)),
+            NodeKey::Checkpoint(stage, which) => self.checkpoint_answers(node, stage, which),
+            NodeKey::Groups => self.groups_begin(node),
+            NodeKey::Completed => self.groups_ended(node),
+            NodeKey::Start | NodeKey::Join(_) | NodeKey::Deferred | NodeKey::End => {}
         }
     }
 
     fn asking_phase(&self, asker: Option<usize>) -> Option<PhaseIx> {
         match asker.and_then(|asker| self.spots.get(asker)) {
-            Some(Spot::Phase(ix)) => Some(*ix),
+            Some(NodeKey::Phase(ix)) => Some(*ix),
             Some(_) | None => None,
         }
     }
 
-    fn reports(&mut self, node: usize, roles: &IxSet) {
+    fn reports(&mut self, node: usize, roles: &IndexBitSet) {
         let roles: Vec<usize> = roles.iter().collect();
         for rule in &self.workflow.rules {
-            let Source::Roles { roles: sources, .. } = &rule.source else { continue };
-            let merging = !rule.speaks_of(Task::Work) && !rule.speaks_of(Task::Consult);
+            let RuleSource::Roles { roles: sources, .. } = &rule.source else { continue };
+            let merging = !rule.speaks_of(AssignmentTask::Work) && !rule.speaks_of(AssignmentTask::Consult);
             if merging || !roles.iter().any(|role| sources.contains(*role)) || !is_drawn(self.workflow, rule) {
                 continue;
             }
             let speakers = roles.iter().copied().filter(|role| sources.contains(*role)).collect();
-            let said = Said::rule(self.workflow, rule, speakers);
+            let said = LabelDraft::rule(self.workflow, rule, speakers);
             self.lead(node, rule, said);
         }
         for role in roles {
@@ -61,83 +66,83 @@ impl Builder<'_> {
 
     fn when_blocked(&mut self, node: usize, role: RoleIx) {
         if let Some(rule) = self.blocked.rule(role).filter(|rule| self.blocked.is_drawn(rule)) {
-            let said = Said::rule(self.workflow, rule, std::iter::once(role.index()).collect());
+            let said = LabelDraft::rule(self.workflow, rule, std::iter::once(role.index()).collect());
             self.lead(node, rule, said);
         }
     }
 
     fn merging(&mut self, node: usize) {
         for rule in &self.workflow.rules {
-            let only_merge = !rule.speaks_of(Task::Work) && !rule.speaks_of(Task::Consult);
-            if only_merge && matches!(rule.source, Source::Roles { .. }) && is_drawn(self.workflow, rule) {
-                self.lead(node, rule, Said::rule(self.workflow, rule, IxSet::default()));
+            let only_merge = !rule.speaks_of(AssignmentTask::Work) && !rule.speaks_of(AssignmentTask::Consult);
+            if only_merge && matches!(rule.source, RuleSource::Roles { .. }) && is_drawn(self.workflow, rule) {
+                self.lead(node, rule, LabelDraft::rule(self.workflow, rule, IndexBitSet::default()));
             }
         }
     }
 
     fn gate(&mut self, node: usize, gate: GateIx) {
         for rule in &self.workflow.rules {
-            let passed = rule.verb == Verb::Leave || rule.id.ends_with(".pass");
-            if rule.source == Source::Gate(gate) && !passed && is_drawn(self.workflow, rule) {
+            let passed = rule.verb == RuleVerb::Leave || rule.id.ends_with(".pass");
+            if rule.source == RuleSource::Gate(gate) && !passed && is_drawn(self.workflow, rule) {
                 // A role may spell its own status of this name differently.
-                let said = Said::rule(self.workflow, rule, IxSet::default());
-                self.lead(node, rule, Said { text: "fail".to_owned(), ..said });
+                let said = LabelDraft::rule(self.workflow, rule, IndexBitSet::default());
+                self.lead(node, rule, LabelDraft { text: "fail".to_owned(), ..said });
             }
         }
     }
 
     /// The arrow, or the line in the box, that a rule comes to.
-    pub(super) fn lead(&mut self, node: usize, rule: &Rule, said: Said) {
+    pub(super) fn lead(&mut self, node: usize, rule: &Rule, said: LabelDraft) {
         match rule.verb {
-            Verb::Spawn(target) => {
-                let kind = if target == Target::Author { EdgeKind::Rework } else { EdgeKind::Forward };
+            RuleVerb::Spawn(target) => {
+                let kind = if target == RoleTarget::Author { EdgeKind::Rework } else { EdgeKind::Forward };
                 self.aim(node, target, kind, &said);
             }
-            Verb::Respawn(target) => self.aim(node, target, EdgeKind::Rework, &said),
-            Verb::Consult(target) => self.aim(node, target, EdgeKind::Consult, &said),
-            Verb::Escalate(target) => self.up(node, target, &said),
-            Verb::Return => self.inside(node, Mark::Back, said),
-            Verb::Merge => {
+            RuleVerb::Respawn(target) => self.aim(node, target, EdgeKind::Rework, &said),
+            RuleVerb::Consult(target) => self.aim(node, target, EdgeKind::Consult, &said),
+            RuleVerb::Escalate(target) => self.up(node, target, &said),
+            RuleVerb::Return => self.inside(node, NodeLineMark::Back, said),
+            RuleVerb::Merge => {
                 for spot in self.merge_spots() {
                     self.arrow(node, spot, EdgeKind::Forward, said.clone());
                 }
             }
-            Verb::Goto(phase) => {
+            RuleVerb::Goto(phase) => {
                 let kind = self.way_to(node, phase);
-                self.arrow(node, Spot::Phase(phase), kind, said);
+                self.arrow(node, NodeKey::Phase(phase), kind, said);
             }
-            Verb::Start => self.arrow(node, Spot::Groups, EdgeKind::Forward, said),
-            Verb::Ask(question) => {
+            RuleVerb::Start => self.arrow(node, NodeKey::Groups, EdgeKind::Forward, said),
+            RuleVerb::Ask(question) => {
                 let asker = self.workflow.has_phases().then_some(node);
-                self.ask(node, Spot::Asked(question, asker), question, said);
+                self.ask(node, NodeKey::Asked(question, asker), question, said);
             }
-            Verb::Complete => {
+            RuleVerb::Complete => {
                 let spot = self.completing();
                 self.arrow(node, spot, EdgeKind::Forward, said);
             }
-            Verb::Defer => self.arrow(node, Spot::Deferred, EdgeKind::Forward, said),
-            Verb::Validate(role) => {
+            RuleVerb::Defer => self.arrow(node, NodeKey::Deferred, EdgeKind::Forward, said),
+            RuleVerb::Validate(role) => {
                 let spot = self.spot_of(role);
                 self.arrow(node, spot, EdgeKind::Forward, said);
             }
-            Verb::End => {
+            RuleVerb::End => {
                 let spot = self.ending();
                 self.arrow(node, spot, EdgeKind::Forward, said);
             }
-            Verb::CancelGroup | Verb::CancelSession | Verb::Redo | Verb::Acknowledge => {}
+            RuleVerb::CancelGroup | RuleVerb::CancelSession | RuleVerb::Redo | RuleVerb::Acknowledge => {}
             // The pipeline itself draws these.
-            Verb::Join | Verb::Rework(_) | Verb::Leave => {}
+            RuleVerb::Join | RuleVerb::Rework(_) | RuleVerb::Leave => {}
         }
     }
 
-    fn aim(&mut self, node: usize, target: Target, kind: EdgeKind, said: &Said) {
+    fn aim(&mut self, node: usize, target: RoleTarget, kind: EdgeKind, said: &LabelDraft) {
         let spots = match target {
-            Target::Role(ix) => vec![self.spot_of(ix)],
-            Target::Author => self.author_spots(node),
-            Target::Reporter => self.spots.get(node).copied().into_iter().collect(),
-            Target::Phase(ix) => vec![Spot::Phase(ix)],
-            Target::Waiting => {
-                self.inside(node, Mark::Back, said.clone());
+            RoleTarget::Role(ix) => vec![self.spot_of(ix)],
+            RoleTarget::Author => self.author_spots(node),
+            RoleTarget::Reporter => self.spots.get(node).copied().into_iter().collect(),
+            RoleTarget::Phase(ix) => vec![NodeKey::Phase(ix)],
+            RoleTarget::Waiting => {
+                self.inside(node, NodeLineMark::Back, said.clone());
                 Vec::new()
             }
         };
@@ -147,12 +152,12 @@ impl Builder<'_> {
     }
 
     /// To the next rung of each role that it can concern.
-    fn up(&mut self, node: usize, target: Target, said: &Said) {
+    fn up(&mut self, node: usize, target: RoleTarget, said: &LabelDraft) {
         let authors = self.workflow.roles.iter().enumerate().filter(|(_, role)| role.author).map(|(index, _)| index);
         let from: Vec<usize> = match target {
-            Target::Author => authors.collect(),
-            Target::Role(ix) => vec![ix.index()],
-            Target::Reporter | Target::Waiting | Target::Phase(_) => said.roles.iter().collect(),
+            RoleTarget::Author => authors.collect(),
+            RoleTarget::Role(ix) => vec![ix.index()],
+            RoleTarget::Reporter | RoleTarget::Waiting | RoleTarget::Phase(_) => said.roles.iter().collect(),
         };
         for role in from.iter().filter_map(|index| self.workflow.roles.get(*index)) {
             match role.escalates_to {
@@ -161,20 +166,20 @@ impl Builder<'_> {
                     let spot = self.spot_of(rung);
                     if self.spots.get(node) == Some(&spot) {
                         said.details.push(format!("{} to {}", role.name, self.workflow.role(rung).name));
-                        said.roles = IxSet::default();
+                        said.roles = IndexBitSet::default();
                     }
                     self.arrow(node, spot, EdgeKind::Escalation, said);
                 }
                 None => {
                     let asker = self.workflow.has_phases().then_some(node);
                     let stuck = self.workflow.stuck;
-                    self.ask(node, Spot::Asked(stuck, asker), stuck, said.clone());
+                    self.ask(node, NodeKey::Asked(stuck, asker), stuck, said.clone());
                 }
             }
         }
     }
 
-    fn author_spots(&self, node: usize) -> Vec<Spot> {
+    fn author_spots(&self, node: usize) -> Vec<NodeKey> {
         let workflow = self.workflow;
         if workflow.has_phases() {
             return stages::author_phases(workflow, self.stage_of(node));
@@ -183,48 +188,48 @@ impl Builder<'_> {
         author.map(|index| self.spot_of(RoleIx::new(index))).into_iter().collect()
     }
 
-    fn merge_spots(&self) -> Vec<Spot> {
+    fn merge_spots(&self) -> Vec<NodeKey> {
         let phases = self.workflow.phases.iter().enumerate();
-        let merging: Vec<Spot> = phases
-            .filter(|(_, phase)| phase.performer == Performer::Merge)
-            .map(|(index, _)| Spot::Phase(PhaseIx::new(index)))
+        let merging: Vec<NodeKey> = phases
+            .filter(|(_, phase)| phase.performer == PhasePerformer::Merge)
+            .map(|(index, _)| NodeKey::Phase(PhaseIx::new(index)))
             .collect();
-        if merging.is_empty() { vec![Spot::Merge] } else { merging }
+        if merging.is_empty() { vec![NodeKey::Merge] } else { merging }
     }
 
     /// Where a group that has all it needs goes.
-    pub(super) fn completing(&self) -> Spot {
-        self.workflow.completion.gates.first().map_or_else(|| self.completed(), |gate| Spot::Gate(*gate))
+    pub(super) fn completing(&self) -> NodeKey {
+        self.workflow.completion.gates.first().map_or_else(|| self.completed(), |gate| NodeKey::Gate(*gate))
     }
 
     /// Where a session that has all it needs goes.
-    pub(super) fn ending(&self) -> Spot {
-        self.workflow.completion.session_gates.first().map_or(Spot::End, |gate| Spot::Gate(*gate))
+    pub(super) fn ending(&self) -> NodeKey {
+        self.workflow.completion.session_gates.first().map_or(NodeKey::End, |gate| NodeKey::Gate(*gate))
     }
 
     /// A pipeline that plans no groups has only one: its end is the session's.
-    fn completed(&self) -> Spot {
+    fn completed(&self) -> NodeKey {
         let planned = self.workflow.phases.iter().any(|phase| phase.plans);
-        if planned || !self.workflow.has_phases() { Spot::Completed } else { self.ending() }
+        if planned || !self.workflow.has_phases() { NodeKey::Completed } else { self.ending() }
     }
 
-    fn after_gate(&self, gate: GateIx) -> Spot {
+    fn after_gate(&self, gate: GateIx) -> NodeKey {
         let completion = &self.workflow.completion;
         let next = |gates: &[GateIx]| {
             let place = gates.iter().position(|one| *one == gate)?;
             Some(gates.get(place.saturating_add(1)).copied())
         };
         match (next(&completion.gates), next(&completion.session_gates)) {
-            (Some(Some(following)), _) | (None, Some(Some(following))) => Spot::Gate(following),
+            (Some(Some(following)), _) | (None, Some(Some(following))) => NodeKey::Gate(following),
             (Some(None), _) => self.completed(),
-            (None, Some(None) | None) => Spot::End,
+            (None, Some(None) | None) => NodeKey::End,
         }
     }
 
     fn groups_begin(&mut self, node: usize) {
         for opening in &self.workflow.group_begin {
             let name = self.workflow.role(opening.role).name.to_string();
-            let said = Said { text: name, details: self.when(&opening.when), ..Said::default() };
+            let said = LabelDraft { text: name, details: self.when(&opening.when), ..LabelDraft::default() };
             self.arrow(node, self.spot_of(opening.role), EdgeKind::Forward, said);
         }
     }
@@ -232,13 +237,13 @@ impl Builder<'_> {
     fn groups_ended(&mut self, node: usize) {
         let every = "every group ended";
         for opening in &self.workflow.groups_ended {
-            let mut said = Said::detail(every);
+            let mut said = LabelDraft::detail(every);
             said.details.extend(self.when(&opening.when));
             self.arrow(node, self.spot_of(opening.role), EdgeKind::Forward, said);
         }
         if self.workflow.has_phases() {
             let spot = self.ending();
-            self.arrow(node, spot, EdgeKind::Forward, Said::detail(every));
+            self.arrow(node, spot, EdgeKind::Forward, LabelDraft::detail(every));
         }
     }
 }
@@ -247,7 +252,7 @@ impl Builder<'_> {
 pub(super) fn is_everywhere(workflow: &Workflow, rule: &Rule) -> bool {
     let lost = rule.status.is_some_and(|status| workflow.is_loss(status));
     let holders = workflow.roles.iter().filter(|role| !role.by_interlock).count();
-    let reported = matches!(rule.source, Source::Roles { .. });
+    let reported = matches!(rule.source, RuleSource::Roles { .. });
     reported && !rule.blocks && (lost || rule.status.is_none() || (holders > 1 && rule.id.starts_with("routes.any.")))
 }
 
@@ -258,13 +263,13 @@ pub(super) fn is_drawn(workflow: &Workflow, rule: &Rule) -> bool {
         || rule.conditions.iter().any(|condition| {
             matches!(
                 condition,
-                Condition::Settled
-                    | Condition::Completes
-                    | Condition::Lacks(_)
-                    | Condition::ApprovedAlready
-                    | Condition::NothingToDo
+                RuleCondition::Settled
+                    | RuleCondition::Completes
+                    | RuleCondition::Lacks(_)
+                    | RuleCondition::ApprovedAlready
+                    | RuleCondition::NothingToDo
             )
         });
-    let falls_to_person = rule.id.ends_with("/otherwise") && matches!(rule.verb, Verb::Ask(_));
+    let falls_to_person = rule.id.ends_with("/otherwise") && matches!(rule.verb, RuleVerb::Ask(_));
     !generated && !falls_to_person && !rule.blocks && !is_everywhere(workflow, rule)
 }

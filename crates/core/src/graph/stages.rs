@@ -1,28 +1,28 @@
 //! Pipelines: stages in order, side by side where they run together.
 
-use super::build::{Builder, Spot};
+use super::build::{GraphBuilder, NodeKey};
 use super::describe::at_once;
-use super::label::Said;
+use super::label::LabelDraft;
 use super::rules::is_everywhere;
-use super::{EdgeKind, words};
+use super::{EdgeKind, label_text};
 use crate::workflow::*;
 
-impl Builder<'_> {
+impl GraphBuilder<'_> {
     pub(super) fn pipeline(&mut self) {
-        let start = self.node(Spot::Start);
+        let start = self.node(NodeKey::Start);
         for spot in self.entry(0) {
-            self.arrow(start, spot, EdgeKind::Forward, Said::nothing());
+            self.arrow(start, spot, EdgeKind::Forward, LabelDraft::nothing());
         }
         // Boxes first, so that their order is the pipeline's whatever leads back.
         for (index, stage) in self.workflow.stages.iter().enumerate() {
             for phase in &stage.phases {
-                self.node(Spot::Phase(*phase));
+                self.node(NodeKey::Phase(*phase));
             }
             if stage.phases.len() > 1 {
-                self.node(Spot::Join(index));
+                self.node(NodeKey::Join(index));
             }
             for which in 0..stage.checkpoints.len() {
-                self.node(Spot::Checkpoint(index, which));
+                self.node(NodeKey::Checkpoint(index, which));
             }
         }
         for index in 0..self.workflow.stages.len() {
@@ -32,35 +32,35 @@ impl Builder<'_> {
 
     fn stage(&mut self, index: usize) {
         let Some(stage) = self.workflow.stages.get(index) else { return };
-        let join = (stage.phases.len() > 1).then(|| self.node(Spot::Join(index)));
+        let join = (stage.phases.len() > 1).then(|| self.node(NodeKey::Join(index)));
         for phase in &stage.phases {
-            let node = self.node(Spot::Phase(*phase));
+            let node = self.node(NodeKey::Phase(*phase));
             for said in leaving(self.workflow, *phase) {
                 match join {
-                    Some(_) => self.arrow(node, Spot::Join(index), EdgeKind::Forward, said),
+                    Some(_) => self.arrow(node, NodeKey::Join(index), EdgeKind::Forward, said),
                     None => self.stage_done(node, index, &said),
                 }
             }
         }
-        let last = join.or_else(|| stage.phases.first().map(|phase| self.node(Spot::Phase(*phase))));
+        let last = join.or_else(|| stage.phases.first().map(|phase| self.node(NodeKey::Phase(*phase))));
         let Some(last) = last else { return };
         if join.is_some() {
-            self.stage_done(last, index, &Said::nothing());
+            self.stage_done(last, index, &LabelDraft::nothing());
         }
         if let Some(rework) = &stage.rework {
-            let open = self.workflow.loop_at(rework.counted).measure.map(words::measure);
-            let limit = words::limit(self.workflow, rework.counted);
+            let open = self.workflow.loop_at(rework.counted).measure.map(label_text::measure);
+            let limit = label_text::limit(self.workflow, rework.counted);
             let details = open.map(str::to_owned).into_iter().chain([limit]).collect();
-            let said = Said { details, ..Said::default() };
-            self.arrow(last, Spot::Phase(rework.goto), EdgeKind::Rework, said);
+            let said = LabelDraft { details, ..LabelDraft::default() };
+            self.arrow(last, NodeKey::Phase(rework.goto), EdgeKind::Rework, said);
         }
     }
 
     /// To the checkpoints of the stage, or past it.
-    fn stage_done(&mut self, node: usize, index: usize, said: &Said) {
+    fn stage_done(&mut self, node: usize, index: usize, said: &LabelDraft) {
         let checkpoints = self.workflow.stages.get(index).map_or(&[][..], |stage| &stage.checkpoints);
         for (which, checkpoint) in checkpoints.iter().enumerate() {
-            self.ask(node, Spot::Checkpoint(index, which), checkpoint.question, said.clone());
+            self.ask(node, NodeKey::Checkpoint(index, which), checkpoint.question, said.clone());
         }
         if checkpoints.is_empty() {
             self.go_on(node, index, said);
@@ -68,7 +68,7 @@ impl Builder<'_> {
     }
 
     /// Into the next stage, or to the end.
-    pub(super) fn go_on(&mut self, node: usize, index: usize, said: &Said) {
+    pub(super) fn go_on(&mut self, node: usize, index: usize, said: &LabelDraft) {
         let next = index.saturating_add(1);
         let scope = |index: usize| self.workflow.stages.get(index).map(|stage| stage.per_session);
         let mut said = said.clone();
@@ -82,9 +82,9 @@ impl Builder<'_> {
         }
     }
 
-    fn entry(&self, index: usize) -> Vec<Spot> {
+    fn entry(&self, index: usize) -> Vec<NodeKey> {
         match self.workflow.stages.get(index) {
-            Some(stage) => stage.phases.iter().map(|phase| Spot::Phase(*phase)).collect(),
+            Some(stage) => stage.phases.iter().map(|phase| NodeKey::Phase(*phase)).collect(),
             None => vec![self.completing()],
         }
     }
@@ -92,18 +92,18 @@ impl Builder<'_> {
     /// The stage that a box stands in or asks for.
     pub(super) fn stage_of(&self, node: usize) -> Option<usize> {
         match self.spots.get(node)? {
-            Spot::Phase(ix) => Some(self.workflow.phase(*ix).stage),
-            Spot::Join(stage) | Spot::Checkpoint(stage, _) => Some(*stage),
-            Spot::Asked(_, asker) => asker.filter(|asker| *asker < node).and_then(|asker| self.stage_of(asker)),
-            Spot::Start
-            | Spot::Role(_)
-            | Spot::Authors
-            | Spot::Gate(_)
-            | Spot::Merge
-            | Spot::Groups
-            | Spot::Completed
-            | Spot::Deferred
-            | Spot::End => None,
+            NodeKey::Phase(ix) => Some(self.workflow.phase(*ix).stage),
+            NodeKey::Join(stage) | NodeKey::Checkpoint(stage, _) => Some(*stage),
+            NodeKey::Asked(_, asker) => asker.filter(|asker| *asker < node).and_then(|asker| self.stage_of(asker)),
+            NodeKey::Start
+            | NodeKey::Role(_)
+            | NodeKey::Authors
+            | NodeKey::Gate(_)
+            | NodeKey::Merge
+            | NodeKey::Groups
+            | NodeKey::Completed
+            | NodeKey::Deferred
+            | NodeKey::End => None,
         }
     }
 
@@ -114,47 +114,47 @@ impl Builder<'_> {
 }
 
 /// What is reported when a phase is done; what every role reports for it need not be said each time.
-fn leaving(workflow: &Workflow, phase: PhaseIx) -> Vec<Said> {
+fn leaving(workflow: &Workflow, phase: PhaseIx) -> Vec<LabelDraft> {
     let roles = roles_of(workflow, phase);
     let performer = &workflow.phase(phase).performer;
     let mut said = Vec::new();
     for rule in &workflow.rules {
-        let leaves = rule.phase == Some(phase) && rule.verb == Verb::Leave && !rule.climbs;
+        let leaves = rule.phase == Some(phase) && rule.verb == RuleVerb::Leave && !rule.climbs;
         let own = match (&rule.source, performer) {
-            (Source::Roles { roles: sources, .. }, Performer::Role(_) | Performer::ByDomain(_)) => {
+            (RuleSource::Roles { roles: sources, .. }, PhasePerformer::Role(_) | PhasePerformer::ByDomain(_)) => {
                 roles.iter().any(|role| sources.contains(role))
             }
-            (Source::Roles { .. }, Performer::Merge) => true,
-            (Source::Gate(ix), Performer::Gate(gate)) => ix == gate,
-            (Source::Roles { .. }, Performer::Gate(_))
-            | (Source::Gate(_), Performer::Role(_) | Performer::ByDomain(_) | Performer::Merge)
-            | (Source::Question(_), _) => false,
+            (RuleSource::Roles { .. }, PhasePerformer::Merge) => true,
+            (RuleSource::Gate(ix), PhasePerformer::Gate(gate)) => ix == gate,
+            (RuleSource::Roles { .. }, PhasePerformer::Gate(_))
+            | (RuleSource::Gate(_), PhasePerformer::Role(_) | PhasePerformer::ByDomain(_) | PhasePerformer::Merge)
+            | (RuleSource::Question(_), _) => false,
         };
         if leaves && own && !is_everywhere(workflow, rule) {
-            said.push(Said::rule(workflow, rule, IxSet::default()));
+            said.push(LabelDraft::rule(workflow, rule, IndexBitSet::default()));
         }
     }
     if said.is_empty() {
-        said.push(Said::nothing());
+        said.push(LabelDraft::nothing());
     }
     said
 }
 
-pub(super) fn roles_of(workflow: &Workflow, phase: PhaseIx) -> IxSet {
+pub(super) fn roles_of(workflow: &Workflow, phase: PhaseIx) -> IndexBitSet {
     match &workflow.phase(phase).performer {
-        Performer::Role(ix) => std::iter::once(ix.index()).collect(),
-        Performer::ByDomain(roles) => roles.iter().flatten().map(|ix| ix.index()).collect(),
-        Performer::Gate(_) | Performer::Merge => IxSet::default(),
+        PhasePerformer::Role(ix) => std::iter::once(ix.index()).collect(),
+        PhasePerformer::ByDomain(roles) => roles.iter().flatten().map(|ix| ix.index()).collect(),
+        PhasePerformer::Gate(_) | PhasePerformer::Merge => IndexBitSet::default(),
     }
 }
 
 /// The last phase of an author before a stage, or the first there is.
-pub(super) fn author_phases(workflow: &Workflow, before: Option<usize>) -> Vec<Spot> {
+pub(super) fn author_phases(workflow: &Workflow, before: Option<usize>) -> Vec<NodeKey> {
     let is_author = |ix: usize| workflow.roles.get(ix).is_some_and(|role| role.author);
     let phases = (0..workflow.phases.len()).map(PhaseIx::new);
     let authors: Vec<PhaseIx> = phases.filter(|ix| roles_of(workflow, *ix).iter().any(is_author)).collect();
     let earlier = authors.iter().rev().find(|ix| before.is_none_or(|stage| workflow.phase(**ix).stage <= stage));
-    earlier.or(authors.first()).map(|ix| Spot::Phase(*ix)).into_iter().collect()
+    earlier.or(authors.first()).map(|ix| NodeKey::Phase(*ix)).into_iter().collect()
 }
 
 /// Neighbouring stages of one scope. A pipeline without a stage of the session needs none.

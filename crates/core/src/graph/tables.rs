@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use super::blocked::BlockedWays;
+use super::blocked::BlockedRules;
 use super::rules::is_everywhere;
-use super::{Table, words};
+use super::{GraphTable, label_text};
 use crate::id::Name;
 use crate::workflow::*;
 
 /// Ladders and tables of large workflows are cut, or they would dwarf the picture.
 const MOST_ROWS: usize = 24;
 
-pub(super) fn tables(workflow: &Workflow) -> Vec<Table> {
+pub(super) fn tables(workflow: &Workflow) -> Vec<GraphTable> {
     let all = [
         ("From anywhere".to_owned(), everywhere(workflow)),
         (blocked_title(workflow), blocked(workflow)),
@@ -28,7 +28,7 @@ pub(super) fn tables(workflow: &Workflow) -> Vec<Table> {
             rows.push((String::new(), format!("+{left} more")));
         }
         if !rows.is_empty() {
-            tables.push(Table { title, rows });
+            tables.push(GraphTable { title, rows });
         }
     }
     tables
@@ -37,7 +37,7 @@ pub(super) fn tables(workflow: &Workflow) -> Vec<Table> {
 fn everywhere(workflow: &Workflow) -> Vec<(String, String)> {
     let mut rows: Vec<(Vec<String>, String)> = Vec::new();
     for rule in workflow.rules.iter().filter(|rule| is_everywhere(workflow, rule)) {
-        let structural = rule.phase.is_some_and(|phase| phase.index() > 0) || rule.verb == Verb::Join;
+        let structural = rule.phase.is_some_and(|phase| phase.index() > 0) || rule.verb == RuleVerb::Join;
         let derived = rule.id.contains("/rework") || rule.id.contains("/checkpoint") || rule.id.contains("/otherwise");
         if rule.climbs || structural || derived {
             continue;
@@ -46,7 +46,7 @@ fn everywhere(workflow: &Workflow) -> Vec<(String, String)> {
             rule.status.map_or_else(|| "any other status".to_owned(), |ix| workflow.status_name(ix).to_string());
         let consulted = rule.id.ends_with("/consult");
         let status = if consulted { format!("{status}, when asked") } else { status };
-        let outcome = words::outcome(workflow, rule);
+        let outcome = label_text::describe_rule(workflow, rule);
         match rows.iter_mut().find(|(_, known)| *known == outcome) {
             Some((statuses, _)) if statuses.contains(&status) => {}
             Some((statuses, _)) => statuses.push(status),
@@ -58,8 +58,9 @@ fn everywhere(workflow: &Workflow) -> Vec<(String, String)> {
 
 fn blocked_title(workflow: &Workflow) -> String {
     let status = workflow.blocked.as_ref().map(|blocked| workflow.status_name(blocked.status).as_str());
-    let counted = workflow.rules.iter().filter(|rule| rule.blocks).find_map(|rule| words::shown_loop(workflow, rule));
-    let limit = counted.map(|counted| format!(" ({})", words::limit(workflow, counted)));
+    let counted =
+        workflow.rules.iter().filter(|rule| rule.blocks).find_map(|rule| label_text::shown_loop(workflow, rule));
+    let limit = counted.map(|counted| format!(" ({})", label_text::limit(workflow, counted)));
     format!("When {}, ask{}", status.unwrap_or("blocked"), limit.unwrap_or_default())
 }
 
@@ -71,7 +72,7 @@ fn blocked(workflow: &Workflow) -> Vec<(String, String)> {
 
 fn by_role(workflow: &Workflow) -> Vec<(String, String)> {
     let mut rows: Vec<(String, Vec<&str>)> = Vec::new();
-    let ways = BlockedWays::new(workflow);
+    let ways = BlockedRules::new(workflow);
     for (index, role) in workflow.roles.iter().enumerate() {
         let Some(rule) = ways.rule(RoleIx::new(index)).filter(|rule| !ways.is_drawn(rule)) else { continue };
         let asked = asked(workflow, rule);
@@ -80,7 +81,7 @@ fn by_role(workflow: &Workflow) -> Vec<(String, String)> {
             None => rows.push((asked, vec![role.name.as_str()])),
         }
     }
-    rows.into_iter().map(|(asked, roles)| (words::list(&roles, 4), asked)).collect()
+    rows.into_iter().map(|(asked, roles)| (label_text::list(&roles, 4), asked)).collect()
 }
 
 /// The cells of each reason; reasons with the same cells in one row.
@@ -122,7 +123,7 @@ fn asked(workflow: &Workflow, rule: &Rule) -> String {
 }
 
 fn asked_role<'a>(workflow: &'a Workflow, rule: &Rule) -> Option<&'a Name> {
-    if let Verb::Consult(Target::Role(ix)) = rule.verb { Some(&workflow.role(ix).name) } else { None }
+    if let RuleVerb::Consult(RoleTarget::Role(ix)) = rule.verb { Some(&workflow.role(ix).name) } else { None }
 }
 
 /// Roles before domains, as they are looked up; the same role for each domain is a pattern.
@@ -134,15 +135,15 @@ fn folded(workflow: &Workflow, rules: &[&Rule]) -> Vec<String> {
     for rule in rules {
         let asked = asked(workflow, rule);
         match column(workflow, rule) {
-            Column::Role(role) => roles.push(format!("{} → {asked}", role.name)),
-            Column::Domain(domain) => {
+            BlockedColumn::Role(role) => roles.push(format!("{} → {asked}", role.name)),
+            BlockedColumn::Domain(domain) => {
                 domains.push(format!("{} → {asked}", domain.name));
                 pairs.extend(asked_role(workflow, rule).map(|role| (domain, role)));
             }
-            Column::Everyone => everyone.push(asked),
+            BlockedColumn::Everyone => everyone.push(asked),
         }
     }
-    let pattern = words::pattern(&pairs).filter(|_| pairs.len() == domains.len());
+    let pattern = label_text::pattern(&pairs).filter(|_| pairs.len() == domains.len());
     match pattern {
         Some(pattern) => everyone.insert(0, pattern),
         None => roles.extend(domains),
@@ -151,24 +152,24 @@ fn folded(workflow: &Workflow, rules: &[&Rule]) -> Vec<String> {
     roles
 }
 
-enum Column<'a> {
+enum BlockedColumn<'a> {
     Role(&'a Role),
     Domain(&'a Domain),
     Everyone,
 }
 
-fn column<'a>(workflow: &'a Workflow, rule: &Rule) -> Column<'a> {
-    let Source::Roles { roles, domains } = &rule.source else { return Column::Everyone };
+fn column<'a>(workflow: &'a Workflow, rule: &Rule) -> BlockedColumn<'a> {
+    let RuleSource::Roles { roles, domains } = &rule.source else { return BlockedColumn::Everyone };
     let mut named = domains.iter();
     match (named.next().and_then(|index| workflow.domains.get(index)), named.next()) {
-        (Some(domain), None) => return Column::Domain(domain),
-        (Some(_), Some(_)) => return Column::Everyone,
+        (Some(domain), None) => return BlockedColumn::Domain(domain),
+        (Some(_), Some(_)) => return BlockedColumn::Everyone,
         (None, _) => {}
     }
     let mut holders = roles.iter();
     match (holders.next().and_then(|index| workflow.roles.get(index)), holders.next()) {
-        (Some(role), None) => Column::Role(role),
-        (Some(_) | None, _) => Column::Everyone,
+        (Some(role), None) => BlockedColumn::Role(role),
+        (Some(_) | None, _) => BlockedColumn::Everyone,
     }
 }
 
@@ -179,7 +180,7 @@ fn loops(workflow: &Workflow) -> Vec<(String, String)> {
         if Some(ix) == workflow.loop_named("settled") || !workflow.rules.iter().any(|rule| rule.counted == Some(ix)) {
             continue;
         }
-        let measured = item.measure.map(words::measure).zip(item.limit.no_progress);
+        let measured = item.measure.map(label_text::measure).zip(item.limit.no_progress);
         let progress = measured.map(|(what, times)| format!(", or {times} without fewer {what}"));
         rows.push((
             item.name.to_string(),
@@ -194,7 +195,7 @@ fn ladders(workflow: &Workflow) -> Vec<(String, String)> {
     let holders = || workflow.roles.iter().enumerate().filter(|(_, role)| !role.by_interlock);
     let person = "a person: stuck".to_owned();
     if holders().all(|(_, role)| role.escalates_to.is_none()) {
-        let options = words::asked(workflow.question(workflow.stuck));
+        let options = label_text::describe_question(workflow.question(workflow.stuck));
         return if workflow.roles.is_empty() { Vec::new() } else { vec![("everyone".to_owned(), options)] };
     }
     let mut rows = Vec::new();
@@ -217,8 +218,8 @@ fn ladders(workflow: &Workflow) -> Vec<(String, String)> {
 }
 
 fn stand_ins(workflow: &Workflow) -> Vec<(String, String)> {
-    let row = |one: &Override| {
-        let when = words::when(workflow, &one.when).map(|when| format!(", {when}"));
+    let row = |one: &RoleOverride| {
+        let when = label_text::when(workflow, &one.when).map(|when| format!(", {when}"));
         let name = |ix| workflow.role(ix).name.as_str();
         (name(one.takes).to_owned(), format!("for {}{}", name(one.instead_of), when.unwrap_or_default()))
     };
@@ -234,7 +235,7 @@ fn completion(workflow: &Workflow) -> Vec<(String, String)> {
         rows.push(("phases".to_owned(), "every one that applies to it".to_owned()));
     }
     for need in &completion.needs {
-        let when = words::when(workflow, &need.when).map(|when| format!(", {when}"));
+        let when = label_text::when(workflow, &need.when).map(|when| format!(", {when}"));
         rows.push(("passed".to_owned(), joined(&need.options, " or ") + &when.unwrap_or_default()));
     }
     if !completion.once_blocked.is_empty() {

@@ -18,7 +18,7 @@ pub(crate) const PART: usize = 64 * 1024;
 
 /// A fenced code block, all offsets into the document.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Fence {
+pub(crate) struct CodeFence {
     /// From the line that opens it to behind the line that closes it.
     pub(crate) whole: Range<usize>,
     /// The lines between.
@@ -33,15 +33,15 @@ pub(crate) struct Fence {
 
 /// The document in order: fenced blocks, and everything between them.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Piece {
+pub(crate) enum DocumentPiece {
     Text(Range<usize>),
-    Fence(Fence),
+    Fence(CodeFence),
 }
 
 /// Visits the pieces of `range`, which begins at the beginning of a line, and says whether every
 /// block was read as a whole.
-pub(crate) fn walk(bytes: &[u8], range: Range<usize>, part: usize, visit: &mut dyn FnMut(Piece)) -> bool {
-    let mut walker = Walker { bytes, end: range.end, text_from: range.start, exact: true, visit };
+pub(crate) fn walk(bytes: &[u8], range: Range<usize>, part: usize, visit: &mut dyn FnMut(DocumentPiece)) -> bool {
+    let mut walker = BlockWalker { bytes, end: range.end, text_from: range.start, exact: true, visit };
     let mut at = range.start;
     let mut in_paragraph = false;
     while at < walker.end {
@@ -64,20 +64,20 @@ pub(crate) fn line_end(bytes: &[u8], at: usize, end: usize) -> (usize, usize) {
     }
 }
 
-struct Walker<'a, 'v> {
+struct BlockWalker<'a, 'v> {
     bytes: &'a [u8],
     end: usize,
     /// Text from here on has not been visited yet.
     text_from: usize,
     exact: bool,
-    visit: &'v mut dyn FnMut(Piece),
+    visit: &'v mut dyn FnMut(DocumentPiece),
 }
 
 /// The outline of some lines.
 #[derive(Default)]
-struct Part {
+struct OutlinePart {
     text: String,
-    lines: Vec<Line>,
+    lines: Vec<OutlineLine>,
     /// Behind the last of the lines, in the document.
     end: usize,
     ends_blank: bool,
@@ -87,7 +87,7 @@ struct Part {
 }
 
 #[derive(Clone, Copy)]
-struct Line {
+struct OutlineLine {
     /// Where it begins in the outline.
     outline: usize,
     /// Where it begins in the document.
@@ -96,21 +96,21 @@ struct Line {
 
 /// The last block of a part that another part could begin with.
 #[derive(Clone, Copy)]
-struct Last {
+struct LastBlock {
     /// Where it begins in the outline.
     at: usize,
-    kind: LastKind,
+    kind: LastBlockKind,
     at_top: bool,
 }
 
-impl Last {
+impl LastBlock {
     fn is_top_fence(self) -> bool {
-        self.at_top && self.kind == LastKind::Fence
+        self.at_top && self.kind == LastBlockKind::Fence
     }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum LastKind {
+enum LastBlockKind {
     Fence,
     Paragraph,
     /// Other lines can follow it as if it were not there.
@@ -118,18 +118,18 @@ enum LastKind {
     Container,
 }
 
-impl Walker<'_, '_> {
+impl BlockWalker<'_, '_> {
     fn text_up_to(&mut self, end: usize) {
         if self.text_from < end {
-            (self.visit)(Piece::Text(self.text_from..end));
+            (self.visit)(DocumentPiece::Text(self.text_from..end));
         }
         self.text_from = self.text_from.max(end);
     }
 
-    fn emit(&mut self, fence: Fence) {
+    fn emit(&mut self, fence: CodeFence) {
         self.text_up_to(fence.whole.start);
         self.text_from = fence.whole.end;
-        (self.visit)(Piece::Fence(fence));
+        (self.visit)(DocumentPiece::Fence(fence));
     }
 
     /// Reads one part, and says where the next begins and whether a paragraph is open there.
@@ -148,23 +148,25 @@ impl Walker<'_, '_> {
         let last_line = part.line_at(last.at);
         let begins = part.lines.get(last_line).map_or(at, |line| line.start);
         match last.kind {
-            LastKind::Paragraph if last.at_top => {
+            LastBlockKind::Paragraph if last.at_top => {
                 fences.into_iter().for_each(|(_, fence)| self.emit(fence));
                 (everything, !part.ends_blank)
             }
-            LastKind::Done if last.at_top => {
+            LastBlockKind::Done if last.at_top => {
                 fences.into_iter().for_each(|(_, fence)| self.emit(fence));
                 (everything, false)
             }
-            LastKind::Fence if last.at_top => {
+            LastBlockKind::Fence if last.at_top => {
                 (self.up_to_open_fence(fences, last_line, true).unwrap_or(everything), false)
             }
-            LastKind::Fence | LastKind::Paragraph | LastKind::Done | LastKind::Container if begins > at => {
+            LastBlockKind::Fence | LastBlockKind::Paragraph | LastBlockKind::Done | LastBlockKind::Container
+                if begins > at =>
+            {
                 let before = fences.into_iter().filter(|(line, _)| *line < last_line);
                 before.for_each(|(_, fence)| self.emit(fence));
                 (begins, false)
             }
-            LastKind::Fence | LastKind::Paragraph | LastKind::Done | LastKind::Container => {
+            LastBlockKind::Fence | LastBlockKind::Paragraph | LastBlockKind::Done | LastBlockKind::Container => {
                 self.exact = false;
                 let open = fences.last().filter(|(_, fence)| !fence.closed && fence.whole.end == everything);
                 let open = open.map(|(line, _)| *line);
@@ -216,11 +218,11 @@ impl Walker<'_, '_> {
     }
 
     /// The fence that a line opens, its end still to be found.
-    fn fence_on(&self, line: Range<usize>, marker_at: usize, content: usize) -> Option<Fence> {
+    fn fence_on(&self, line: Range<usize>, marker_at: usize, content: usize) -> Option<CodeFence> {
         let opening = self.bytes.get(marker_at..line.end)?;
         let FenceLine { marker, length, info } = outline::fence(opening)?;
         let info_end = marker_at.saturating_add(opening.trim_ascii_end().len());
-        Some(Fence {
+        Some(CodeFence {
             whole: line.start..content,
             content: content..content,
             marker,
@@ -232,7 +234,7 @@ impl Walker<'_, '_> {
     }
 
     /// Visits the fences up to the one opened on `line`, whose end is looked for line by line.
-    fn up_to_open_fence(&mut self, fences: Vec<(usize, Fence)>, line: usize, at_top: bool) -> Option<usize> {
+    fn up_to_open_fence(&mut self, fences: Vec<(usize, CodeFence)>, line: usize, at_top: bool) -> Option<usize> {
         let mut end = None;
         for (opened, mut fence) in fences {
             if opened == line {
@@ -244,7 +246,7 @@ impl Walker<'_, '_> {
         end
     }
 
-    fn close(&self, fence: &mut Fence, at_top: bool) {
+    fn close(&self, fence: &mut CodeFence, at_top: bool) {
         let mut at = fence.content.start;
         (fence.closed, fence.content.end) = (false, at);
         while at < self.end && !fence.closed {
@@ -259,10 +261,10 @@ impl Walker<'_, '_> {
         fence.whole.end = at.max(fence.content.end);
     }
 
-    fn outline_of(&self, from: usize, in_paragraph: bool, size: usize) -> Part {
-        let mut part = Part { end: from, ..Part::default() };
+    fn outline_of(&self, from: usize, in_paragraph: bool, size: usize) -> OutlinePart {
+        let mut part = OutlinePart { end: from, ..OutlinePart::default() };
         if in_paragraph {
-            part.lines.push(Line { outline: 0, start: from });
+            part.lines.push(OutlineLine { outline: 0, start: from });
             part.text.push_str("x\n");
         }
         while part.end < self.end && (part.end == from || part.text.len() < size) {
@@ -281,7 +283,7 @@ impl Walker<'_, '_> {
             if part.is_third_of_a_kind(begins) {
                 part.text.truncate(begins);
             } else {
-                part.lines.push(Line { outline: begins, start: part.end });
+                part.lines.push(OutlineLine { outline: begins, start: part.end });
             }
             part.end = next;
         }
@@ -289,14 +291,14 @@ impl Walker<'_, '_> {
     }
 
     /// The fences of a part, each with the line that opens it, and the last block.
-    fn fences_of(&self, part: &Part) -> (Vec<(usize, Fence)>, Option<Last>) {
+    fn fences_of(&self, part: &OutlinePart) -> (Vec<(usize, CodeFence)>, Option<LastBlock>) {
         let mut fences = Vec::new();
         let mut last = None;
         let mut open: Option<Range<usize>> = None;
         let (mut depth, mut items) = (0_usize, 0_usize);
         for (event, range) in Parser::new_ext(&part.text, Options::empty()).into_offset_iter() {
             if let Some(kind) = kind_of(&event).filter(|_| items == 0) {
-                last = Some(Last { at: range.start, kind, at_top: depth == 0 });
+                last = Some(LastBlock { at: range.start, kind, at_top: depth == 0 });
             }
             if let Event::Start(tag) = event {
                 if let Tag::CodeBlock(CodeBlockKind::Fenced(_)) = tag {
@@ -318,7 +320,7 @@ impl Walker<'_, '_> {
     }
 
     /// The fence at `range` of the outline, whose content goes up to `text_end` there.
-    fn fence_at(&self, part: &Part, range: &Range<usize>, text_end: usize) -> Option<(usize, Fence)> {
+    fn fence_at(&self, part: &OutlinePart, range: &Range<usize>, text_end: usize) -> Option<(usize, CodeFence)> {
         let opened = part.line_at(range.start);
         let ended = part.line_at(range.end.saturating_sub(1)).max(opened);
         let line = part.lines.get(opened)?;
@@ -335,23 +337,23 @@ impl Walker<'_, '_> {
 }
 
 /// What a part could go on after; `None` for what is no block.
-fn kind_of(event: &Event<'_>) -> Option<LastKind> {
+fn kind_of(event: &Event<'_>) -> Option<LastBlockKind> {
     if matches!(event, Event::Rule) {
-        return Some(LastKind::Done);
+        return Some(LastBlockKind::Done);
     }
     let Event::Start(tag) = event else { return None };
     if matches!(tag, Tag::CodeBlock(CodeBlockKind::Fenced(_))) {
-        Some(LastKind::Fence)
+        Some(LastBlockKind::Fence)
     } else if matches!(tag, Tag::Paragraph) {
-        Some(LastKind::Paragraph)
+        Some(LastBlockKind::Paragraph)
     } else if matches!(tag, Tag::Heading { .. } | Tag::CodeBlock(CodeBlockKind::Indented)) {
-        Some(LastKind::Done)
+        Some(LastBlockKind::Done)
     } else {
-        matches!(tag, Tag::BlockQuote(_) | Tag::List(_) | Tag::Item).then_some(LastKind::Container)
+        matches!(tag, Tag::BlockQuote(_) | Tag::List(_) | Tag::Item).then_some(LastBlockKind::Container)
     }
 }
 
-impl Part {
+impl OutlinePart {
     fn line_at(&self, outline: usize) -> usize {
         self.lines.partition_point(|line| line.outline <= outline).saturating_sub(1)
     }
@@ -401,11 +403,11 @@ mod tests {
         let mut found = Vec::new();
         let mut reached = 0;
         let exact = walk(bytes, 0..bytes.len(), part, &mut |piece| match piece {
-            Piece::Text(range) => {
+            DocumentPiece::Text(range) => {
                 assert_eq!(range.start, reached, "nothing is left out and nothing comes twice");
                 reached = range.end;
             }
-            Piece::Fence(fence) => {
+            DocumentPiece::Fence(fence) => {
                 assert_eq!(fence.whole.start, reached);
                 reached = fence.whole.end;
                 let content = crate::handoff::candidate::unquoted(&bytes[fence.content.clone()], fence.quoted);

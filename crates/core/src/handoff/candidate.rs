@@ -12,8 +12,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::handoff::blocks::{self, Fence, Piece};
-use crate::handoff::marks::{MarksAhead, skim};
+use crate::handoff::blocks::{self, CodeFence, DocumentPiece};
+use crate::handoff::marks::{MarkLookahead, skim};
 use crate::handoff::outline;
 
 /// The largest metadata block.
@@ -24,21 +24,21 @@ const MAX_NESTING: usize = 3;
 
 /// A piece of JSON that may be the metadata.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Candidate {
+pub(crate) struct HandoffCandidate {
     /// With its fence.
     pub(crate) whole: Range<usize>,
     /// The lines of the JSON, from the beginning of a line.
     pub(crate) lines: Range<usize>,
     /// Where the object begins.
     pub(crate) object: usize,
-    pub(crate) form: Form,
+    pub(crate) form: CandidateForm,
     /// `>` stands before its lines.
     pub(crate) quoted: bool,
-    pub(crate) state: State,
+    pub(crate) state: CandidateState,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Form {
+pub(crate) enum CandidateForm {
     Fenced,
     /// In the text, without a fence.
     Bare,
@@ -47,7 +47,7 @@ pub(crate) enum Form {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum State {
+pub(crate) enum CandidateState {
     Good,
     Broken,
     TooLarge,
@@ -55,23 +55,23 @@ pub(crate) enum State {
 
 /// What was found, of each kind only what can still matter.
 #[derive(Default, Debug)]
-pub(crate) struct Choice {
+pub(crate) struct CandidateSelection {
     /// The last that looks like metadata, good or not.
-    pub(crate) last: Option<Candidate>,
+    pub(crate) last: Option<HandoffCandidate>,
     /// The last good one before it.
-    pub(crate) earlier: Option<Candidate>,
+    pub(crate) earlier: Option<HandoffCandidate>,
     /// The last object with one of the fields only.
-    pub(crate) meagre: Option<Candidate>,
+    pub(crate) meagre: Option<HandoffCandidate>,
     /// The last one inside a longer fence.
-    pub(crate) example: Option<Candidate>,
+    pub(crate) example: Option<HandoffCandidate>,
     /// The last JSON that is no metadata at all, and whether it is an object.
     pub(crate) other: Option<(Range<usize>, bool)>,
 }
 
-impl Choice {
+impl CandidateSelection {
     pub(crate) fn of(bytes: &[u8], range: Range<usize>, part: usize) -> Self {
-        let mut finder = Finder { bytes, part, choice: Self::default() };
-        finder.pieces(range, Inside { nesting: 0, example: false, fence: None });
+        let mut finder = CandidateFinder { bytes, part, choice: Self::default() };
+        finder.pieces(range, CandidateNesting { nesting: 0, example: false, fence: None });
         finder.choice
     }
 
@@ -80,12 +80,12 @@ impl Choice {
         self.last.is_none() && self.meagre.is_none() && self.example.is_none()
     }
 
-    fn offer(&mut self, candidate: Candidate, example: bool) {
+    fn offer(&mut self, candidate: HandoffCandidate, example: bool) {
         if example {
             self.example = Some(candidate);
             return;
         }
-        if let Some(before) = self.last.replace(candidate).filter(|before| before.state == State::Good) {
+        if let Some(before) = self.last.replace(candidate).filter(|before| before.state == CandidateState::Good) {
             self.earlier = Some(before);
         }
     }
@@ -93,37 +93,37 @@ impl Choice {
 
 /// Where the pieces stand that are being looked at.
 #[derive(Clone, Copy)]
-struct Inside {
+struct CandidateNesting {
     nesting: usize,
     example: bool,
     /// The kind and length of the fence around, and whether it is closed.
     fence: Option<(u8, usize, bool)>,
 }
 
-struct Finder<'a> {
+struct CandidateFinder<'a> {
     bytes: &'a [u8],
     part: usize,
-    choice: Choice,
+    choice: CandidateSelection,
 }
 
-impl Finder<'_> {
-    fn pieces(&mut self, range: Range<usize>, inside: Inside) {
+impl CandidateFinder<'_> {
+    fn pieces(&mut self, range: Range<usize>, inside: CandidateNesting) {
         let bytes = self.bytes;
         // A list item that had to be cut is no reason to refuse: its fences are found all the same.
         let _ = blocks::walk(bytes, range, self.part, &mut |piece| match piece {
             // In a closed fence loose objects are what the fence shows, not what the agent says.
-            Piece::Text(text) => {
+            DocumentPiece::Text(text) => {
                 if inside.fence.is_none_or(|(_, _, closed)| !closed) {
                     self.text(&text, inside.example);
                 }
             }
-            Piece::Fence(fence) => self.fence(&fence, inside),
+            DocumentPiece::Fence(fence) => self.fence(&fence, inside),
         });
     }
 
     /// A line inside a fence that would open one of the same kind cannot stand there in good
     /// Markdown: the fence is taken to end before it, and another to begin with it.
-    fn fence(&mut self, fence: &Fence, inside: Inside) {
+    fn fence(&mut self, fence: &CodeFence, inside: CandidateNesting) {
         if !has_fence(slice(self.bytes, &fence.content)) {
             return self.single(fence, inside);
         }
@@ -136,7 +136,7 @@ impl Finder<'_> {
                 .filter(|opens| opens.marker == fence.marker && opens.length >= fence.length && !opens.info.is_empty());
             if let Some(opens) = opens {
                 let info_end = at.saturating_add(line.trim_ascii_end().len());
-                let begun = Fence {
+                let begun = CodeFence {
                     whole: at..fence.whole.end,
                     content: next..fence.content.end,
                     length: opens.length,
@@ -152,7 +152,7 @@ impl Finder<'_> {
         self.single(&part, inside);
     }
 
-    fn single(&mut self, fence: &Fence, inside: Inside) {
+    fn single(&mut self, fence: &CodeFence, inside: CandidateNesting) {
         let example = inside.example
             || inside.fence.is_some_and(|(marker, length, _)| marker != fence.marker || length > fence.length);
         let content = slice(self.bytes, &fence.content);
@@ -168,13 +168,13 @@ impl Finder<'_> {
             _ => None,
         };
         if let Some(at) = object_at {
-            let candidate = Candidate {
+            let candidate = HandoffCandidate {
                 whole: fence.whole.clone(),
                 lines: fence.content.clone(),
                 object: fence.content.start.saturating_add(at),
-                form: Form::Fenced,
+                form: CandidateForm::Fenced,
                 quoted: fence.quoted,
-                state: State::Good,
+                state: CandidateState::Good,
             };
             return self.object(candidate, &lines, json || info.is_empty(), example);
         }
@@ -186,31 +186,31 @@ impl Finder<'_> {
             let around = Some((fence.marker, fence.length, fence.closed));
             self.pieces(
                 fence.content.clone(),
-                Inside { nesting: inside.nesting.saturating_add(1), example, fence: around },
+                CandidateNesting { nesting: inside.nesting.saturating_add(1), example, fence: around },
             );
         }
     }
 
     /// A fence whose content begins with `{`.
-    fn object(&mut self, mut candidate: Candidate, lines: &[u8], json: bool, example: bool) {
+    fn object(&mut self, mut candidate: HandoffCandidate, lines: &[u8], json: bool, example: bool) {
         let at = candidate.object.saturating_sub(candidate.lines.start);
         if lines.len() > MAX_BLOCK {
-            candidate.state = State::TooLarge;
+            candidate.state = CandidateState::TooLarge;
         } else {
             let begins_with_it = lines.get(..at).is_some_and(|before| before.trim_ascii().is_empty());
             match skim(lines, at) {
                 Ok((end, marks)) if begins_with_it && slice(lines, &(end..lines.len())).trim_ascii().is_empty() => {
                     return self.good(candidate, marks, example);
                 }
-                Ok(_) | Err(_) => candidate.state = State::Broken,
+                Ok(_) | Err(_) => candidate.state = CandidateState::Broken,
             }
         }
-        if json && MarksAhead::new(lines, lines.len()).within(0) >= 1 {
+        if json && MarkLookahead::new(lines, lines.len()).within(0) >= 1 {
             self.choice.offer(candidate, example);
         }
     }
 
-    fn good(&mut self, candidate: Candidate, marks: usize, example: bool) {
+    fn good(&mut self, candidate: HandoffCandidate, marks: usize, example: bool) {
         match marks {
             0 => self.choice.other = Some((candidate.whole, true)),
             1 if !example => self.choice.meagre = Some(candidate),
@@ -223,7 +223,7 @@ impl Finder<'_> {
     /// looked at a fixed number of times: after an object that ends or breaks, the search goes
     /// on behind it, for what begins inside it is part of it.
     fn text(&mut self, text: &Range<usize>, example: bool) {
-        let mut named = MarksAhead::new(self.bytes, text.end);
+        let mut named = MarkLookahead::new(self.bytes, text.end);
         let (mut at, mut line, mut seen) = (text.start, text.start, text.start);
         while let Some(found) = memchr::memchr(b'{', slice(self.bytes, &(at..text.end))) {
             let start = at.saturating_add(found);
@@ -236,13 +236,13 @@ impl Finder<'_> {
             line = memchr::memrchr2(b'\n', b'\r', since)
                 .map_or(line, |found| seen.saturating_add(found).saturating_add(1));
             seen = start;
-            let mut candidate = Candidate {
+            let mut candidate = HandoffCandidate {
                 whole: start..text.end,
                 lines: line..text.end,
                 object: start,
-                form: Form::Bare,
+                form: CandidateForm::Bare,
                 quoted: false,
-                state: State::Good,
+                state: CandidateState::Good,
             };
             let begins_line = slice(self.bytes, &(line..start)).iter().all(|byte| matches!(byte, b' ' | b'\t'));
             match skim(slice(self.bytes, &(start..text.end)), 0) {
@@ -251,7 +251,7 @@ impl Finder<'_> {
                     at = end;
                     (candidate.whole.end, candidate.lines.end) = (end, end);
                     if length > MAX_BLOCK {
-                        candidate.state = State::TooLarge;
+                        candidate.state = CandidateState::TooLarge;
                     }
                     if self.ends_line(end, text.end) && (begins_line || self.ends_text(end)) {
                         self.good(candidate, marks, example);
@@ -260,7 +260,7 @@ impl Finder<'_> {
                 Err(stopped) => {
                     at = start.saturating_add(stopped).max(at);
                     if begins_line && named.within(start) >= 2 {
-                        candidate.state = State::Broken;
+                        candidate.state = CandidateState::Broken;
                         at = self.behind_broken(start, line, text.end).max(at);
                         (candidate.whole.end, candidate.lines.end) = (at, at);
                         self.choice.offer(candidate, example);

@@ -7,32 +7,34 @@ use serde_json::Value as Json;
 
 use crate::code::Code;
 use crate::handoff::blocks;
-use crate::handoff::candidate::{Candidate, Choice, Form, MAX_BLOCK, State, unquoted};
+use crate::handoff::candidate::{
+    CandidateForm, CandidateSelection, CandidateState, HandoffCandidate, MAX_BLOCK, unquoted,
+};
 use crate::handoff::digest::digest;
-use crate::handoff::extracted::{Extracted, Source, is_first_half};
-use crate::handoff::fault;
+use crate::handoff::extracted::{ExtractedHandoff, OutputExcerpt, is_first_half};
 use crate::handoff::fill::FilledFields;
-use crate::handoff::json::{self, Fault, FaultKind, Span};
+use crate::handoff::json::{self, ByteSpan, JsonFault, JsonFaultKind};
+use crate::handoff::json_fault;
 use crate::problem::{Place, Problem};
 
 const BYTE_ORDER_MARK: &[u8] = &[0xEF, 0xBB, 0xBF];
 
 /// Finds the metadata of an agent's output: the last JSON object in it that looks like
 /// metadata, in a fence or not, or the whole of it. `file` names the output in places.
-pub fn extract(file: &str, output: &[u8]) -> Result<Extracted, Vec<Problem>> {
+pub fn extract(file: &str, output: &[u8]) -> Result<ExtractedHandoff, Vec<Problem>> {
     extract_in_parts(file, output, blocks::PART)
 }
 
-pub(crate) fn extract_in_parts(file: &str, output: &[u8], part: usize) -> Result<Extracted, Vec<Problem>> {
-    let output = Output { file, bytes: output };
+pub(crate) fn extract_in_parts(file: &str, output: &[u8], part: usize) -> Result<ExtractedHandoff, Vec<Problem>> {
+    let output = HandoffOutput { file, bytes: output };
     output.refuse_utf16()?;
     let start = if output.bytes.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
-    let choice = || Choice::of(output.bytes, start..output.bytes.len(), part);
+    let choice = || CandidateSelection::of(output.bytes, start..output.bytes.len(), part);
     let mut extracted = match output.bare(start) {
         Ok(Some(extracted)) => extracted,
         Ok(None) => output.choose(&choice())?,
-        Err(Bare::Refused(problems)) => return Err(problems),
-        Err(Bare::Broken(problems)) => match choice() {
+        Err(BareJsonFailure::Refused(problems)) => return Err(problems),
+        Err(BareJsonFailure::Broken(problems)) => match choice() {
             choice if choice.is_empty() => return Err(problems),
             choice => output.choose(&choice)?,
         },
@@ -41,22 +43,22 @@ pub(crate) fn extract_in_parts(file: &str, output: &[u8], part: usize) -> Result
     Ok(extracted)
 }
 
-struct Output<'a> {
+struct HandoffOutput<'a> {
     file: &'a str,
     bytes: &'a [u8],
 }
 
 /// Why an output that begins as JSON does is not the metadata as a whole.
-enum Bare {
+enum BareJsonFailure {
     /// It is JSON, but not such as can be metadata.
     Refused(Vec<Problem>),
     /// It is not JSON; this is why.
     Broken(Vec<Problem>),
 }
 
-type Found = Result<Extracted, Vec<Problem>>;
+type ExtractionResult = Result<ExtractedHandoff, Vec<Problem>>;
 
-impl Output<'_> {
+impl HandoffOutput<'_> {
     fn refuse_utf16(&self) -> Result<(), Vec<Problem>> {
         if self.bytes.starts_with(&[0xFF, 0xFE]) || self.bytes.starts_with(&[0xFE, 0xFF]) {
             let problem = Problem::new(Code::NotText, "the output is UTF-16").help("write it as UTF-8");
@@ -67,7 +69,7 @@ impl Output<'_> {
 
     /// An output that is JSON from beginning to end is the metadata, whatever it looks like.
     /// `None`: it is something else; what is wrong with it as JSON may still be of use.
-    fn bare(&self, start: usize) -> Result<Option<Extracted>, Bare> {
+    fn bare(&self, start: usize) -> Result<Option<ExtractedHandoff>, BareJsonFailure> {
         let rest = self.bytes.get(start..).unwrap_or_default();
         let text = rest.trim_ascii();
         let is_object = text.starts_with(b"{");
@@ -75,27 +77,27 @@ impl Output<'_> {
             return Ok(None);
         }
         let whole = start..start.saturating_add(rest.trim_ascii_end().len());
-        let candidate = Candidate {
+        let candidate = HandoffCandidate {
             whole: whole.clone(),
             lines: whole,
             object: start,
-            form: Form::Whole,
+            form: CandidateForm::Whole,
             quoted: false,
-            state: State::Good,
+            state: CandidateState::Good,
         };
         if text.len() > MAX_BLOCK {
             let json = serde_json::from_slice::<serde::de::IgnoredAny>(text).is_ok();
-            return if json { Err(Bare::Refused(vec![self.too_large(&candidate)])) } else { Ok(None) };
+            return if json { Err(BareJsonFailure::Refused(vec![self.too_large(&candidate)])) } else { Ok(None) };
         }
         match (self.read(&candidate), is_object) {
             (Ok(extracted), true) => Ok(Some(extracted)),
-            (Ok(_), false) => Err(Bare::Refused(vec![self.not_an_object(&candidate.whole)])),
-            (Err(problems), true) => Err(Bare::Broken(problems)),
+            (Ok(_), false) => Err(BareJsonFailure::Refused(vec![self.not_an_object(&candidate.whole)])),
+            (Err(problems), true) => Err(BareJsonFailure::Broken(problems)),
             (Err(_), false) => Ok(None),
         }
     }
 
-    fn choose(&self, choice: &Choice) -> Found {
+    fn choose(&self, choice: &CandidateSelection) -> ExtractionResult {
         if let Some(last) = &choice.last {
             return self.take(last, choice.earlier.as_ref());
         }
@@ -128,10 +130,10 @@ impl Output<'_> {
         }
     }
 
-    fn take(&self, candidate: &Candidate, earlier: Option<&Candidate>) -> Found {
+    fn take(&self, candidate: &HandoffCandidate, earlier: Option<&HandoffCandidate>) -> ExtractionResult {
         match candidate.state {
-            State::TooLarge => return Err(vec![self.too_large(candidate)]),
-            State::Good | State::Broken => {}
+            CandidateState::TooLarge => return Err(vec![self.too_large(candidate)]),
+            CandidateState::Good | CandidateState::Broken => {}
         }
         let mut extracted = match self.read(candidate) {
             Ok(extracted) => extracted,
@@ -152,7 +154,12 @@ impl Output<'_> {
 
     /// An earlier block that says the same is fine. One that says something else is passed over
     /// with a warning, unless the two stand side by side as one agent's word: then neither counts.
-    fn compare(&self, extracted: &mut Extracted, last: &Candidate, earlier: &Candidate) -> Result<(), Vec<Problem>> {
+    fn compare(
+        &self,
+        extracted: &mut ExtractedHandoff,
+        last: &HandoffCandidate,
+        earlier: &HandoffCandidate,
+    ) -> Result<(), Vec<Problem>> {
         let Ok(other) = self.read(earlier) else { return Ok(()) };
         if other.json == extracted.json {
             return Ok(());
@@ -173,7 +180,7 @@ impl Output<'_> {
         Ok(())
     }
 
-    fn read(&self, candidate: &Candidate) -> Found {
+    fn read(&self, candidate: &HandoffCandidate) -> ExtractionResult {
         let lines = self.bytes.get(candidate.lines.clone()).unwrap_or_default();
         let cut = lines.get(..lines.len().min(MAX_BLOCK)).unwrap_or_default();
         let text = match String::from_utf8(unquoted(cut, candidate.quoted).into_owned()) {
@@ -186,14 +193,14 @@ impl Output<'_> {
                 ]);
             }
         };
-        let source = Source::new(self.file, Arc::from(text), self.line_of(candidate.lines.start));
+        let source = OutputExcerpt::new(self.file, Arc::from(text), self.line_of(candidate.lines.start));
         let start = candidate.object.saturating_sub(candidate.lines.start);
         let bare = match candidate.form {
-            Form::Fenced | Form::Whole => false,
-            Form::Bare => true,
+            CandidateForm::Fenced | CandidateForm::Whole => false,
+            CandidateForm::Bare => true,
         };
-        let say = |faults: Vec<Fault>| -> Vec<Problem> {
-            faults.iter().map(|fault| fault::problem(fault, source.place(fault.at))).collect()
+        let say = |faults: Vec<JsonFault>| -> Vec<Problem> {
+            faults.iter().map(|fault| json_fault::problem(fault, source.place(fault.at))).collect()
         };
         // From the beginning of the block, so that a comment before the object is noted too.
         let parsed = json::parse(&source.text, if bare { start } else { 0 }).map_err(&say)?;
@@ -204,17 +211,17 @@ impl Output<'_> {
             if let Some(at) = more {
                 let character = source.text.get(at..).and_then(|rest| rest.chars().next()).unwrap_or('?');
                 let end = at.saturating_add(character.len_utf8());
-                faults.push(Fault { kind: FaultKind::Unexpected(character), at: Span { start: at, end } });
+                faults.push(JsonFault { kind: JsonFaultKind::Unexpected(character), at: ByteSpan { start: at, end } });
                 return Err(say(faults));
             }
         }
         let (problems, warnings) = say(faults).into_iter().partition(Problem::is_error);
         let (digest, json) = (digest(&parsed.value), Arc::new(parsed.value));
         let (submitted, filled_in) = (Arc::clone(&json), FilledFields::new());
-        Ok(Extracted { json, digest, problems, warnings, submitted, filled_in, source, spans: parsed.spans })
+        Ok(ExtractedHandoff { json, digest, problems, warnings, submitted, filled_in, source, spans: parsed.spans })
     }
 
-    fn too_large(&self, candidate: &Candidate) -> Problem {
+    fn too_large(&self, candidate: &HandoffCandidate) -> Problem {
         let size = candidate.lines.len().div_ceil(1024 * 1024);
         Problem::new(
             Code::HandoffTooLarge,

@@ -5,13 +5,13 @@ use serde_json::json;
 
 use crate::code::Code;
 use crate::handoff::extract::extract_in_parts;
-use crate::handoff::{Extracted, extract};
+use crate::handoff::{ExtractedHandoff, extract};
 use crate::problem::Problem;
 
 const GOOD: &str = r#"{ "agent": "developer", "status": "complete", "handoff": { "context": "x" } }"#;
 const OTHER: &str = r#"{ "agent": "developer", "status": "blocked", "handoff": { "context": "y" } }"#;
 
-fn found(output: &str) -> Extracted {
+fn found(output: &str) -> ExtractedHandoff {
     extract("out.md", output.as_bytes()).unwrap_or_else(|problems| panic!("{problems:#?}\nin\n{output}"))
 }
 

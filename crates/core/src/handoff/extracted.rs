@@ -5,13 +5,13 @@ use std::sync::Arc;
 use serde_json::Value as Json;
 
 use crate::handoff::FilledFields;
-use crate::handoff::json::{Inside, Span, Spans};
+use crate::handoff::json::{ByteSpan, ValueChildren, ValueSpans};
 use crate::id::Digest;
 use crate::problem::{Place, Problem};
 
 /// The metadata block of an agent's output. `check` holds it against a workflow.
 #[derive(Clone, Debug)]
-pub struct Extracted {
+pub struct ExtractedHandoff {
     pub json: Arc<Json>,
     /// Of the content, whatever the order of its keys: the same handoff again has the same digest.
     pub digest: Digest,
@@ -21,13 +21,13 @@ pub struct Extracted {
     /// What was submitted, before fields were filled in.
     pub submitted: Arc<Json>,
     pub filled_in: FilledFields,
-    pub(crate) source: Source,
-    pub(crate) spans: Spans,
+    pub(crate) source: OutputExcerpt,
+    pub(crate) spans: ValueSpans,
 }
 
 /// A piece of the output that begins at the beginning of a line.
 #[derive(Clone, Debug)]
-pub(crate) struct Source {
+pub(crate) struct OutputExcerpt {
     pub(crate) file: Arc<str>,
     pub text: Arc<str>,
     /// The line of the output that the piece begins with, counted from 1.
@@ -36,7 +36,7 @@ pub(crate) struct Source {
     lines: Vec<usize>,
 }
 
-impl Source {
+impl OutputExcerpt {
     pub(crate) fn new(file: &str, text: Arc<str>, first_line: usize) -> Self {
         let breaks = memchr::memchr2_iter(b'\n', b'\r', text.as_bytes());
         let inside = breaks.filter(|at| !is_first_half(text.as_bytes(), *at)).map(|at| at.saturating_add(1));
@@ -44,7 +44,7 @@ impl Source {
         Self { file: Arc::from(file), text, first_line, lines }
     }
 
-    pub(crate) fn place(&self, span: Span) -> Place {
+    pub(crate) fn place(&self, span: ByteSpan) -> Place {
         let line = self.lines.partition_point(|start| *start <= span.start).saturating_sub(1);
         let line_start = self.lines.get(line).copied().unwrap_or_default();
         let line_end = self.lines.get(line.saturating_add(1)).copied().unwrap_or(self.text.len());
@@ -67,7 +67,7 @@ pub(crate) fn small(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 
-impl Extracted {
+impl ExtractedHandoff {
     /// Where a field stands, by its dotted path such as `handoff.blockers[1].type`. A field
     /// that is not there has the place of the nearest one around it.
     pub fn place(&self, path: &str) -> Place {
@@ -75,12 +75,15 @@ impl Extracted {
         let mut key = None;
         for step in steps(path) {
             let next = match (&here.inside, step) {
-                (Inside::Map(members), Step::Key(name)) => members
+                (ValueChildren::Map(members), FieldPathStep::Key(name)) => members
                     .iter()
                     .find(|member| &*member.key == name)
                     .map(|member| (Some(member.key_at), &member.value)),
-                (Inside::List(items), Step::Index(index)) => items.get(index).map(|item| (None, item)),
-                (Inside::Nothing | Inside::List(_) | Inside::Map(_), Step::Key(_) | Step::Index(_)) => None,
+                (ValueChildren::List(items), FieldPathStep::Index(index)) => items.get(index).map(|item| (None, item)),
+                (
+                    ValueChildren::Nothing | ValueChildren::List(_) | ValueChildren::Map(_),
+                    FieldPathStep::Key(_) | FieldPathStep::Index(_),
+                ) => None,
             };
             let Some((next_key, value)) = next else {
                 return self.source.place(opening(key, here));
@@ -88,27 +91,28 @@ impl Extracted {
             (key, here) = (next_key, value);
         }
         match &here.inside {
-            Inside::Nothing => self.source.place(here.at),
-            Inside::List(_) | Inside::Map(_) => self.source.place(opening(key, here)),
+            ValueChildren::Nothing => self.source.place(here.at),
+            ValueChildren::List(_) | ValueChildren::Map(_) => self.source.place(opening(key, here)),
         }
     }
 }
 
 /// What to underline of a list or a map: its key, or else its first bracket.
-fn opening(key: Option<Span>, value: &Spans) -> Span {
-    key.unwrap_or(Span { start: value.at.start, end: value.at.start.saturating_add(1).min(value.at.end) })
+fn opening(key: Option<ByteSpan>, value: &ValueSpans) -> ByteSpan {
+    key.unwrap_or(ByteSpan { start: value.at.start, end: value.at.start.saturating_add(1).min(value.at.end) })
 }
 
-enum Step<'a> {
+enum FieldPathStep<'a> {
     Key(&'a str),
     Index(usize),
 }
 
-fn steps(path: &str) -> impl Iterator<Item = Step<'_>> {
+fn steps(path: &str) -> impl Iterator<Item = FieldPathStep<'_>> {
     path.split('.').flat_map(|part| {
         let (key, indices) = part.split_once('[').map_or((part, ""), |(key, rest)| (key, rest));
-        let first = (!key.is_empty()).then_some(Step::Key(key));
-        let rest = indices.split('[').filter_map(|text| text.trim_end_matches(']').parse().ok().map(Step::Index));
+        let first = (!key.is_empty()).then_some(FieldPathStep::Key(key));
+        let rest =
+            indices.split('[').filter_map(|text| text.trim_end_matches(']').parse().ok().map(FieldPathStep::Index));
         first.into_iter().chain(rest)
     })
 }

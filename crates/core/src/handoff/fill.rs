@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value as Json};
 
-use crate::handoff::{Extracted, skills_of_task};
+use crate::handoff::{ExtractedHandoff, skills_of_task};
 use crate::id::{Name, Timestamp};
-use crate::workflow::{Task, Workflow};
+use crate::workflow::{AssignmentTask, Workflow};
 
 /// The values that were filled in, by the dotted path of their field.
 pub type FilledFields = BTreeMap<Name, Json>;
@@ -20,7 +20,7 @@ pub type FilledFields = BTreeMap<Name, Json>;
 pub struct KnownFields<'a> {
     pub role: &'a str,
     pub phase: Option<&'a str>,
-    pub task: Task,
+    pub task: AssignmentTask,
     pub now: Timestamp,
     /// The folder of the session's outputs.
     pub directory: &'a str,
@@ -32,7 +32,7 @@ pub(super) const FILLED: [&str; 6] =
 
 const NEXT_AGENT: &str = "handoff.next_agent";
 
-impl Extracted {
+impl ExtractedHandoff {
     /// The same block with the fields that Interlock knows. The digest stays that of what was submitted.
     #[must_use]
     pub fn fill_in(&self, workflow: &Workflow, known: &KnownFields<'_>) -> Self {

@@ -15,40 +15,40 @@ const MAX_FAULTS: usize = 20;
 
 /// Bytes of the text that was read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Span {
+pub(crate) struct ByteSpan {
     pub(crate) start: usize,
     pub(crate) end: usize,
 }
 
 /// Where a value stands, and what is in it.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Spans {
-    pub(crate) at: Span,
-    pub(crate) inside: Inside,
+pub(crate) struct ValueSpans {
+    pub(crate) at: ByteSpan,
+    pub(crate) inside: ValueChildren,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Inside {
+pub(crate) enum ValueChildren {
     Nothing,
-    List(Vec<Spans>),
-    Map(Vec<Member>),
+    List(Vec<ValueSpans>),
+    Map(Vec<ObjectMember>),
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Member {
+pub(crate) struct ObjectMember {
     pub(crate) key: Box<str>,
-    pub(crate) key_at: Span,
-    pub(crate) value: Spans,
+    pub(crate) key_at: ByteSpan,
+    pub(crate) value: ValueSpans,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Fault {
-    pub(crate) kind: FaultKind,
-    pub(crate) at: Span,
+pub(crate) struct JsonFault {
+    pub(crate) kind: JsonFaultKind,
+    pub(crate) at: ByteSpan,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum FaultKind {
+pub(crate) enum JsonFaultKind {
     // Read past: the rest is still understood.
     Comment,
     TrailingComma,
@@ -75,21 +75,21 @@ pub(crate) enum FaultKind {
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Parsed {
+pub(crate) struct ParsedJson {
     pub(crate) value: Json,
-    pub(crate) spans: Spans,
+    pub(crate) spans: ValueSpans,
     /// Where the value ends.
     pub(crate) end: usize,
     /// What is wrong but could be read past.
-    pub(crate) faults: Vec<Fault>,
+    pub(crate) faults: Vec<JsonFault>,
 }
 
 /// Reads one value that begins at `start`; what comes after it is not looked at.
-pub(crate) fn parse(text: &str, start: usize) -> Result<Parsed, Vec<Fault>> {
-    let mut reader = Reader { text, bytes: text.as_bytes(), at: start, faults: Vec::new() };
+pub(crate) fn parse(text: &str, start: usize) -> Result<ParsedJson, Vec<JsonFault>> {
+    let mut reader = LenientJsonReader { text, bytes: text.as_bytes(), at: start, faults: Vec::new() };
     reader.skip();
     match reader.value(0) {
-        Ok((value, spans)) => Ok(Parsed { value, spans, end: reader.at, faults: reader.faults }),
+        Ok((value, spans)) => Ok(ParsedJson { value, spans, end: reader.at, faults: reader.faults }),
         Err(fault) => {
             reader.faults.push(fault);
             Err(reader.faults)
@@ -98,22 +98,22 @@ pub(crate) fn parse(text: &str, start: usize) -> Result<Parsed, Vec<Fault>> {
 }
 
 /// What stands after the value, if anything does: a comment is passed over and noted.
-pub(crate) fn after(text: &str, end: usize) -> (Option<usize>, Vec<Fault>) {
-    let mut reader = Reader { text, bytes: text.as_bytes(), at: end, faults: Vec::new() };
+pub(crate) fn after(text: &str, end: usize) -> (Option<usize>, Vec<JsonFault>) {
+    let mut reader = LenientJsonReader { text, bytes: text.as_bytes(), at: end, faults: Vec::new() };
     reader.skip();
     (reader.peek().map(|_| reader.at), reader.faults)
 }
 
-struct Reader<'a> {
+struct LenientJsonReader<'a> {
     text: &'a str,
     bytes: &'a [u8],
     at: usize,
-    faults: Vec<Fault>,
+    faults: Vec<JsonFault>,
 }
 
-type Read<T> = Result<T, Fault>;
+type JsonReadResult<T> = Result<T, JsonFault>;
 
-impl Reader<'_> {
+impl LenientJsonReader<'_> {
     fn peek(&self) -> Option<u8> {
         self.bytes.get(self.at).copied()
     }
@@ -126,8 +126,8 @@ impl Reader<'_> {
         self.at = self.at.saturating_add(by).min(self.bytes.len());
     }
 
-    fn span(&self, start: usize) -> Span {
-        Span { start, end: self.at }
+    fn span(&self, start: usize) -> ByteSpan {
+        ByteSpan { start, end: self.at }
     }
 
     /// The character here.
@@ -135,29 +135,29 @@ impl Reader<'_> {
         self.text.get(self.at..).and_then(|rest| rest.chars().next())
     }
 
-    fn fault<T>(&self, kind: FaultKind, start: usize, length: usize) -> Read<T> {
+    fn fault<T>(&self, kind: JsonFaultKind, start: usize, length: usize) -> JsonReadResult<T> {
         let end = start.saturating_add(length).min(self.bytes.len());
-        Err(Fault { kind, at: Span { start, end } })
+        Err(JsonFault { kind, at: ByteSpan { start, end } })
     }
 
     /// Nothing that could stand here does.
-    fn unexpected<T>(&self) -> Read<T> {
+    fn unexpected<T>(&self) -> JsonReadResult<T> {
         let Some(character) = self.here() else {
-            return self.fault(FaultKind::End, self.at, 0);
+            return self.fault(JsonFaultKind::End, self.at, 0);
         };
         let kind = match character {
-            '\'' => FaultKind::SingleQuotes,
-            '“' | '”' | '„' | '‘' | '’' | '«' | '»' => FaultKind::FancyQuotes,
-            '…' => FaultKind::Ellipsis,
-            '.' if self.ahead(1) == Some(b'.') => FaultKind::Ellipsis,
-            other => FaultKind::Unexpected(other),
+            '\'' => JsonFaultKind::SingleQuotes,
+            '“' | '”' | '„' | '‘' | '’' | '«' | '»' => JsonFaultKind::FancyQuotes,
+            '…' => JsonFaultKind::Ellipsis,
+            '.' if self.ahead(1) == Some(b'.') => JsonFaultKind::Ellipsis,
+            other => JsonFaultKind::Unexpected(other),
         };
         self.fault(kind, self.at, character.len_utf8())
     }
 
-    fn note(&mut self, kind: FaultKind, at: Span) {
+    fn note(&mut self, kind: JsonFaultKind, at: ByteSpan) {
         if self.faults.len() < MAX_FAULTS {
-            self.faults.push(Fault { kind, at });
+            self.faults.push(JsonFault { kind, at });
         }
     }
 
@@ -171,40 +171,40 @@ impl Reader<'_> {
                     while self.peek().is_some_and(|byte| byte != b'\n' && byte != b'\r') {
                         self.step(1);
                     }
-                    self.note(FaultKind::Comment, self.span(start));
+                    self.note(JsonFaultKind::Comment, self.span(start));
                 }
                 (Some(b'/'), Some(b'*')) => {
                     let start = self.at;
                     let rest = self.bytes.get(start.saturating_add(2)..).unwrap_or_default();
                     let length = memchr::memmem::find(rest, b"*/").map_or(rest.len(), |at| at.saturating_add(2));
                     self.step(length.saturating_add(2));
-                    self.note(FaultKind::Comment, self.span(start));
+                    self.note(JsonFaultKind::Comment, self.span(start));
                 }
                 _ => return,
             }
         }
     }
 
-    fn value(&mut self, depth: usize) -> Read<(Json, Spans)> {
+    fn value(&mut self, depth: usize) -> JsonReadResult<(Json, ValueSpans)> {
         if depth > MAX_DEPTH {
-            return self.fault(FaultKind::TooDeep, self.at, 1);
+            return self.fault(JsonFaultKind::TooDeep, self.at, 1);
         }
         let start = self.at;
         let (value, inside) = match self.peek() {
             Some(b'{') => self.object(depth)?,
             Some(b'[') => self.array(depth)?,
-            Some(b'"') => (Json::String(self.string()?), Inside::Nothing),
-            Some(b'-' | b'+' | b'0'..=b'9') => (Json::Number(self.number()?), Inside::Nothing),
-            Some(b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'$') => (self.word()?, Inside::Nothing),
+            Some(b'"') => (Json::String(self.string()?), ValueChildren::Nothing),
+            Some(b'-' | b'+' | b'0'..=b'9') => (Json::Number(self.number()?), ValueChildren::Nothing),
+            Some(b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'$') => (self.word()?, ValueChildren::Nothing),
             _ => return self.unexpected(),
         };
-        Ok((value, Spans { at: self.span(start), inside }))
+        Ok((value, ValueSpans { at: self.span(start), inside }))
     }
 
-    fn object(&mut self, depth: usize) -> Read<(Json, Inside)> {
+    fn object(&mut self, depth: usize) -> JsonReadResult<(Json, ValueChildren)> {
         let open = self.at;
         let mut values = Map::new();
-        let mut members: Vec<Member> = Vec::new();
+        let mut members: Vec<ObjectMember> = Vec::new();
         self.step(1);
         loop {
             let comma = self.at.saturating_sub(1);
@@ -212,7 +212,7 @@ impl Reader<'_> {
             if self.peek() == Some(b'}') {
                 self.trailing_comma(comma, !members.is_empty());
                 self.step(1);
-                return Ok((Json::Object(values), Inside::Map(members)));
+                return Ok((Json::Object(values), ValueChildren::Map(members)));
             }
             let key_start = self.at;
             let key = self.key(open)?;
@@ -220,27 +220,27 @@ impl Reader<'_> {
             self.skip();
             match self.peek() {
                 Some(b':') => self.step(1),
-                None => return self.fault(FaultKind::Open('{'), open, 1),
-                Some(_) => return self.fault(FaultKind::NoColon, self.at, 1),
+                None => return self.fault(JsonFaultKind::Open('{'), open, 1),
+                Some(_) => return self.fault(JsonFaultKind::NoColon, self.at, 1),
             }
             self.skip();
             if self.peek().is_none() {
-                return self.fault(FaultKind::Open('{'), open, 1);
+                return self.fault(JsonFaultKind::Open('{'), open, 1);
             }
             let (value, spans) = self.value(depth.saturating_add(1))?;
             if values.contains_key(&key) {
-                self.note(FaultKind::RepeatedKey(key.as_str().into()), key_at);
+                self.note(JsonFaultKind::RepeatedKey(key.as_str().into()), key_at);
             } else {
                 values.insert(key.clone(), value);
             }
-            members.push(Member { key: key.into(), key_at, value: spans });
+            members.push(ObjectMember { key: key.into(), key_at, value: spans });
             if self.next_or_end(open, '{', b'}')? {
-                return Ok((Json::Object(values), Inside::Map(members)));
+                return Ok((Json::Object(values), ValueChildren::Map(members)));
             }
         }
     }
 
-    fn array(&mut self, depth: usize) -> Read<(Json, Inside)> {
+    fn array(&mut self, depth: usize) -> JsonReadResult<(Json, ValueChildren)> {
         let open = self.at;
         let mut values = Vec::new();
         let mut items = Vec::new();
@@ -252,28 +252,28 @@ impl Reader<'_> {
                 Some(b']') => {
                     self.trailing_comma(comma, !items.is_empty());
                     self.step(1);
-                    return Ok((Json::Array(values), Inside::List(items)));
+                    return Ok((Json::Array(values), ValueChildren::List(items)));
                 }
-                None => return self.fault(FaultKind::Open('['), open, 1),
+                None => return self.fault(JsonFaultKind::Open('['), open, 1),
                 Some(_) => {}
             }
             let (value, spans) = self.value(depth.saturating_add(1))?;
             values.push(value);
             items.push(spans);
             if self.next_or_end(open, '[', b']')? {
-                return Ok((Json::Array(values), Inside::List(items)));
+                return Ok((Json::Array(values), ValueChildren::List(items)));
             }
         }
     }
 
     fn trailing_comma(&mut self, comma: usize, there_is_one: bool) {
         if there_is_one {
-            self.note(FaultKind::TrailingComma, Span { start: comma, end: comma.saturating_add(1) });
+            self.note(JsonFaultKind::TrailingComma, ByteSpan { start: comma, end: comma.saturating_add(1) });
         }
     }
 
     /// After an element: over the comma (`false`), or over the end (`true`).
-    fn next_or_end(&mut self, open: usize, opener: char, closer: u8) -> Read<bool> {
+    fn next_or_end(&mut self, open: usize, opener: char, closer: u8) -> JsonReadResult<bool> {
         let after_value = self.at;
         self.skip();
         match self.peek() {
@@ -285,28 +285,28 @@ impl Reader<'_> {
                 self.step(1);
                 Ok(true)
             }
-            None => self.fault(FaultKind::Open(opener), open, 1),
+            None => self.fault(JsonFaultKind::Open(opener), open, 1),
             Some(b'"' | b'{' | b'[' | b'-' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z') => {
-                self.fault(FaultKind::NoComma, after_value.saturating_sub(1), 1)
+                self.fault(JsonFaultKind::NoComma, after_value.saturating_sub(1), 1)
             }
             Some(_) => self.unexpected(),
         }
     }
 
-    fn key(&mut self, open: usize) -> Read<String> {
+    fn key(&mut self, open: usize) -> JsonReadResult<String> {
         match self.peek() {
             Some(b'"') => self.string(),
-            None => self.fault(FaultKind::Open('{'), open, 1),
+            None => self.fault(JsonFaultKind::Open('{'), open, 1),
             Some(b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'$') => {
                 let start = self.at;
                 let word = self.bare_word();
-                self.fault(FaultKind::BareKey(word.as_str().into()), start, word.len())
+                self.fault(JsonFaultKind::BareKey(word.as_str().into()), start, word.len())
             }
             Some(_) => self.unexpected(),
         }
     }
 
-    fn string(&mut self) -> Read<String> {
+    fn string(&mut self) -> JsonReadResult<String> {
         let start = self.at;
         let mut escaped = false;
         self.step(1);
@@ -321,10 +321,10 @@ impl Reader<'_> {
                     self.step(2);
                 }
                 Some(b'\n' | b'\r') => {
-                    return self.fault(FaultKind::LineBreakInString, start, self.at.saturating_sub(start));
+                    return self.fault(JsonFaultKind::LineBreakInString, start, self.at.saturating_sub(start));
                 }
-                Some(_) => return self.fault(FaultKind::ControlInString, self.at, 1),
-                None => return self.fault(FaultKind::OpenString, start, 1),
+                Some(_) => return self.fault(JsonFaultKind::ControlInString, self.at, 1),
+                None => return self.fault(JsonFaultKind::OpenString, start, 1),
             }
         }
         let literal = self.text.get(start..self.at).unwrap_or_default();
@@ -334,11 +334,11 @@ impl Reader<'_> {
         }
         match serde_json::from_str(literal) {
             Ok(text) => Ok(text),
-            Err(_) => self.fault(FaultKind::Escape, start, literal.len()),
+            Err(_) => self.fault(JsonFaultKind::Escape, start, literal.len()),
         }
     }
 
-    fn number(&mut self) -> Read<Number> {
+    fn number(&mut self) -> JsonReadResult<Number> {
         let start = self.at;
         while matches!(self.peek(), Some(b'-' | b'+' | b'.' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z')) {
             self.step(1);
@@ -346,24 +346,24 @@ impl Reader<'_> {
         let literal = self.text.get(start..self.at).unwrap_or_default();
         let Ok(number) = serde_json::from_str::<Number>(literal) else {
             let huge = literal.parse::<f64>().is_ok_and(f64::is_infinite) && !literal.contains(['i', 'I']);
-            let kind = if huge { FaultKind::NumberTooBig } else { FaultKind::BadNumber };
+            let kind = if huge { JsonFaultKind::NumberTooBig } else { JsonFaultKind::BadNumber };
             return self.fault(kind, start, literal.len());
         };
         let whole = literal.bytes().all(|byte| byte == b'-' || byte.is_ascii_digit());
         if whole && number.is_f64() && literal != "-0" {
-            self.note(FaultKind::Imprecise(number.clone()), self.span(start));
+            self.note(JsonFaultKind::Imprecise(number.clone()), self.span(start));
         }
         Ok(number)
     }
 
-    fn word(&mut self) -> Read<Json> {
+    fn word(&mut self) -> JsonReadResult<Json> {
         let start = self.at;
         let word = self.bare_word();
         match word.as_str() {
             "true" => Ok(Json::Bool(true)),
             "false" => Ok(Json::Bool(false)),
             "null" => Ok(Json::Null),
-            other => self.fault(FaultKind::Word(other.into()), start, other.len()),
+            other => self.fault(JsonFaultKind::Word(other.into()), start, other.len()),
         }
     }
 
@@ -382,7 +382,7 @@ mod tests {
 
     use super::*;
 
-    fn kinds(text: &str) -> Vec<FaultKind> {
+    fn kinds(text: &str) -> Vec<JsonFaultKind> {
         let faults = match parse(text, 0) {
             Ok(parsed) => parsed.faults,
             Err(faults) => faults,
@@ -394,12 +394,12 @@ mod tests {
     fn every_value_and_key_has_its_place() {
         let text = r#"{"a": [1, {"b": "x"}]}"#;
         let parsed = parse(text, 0).unwrap();
-        let Inside::Map(members) = &parsed.spans.inside else { panic!("a map") };
+        let ValueChildren::Map(members) = &parsed.spans.inside else { panic!("a map") };
         let [a] = members.as_slice() else { panic!("one member") };
         assert_eq!(&text[a.key_at.start..a.key_at.end], "\"a\"");
-        let Inside::List(items) = &a.value.inside else { panic!("a list") };
+        let ValueChildren::List(items) = &a.value.inside else { panic!("a list") };
         assert_eq!(&text[items[1].at.start..items[1].at.end], r#"{"b": "x"}"#);
-        let Inside::Map(members) = &items[1].inside else { panic!("a map") };
+        let ValueChildren::Map(members) = &items[1].inside else { panic!("a map") };
         assert_eq!(&text[members[0].value.at.start..members[0].value.at.end], "\"x\"");
     }
 
@@ -417,13 +417,13 @@ mod tests {
         let text = r#"{"status": "a", "status": "b"}"#;
         let parsed = parse(text, 0).unwrap();
         assert_eq!(parsed.value, serde_json::json!({"status": "a"}));
-        assert_eq!(parsed.faults[0].kind, FaultKind::RepeatedKey("status".into()));
+        assert_eq!(parsed.faults[0].kind, JsonFaultKind::RepeatedKey("status".into()));
         assert_eq!(parsed.faults[0].at.start, 16);
     }
 
     #[test]
     fn each_slip_has_its_own_name() {
-        use FaultKind as Is;
+        use JsonFaultKind as Is;
         let table: &[(&str, Is)] = &[
             ("{'a': 1}", Is::SingleQuotes),
             ("{“a”: 1}", Is::FancyQuotes),
@@ -457,14 +457,14 @@ mod tests {
     fn nesting_is_bounded() {
         let deep = |depth: usize| format!("{}1{}", "[".repeat(depth), "]".repeat(depth));
         assert_eq!(kinds(&deep(MAX_DEPTH)), []);
-        assert_eq!(kinds(&deep(MAX_DEPTH + 1)), [FaultKind::TooDeep]);
-        assert_eq!(kinds(&"[".repeat(1_000_000)), [FaultKind::TooDeep]);
+        assert_eq!(kinds(&deep(MAX_DEPTH + 1)), [JsonFaultKind::TooDeep]);
+        assert_eq!(kinds(&"[".repeat(1_000_000)), [JsonFaultKind::TooDeep]);
         assert!(serde_json::from_str::<Json>(&deep(MAX_DEPTH)).is_ok(), "what is read here, serde_json reads as well");
     }
 
     #[test]
     fn a_whole_number_that_cannot_be_kept_exactly_is_noted() {
-        assert!(matches!(kinds("[123456789012345678901234567890]")[..], [FaultKind::Imprecise(_)]));
+        assert!(matches!(kinds("[123456789012345678901234567890]")[..], [JsonFaultKind::Imprecise(_)]));
         assert_eq!(kinds("[18446744073709551615, -9223372036854775808, 1.5e300, -0]"), []);
     }
 

@@ -10,14 +10,14 @@ const SEARCHED: usize = 64 * 1024;
 
 /// The next place of each mark, as a key, in a text that cannot be read. It only ever moves
 /// forward, so asking at every brace of a text costs no more than asking once.
-pub(crate) struct MarksAhead<'a> {
+pub(crate) struct MarkLookahead<'a> {
     bytes: &'a [u8],
     end: usize,
     /// `None`: not looked for yet.
     next: [Option<usize>; MARKS.len()],
 }
 
-impl<'a> MarksAhead<'a> {
+impl<'a> MarkLookahead<'a> {
     pub(crate) fn new(bytes: &'a [u8], end: usize) -> Self {
         Self { bytes, end, next: [None; MARKS.len()] }
     }
@@ -54,9 +54,9 @@ fn next_key(bytes: &[u8], mark: &str, start: usize, end: usize) -> Option<usize>
 /// where it stops being one. Nothing is kept, so it takes no memory.
 pub(crate) fn skim(bytes: &[u8], start: usize) -> Result<(usize, usize), usize> {
     let rest = bytes.get(start..).unwrap_or_default();
-    let mut stream = serde_json::Deserializer::from_slice(rest).into_iter::<Marks>();
+    let mut stream = serde_json::Deserializer::from_slice(rest).into_iter::<MarkSet>();
     match stream.next() {
-        Some(Ok(Marks(marks))) => {
+        Some(Ok(MarkSet(marks))) => {
             Ok((start.saturating_add(stream.byte_offset()), usize::try_from(marks.count_ones()).unwrap_or_default()))
         }
         None => Err(rest.len()),
@@ -71,7 +71,7 @@ pub(crate) fn skim(bytes: &[u8], start: usize) -> Result<(usize, usize), usize> 
 }
 
 /// The marks among the keys of an object, a bit each.
-struct Marks(u8);
+struct MarkSet(u8);
 
 struct MarkKey(u8);
 
@@ -93,23 +93,23 @@ impl<'de> Deserialize<'de> for MarkKey {
     }
 }
 
-impl<'de> Deserialize<'de> for Marks {
+impl<'de> Deserialize<'de> for MarkSet {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Object;
         impl<'de> Visitor<'de> for Object {
-            type Value = Marks;
+            type Value = MarkSet;
 
             fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.write_str("an object")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Marks, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<MarkSet, A::Error> {
                 let mut marks = 0;
                 while let Some(MarkKey(mark)) = map.next_key()? {
                     marks |= mark;
                     map.next_value::<IgnoredAny>()?;
                 }
-                Ok(Marks(marks))
+                Ok(MarkSet(marks))
             }
         }
         deserializer.deserialize_map(Object)

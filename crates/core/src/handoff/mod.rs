@@ -12,9 +12,9 @@ mod extract;
 #[cfg(test)]
 mod extract_tests;
 mod extracted;
-mod fault;
 mod fill;
 mod json;
+mod json_fault;
 mod marks;
 mod outline;
 mod schema;
@@ -27,10 +27,11 @@ use serde_json::Value as Json;
 
 pub(crate) use check::circle;
 pub use check::{
-    Checked, Context, Expect, check, check_own_report, context_of_prompt, mandatory_skills, skills_of_task,
+    CheckedHandoff, ExpectedHandoff, OrchestrationMode, check, check_own_report, context_of_prompt, mandatory_skills,
+    skills_of_task,
 };
 pub use extract::extract;
-pub use extracted::Extracted;
+pub use extracted::ExtractedHandoff;
 pub use fill::{FilledFields, KnownFields};
 pub use schema::{schema, schema_for_assignment};
 
@@ -52,15 +53,15 @@ pub struct Handoff {
     /// For each guard of the workflow the index of its value; only facts are filled in.
     pub facts: Vec<u8>,
     /// Findings of a review. `None`: the report speaks of none, which is not the same as an empty list.
-    pub issues: Option<Vec<Issue>>,
-    pub tracking: Tracking,
-    pub responses: Vec<Response>,
+    pub issues: Option<Vec<ReviewIssue>>,
+    pub tracking: ReviewTracking,
+    pub responses: Vec<FindingResponse>,
     pub blocking_summary: Option<BlockingSummary>,
     /// Tests that still fail, or fail anew, each once.
     pub failing_tests: Option<Vec<Name>>,
     /// The plan's groups.
     pub groups: Option<Vec<PlannedGroup>>,
-    pub questions: Vec<Asked>,
+    pub questions: Vec<AgentQuestion>,
     /// Deferred groups acknowledged by name.
     pub acknowledge: Vec<Name>,
     /// Groups awaiting confirmation that are accepted by name.
@@ -78,35 +79,35 @@ pub struct Handoff {
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
-pub enum Grade {
+pub enum FindingSeverity {
     Critical,
     High,
     Medium,
     Low,
 }
 
-impl Grade {
+impl FindingSeverity {
     pub const fn name(self) -> &'static str {
         match self {
-            Grade::Critical => "CRITICAL",
-            Grade::High => "HIGH",
-            Grade::Medium => "MEDIUM",
-            Grade::Low => "LOW",
+            FindingSeverity::Critical => "CRITICAL",
+            FindingSeverity::High => "HIGH",
+            FindingSeverity::Medium => "MEDIUM",
+            FindingSeverity::Low => "LOW",
         }
     }
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Issue {
+pub struct ReviewIssue {
     pub id: Name,
     pub title: Name,
     pub location: Name,
-    pub severity: Grade,
+    pub severity: FindingSeverity,
     pub blocking: bool,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct Tracking {
+pub struct ReviewTracking {
     pub rejections_accepted: Vec<Name>,
     pub rejections_overruled: Vec<Name>,
     /// Findings whose fix the reviewer has seen.
@@ -117,7 +118,7 @@ pub struct Tracking {
     pub findings_dropped: Vec<DroppedFinding>,
 }
 
-impl Tracking {
+impl ReviewTracking {
     /// The report says nothing about findings of earlier reviews.
     pub fn is_empty(&self) -> bool {
         self.rejections_accepted.is_empty()
@@ -136,26 +137,26 @@ pub struct DroppedFinding {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Answer {
+pub enum ResponseKind {
     Fixed,
     Rejected,
     Deferred,
 }
 
-impl Answer {
+impl ResponseKind {
     pub const fn name(self) -> &'static str {
         match self {
-            Answer::Fixed => "fixed",
-            Answer::Rejected => "rejected",
-            Answer::Deferred => "deferred",
+            ResponseKind::Fixed => "fixed",
+            ResponseKind::Rejected => "rejected",
+            ResponseKind::Deferred => "deferred",
         }
     }
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Response {
+pub struct FindingResponse {
     pub id: Name,
-    pub response: Answer,
+    pub response: ResponseKind,
     pub reason: Option<Name>,
 }
 
@@ -181,7 +182,7 @@ pub struct PlannedGroup {
 
 /// A question that an agent has for a person.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Asked {
+pub struct AgentQuestion {
     pub text: Name,
     pub category: Option<Name>,
     pub options: Vec<Name>,

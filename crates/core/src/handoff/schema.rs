@@ -8,7 +8,7 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::handoff::fill::FILLED;
 use crate::id::Name;
-use crate::workflow::{Demands, GuardSource, RoleIx, Workflow};
+use crate::workflow::{GuardSource, HandoffDemands, RoleIx, Workflow};
 
 /// The schema of what all handoffs have in common, or of a workflow's.
 pub fn schema(workflow: Option<&Workflow>) -> Json {
@@ -70,10 +70,10 @@ pub fn schema_for_assignment(workflow: &Workflow) -> Json {
         }
     }
     // What a workflow demands of every handoff is demanded after the fields were filled in.
-    let demands = Demands {
+    let demands = HandoffDemands {
         require: workflow.handoff.demands.require.iter().filter(|field| !is_filled(field)).cloned().collect(),
         verify: workflow.handoff.demands.verify.clone(),
-        ..Demands::default()
+        ..HandoffDemands::default()
     };
     let mut all = vec![blocked(Some(workflow))];
     all.extend(demanded(&demands));
@@ -282,7 +282,7 @@ fn reason(schema: &Json) -> Json {
 }
 
 /// Fields that must say something, and claims that must be made.
-fn demanded(demands: &Demands) -> Vec<Json> {
+fn demanded(demands: &HandoffDemands) -> Vec<Json> {
     let something = json!({ "not": { "anyOf": [
         { "type": "null" }, { "type": "string", "pattern": "^\\s*$" },
         { "type": "array", "maxItems": 0 }, { "type": "object", "maxProperties": 0 }] } });

@@ -40,42 +40,42 @@ pub(super) fn passes_stated<'a>(get: impl Fn(&str) -> Option<&'a Json>) -> bool 
             return false;
         }
         stated |= match (kind, value) {
-            (Kind::Passed, Json::Bool(true)) => true,
-            (Kind::Failed, Json::Number(_) | Json::Array(_)) => true,
-            (Kind::Passed | Kind::Failed, _) => false,
+            (StatedTestOutcome::Passed, Json::Bool(true)) => true,
+            (StatedTestOutcome::Failed, Json::Number(_) | Json::Array(_)) => true,
+            (StatedTestOutcome::Passed | StatedTestOutcome::Failed, _) => false,
         };
     }
     stated
 }
 
 #[derive(Clone, Copy)]
-enum Kind {
+enum StatedTestOutcome {
     Failed,
     Passed,
 }
 
-fn fields() -> impl Iterator<Item = (String, Kind)> {
+fn fields() -> impl Iterator<Item = (String, StatedTestOutcome)> {
     HOLDERS.into_iter().flat_map(|holder| {
         let about_tests = FAILED.into_iter().filter(move |_| !matches!(holder, "" | "verification"));
-        let failed = about_tests.chain(TESTS_FAILED).map(|name| (name, Kind::Failed));
-        let all = failed.chain(TESTS_PASSED.map(|name| (name, Kind::Passed)));
+        let failed = about_tests.chain(TESTS_FAILED).map(|name| (name, StatedTestOutcome::Failed));
+        let all = failed.chain(TESTS_PASSED.map(|name| (name, StatedTestOutcome::Passed)));
         all.map(move |(name, kind)| {
             (if holder.is_empty() { name.to_owned() } else { format!("{holder}.{name}") }, kind)
         })
     })
 }
 
-fn failures_of(path: &str, kind: Kind, value: &Json) -> Vec<Name> {
+fn failures_of(path: &str, kind: StatedTestOutcome, value: &Json) -> Vec<Name> {
     match (kind, value) {
-        (Kind::Failed, Json::Number(number)) if number.as_f64().is_some_and(|number| number > 0.0) => {
+        (StatedTestOutcome::Failed, Json::Number(number)) if number.as_f64().is_some_and(|number| number > 0.0) => {
             vec![Name::from(format!("`{path}` is {number}"))]
         }
-        (Kind::Failed, Json::Array(items)) => {
+        (StatedTestOutcome::Failed, Json::Array(items)) => {
             let name = |item: &Json| Name::from(item.as_str().map_or_else(|| item.to_string(), ToOwned::to_owned));
             items.iter().take(MOST_NAMED).map(name).collect()
         }
-        (Kind::Passed, Json::Bool(false)) => vec![Name::from(format!("`{path}` is false"))],
-        (Kind::Failed | Kind::Passed, _) => Vec::new(),
+        (StatedTestOutcome::Passed, Json::Bool(false)) => vec![Name::from(format!("`{path}` is false"))],
+        (StatedTestOutcome::Failed | StatedTestOutcome::Passed, _) => Vec::new(),
     }
 }
 

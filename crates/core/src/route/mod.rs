@@ -2,81 +2,82 @@
 //!
 //! A described state is built as a real one and decided by the same code.
 
-mod cell;
-mod given;
-mod place;
-mod scene;
-mod seed;
+mod blocked_cell;
+mod described_facts;
+mod described_position;
+mod described_state;
+mod state_builder;
 
 use std::collections::BTreeMap;
 
-use crate::command::Inputs;
-use crate::decide::Cx;
+use crate::command::DecisionInputs;
+use crate::decide::DecisionContext;
 use crate::decision::Decision;
 use crate::id::{Name, Timestamp};
 use crate::problem::Problem;
 use crate::rejection::Rejection;
 use crate::workflow::*;
 
-pub use cell::{Helper, blocked_answer};
-pub use given::Facts;
+pub use blocked_cell::{BlockedHelper, blocked_answer};
+pub use described_facts::DescribedFacts;
 
 /// Who reports, what, in which circumstances.
 #[derive(Clone, Debug)]
-pub struct Query {
-    pub source: Speaker,
+pub struct RouteQuery {
+    pub source: RouteSource,
     /// The status, the option chosen, or `pass` and `fail`.
     pub status: Name,
     pub reason: Option<Name>,
     pub phase: Option<Name>,
     /// Settings, flags, facts and the rest of the state, by name.
     pub given: BTreeMap<Name, Name>,
-    pub scope: Option<Scope>,
+    pub scope: Option<RouteScope>,
     /// A role that is not declared still gets answers from `blocked` if its name tells a domain.
     pub undeclared_roles: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Speaker {
+pub enum RouteSource {
     Role(Name),
     Gate(Name),
     Question(Name),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scope {
+pub enum RouteScope {
     Group,
     Session,
 }
 
 /// Why there is no decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Refused {
+pub enum RouteError {
     /// The question makes no sense for this workflow.
     Query(Vec<Problem>),
     /// The workflow refuses the report.
     Workflow(Box<Rejection>),
 }
 
-impl From<Rejection> for Refused {
+impl From<Rejection> for RouteError {
     fn from(rejection: Rejection) -> Self {
-        Refused::Workflow(Box::new(rejection))
+        RouteError::Workflow(Box::new(rejection))
     }
 }
 
 /// What would follow.
-pub fn route(workflow: &Workflow, query: &Query) -> Result<Decision, Refused> {
-    if let Speaker::Role(name) = &query.source {
+pub fn route(workflow: &Workflow, query: &RouteQuery) -> Result<Decision, RouteError> {
+    if let RouteSource::Role(name) = &query.source {
         let undeclared = workflow.role_named(name).is_none();
         if undeclared && query.undeclared_roles && workflow.domain_of(name).is_some() {
-            return cell::undeclared_role(workflow, name, query);
+            return blocked_cell::undeclared_role(workflow, name, query);
         }
     }
-    let facts = Facts::read(workflow, query).map_err(Refused::Query)?;
-    facts.at_work()?;
-    let scene = scene::Scene::build(workflow, query, &facts).map_err(|problem| Refused::Query(vec![problem]))?;
-    let inputs = Inputs { now: Timestamp(0) };
-    let cx = Cx { workflow, state: &scene.state, inputs: &inputs, tree: None, feature_directory: None };
+    let facts = DescribedFacts::read(workflow, query).map_err(RouteError::Query)?;
+    facts.check_group_open()?;
+    let scene = described_state::DescribedState::build(workflow, query, &facts)
+        .map_err(|problem| RouteError::Query(vec![problem]))?;
+    let inputs = DecisionInputs { now: Timestamp(0) };
+    let cx = DecisionContext { workflow, state: &scene.state, inputs: &inputs, tree: None, feature_directory: None };
     let mut decision = scene.decide(&cx, query, &facts)?;
     decision.warnings.extend(facts.idle_reason(workflow, query));
     Ok(decision)

@@ -2,21 +2,31 @@
 
 use std::collections::BTreeMap;
 
-use crate::event::{Cause, Change, Closing, Event};
-use crate::handoff::Response;
+use crate::event::{ClosureKind, Event, EventCause, StateChange};
+use crate::handoff::FindingResponse;
 use crate::id::{AssignmentId, DecisionId, GateRunId, Name, QuestionId};
-use crate::state::group::{End, Finding, FindingStatus, Group, Progress};
-use crate::state::lane::{Block, Counter, Holder, Lane, Part};
-use crate::state::{Assignment, Closed, GateRun, Question, Session, SessionStatus, SessionUpgrade, State, WaivedGate};
-use crate::watch::Via;
-use crate::workflow::Task;
+use crate::provenance::Channel;
+use crate::state::group::{Finding, FindingStatus, Group, GroupEnd, GroupProgress};
+use crate::state::lane::{Lane, LanePart, LoopCounter, PartHolder, RecordedBlocker};
+use crate::state::{
+    Assignment, AssignmentClosure, GateRun, Question, Session, SessionStatus, SessionUpgrade, State, WaivedGate,
+};
+use crate::workflow::AssignmentTask;
 
 impl State {
     /// Applies an event. Whatever does not fit is passed over: replay never fails.
     pub fn apply(&mut self, event: &Event) {
         self.seq = self.seq.saturating_add(1);
-        if let Cause::Started {
-            session, title, workflow, workflow_hash, settings, investigation, by, dropped, ..
+        if let EventCause::Started {
+            session,
+            title,
+            workflow,
+            workflow_hash,
+            settings,
+            investigation,
+            by,
+            dropped,
+            ..
         } = &event.cause
         {
             self.session = Some(Session {
@@ -31,7 +41,7 @@ impl State {
                 allowed: Vec::new(),
             });
         }
-        if let (Cause::Upgraded { workflow, workflow_hash, from, by, dropped }, Some(session)) =
+        if let (EventCause::Upgraded { workflow, workflow_hash, from, by, dropped }, Some(session)) =
             (&event.cause, &mut self.session)
         {
             session.workflow = workflow.clone();
@@ -43,10 +53,10 @@ impl State {
             self.last_decision = decision.id;
         }
         let decision = self.last_decision;
-        if let Cause::Reported { assignment, observed, .. } = &event.cause {
+        if let EventCause::Reported { assignment, observed, .. } = &event.cause {
             self.note_observed(*assignment, observed.as_deref());
         }
-        if let Cause::Merged { assignment, empty, .. } = &event.cause {
+        if let EventCause::Merged { assignment, empty, .. } = &event.cause {
             self.note_merge(*assignment, *empty);
         }
         let record = self.indexed_record(event);
@@ -59,16 +69,16 @@ impl State {
     }
 
     /// What these changes would make of its only group.
-    pub(crate) fn after<'c>(mut self, changes: impl Iterator<Item = &'c Change>) -> Option<Group> {
+    pub(crate) fn after<'c>(mut self, changes: impl Iterator<Item = &'c StateChange>) -> Option<Group> {
         for change in changes {
             self.change(change, DecisionId::default());
         }
         self.groups.pop()
     }
 
-    fn change(&mut self, change: &Change, decision: DecisionId) {
+    fn change(&mut self, change: &StateChange, decision: DecisionId) {
         match change {
-            Change::GroupPlanned { group, reported, by } => {
+            StateChange::GroupPlanned { group, reported, by } => {
                 self.session_gates_lapse();
                 self.nothing_completed = None;
                 let mut group = Group::planned(group);
@@ -77,81 +87,83 @@ impl State {
                 self.roster.add(self.groups.len(), &group);
                 self.groups.push(group);
             }
-            Change::Staged { stage } => self.staged(*stage),
-            Change::Entered { group, stage, phases } => self.entered(group.as_ref(), *stage, phases),
-            Change::Assigned { .. } => self.assigned(change),
-            Change::Claimed { .. } => self.claimed(change),
-            Change::Unclaimed { assignment } => self.unclaimed(*assignment),
-            Change::StatusReturned { assignment } => self.status_returned(*assignment),
-            Change::Closed { assignment, how, digest, via } => {
-                if *how == Closing::Reported {
+            StateChange::Staged { stage } => self.staged(*stage),
+            StateChange::Entered { group, stage, phases } => self.entered(group.as_ref(), *stage, phases),
+            StateChange::Assigned { .. } => self.assigned(change),
+            StateChange::Claimed { .. } => self.claimed(change),
+            StateChange::Unclaimed { assignment } => self.unclaimed(*assignment),
+            StateChange::StatusReturned { assignment } => self.status_returned(*assignment),
+            StateChange::Closed { assignment, how, digest, via } => {
+                if *how == ClosureKind::Reported {
                     self.handed_in(*assignment, via.as_ref());
                 }
                 self.closed(*assignment, *how, *digest, decision);
             }
-            Change::Sighted(sighting) => self.watch.sight(sighting),
-            Change::Asked { .. } => self.asked(change),
-            Change::QuestionClosed { question } => self.question_closed(*question),
-            Change::GateOpened { .. } => self.gate_opened(change),
-            Change::GateClosed { run } => self.gate_closed(*run),
-            Change::GatePassed { group, gate, tree } => {
+            StateChange::Sighted(sighting) => self.watch.record_hook(sighting),
+            StateChange::Asked { .. } => self.asked(change),
+            StateChange::QuestionClosed { question } => self.question_closed(*question),
+            StateChange::GateOpened { .. } => self.gate_opened(change),
+            StateChange::GateClosed { run } => self.gate_closed(*run),
+            StateChange::GatePassed { group, gate, tree } => {
                 self.forget_waiver(group.as_ref(), gate);
                 self.gate_passed(group.as_ref(), gate, tree.as_ref());
             }
-            Change::Session { status } => self.status = *status,
-            Change::PathsAllowed { paths, by } => self.allow_paths(paths, by),
-            Change::Waits { group, part, seat } => {
+            StateChange::Session { status } => self.status = *status,
+            StateChange::PathsAllowed { paths, by } => self.allow_paths(paths, by),
+            StateChange::Waits { group, part, seat } => {
                 self.on_part(group.as_ref(), *part, |part| part.waiting.push(seat.clone()));
             }
-            Change::WaitEnded { group, part, from } => {
+            StateChange::WaitEnded { group, part, from } => {
                 self.on_part(group.as_ref(), *part, |part| part.waiting.truncate(usize::from(*from)));
             }
-            Change::PartDone { group, part } => self.on_part(group.as_ref(), *part, |part| part.holder = Holder::Done),
-            Change::Blocked { group, part, role, reason } => {
-                let block = Block { part: *part, role: role.clone(), reason: reason.clone() };
+            StateChange::PartDone { group, part } => {
+                self.on_part(group.as_ref(), *part, |part| part.holder = PartHolder::Done)
+            }
+            StateChange::Blocked { group, part, role, reason } => {
+                let block = RecordedBlocker { part: *part, role: role.clone(), reason: reason.clone() };
                 self.blocked(group.as_ref(), block);
             }
-            Change::Unblocked { group, part, role, .. } => self.on_lane(group.as_ref(), |lane| {
+            StateChange::Unblocked { group, part, role, .. } => self.on_lane(group.as_ref(), |lane| {
                 lane.blocks.retain(|block| block.part != *part || block.role != *role);
             }),
-            Change::NothingCompletedAcknowledged { by } => self.nothing_completed = Some(by.clone()),
-            Change::GateWaived { group, gate, by } => {
+            StateChange::NothingCompletedAcknowledged { by } => self.nothing_completed = Some(by.clone()),
+            StateChange::GateWaived { group, gate, by } => {
                 self.forget_waiver(group.as_ref(), gate);
                 let (group, gate, by) = (group.clone(), gate.clone(), by.clone());
                 self.waived_gates.push(WaivedGate { group, gate, by });
             }
-            Change::Counted { group, counted, role, iteration, no_progress, measure } => {
+            StateChange::Counted { group, counted, role, iteration, no_progress, measure } => {
                 let (counted, role) = (counted.clone(), role.clone());
                 let (iteration, no_progress, measure) = (*iteration, *no_progress, *measure);
-                let counter = Counter { counted, role, iteration, no_progress, measure };
+                let counter = LoopCounter { counted, role, iteration, no_progress, measure };
                 self.on_lane(group.as_ref(), |lane| lane.count(counter));
             }
-            Change::CounterReset { group, counted, role } => self.on_lane(group.as_ref(), |lane| {
+            StateChange::CounterReset { group, counted, role } => self.on_lane(group.as_ref(), |lane| {
                 lane.counters.retain(|old| old.counted != *counted || old.role != *role);
             }),
-            Change::MeasureForgotten { group, counted } => {
+            StateChange::MeasureForgotten { group, counted } => {
                 self.on_lane(Some(group), |lane| lane.forget_measure(counted));
             }
-            Change::Confirmed { .. }
-            | Change::Excused { .. }
-            | Change::EvidenceFailed { .. }
-            | Change::WorkDelivered { .. }
-            | Change::NeedSpared { .. }
-            | Change::Author { .. }
-            | Change::Passed { .. }
-            | Change::PassesLapsed { .. }
-            | Change::PassVoided { .. }
-            | Change::NothingToDo { .. }
-            | Change::AcceptedUnchanged { .. }
-            | Change::Reviewed { .. }
-            | Change::Responded { .. }
-            | Change::TestsFailing { .. }
-            | Change::FailuresStated { .. }
-            | Change::Arrived { .. }
-            | Change::AwaitsConfirmation { .. }
-            | Change::GroupEnded { .. }
-            | Change::DeferralNamed { .. }
-            | Change::Noted { .. } => self.change_group(change, decision),
+            StateChange::Confirmed { .. }
+            | StateChange::Excused { .. }
+            | StateChange::EvidenceFailed { .. }
+            | StateChange::WorkDelivered { .. }
+            | StateChange::NeedSpared { .. }
+            | StateChange::Author { .. }
+            | StateChange::Passed { .. }
+            | StateChange::PassesLapsed { .. }
+            | StateChange::PassVoided { .. }
+            | StateChange::NothingToDo { .. }
+            | StateChange::AcceptedUnchanged { .. }
+            | StateChange::Reviewed { .. }
+            | StateChange::Responded { .. }
+            | StateChange::TestsFailing { .. }
+            | StateChange::FailuresStated { .. }
+            | StateChange::Arrived { .. }
+            | StateChange::AwaitsConfirmation { .. }
+            | StateChange::GroupEnded { .. }
+            | StateChange::DeferralNamed { .. }
+            | StateChange::Noted { .. } => self.change_group(change, decision),
         }
     }
 
@@ -160,75 +172,75 @@ impl State {
     }
 
     /// Changes of one group: its author, evidence, findings and end.
-    fn change_group(&mut self, change: &Change, decision: DecisionId) {
+    fn change_group(&mut self, change: &StateChange, decision: DecisionId) {
         match change {
-            Change::Confirmed { group, by } => self.on_group(group, |group| group.confirm(by.as_ref())),
-            Change::Excused { group, excuse } => self.on_group(group, |group| group.excuse(excuse)),
-            Change::EvidenceFailed { group, name } => self.on_group(group, |group| group.fail_evidence(name)),
-            Change::WorkDelivered { group } => self.on_group(group, |group| group.delivered = true),
+            StateChange::Confirmed { group, by } => self.on_group(group, |group| group.confirm(by.as_ref())),
+            StateChange::Excused { group, excuse } => self.on_group(group, |group| group.excuse(excuse)),
+            StateChange::EvidenceFailed { group, name } => self.on_group(group, |group| group.fail_evidence(name)),
+            StateChange::WorkDelivered { group } => self.on_group(group, |group| group.delivered = true),
             // The database keeps it; `decide` reads the condition itself.
-            Change::NeedSpared { .. } => {}
-            Change::Author { group, role } => self.on_group(group, |group| group.begin_authorship(role)),
-            Change::Passed { group, name } => self.on_group(group, |group| group.pass_evidence(name)),
-            Change::PassesLapsed { group } => self.on_group(group, Group::lapse_evidence),
-            Change::PassVoided { group, name } => self.on_group(group, |group| group.void_pass(name)),
-            Change::NothingToDo { group, by } => self.on_group(group, |group| group.state_nothing_to_do(by)),
-            Change::AcceptedUnchanged { group, by } => self.on_group(group, |group| group.accept_unchanged(by)),
-            Change::Reviewed { group, by, findings } => {
+            StateChange::NeedSpared { .. } => {}
+            StateChange::Author { group, role } => self.on_group(group, |group| group.begin_authorship(role)),
+            StateChange::Passed { group, name } => self.on_group(group, |group| group.pass_evidence(name)),
+            StateChange::PassesLapsed { group } => self.on_group(group, Group::lapse_evidence),
+            StateChange::PassVoided { group, name } => self.on_group(group, |group| group.void_pass(name)),
+            StateChange::NothingToDo { group, by } => self.on_group(group, |group| group.state_nothing_to_do(by)),
+            StateChange::AcceptedUnchanged { group, by } => self.on_group(group, |group| group.accept_unchanged(by)),
+            StateChange::Reviewed { group, by, findings } => {
                 self.on_group(group, |group| group.reviewed(by, findings, decision));
             }
-            Change::Responded { group, responses } => self.on_group(group, |group| group.responded(responses)),
-            Change::TestsFailing { group, tests } => {
+            StateChange::Responded { group, responses } => self.on_group(group, |group| group.responded(responses)),
+            StateChange::TestsFailing { group, tests } => {
                 self.on_group(group, |group| group.failing_tests.clone_from(tests));
             }
-            Change::FailuresStated { group, statements } => {
+            StateChange::FailuresStated { group, statements } => {
                 self.on_group(group, |group| group.stated_failures.clone_from(statements));
             }
-            Change::Arrived { group, stage } => self.moved(group, |group| {
-                group.progress = Progress::Arrived;
+            StateChange::Arrived { group, stage } => self.moved(group, |group| {
+                group.progress = GroupProgress::Arrived;
                 group.lane.stage = Some(*stage);
                 group.lane.parts.clear();
             }),
-            Change::AwaitsConfirmation { group } => {
-                self.moved(group, |group| group.rests(Progress::AwaitingConfirmation));
+            StateChange::AwaitsConfirmation { group } => {
+                self.moved(group, |group| group.rests(GroupProgress::AwaitingConfirmation));
                 self.forget_awaited(group);
             }
-            Change::GroupEnded { group, end } => {
+            StateChange::GroupEnded { group, end } => {
                 self.session_gates_lapse();
-                self.moved(group, |group| group.rests(Progress::Ended(end.clone())));
+                self.moved(group, |group| group.rests(GroupProgress::Ended(end.clone())));
             }
-            Change::DeferralNamed { group, by } => self.on_group(group, |group| {
-                if let Progress::Ended(End::Deferred { acknowledged, .. }) = &mut group.progress {
+            StateChange::DeferralNamed { group, by } => self.on_group(group, |group| {
+                if let GroupProgress::Ended(GroupEnd::Deferred { acknowledged, .. }) = &mut group.progress {
                     *acknowledged = Some(by.clone());
                 }
             }),
-            Change::Noted { group, note } => self.on_group(group, |group| group.note(note)),
-            Change::GroupPlanned { .. }
-            | Change::GateWaived { .. }
-            | Change::Staged { .. }
-            | Change::Entered { .. }
-            | Change::Assigned { .. }
-            | Change::Claimed { .. }
-            | Change::Unclaimed { .. }
-            | Change::StatusReturned { .. }
-            | Change::Closed { .. }
-            | Change::Sighted(_)
-            | Change::Asked { .. }
-            | Change::QuestionClosed { .. }
-            | Change::GateOpened { .. }
-            | Change::GateClosed { .. }
-            | Change::GatePassed { .. }
-            | Change::Session { .. }
-            | Change::Waits { .. }
-            | Change::WaitEnded { .. }
-            | Change::PartDone { .. }
-            | Change::Blocked { .. }
-            | Change::Unblocked { .. }
-            | Change::NothingCompletedAcknowledged { .. }
-            | Change::Counted { .. }
-            | Change::CounterReset { .. }
-            | Change::PathsAllowed { .. }
-            | Change::MeasureForgotten { .. } => {}
+            StateChange::Noted { group, note } => self.on_group(group, |group| group.note(note)),
+            StateChange::GroupPlanned { .. }
+            | StateChange::GateWaived { .. }
+            | StateChange::Staged { .. }
+            | StateChange::Entered { .. }
+            | StateChange::Assigned { .. }
+            | StateChange::Claimed { .. }
+            | StateChange::Unclaimed { .. }
+            | StateChange::StatusReturned { .. }
+            | StateChange::Closed { .. }
+            | StateChange::Sighted(_)
+            | StateChange::Asked { .. }
+            | StateChange::QuestionClosed { .. }
+            | StateChange::GateOpened { .. }
+            | StateChange::GateClosed { .. }
+            | StateChange::GatePassed { .. }
+            | StateChange::Session { .. }
+            | StateChange::Waits { .. }
+            | StateChange::WaitEnded { .. }
+            | StateChange::PartDone { .. }
+            | StateChange::Blocked { .. }
+            | StateChange::Unblocked { .. }
+            | StateChange::NothingCompletedAcknowledged { .. }
+            | StateChange::Counted { .. }
+            | StateChange::CounterReset { .. }
+            | StateChange::PathsAllowed { .. }
+            | StateChange::MeasureForgotten { .. } => {}
         }
     }
 
@@ -239,7 +251,7 @@ impl State {
     }
 
     /// An acceptance given before this block says nothing of it.
-    fn blocked(&mut self, group: Option<&Name>, block: Block) {
+    fn blocked(&mut self, group: Option<&Name>, block: RecordedBlocker) {
         self.on_lane(group, |lane| {
             lane.blocks.push(block);
             lane.ever_blocked = true;
@@ -270,7 +282,7 @@ impl State {
         }
     }
 
-    fn on_part(&mut self, group: Option<&Name>, part: u8, change: impl FnOnce(&mut Part)) {
+    fn on_part(&mut self, group: Option<&Name>, part: u8, change: impl FnOnce(&mut LanePart)) {
         if let Some(part) = self.lane_mut(group).and_then(|lane| lane.parts.get_mut(usize::from(part))) {
             change(part);
         }
@@ -292,7 +304,7 @@ impl State {
         self.lane.stage = Some(stage);
         self.lane.parts.clear();
         for (index, group) in self.groups.iter_mut().enumerate().filter(|(_, group)| !group.ended()) {
-            group.progress = Progress::Pending;
+            group.progress = GroupProgress::Pending;
             group.lane.stage = Some(stage);
             group.lane.parts.clear();
             self.roster.update(index, group);
@@ -303,22 +315,22 @@ impl State {
         let Some(lane) = self.lane_mut(name) else { return };
         lane.stage = stage;
         lane.parts = if phases.is_empty() {
-            vec![Part::default()]
+            vec![LanePart::default()]
         } else {
-            phases.iter().map(|phase| Part { phase: Some(phase.clone()), ..Part::default() }).collect()
+            phases.iter().map(|phase| LanePart { phase: Some(phase.clone()), ..LanePart::default() }).collect()
         };
         if let Some(name) = name {
-            self.moved(name, |group| group.progress = Progress::Working);
+            self.moved(name, |group| group.progress = GroupProgress::Working);
         }
     }
 
-    fn assigned(&mut self, change: &Change) {
-        let Change::Assigned { assignment, group, part, phase, role, task, attempt } = change else { return };
+    fn assigned(&mut self, change: &StateChange) {
+        let StateChange::Assigned { assignment, group, part, phase, role, task, attempt } = change else { return };
         self.on_lane(group.as_ref(), |lane| {
-            lane.hold(*part, Holder::Assignment(*assignment));
+            lane.hold(*part, PartHolder::Assignment(*assignment));
             lane.attempted(role, *attempt);
         });
-        if let Some(name) = group.as_ref().filter(|_| *task == Task::Work) {
+        if let Some(name) = group.as_ref().filter(|_| *task == AssignmentTask::Work) {
             // What an author stated ends when an author works again.
             self.on_group(name, |group| {
                 if group.author.as_ref() == Some(role) {
@@ -343,11 +355,11 @@ impl State {
             closed: None,
         };
         self.assignments.insert(*assignment, given);
-        if group.is_some() && *task != Task::Consult {
+        if group.is_some() && *task != AssignmentTask::Consult {
             // Gates of the session passed on a tree that is about to change.
             self.session_gates_lapse();
         }
-        self.merging(group.as_ref(), *task == Task::Merge);
+        self.merging(group.as_ref(), *task == AssignmentTask::Merge);
         if self.status == SessionStatus::Validating {
             self.status = SessionStatus::Active;
         }
@@ -358,7 +370,7 @@ impl State {
         if let Some(name) = group {
             self.moved(name, |group| {
                 group.merging = merging;
-                group.progress = Progress::Working;
+                group.progress = GroupProgress::Working;
             });
         }
     }
@@ -372,8 +384,8 @@ impl State {
         }
     }
 
-    fn claimed(&mut self, change: &Change) {
-        let Change::Claimed { assignment, token, lease_until, via, awaiting } = change else { return };
+    fn claimed(&mut self, change: &StateChange) {
+        let StateChange::Claimed { assignment, token, lease_until, via, awaiting } = change else { return };
         if let Some(assignment) = self.assignments.get_mut(assignment) {
             assignment.token = Some(*token);
             assignment.lease_until = *lease_until;
@@ -394,27 +406,29 @@ impl State {
         }
     }
 
-    fn closed(&mut self, id: AssignmentId, how: Closing, digest: Option<crate::id::Digest>, decision: DecisionId) {
+    fn closed(&mut self, id: AssignmentId, how: ClosureKind, digest: Option<crate::id::Digest>, decision: DecisionId) {
         self.open.remove(&id);
         let closed = self.assignments.get_mut(&id).map(|assignment| {
-            assignment.closed = Some(Closed { how, digest, decision });
+            assignment.closed = Some(AssignmentClosure { how, digest, decision });
             (assignment.group.clone(), assignment.part)
         });
         if let Some((group, part)) = closed {
-            self.release(group.as_ref(), part, &Holder::Assignment(id));
+            self.release(group.as_ref(), part, &PartHolder::Assignment(id));
         }
     }
 
     /// A merge that Interlock makes itself is nobody's to watch.
-    fn handed_in(&mut self, id: AssignmentId, via: Option<&Via>) {
+    fn handed_in(&mut self, id: AssignmentId, via: Option<&Channel>) {
         if let Some(assignment) = self.assignments.get(&id).filter(|assignment| assignment.token.is_some()) {
-            self.watch.count(assignment.via.as_ref(), via);
+            self.watch.count_handoff(assignment.via.as_ref(), via);
         }
     }
 
-    fn asked(&mut self, change: &Change) {
-        let Change::Asked { question, name, group, part, text, options, asker, stopped, held } = change else { return };
-        self.on_lane(group.as_ref(), |lane| lane.hold(*part, Holder::Question(*question)));
+    fn asked(&mut self, change: &StateChange) {
+        let StateChange::Asked { question, name, group, part, text, options, asker, stopped, held } = change else {
+            return;
+        };
+        self.on_lane(group.as_ref(), |lane| lane.hold(*part, PartHolder::Question(*question)));
         self.last_question = *question;
         self.open_questions.insert(*question);
         let asked = Question {
@@ -440,13 +454,13 @@ impl State {
             (asked.group.clone(), asked.part)
         });
         if let Some((group, part)) = closed {
-            self.release(group.as_ref(), part, &Holder::Question(id));
+            self.release(group.as_ref(), part, &PartHolder::Question(id));
         }
     }
 
-    fn gate_opened(&mut self, change: &Change) {
-        let Change::GateOpened { run, gate, group, part, purpose, again } = change else { return };
-        self.on_lane(group.as_ref(), |lane| lane.hold(*part, Holder::Gate(*run)));
+    fn gate_opened(&mut self, change: &StateChange) {
+        let StateChange::GateOpened { run, gate, group, part, purpose, again } = change else { return };
+        self.on_lane(group.as_ref(), |lane| lane.hold(*part, PartHolder::Gate(*run)));
         self.last_gate_run = *run;
         let (gate, group, again) = (gate.clone(), group.clone(), again.clone());
         let opened = GateRun { gate, group: group.clone(), part: *part, purpose: purpose.clone(), again };
@@ -456,7 +470,7 @@ impl State {
 
     fn gate_closed(&mut self, id: GateRunId) {
         if let Some(closed) = self.gate_runs.remove(&id) {
-            self.release(closed.group.as_ref(), closed.part, &Holder::Gate(id));
+            self.release(closed.group.as_ref(), closed.part, &PartHolder::Gate(id));
         }
     }
 
@@ -480,19 +494,19 @@ impl State {
         self.gate_trees.clear();
     }
 
-    fn release(&mut self, group: Option<&Name>, part: u8, holder: &Holder) {
+    fn release(&mut self, group: Option<&Name>, part: u8, holder: &PartHolder) {
         let part = self.lane_mut(group).and_then(|lane| lane.parts.get_mut(usize::from(part)));
         if let Some(part) = part.filter(|part| part.holder == *holder) {
-            part.holder = Holder::Nobody;
+            part.holder = PartHolder::Nobody;
         }
     }
 }
 
 impl Lane {
-    fn hold(&mut self, part: u8, holder: Holder) {
+    fn hold(&mut self, part: u8, holder: PartHolder) {
         // The session's own part comes into being with its first holder.
         while self.parts.len() <= usize::from(part) {
-            self.parts.push(Part::default());
+            self.parts.push(LanePart::default());
         }
         if let Some(part) = self.parts.get_mut(usize::from(part)) {
             part.holder = holder;
@@ -506,8 +520,8 @@ impl Lane {
         }
     }
 
-    fn count(&mut self, counter: Counter) {
-        let same = |old: &&mut Counter| old.counted == counter.counted && old.role == counter.role;
+    fn count(&mut self, counter: LoopCounter) {
+        let same = |old: &&mut LoopCounter| old.counted == counter.counted && old.role == counter.role;
         match self.counters.iter_mut().find(same) {
             Some(old) => *old = counter,
             None => self.counters.push(counter),
@@ -545,8 +559,9 @@ impl Group {
         }
     }
 
-    fn responded(&mut self, responses: &[Response]) {
-        let by_id: BTreeMap<&Name, &Response> = responses.iter().map(|response| (&response.id, response)).collect();
+    fn responded(&mut self, responses: &[FindingResponse]) {
+        let by_id: BTreeMap<&Name, &FindingResponse> =
+            responses.iter().map(|response| (&response.id, response)).collect();
         for finding in self.findings.iter_mut().filter(|finding| finding.status == FindingStatus::Open) {
             if let Some(response) = by_id.get(&finding.id) {
                 finding.response = Some((*response).clone());
@@ -555,7 +570,7 @@ impl Group {
         }
     }
 
-    fn rests(&mut self, progress: Progress) {
+    fn rests(&mut self, progress: GroupProgress) {
         self.progress = progress;
         self.merging = false;
     }

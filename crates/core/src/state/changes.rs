@@ -3,8 +3,8 @@
 use crate::id::{AssignmentId, Name};
 use crate::naming::shown_person;
 use crate::observed::{ChangedFile, GroupDiff, ObservedChanges};
-use crate::state::{AllowedPath, End, Group, Progress, State};
-use crate::workflow::Task;
+use crate::state::{AllowedPath, Group, GroupEnd, GroupProgress, State};
+use crate::workflow::AssignmentTask;
 
 impl State {
     /// An author's report without a diff leaves the diff of its group unknown: the files may have changed since.
@@ -12,12 +12,12 @@ impl State {
         let Some(assignment) = self.assignments.get(&assignment) else { return };
         let (task, role, phase) = (assignment.task, assignment.role.clone(), assignment.phase.clone());
         let Some(group) = assignment.group.clone() else { return };
-        if let (Task::Merge, Some(observed)) = (task, observed) {
+        if let (AssignmentTask::Merge, Some(observed)) = (task, observed) {
             self.on_group(&group, |group| group.merge_is_empty = observed.merge_is_empty);
         }
         self.on_group(&group, |group| match observed {
             Some(observed) => group.diff = Some(GroupDiff::after(group.diff.as_ref(), observed, phase.as_ref())),
-            None if task == Task::Work && group.author.as_ref() == Some(&role) => group.diff = None,
+            None if task == AssignmentTask::Work && group.author.as_ref() == Some(&role) => group.diff = None,
             None => {}
         });
     }
@@ -39,8 +39,9 @@ impl State {
 
     /// What is known of the changes of the groups that are merged or completed.
     pub fn changes_statement(&self) -> Vec<String> {
-        let merged =
-            |group: &&Group| matches!(group.progress, Progress::Ended(End::Completed) | Progress::AwaitingConfirmation);
+        let merged = |group: &&Group| {
+            matches!(group.progress, GroupProgress::Ended(GroupEnd::Completed) | GroupProgress::AwaitingConfirmation)
+        };
         changes_statement(self.groups.iter().filter(merged))
     }
 }

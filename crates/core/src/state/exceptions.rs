@@ -4,11 +4,11 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
-use crate::handoff::Answer;
+use crate::handoff::ResponseKind;
 use crate::id::Name;
 use crate::naming::shown_person;
 use crate::state::exceptions_of_plan::empty_merge_of;
-use crate::state::{End, Finding, FindingStatus, Group, Progress, Session, State};
+use crate::state::{Finding, FindingStatus, Group, GroupEnd, GroupProgress, Session, State};
 use crate::workflow::Workflow;
 
 /// A requirement that a session or a group does without, who said so, and why.
@@ -87,9 +87,9 @@ fn chosen_by(session: &Session) -> Cow<'_, str> {
 fn end_of(group: &Group) -> Vec<String> {
     match &group.progress {
         // A deferral is an exception already.
-        Progress::Ended(End::Deferred { .. }) => Vec::new(),
-        Progress::Ended(End::Cancelled { by }) => vec![format!("cancelled by {by}", by = shown_person(by))],
-        Progress::Ended(End::Completed) => {
+        GroupProgress::Ended(GroupEnd::Deferred { .. }) => Vec::new(),
+        GroupProgress::Ended(GroupEnd::Cancelled { by }) => vec![format!("cancelled by {by}", by = shown_person(by))],
+        GroupProgress::Ended(GroupEnd::Completed) => {
             let unchanged = match (&group.nothing_to_do, &group.accepted_unchanged) {
                 (Some(author), Some(by)) => Some(format!(
                     "{author} reported that nothing has to change; accepted by {by}",
@@ -103,7 +103,10 @@ fn end_of(group: &Group) -> Vec<String> {
             let confirmed = group.confirmed && group.excused.is_empty();
             unchanged.into_iter().chain(confirmed.then(|| format!("once blocked; accepted{by}"))).collect()
         }
-        Progress::Pending | Progress::Working | Progress::Arrived | Progress::AwaitingConfirmation => Vec::new(),
+        GroupProgress::Pending
+        | GroupProgress::Working
+        | GroupProgress::Arrived
+        | GroupProgress::AwaitingConfirmation => Vec::new(),
     }
 }
 
@@ -112,7 +115,7 @@ fn findings_of(group: &Group) -> impl Iterator<Item = String> {
     let rejected =
         |finding: &&Finding| finding.status == FindingStatus::Accepted && finding.accepted_as_is_by.is_none();
     let rejected = group.findings.iter().filter(rejected).map(|finding| {
-        let is_rejection = finding.response.as_ref().is_some_and(|answer| answer.response == Answer::Rejected);
+        let is_rejection = finding.response.as_ref().is_some_and(|answer| answer.response == ResponseKind::Rejected);
         let how = match is_rejection {
             true => format!("was rejected by the author, and {} accepted that", finding.raised_by),
             false => format!("was ended by {} although the author did not reject it", finding.raised_by),
@@ -127,7 +130,7 @@ fn findings_of(group: &Group) -> impl Iterator<Item = String> {
 }
 
 fn deferral_of(group: &Group) -> Option<CompletionException> {
-    let Progress::Ended(End::Deferred { why, by, acknowledged }) = &group.progress else { return None };
+    let GroupProgress::Ended(GroupEnd::Deferred { why, by, acknowledged }) = &group.progress else { return None };
     let seen = match acknowledged {
         Some(person) => format!("acknowledged by {person}", person = shown_person(person)),
         None => "not acknowledged".to_owned(),
@@ -145,7 +148,8 @@ fn excuses_of(group: &Group) -> impl Iterator<Item = CompletionException> {
         (None, true) => "accepted".to_owned(),
         (_, false) => "not accepted yet".to_owned(),
     };
-    let dropped = matches!(group.progress, Progress::Ended(End::Deferred { .. } | End::Cancelled { .. }));
+    let dropped =
+        matches!(group.progress, GroupProgress::Ended(GroupEnd::Deferred { .. } | GroupEnd::Cancelled { .. }));
     let excused = group.excused.iter().filter(move |_| !dropped);
     excused
         .map(move |excuse| CompletionException { group: Some(group.id.clone()), text: format!("{excuse}; {accepted}") })

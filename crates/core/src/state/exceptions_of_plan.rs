@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::naming::shown_person;
-use crate::state::{CompletionException, End, Group, Progress, State};
+use crate::state::{CompletionException, Group, GroupEnd, GroupProgress, State};
 use crate::workflow::Workflow;
 
 impl State {
@@ -15,7 +15,7 @@ impl State {
 
     /// Requirements that the plan's flags dropped: a planner's choice that a person has to see.
     pub(super) fn dropped_by_plan_of(&self, workflow: &Workflow, group: &Group) -> Vec<CompletionException> {
-        if matches!(group.progress, Progress::Ended(End::Deferred { .. } | End::Cancelled { .. })) {
+        if matches!(group.progress, GroupProgress::Ended(GroupEnd::Deferred { .. } | GroupEnd::Cancelled { .. })) {
             return Vec::new();
         }
         let none = BTreeMap::new();
@@ -30,8 +30,8 @@ impl State {
             let evidence = dropped.evidence.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
             let is_empty = dropped.changes && group.diff.as_ref().is_some_and(|diff| diff.is_empty());
             let done = match group.progress {
-                Progress::Ended(_) | Progress::AwaitingConfirmation => "done without",
-                Progress::Pending | Progress::Working | Progress::Arrived => "completes without",
+                GroupProgress::Ended(_) | GroupProgress::AwaitingConfirmation => "done without",
+                GroupProgress::Pending | GroupProgress::Working | GroupProgress::Arrived => "completes without",
             };
             match (evidence.is_empty(), is_empty) {
                 (true, false) => None,
@@ -45,7 +45,7 @@ impl State {
 
     /// How a sentence says that a session has no result.
     pub(super) fn without_result(&self) -> &'static str {
-        match self.groups.iter().any(|group| group.progress == Progress::Ended(End::Completed)) {
+        match self.groups.iter().any(|group| group.progress == GroupProgress::Ended(GroupEnd::Completed)) {
             true => "no work was completed",
             false => "nothing was completed",
         }
@@ -54,7 +54,8 @@ impl State {
 
 /// A group that brought nothing to what was merged, although its own diff is not empty.
 pub(super) fn empty_merge_of(group: &Group) -> Option<CompletionException> {
-    let merged = matches!(group.progress, Progress::Ended(End::Completed) | Progress::AwaitingConfirmation);
+    let merged =
+        matches!(group.progress, GroupProgress::Ended(GroupEnd::Completed) | GroupProgress::AwaitingConfirmation);
     let changes = group.diff.as_ref().is_none_or(|diff| !diff.is_empty());
     let text = "its merge changed nothing: the same changes were merged before".to_owned();
     (merged && changes && group.merge_is_empty).then(|| CompletionException { group: Some(group.id.clone()), text })

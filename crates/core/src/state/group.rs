@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::handoff::{Answer, Grade, Issue, PlannedGroup, Response};
+use crate::handoff::{FindingResponse, FindingSeverity, PlannedGroup, ResponseKind, ReviewIssue};
 use crate::id::{DecisionId, Name};
 use crate::naming::shown_person;
 use crate::observed::GroupDiff;
@@ -15,7 +15,7 @@ const MOST_NOTES: usize = 100;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "end", rename_all = "snake_case")]
-pub enum End {
+pub enum GroupEnd {
     Completed,
     Deferred { why: Name, by: Name, acknowledged: Option<Name> },
     Cancelled { by: Name },
@@ -70,14 +70,14 @@ impl std::fmt::Display for Excuse {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Progress {
+pub enum GroupProgress {
     #[default]
     Pending,
     Working,
     /// Done with its phases; waits for the other groups before a phase of the session.
     Arrived,
     AwaitingConfirmation,
-    Ended(End),
+    Ended(GroupEnd),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -120,11 +120,11 @@ pub struct Finding {
     pub id: Name,
     pub location: Name,
     pub title: Name,
-    pub severity: Grade,
+    pub severity: FindingSeverity,
     pub blocking: bool,
     pub raised_by: Name,
     pub status: FindingStatus,
-    pub response: Option<Response>,
+    pub response: Option<FindingResponse>,
     /// The reviewer raised it again after this response, so the response ends nothing.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub response_refuted: bool,
@@ -146,7 +146,7 @@ impl Finding {
     }
 
     /// It is open, just as it is raised again, and no response has to be refuted.
-    pub(crate) fn stands_as(&self, issue: &Issue, blocking: bool) -> bool {
+    pub(crate) fn stands_as(&self, issue: &ReviewIssue, blocking: bool) -> bool {
         self.status == FindingStatus::Open
             && self.blocking == blocking
             && self.severity == issue.severity
@@ -169,13 +169,13 @@ impl Finding {
 
     /// Open and serious, although its reviewer lets the work pass: the manager has to know of it.
     pub fn is_serious_remark(&self) -> bool {
-        let serious = matches!(self.severity, Grade::Critical | Grade::High);
+        let serious = matches!(self.severity, FindingSeverity::Critical | FindingSeverity::High);
         self.status == FindingStatus::Open && !self.blocking && serious
     }
 
     /// The author's last word on it is `fixed`, and its reviewer has not contradicted that.
     pub fn is_answered_fixed(&self) -> bool {
-        let fixed = self.response.as_ref().is_some_and(|response| response.response == Answer::Fixed);
+        let fixed = self.response.as_ref().is_some_and(|response| response.response == ResponseKind::Fixed);
         fixed && !self.response_refuted
     }
 
@@ -249,7 +249,7 @@ pub struct Group {
     /// Who planned it; unknown in sessions of older versions.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub planned_by: Option<Name>,
-    pub progress: Progress,
+    pub progress: GroupProgress,
     pub lane: Lane,
     /// The author role that last had work on it.
     pub author: Option<Name>,
@@ -301,13 +301,13 @@ pub struct Group {
     pub accepted_unchanged: Option<Name>,
     /// Where the words lie that are not kept here.
     #[serde(default)]
-    pub words: Words,
+    pub words: GroupTextSources,
 }
 
 /// The decisions whose reports have what agents wrote of a group. The words themselves lie beside the events, so that the
 /// state does not grow with them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Words {
+pub struct GroupTextSources {
     /// Of the plan.
     pub plan: DecisionId,
     /// For each finding, of the report that raised it as it stands.
@@ -328,7 +328,7 @@ pub struct Words {
 /// Reviews of one reviewer that a group remembers beside the last one.
 const MOST_EARLIER_REVIEWS: usize = 16;
 
-impl Words {
+impl GroupTextSources {
     /// The decisions whose reports may have the words to a finding, newest first. A review that lists a finding without a
     /// description, or does not list it, leaves the earlier words in force.
     pub fn of_finding(&self, index: usize, raised_by: &str) -> impl Iterator<Item = DecisionId> {
@@ -375,7 +375,7 @@ impl Group {
             depends_on: plan.depends_on.clone(),
             checks: plan.checks.clone(),
             planned_by: None,
-            progress: Progress::Pending,
+            progress: GroupProgress::Pending,
             lane: Lane::default(),
             author: None,
             passed: BTreeSet::new(),
@@ -397,26 +397,26 @@ impl Group {
             merge_is_empty: false,
             nothing_to_do: None,
             accepted_unchanged: None,
-            words: Words::default(),
+            words: GroupTextSources::default(),
         }
     }
 
     pub fn status(&self) -> GroupStatus {
         match &self.progress {
-            Progress::Ended(End::Completed) => GroupStatus::Completed,
-            Progress::Ended(End::Deferred { .. }) => GroupStatus::DeferredExternal,
-            Progress::Ended(End::Cancelled { .. }) => GroupStatus::Cancelled,
-            Progress::AwaitingConfirmation => GroupStatus::AwaitingConfirmation,
-            Progress::Pending => GroupStatus::Pending,
-            Progress::Working | Progress::Arrived if self.lane.asks() => GroupStatus::AwaitingPerson,
-            Progress::Working | Progress::Arrived if !self.lane.blocks.is_empty() => GroupStatus::Blocked,
-            Progress::Working if self.merging => GroupStatus::Merging,
-            Progress::Working | Progress::Arrived => GroupStatus::InProgress,
+            GroupProgress::Ended(GroupEnd::Completed) => GroupStatus::Completed,
+            GroupProgress::Ended(GroupEnd::Deferred { .. }) => GroupStatus::DeferredExternal,
+            GroupProgress::Ended(GroupEnd::Cancelled { .. }) => GroupStatus::Cancelled,
+            GroupProgress::AwaitingConfirmation => GroupStatus::AwaitingConfirmation,
+            GroupProgress::Pending => GroupStatus::Pending,
+            GroupProgress::Working | GroupProgress::Arrived if self.lane.asks() => GroupStatus::AwaitingPerson,
+            GroupProgress::Working | GroupProgress::Arrived if !self.lane.blocks.is_empty() => GroupStatus::Blocked,
+            GroupProgress::Working if self.merging => GroupStatus::Merging,
+            GroupProgress::Working | GroupProgress::Arrived => GroupStatus::InProgress,
         }
     }
 
     pub fn ended(&self) -> bool {
-        matches!(self.progress, Progress::Ended(_))
+        matches!(self.progress, GroupProgress::Ended(_))
     }
 
     /// Keeps a note for the manager. The same note again adds nothing; the oldest are dropped first.

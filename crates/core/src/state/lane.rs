@@ -4,20 +4,20 @@ use serde::{Deserialize, Serialize};
 
 use crate::id::{AssignmentId, GateRunId, Name, QuestionId};
 use crate::state::record_index::IndexedRecord;
-use crate::workflow::Task;
+use crate::workflow::AssignmentTask;
 
 /// A role and what it was doing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Seat {
+pub struct RoleTask {
     pub role: Name,
-    pub task: Task,
+    pub task: AssignmentTask,
     /// It waits because it was blocked.
     pub blocked: bool,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Holder {
+pub enum PartHolder {
     #[default]
     Nobody,
     Assignment(AssignmentId),
@@ -28,16 +28,16 @@ pub enum Holder {
 
 /// One of the phases that run side by side; without phases the only one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Part {
+pub struct LanePart {
     pub phase: Option<Name>,
-    pub holder: Holder,
+    pub holder: PartHolder,
     /// Roles that consulted and are to be resumed, oldest first.
-    pub waiting: Vec<Seat>,
+    pub waiting: Vec<RoleTask>,
 }
 
 /// A passage counter, kept per loop and target role.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Counter {
+pub struct LoopCounter {
     #[serde(rename = "loop")]
     pub counted: Name,
     pub role: Name,
@@ -48,7 +48,7 @@ pub struct Counter {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Block {
+pub struct RecordedBlocker {
     pub part: u8,
     pub role: Name,
     pub reason: Option<Name>,
@@ -57,12 +57,12 @@ pub struct Block {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lane {
     pub stage: Option<u16>,
-    pub parts: Vec<Part>,
-    pub counters: Vec<Counter>,
+    pub parts: Vec<LanePart>,
+    pub counters: Vec<LoopCounter>,
     /// Assignments given so far, by role.
     pub attempts: Vec<(Name, u32)>,
     /// Blockers without a recorded resolution.
-    pub blocks: Vec<Block>,
+    pub blocks: Vec<RecordedBlocker>,
     pub ever_blocked: bool,
     /// The latest records of this lane in the log, oldest first.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
@@ -70,7 +70,7 @@ pub struct Lane {
 }
 
 impl Lane {
-    pub fn counter(&self, counted: &str, role: &str) -> Option<&Counter> {
+    pub fn counter(&self, counted: &str, role: &str) -> Option<&LoopCounter> {
         self.counters.iter().find(|counter| counter.counted == counted && counter.role == role)
     }
 
@@ -78,19 +78,19 @@ impl Lane {
         self.attempts.iter().find(|(name, _)| name == role).map_or(0, |(_, count)| *count)
     }
 
-    pub fn part(&self, part: u8) -> Option<&Part> {
+    pub fn part(&self, part: u8) -> Option<&LanePart> {
         self.parts.get(usize::from(part))
     }
 
     /// Somebody holds something, or waits for it.
     pub fn is_open(&self) -> bool {
         self.parts.iter().any(|part| match part.holder {
-            Holder::Nobody | Holder::Done => !part.waiting.is_empty(),
-            Holder::Assignment(_) | Holder::Question(_) | Holder::Gate(_) => true,
+            PartHolder::Nobody | PartHolder::Done => !part.waiting.is_empty(),
+            PartHolder::Assignment(_) | PartHolder::Question(_) | PartHolder::Gate(_) => true,
         })
     }
 
     pub fn asks(&self) -> bool {
-        self.parts.iter().any(|part| matches!(part.holder, Holder::Question(_)))
+        self.parts.iter().any(|part| matches!(part.holder, PartHolder::Question(_)))
     }
 }

@@ -18,21 +18,22 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use crate::checkout::GroupGate;
-use crate::event::{Change, Closing, Event};
+use crate::event::{ClosureKind, Event, StateChange};
 use crate::handoff::PlannedGroup;
 use crate::id::{AssignmentId, DecisionId, Digest, GateRunId, Name, QuestionId, Timestamp};
-use crate::watch::{Via, Watch};
-use crate::workflow::Task;
+use crate::provenance::{Channel, SessionProvenance};
+use crate::workflow::AssignmentTask;
 
 pub use changes::changed_tests_sentence;
 pub(crate) use changes::changes_statement;
 pub use exceptions::CompletionException;
 pub use group::{
-    End, Excuse, ExcuseKind, FailureStatement, Finding, FindingStatus, Group, GroupStatus, Progress, Words,
+    Excuse, ExcuseKind, FailureStatement, Finding, FindingStatus, Group, GroupEnd, GroupProgress, GroupStatus,
+    GroupTextSources,
 };
-pub use lane::{Block, Counter, Holder, Lane, Part, Seat};
+pub use lane::{Lane, LanePart, LoopCounter, PartHolder, RecordedBlocker, RoleTask};
 pub use record_index::{IndexedRecord, RecordKey, SupersededReport};
-pub(crate) use roster::{Class, Roster, Where};
+pub(crate) use roster::{GroupClass, GroupPosition, Roster};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -89,21 +90,21 @@ pub struct Assignment {
     pub part: u8,
     pub phase: Option<Name>,
     pub role: Name,
-    pub task: Task,
+    pub task: AssignmentTask,
     pub attempt: u32,
     /// The hash of the secret, once claimed.
     pub token: Option<Digest>,
     pub lease_until: Option<Timestamp>,
     /// Who saw it claimed.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub via: Option<Via>,
+    pub via: Option<Channel>,
     /// Groups that awaited confirmation when it was claimed.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub awaiting: Vec<Name>,
     /// How often a handoff came back for a status that the role does not have.
     #[serde(skip_serializing_if = "is_zero", default)]
     pub statuses_returned: u32,
-    pub closed: Option<Closed>,
+    pub closed: Option<AssignmentClosure>,
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
@@ -112,8 +113,8 @@ fn is_zero(count: &u32) -> bool {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Closed {
-    pub how: Closing,
+pub struct AssignmentClosure {
+    pub how: ClosureKind,
     /// Of the handoff that was given in.
     pub digest: Option<Digest>,
     pub decision: DecisionId,
@@ -121,7 +122,7 @@ pub struct Closed {
 
 /// A move that a limit stopped, to be made after all if a person says so.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Stopped {
+pub struct StoppedMove {
     pub rule: Name,
     #[serde(rename = "loop")]
     pub counted: Name,
@@ -136,8 +137,8 @@ pub struct Question {
     pub part: u8,
     pub text: Name,
     pub options: Vec<Name>,
-    pub asker: Option<Seat>,
-    pub stopped: Option<Stopped>,
+    pub asker: Option<RoleTask>,
+    pub stopped: Option<StoppedMove>,
     /// The report behind the question, as far as an answer can still act on it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub held: Option<HeldReport>,
@@ -226,8 +227,8 @@ pub struct State {
     pub open_questions: BTreeSet<QuestionId>,
     /// Gate runs whose result is awaited.
     pub gate_runs: BTreeMap<GateRunId, GateRun>,
-    #[serde(skip_serializing_if = "Watch::is_empty", default)]
-    pub watch: Watch,
+    #[serde(skip_serializing_if = "SessionProvenance::is_empty", default)]
+    pub watch: SessionProvenance,
     /// Moves to another version of the workflow, oldest first.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub upgrades: Vec<SessionUpgrade>,
@@ -254,7 +255,7 @@ impl State {
     }
 
     /// A session that has just begun.
-    pub(crate) fn begun(session: Session) -> Self {
+    pub(crate) fn with_session(session: Session) -> Self {
         Self { session: Some(session), ..Self::default() }
     }
 
@@ -288,30 +289,30 @@ impl State {
 
     /// Lets go of what this event closed. `decide` reads what is closed only by its id, so whoever keeps the history
     /// elsewhere need not carry it; `recall` brings back what a command names.
-    pub fn settle(&mut self, event: &Event) {
+    pub fn drop_closed(&mut self, event: &Event) {
         for change in &event.changes {
-            if let Change::Closed { assignment, .. } = change {
+            if let StateChange::Closed { assignment, .. } = change {
                 self.assignments.remove(assignment);
             }
-            if let Change::QuestionClosed { question } = change {
+            if let StateChange::QuestionClosed { question } = change {
                 self.questions.remove(question);
             }
         }
     }
 
     /// The same for everything that is closed.
-    pub fn settle_all(&mut self) {
+    pub fn drop_all_closed(&mut self) {
         self.assignments.retain(|_, assignment| assignment.closed.is_none());
         self.questions.retain(|_, question| question.open);
     }
 
     /// Brings back a closed assignment.
-    pub fn recall_assignment(&mut self, id: AssignmentId, assignment: Assignment) {
+    pub fn rehydrate_assignment(&mut self, id: AssignmentId, assignment: Assignment) {
         self.assignments.entry(id).or_insert(assignment);
     }
 
     /// Brings back a closed question.
-    pub fn recall_question(&mut self, id: QuestionId, question: Question) {
+    pub fn rehydrate_question(&mut self, id: QuestionId, question: Question) {
         self.questions.entry(id).or_insert(question);
     }
 

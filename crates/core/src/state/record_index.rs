@@ -5,10 +5,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::event::{Cause, Change, Event};
+use crate::event::{Event, EventCause, StateChange};
 use crate::id::{AssignmentId, DecisionId, Name};
 use crate::state::{Assignment, State};
-use crate::workflow::Task;
+use crate::workflow::AssignmentTask;
 
 /// Superseded reports that stay indexed for each key. The oldest are dropped first.
 const MOST_SUPERSEDED: usize = 8;
@@ -21,7 +21,7 @@ pub enum RecordKey {
     Report {
         phase: Option<Name>,
         role: Name,
-        task: Task,
+        task: AssignmentTask,
         blocked: bool,
         /// The role that was helped: guidance to one role does not replace guidance to another.
         #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -78,39 +78,39 @@ impl State {
     pub(super) fn indexed_record(&self, event: &Event) -> Option<(Option<Name>, IndexedRecord)> {
         let decision = event.decision.as_ref()?.id;
         let (group, key, output) = match &event.cause {
-            Cause::Reported { assignment: id, .. } | Cause::Merged { assignment: id, .. } => {
+            EventCause::Reported { assignment: id, .. } | EventCause::Merged { assignment: id, .. } => {
                 let closed = self.assignments.get(id)?;
-                let blocked = event.changes.iter().any(|change| matches!(change, Change::Blocked { .. }));
+                let blocked = event.changes.iter().any(|change| matches!(change, StateChange::Blocked { .. }));
                 let (phase, role, task) = (closed.phase.clone(), closed.role.clone(), closed.task);
                 let helped = self.helped_role(closed);
                 let key = RecordKey::Report { phase, role, task, blocked, helped };
                 (closed.group.clone(), key, Some((*id, closed.attempt)))
             }
-            Cause::Answered { question, .. } => {
+            EventCause::Answered { question, .. } => {
                 let asked = self.questions.get(question)?;
                 (asked.group.clone(), RecordKey::Answer { question: asked.name.clone() }, None)
             }
-            Cause::GateFinished { run, gate, .. } => {
+            EventCause::GateFinished { run, gate, .. } => {
                 (self.gate_runs.get(run)?.group.clone(), RecordKey::Gate { gate: gate.clone() }, None)
             }
-            Cause::Overridden { group, .. } => (Some(group.clone()), RecordKey::Override, None),
-            Cause::Waived { group, evidence, .. } => {
+            EventCause::Overridden { group, .. } => (Some(group.clone()), RecordKey::Override, None),
+            EventCause::Waived { group, evidence, .. } => {
                 (Some(group.clone()), RecordKey::Waiver { evidence: evidence.clone() }, None)
             }
-            Cause::Started { .. }
-            | Cause::Planned { .. }
-            | Cause::Claimed { .. }
-            | Cause::Lost { .. }
-            | Cause::Deferred { .. }
-            | Cause::Acknowledged { .. }
-            | Cause::Accepted { .. }
-            | Cause::Allowed { .. }
-            | Cause::CompletionAsked { .. }
-            | Cause::Cancelled { .. }
-            | Cause::LeaseExpired { .. }
-            | Cause::Upgraded { .. }
-            | Cause::Sighted(_)
-            | Cause::Refused(_) => return None,
+            EventCause::Started { .. }
+            | EventCause::Planned { .. }
+            | EventCause::Claimed { .. }
+            | EventCause::Lost { .. }
+            | EventCause::Deferred { .. }
+            | EventCause::Acknowledged { .. }
+            | EventCause::Accepted { .. }
+            | EventCause::Allowed { .. }
+            | EventCause::CompletionAsked { .. }
+            | EventCause::Cancelled { .. }
+            | EventCause::LeaseExpired { .. }
+            | EventCause::Upgraded { .. }
+            | EventCause::Sighted(_)
+            | EventCause::Refused(_) => return None,
         };
         Some((group, IndexedRecord { key, decision, output, superseded: Vec::new() }))
     }
@@ -121,7 +121,7 @@ impl State {
             Some(group) => &self.group(group)?.lane,
             None => &self.lane,
         };
-        let waiting = &lane.part(helper.part).filter(|_| helper.task == Task::Consult)?.waiting;
+        let waiting = &lane.part(helper.part).filter(|_| helper.task == AssignmentTask::Consult)?.waiting;
         waiting.last().map(|seat| seat.role.clone())
     }
 

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use crate::state::{End, Group, Progress, State};
-use crate::workflow::{Test, Workflow};
+use crate::state::{Group, GroupEnd, GroupProgress, State};
+use crate::workflow::{GuardTest, Workflow};
 
 impl State {
     /// A group was completed with work. Without one, a person acknowledges the end of the session.
     pub(crate) fn has_result(&self, workflow: &Workflow) -> bool {
-        let completed = |group: &&Group| group.progress == Progress::Ended(End::Completed);
+        let completed = |group: &&Group| group.progress == GroupProgress::Ended(GroupEnd::Completed);
         self.groups.iter().filter(completed).any(|group| self.is_result(workflow, group))
     }
 
@@ -21,7 +21,7 @@ impl State {
             return false;
         }
         let changed = group.diff.as_ref().is_some_and(|diff| !diff.is_empty());
-        let bound = |when: &[Test]| workflow.holds_for(settings, group, when);
+        let bound = |when: &[GuardTest]| workflow.holds_for(settings, group, when);
         let requires = workflow.completion.changes.as_ref().is_none_or(|changes| bound(&changes.when));
         let needs = workflow.completion.needs.iter().filter(|need| bound(&need.when));
         let mut options = needs.flat_map(|need| &need.options).map(|ix| &workflow.pass(*ix).name);

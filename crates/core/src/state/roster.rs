@@ -7,11 +7,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::id::Name;
-use crate::state::group::{End, Group, Progress};
+use crate::state::group::{Group, GroupEnd, GroupProgress};
 
 /// Where a group stands that is not pending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Where {
+pub(crate) enum GroupPosition {
     /// At work: an assignment, a gate or a question is open.
     Busy,
     /// It waits before this stage of the session.
@@ -23,23 +23,25 @@ pub(crate) enum Where {
     Dropped,
 }
 
-impl Where {
+impl GroupPosition {
     /// `None`: it is pending.
     fn of(group: &Group) -> Option<Self> {
         match &group.progress {
-            Progress::Pending => None,
-            Progress::Working => Some(Where::Busy),
-            Progress::Arrived => Some(Where::Arrived(usize::from(group.lane.stage.unwrap_or(0)))),
-            Progress::AwaitingConfirmation => Some(Where::AwaitsConfirmation),
-            Progress::Ended(End::Completed) => Some(Where::Completed),
-            Progress::Ended(End::Deferred { .. } | End::Cancelled { .. }) => Some(Where::Dropped),
+            GroupProgress::Pending => None,
+            GroupProgress::Working => Some(GroupPosition::Busy),
+            GroupProgress::Arrived => Some(GroupPosition::Arrived(usize::from(group.lane.stage.unwrap_or(0)))),
+            GroupProgress::AwaitingConfirmation => Some(GroupPosition::AwaitsConfirmation),
+            GroupProgress::Ended(GroupEnd::Completed) => Some(GroupPosition::Completed),
+            GroupProgress::Ended(GroupEnd::Deferred { .. } | GroupEnd::Cancelled { .. }) => {
+                Some(GroupPosition::Dropped)
+            }
         }
     }
 }
 
 /// What a group is to those that depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Standing {
+enum DependencyState {
     Met,
     Open,
     /// It will never be met.
@@ -48,7 +50,7 @@ enum Standing {
 
 /// What can be asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Class {
+pub(crate) enum GroupClass {
     /// Pending, with every dependency met.
     Ready,
     /// Pending, with a dependency that will never be met.
@@ -58,79 +60,79 @@ pub(crate) enum Class {
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Entry {
+struct RosterEntry {
     /// `None`: it is pending.
-    place: Option<Where>,
+    place: Option<GroupPosition>,
     /// Dependencies that may still be met.
     open: usize,
     /// Dependencies that will never be met.
     lost: usize,
 }
 
-impl Entry {
-    fn standing(self) -> Standing {
+impl RosterEntry {
+    fn standing(self) -> DependencyState {
         match self.place {
-            Some(Where::Completed | Where::Arrived(_)) => Standing::Met,
-            Some(Where::Dropped) => Standing::Lost,
-            Some(Where::Busy | Where::AwaitsConfirmation) | None => Standing::Open,
+            Some(GroupPosition::Completed | GroupPosition::Arrived(_)) => DependencyState::Met,
+            Some(GroupPosition::Dropped) => DependencyState::Lost,
+            Some(GroupPosition::Busy | GroupPosition::AwaitsConfirmation) | None => DependencyState::Open,
         }
     }
 
-    fn class(self) -> Option<Class> {
+    fn class(self) -> Option<GroupClass> {
         match self.place {
-            None if self.lost > 0 => Some(Class::Doomed),
-            None => (self.open == 0).then_some(Class::Ready),
-            Some(Where::Busy) => Some(Class::Busy),
-            Some(Where::Arrived(_)) => Some(Class::Arrived),
-            Some(Where::Completed | Where::AwaitsConfirmation | Where::Dropped) => None,
+            None if self.lost > 0 => Some(GroupClass::Doomed),
+            None => (self.open == 0).then_some(GroupClass::Ready),
+            Some(GroupPosition::Busy) => Some(GroupClass::Busy),
+            Some(GroupPosition::Arrived(_)) => Some(GroupClass::Arrived),
+            Some(GroupPosition::Completed | GroupPosition::AwaitsConfirmation | GroupPosition::Dropped) => None,
         }
     }
 
-    fn add(&mut self, dependency: Standing) {
+    fn add(&mut self, dependency: DependencyState) {
         match dependency {
-            Standing::Met => {}
-            Standing::Open => self.open = self.open.saturating_add(1),
-            Standing::Lost => self.lost = self.lost.saturating_add(1),
+            DependencyState::Met => {}
+            DependencyState::Open => self.open = self.open.saturating_add(1),
+            DependencyState::Lost => self.lost = self.lost.saturating_add(1),
         }
     }
 
-    fn remove(&mut self, dependency: Standing) {
+    fn remove(&mut self, dependency: DependencyState) {
         match dependency {
-            Standing::Met => {}
-            Standing::Open => self.open = self.open.saturating_sub(1),
-            Standing::Lost => self.lost = self.lost.saturating_sub(1),
+            DependencyState::Met => {}
+            DependencyState::Open => self.open = self.open.saturating_sub(1),
+            DependencyState::Lost => self.lost = self.lost.saturating_sub(1),
         }
     }
 }
 
 /// Entries by the group's place in the plan.
 #[derive(Clone, Debug, PartialEq)]
-enum Entries {
-    Every(Vec<Entry>),
-    Few(BTreeMap<usize, Entry>),
+enum RosterEntries {
+    Every(Vec<RosterEntry>),
+    Few(BTreeMap<usize, RosterEntry>),
 }
 
-impl Default for Entries {
+impl Default for RosterEntries {
     fn default() -> Self {
-        Entries::Every(Vec::new())
+        RosterEntries::Every(Vec::new())
     }
 }
 
-impl Entries {
-    fn get(&self, index: usize) -> Option<Entry> {
+impl RosterEntries {
+    fn get(&self, index: usize) -> Option<RosterEntry> {
         match self {
-            Entries::Every(list) => list.get(index).copied(),
-            Entries::Few(map) => map.get(&index).copied(),
+            RosterEntries::Every(list) => list.get(index).copied(),
+            RosterEntries::Few(map) => map.get(&index).copied(),
         }
     }
 
-    fn insert(&mut self, index: usize, entry: Entry) {
+    fn insert(&mut self, index: usize, entry: RosterEntry) {
         match self {
-            Entries::Every(list) => match list.get_mut(index) {
+            RosterEntries::Every(list) => match list.get_mut(index) {
                 Some(old) => *old = entry,
                 None => list.push(entry),
             },
-            Entries::Few(map) => {
+            RosterEntries::Few(map) => {
                 map.insert(index, entry);
             }
         }
@@ -142,8 +144,8 @@ impl Entries {
 pub(crate) struct Roster<'a> {
     /// What has no entry here has one there.
     below: Option<&'a Roster<'a>>,
-    entries: Entries,
-    classes: BTreeSet<(Class, usize)>,
+    entries: RosterEntries,
+    classes: BTreeSet<(GroupClass, usize)>,
     /// Groups at work, those below included.
     busy: usize,
     index: BTreeMap<Name, usize>,
@@ -155,7 +157,7 @@ pub(crate) struct Roster<'a> {
 
 impl<'a> Roster<'a> {
     pub(crate) fn over(below: &'a Roster<'a>) -> Self {
-        Self { below: Some(below), entries: Entries::Few(BTreeMap::new()), busy: below.busy, ..Self::default() }
+        Self { below: Some(below), entries: RosterEntries::Few(BTreeMap::new()), busy: below.busy, ..Self::default() }
     }
 
     pub(crate) fn of(groups: &[Group]) -> Self {
@@ -172,7 +174,7 @@ impl<'a> Roster<'a> {
     }
 
     pub(crate) fn add(&mut self, index: usize, group: &Group) {
-        let mut entry = Entry { place: Where::of(group), ..Entry::default() };
+        let mut entry = RosterEntry { place: GroupPosition::of(group), ..RosterEntry::default() };
         for name in &group.depends_on {
             entry.add(self.standing(name));
             match self.index_of(name) {
@@ -184,24 +186,24 @@ impl<'a> Roster<'a> {
         self.put(index, None, entry);
         if let Some(awaiting) = self.awaiting.remove(&group.id) {
             self.dependents.insert(index, awaiting);
-            self.shift(index, Standing::Lost, entry.standing());
+            self.shift(index, DependencyState::Lost, entry.standing());
         }
     }
 
     /// The group is as it is now.
     pub(crate) fn update(&mut self, index: usize, group: &Group) {
-        self.set(index, Where::of(group));
+        self.set(index, GroupPosition::of(group));
     }
 
     /// `None`: it is pending again.
-    pub(crate) fn set(&mut self, index: usize, place: Option<Where>) {
+    pub(crate) fn set(&mut self, index: usize, place: Option<GroupPosition>) {
         let Some(old) = self.entry(index).filter(|old| old.place != place) else { return };
-        let new = Entry { place, ..old };
+        let new = RosterEntry { place, ..old };
         self.put(index, Some(old), new);
         self.shift(index, old.standing(), new.standing());
     }
 
-    pub(crate) fn place(&self, index: usize) -> Option<Where> {
+    pub(crate) fn place(&self, index: usize) -> Option<GroupPosition> {
         self.entry(index)?.place
     }
 
@@ -210,7 +212,7 @@ impl<'a> Roster<'a> {
     }
 
     pub(crate) fn is_lost(&self, name: &str) -> bool {
-        self.standing(name) == Standing::Lost
+        self.standing(name) == DependencyState::Lost
     }
 
     /// Does a pending group depend on this one?
@@ -219,12 +221,12 @@ impl<'a> Roster<'a> {
         index.is_some_and(|index| self.dependents_of(index).any(|other| self.place(other).is_none()))
     }
 
-    pub(crate) fn first(&self, class: Class) -> Option<usize> {
+    pub(crate) fn first(&self, class: GroupClass) -> Option<usize> {
         self.not_moved(class).next().into_iter().chain(self.own(class).next()).min()
     }
 
     /// In the order of the plan, so many at most.
-    pub(crate) fn some(&self, class: Class, most: usize) -> Vec<usize> {
+    pub(crate) fn some(&self, class: GroupClass, most: usize) -> Vec<usize> {
         let mut found: Vec<usize> = self.not_moved(class).take(most).chain(self.own(class).take(most)).collect();
         found.sort_unstable();
         found.truncate(most);
@@ -232,22 +234,22 @@ impl<'a> Roster<'a> {
     }
 
     /// Those below that have no entry here.
-    fn not_moved(&self, class: Class) -> impl Iterator<Item = usize> {
+    fn not_moved(&self, class: GroupClass) -> impl Iterator<Item = usize> {
         let below = self.below.into_iter().flat_map(move |below| below.own(class));
         below.filter(|index| self.entries.get(*index).is_none())
     }
 
-    fn own(&self, class: Class) -> impl Iterator<Item = usize> {
+    fn own(&self, class: GroupClass) -> impl Iterator<Item = usize> {
         self.classes.range((class, 0)..=(class, usize::MAX)).map(|(_, index)| *index)
     }
 
-    fn entry(&self, index: usize) -> Option<Entry> {
+    fn entry(&self, index: usize) -> Option<RosterEntry> {
         let below = || self.below.and_then(|below| below.entry(index));
         self.entries.get(index).or_else(below)
     }
 
-    fn standing(&self, name: &str) -> Standing {
-        self.index_of(name).and_then(|index| self.entry(index)).map_or(Standing::Lost, Entry::standing)
+    fn standing(&self, name: &str) -> DependencyState {
+        self.index_of(name).and_then(|index| self.entry(index)).map_or(DependencyState::Lost, RosterEntry::standing)
     }
 
     fn dependents_of(&self, index: usize) -> impl Iterator<Item = usize> {
@@ -255,19 +257,19 @@ impl<'a> Roster<'a> {
         below.into_iter().chain(self.dependents.get(&index)).flatten().copied()
     }
 
-    fn put(&mut self, index: usize, old: Option<Entry>, new: Entry) {
+    fn put(&mut self, index: usize, old: Option<RosterEntry>, new: RosterEntry) {
         self.entries.insert(index, new);
-        let (old, new) = (old.and_then(Entry::class), new.class());
+        let (old, new) = (old.and_then(RosterEntry::class), new.class());
         if let Some(class) = old.filter(|_| old != new) {
             self.classes.remove(&(class, index));
         }
         self.classes.extend(new.map(|class| (class, index)));
-        let (was_busy, is_busy) = (old == Some(Class::Busy), new == Some(Class::Busy));
+        let (was_busy, is_busy) = (old == Some(GroupClass::Busy), new == Some(GroupClass::Busy));
         self.busy = self.busy.saturating_add(usize::from(is_busy)).saturating_sub(usize::from(was_busy));
     }
 
     /// Those that depend on a group take note of what it is to them now.
-    fn shift(&mut self, group: usize, old: Standing, new: Standing) {
+    fn shift(&mut self, group: usize, old: DependencyState, new: DependencyState) {
         if old == new {
             return;
         }

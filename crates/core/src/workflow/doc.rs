@@ -6,70 +6,70 @@ use crate::code::Code;
 use crate::id::Name;
 use crate::problem::Problem;
 use crate::workflow::duration::Duration;
-use crate::workflow::record::{At, Decode, Problems, Schemas, Table, record, wrong_type};
+use crate::workflow::record::{Decode, NameTable, PlacedValue, Problems, Schemas, record, wrong_type};
 use crate::yaml::{Node, Value};
 
 /// A value in `when`, `settings`, `flags` and `facts`: compared as text.
-pub(crate) type Literal = At<Name>;
+pub(crate) type Literal = PlacedValue<Name>;
 
 /// The target of a verb. An entry has one of its many verbs: the others take little room.
-type Verb = Option<Box<At<Name>>>;
+type Verb = Option<Box<PlacedValue<Name>>>;
 
 record! {
     /// A workflow: the declared rules by which a team of agents works.
     struct WorkflowDoc like("{ workflow: NAME, language: 1 }") {
         /// The name of the workflow.
-        workflow: At<Name>,
+        workflow: PlacedValue<Name>,
         /// The version of this language: 1.
-        language: At<u32>,
+        language: PlacedValue<u32>,
         /// One sentence that says what the workflow is for.
         about: Option<String>,
         /// The workflow that this one is merged over.
-        _extends = "extends": Option<At<Name>>,
+        _extends = "extends": Option<PlacedValue<Name>>,
         /// May be extended, not run.
         is_abstract = "abstract": bool,
         /// Names with finite values, fixed when a session starts. The first value is the default.
-        settings: Table<Vec<Literal>>,
+        settings: NameTable<Vec<Literal>>,
         /// Fields of the handoff being decided, with their finite values.
-        facts: Table<FactDoc>,
+        facts: NameTable<FactDoc>,
         /// Who can be assigned.
-        roles: Table<RoleDoc>,
+        roles: NameTable<RoleDoc>,
         /// Patterns that read a domain from the name of a role.
-        domains: Table<Vec<At<Name>>>,
+        domains: NameTable<Vec<PlacedValue<Name>>>,
         /// What follows a report, by role (or class, or `any`) and status.
-        routes: Table<Table<Entries>>,
+        routes: NameTable<NameTable<Entries>>,
         /// What follows a report on a merge task.
-        merge: Table<Entries>,
+        merge: NameTable<Entries>,
         /// Who helps when an agent is blocked.
         blocked: Option<BlockedDoc>,
         /// What follows a status that the role does not have.
         unknown_status: Option<EntryDoc>,
         /// When each status is reported, by role (or class, or `any`) and status: prompts and tools show it.
-        statuses: Table<Table<StatusDoc>>,
+        statuses: NameTable<NameTable<StatusDoc>>,
         /// Other names of statuses.
-        aliases: Table<Vec<At<Name>>>,
+        aliases: NameTable<Vec<PlacedValue<Name>>>,
         /// Roles that stand in for others, applied in order.
         overrides: Vec<OverrideDoc>,
         /// Counters, limits and progress.
-        loops: Table<LoopDoc>,
+        loops: NameTable<LoopDoc>,
         /// The stages that work passes, in order.
         phases: Vec<PhaseDoc>,
         /// Where a person is asked before work goes on.
         checkpoints: Vec<CheckpointDoc>,
         /// Commands that Interlock runs itself.
-        gates: Table<GateDoc>,
+        gates: NameTable<GateDoc>,
         /// The first assignment of a session without phases.
         begin: Vec<EntryDoc>,
         /// The units of work that run side by side.
         groups: Option<GroupsDoc>,
         /// What people are asked.
-        questions: Table<QuestionDoc>,
+        questions: NameTable<QuestionDoc>,
         /// The evidence that completion needs.
         completion: Option<CompletionDoc>,
         /// Paths that judge or configure the work, such as `.github/workflows/**`. Only roles that own them may change them.
-        protected: Vec<At<Name>>,
+        protected: Vec<PlacedValue<Name>>,
         /// Paths of tests. Changed and deleted ones are pointed out to reviewers.
-        test_files: Vec<At<Name>>,
+        test_files: Vec<PlacedValue<Name>>,
         /// Whoever drives the session inside a client, and is no role.
         orchestrator: Option<OrchestratorDoc>,
         /// What every handoff must have.
@@ -83,7 +83,7 @@ record! {
         /// The values, the default first.
         values: Vec<Literal>,
         /// A CEL expression over `handoff` that yields one of the values.
-        cel: Option<At<Name>>,
+        cel: Option<PlacedValue<Name>>,
     }
 
     /// A role.
@@ -91,25 +91,25 @@ record! {
         /// What the role does, for whoever plays it: a few sentences in its prompt. `{domain}` is filled in.
         about: Option<String>,
         /// Classes of the role; `author` is known to the language.
-        is: Vec<At<Name>>,
+        is: Vec<PlacedValue<Name>>,
         /// The next rung when work with this role is stuck; a person if absent.
-        escalates_to: Option<At<Name>>,
+        escalates_to: Option<PlacedValue<Name>>,
         /// The domain, where the name does not tell it.
-        domain: Option<At<Name>>,
+        domain: Option<PlacedValue<Name>>,
         /// How many assignments of this role may be open at once.
-        at_most: Option<At<u32>>,
+        at_most: Option<PlacedValue<u32>>,
         /// Skills that this role must invoke.
-        skills: Vec<At<Name>>,
+        skills: Vec<PlacedValue<Name>>,
         /// The model to use; for the adapter.
         model: Option<Name>,
         /// How long an assignment may take, such as `30m`; for the adapter.
         deadline: Option<Duration>,
         /// What the role may change in the files of its group: `all`, `none`, or patterns such as `tests/**`.
-        writes: Vec<At<Name>>,
+        writes: Vec<PlacedValue<Name>>,
         /// Protected paths that the role may change all the same, such as `.github/workflows/**`.
-        owns: Vec<At<Name>>,
+        owns: Vec<PlacedValue<Name>>,
         /// `interlock`: a role that Interlock plays itself.
-        by: Option<At<Name>>,
+        by: Option<PlacedValue<Name>>,
     }
 
     /// When a status is reported. A text alone is `means`.
@@ -123,7 +123,7 @@ record! {
     /// What follows: one verb and its modifiers.
     struct EntryDoc like("{ spawn: ROLE }") {
         /// Taken only if each name has one of the values.
-        when: Table<Vec<Literal>>,
+        when: NameTable<Vec<Literal>>,
         /// Verb: an assignment for a role, or `author`.
         spawn: Verb,
         /// Verb: the same work once more, by `self` or `author`.
@@ -159,21 +159,21 @@ record! {
         /// Verb, in options of questions only: acknowledges every `deferred` group and asks for the end again.
         acknowledge: Verb,
         /// The loop in which this passage is counted.
-        counted = "loop": Option<At<Name>>,
+        counted = "loop": Option<PlacedValue<Name>>,
         /// Evidence that this records.
-        passes: Vec<At<Name>>,
+        passes: Vec<PlacedValue<Name>>,
         /// Evidence that the group is to be completed without: counts once the group is accepted.
-        excuses: Vec<At<Name>>,
+        excuses: Vec<PlacedValue<Name>>,
         /// Taken instead where a `consult` or `return` cannot be.
         otherwise: Option<Box<EntryDoc>>,
         /// Fields of the handoff to pass on.
-        with: Vec<At<Name>>,
+        with: Vec<PlacedValue<Name>>,
         /// Fields that the handoff must have.
-        require: Vec<At<Name>>,
+        require: Vec<PlacedValue<Name>>,
         /// Claims under `verification` that must be true.
-        verify: Vec<At<Name>>,
+        verify: Vec<PlacedValue<Name>>,
         /// `required`: a report whose observed diff is empty is refused. `none`: the report states that nothing has to change.
-        changes: Option<At<Name>>,
+        changes: Option<PlacedValue<Name>>,
         /// The model to use; for the adapter.
         model: Option<Name>,
         /// For `validate`: a session in which no group was ever planned may end too.
@@ -185,31 +185,31 @@ record! {
     /// Who helps when an agent is blocked: reason by role or domain.
     struct BlockedDoc {
         /// The status that means blocked.
-        status: At<Name>,
+        status: PlacedValue<Name>,
         /// The loop in which each block is counted.
-        counted = "loop": Option<At<Name>>,
+        counted = "loop": Option<PlacedValue<Name>>,
         /// Reasons beside those of the table's rows.
-        reasons: Vec<At<Name>>,
+        reasons: Vec<PlacedValue<Name>>,
         /// Reason (or `any`) to role, domain or `any` to the role that helps, or `user`.
-        table: Table<RowDoc>,
+        table: NameTable<RowDoc>,
         /// Who helps where no cell does.
-        otherwise: Option<At<Name>>,
+        otherwise: Option<PlacedValue<Name>>,
         /// Fields of the handoff to pass on.
-        with: Vec<At<Name>>,
+        with: Vec<PlacedValue<Name>>,
         /// Fields that a blocked handoff must have.
-        require: Vec<At<Name>>,
+        require: Vec<PlacedValue<Name>>,
         /// Claims under `verification` that must be true.
-        verify: Vec<At<Name>>,
+        verify: Vec<PlacedValue<Name>>,
     }
 
     /// A role that stands in for another.
     struct OverrideDoc {
         /// Applied only if each name has one of the values.
-        when: Table<Vec<Literal>>,
+        when: NameTable<Vec<Literal>>,
         /// The role that a route arrived at.
-        instead_of: At<Name>,
+        instead_of: PlacedValue<Name>,
         /// The role that takes its place.
-        takes = "use": At<Name>,
+        takes = "use": PlacedValue<Name>,
         /// Why; for the explanation.
         because: Option<Name>,
     }
@@ -219,7 +219,7 @@ record! {
         /// When work no longer goes back but up.
         escalate_at: LimitDoc,
         /// What shows progress: `blocking_findings` or `failing_tests`.
-        measure: Option<At<Name>>,
+        measure: Option<PlacedValue<Name>>,
         /// When respawn prompts begin to warn; one before each limit if absent.
         warn_at: Option<LimitDoc>,
     }
@@ -227,59 +227,59 @@ record! {
     /// Limits of a loop.
     struct LimitDoc like("{ iteration: 5, no_progress: 2 }") {
         /// The passage that no longer goes through.
-        iteration: Option<At<u32>>,
+        iteration: Option<PlacedValue<u32>>,
         /// Passages in a row without progress.
-        no_progress: Option<At<u32>>,
+        no_progress: Option<PlacedValue<u32>>,
     }
 
     /// A phase, or several side by side.
     struct PhaseDoc like("{ phase: NAME, role: ROLE }") {
         /// The name of the phase.
-        phase: Option<At<Name>>,
+        phase: Option<PlacedValue<Name>>,
         /// Phases that run side by side and are joined.
         together: Vec<PhaseDoc>,
         /// The role that does it.
-        role: Option<At<Name>>,
+        role: Option<PlacedValue<Name>>,
         /// The gate that is run.
-        gate: Option<At<Name>>,
+        gate: Option<PlacedValue<Name>>,
         /// `author`: the author merges.
-        merge: Option<At<Name>>,
+        merge: Option<PlacedValue<Name>>,
         /// `group` (default) or `session`.
-        per: Option<At<Name>>,
+        per: Option<PlacedValue<Name>>,
         /// `groups`: the handoff of this phase brings the groups.
-        plans: Option<At<Name>>,
+        plans: Option<PlacedValue<Name>>,
         /// Left out unless each name has one of the values.
-        when: Table<Vec<Literal>>,
+        when: NameTable<Vec<Literal>>,
         /// Back to an earlier phase while something measured is open.
         rework: Option<ReworkDoc>,
         /// The name that handoffs use in `phase`.
-        called = "as": Option<At<Name>>,
+        called = "as": Option<PlacedValue<Name>>,
         /// Fields that a handoff must have to leave the phase.
-        require: Vec<At<Name>>,
+        require: Vec<PlacedValue<Name>>,
         /// Claims under `verification` that must be true to leave the phase.
-        verify: Vec<At<Name>>,
+        verify: Vec<PlacedValue<Name>>,
         /// Skills that must be invoked in this phase.
-        skills: Vec<At<Name>>,
+        skills: Vec<PlacedValue<Name>>,
         /// `required`: a report that leaves the phase without a change of its files is refused.
-        changes: Option<At<Name>>,
+        changes: Option<PlacedValue<Name>>,
     }
 
     /// Where rework goes, and the loop that counts and measures it.
     struct ReworkDoc like("{ goto: PHASE, loop: LOOP }") {
         /// The earlier phase.
-        goto: At<Name>,
+        goto: PlacedValue<Name>,
         /// The loop; it needs a measure.
-        counted = "loop": At<Name>,
+        counted = "loop": PlacedValue<Name>,
     }
 
     /// Where a person is asked before work goes on.
     struct CheckpointDoc like("{ after: PHASE, ask: QUESTION }") {
         /// The phases after which it is asked.
-        after: Vec<At<Name>>,
+        after: Vec<PlacedValue<Name>>,
         /// The question.
-        ask: At<Name>,
+        ask: PlacedValue<Name>,
         /// Asked only if each name has one of the values.
-        when: Table<Vec<Literal>>,
+        when: NameTable<Vec<Literal>>,
     }
 
     /// A command that Interlock runs itself, on the exact tree.
@@ -298,9 +298,9 @@ record! {
     /// The units of work that run side by side.
     struct GroupsDoc like("{ begin: { spawn: ROLE }, ended: { spawn: ROLE } }") {
         /// How many may be at work at once.
-        at_most: Option<At<u32>>,
+        at_most: Option<PlacedValue<u32>>,
         /// Fields of a group in the plan, with their finite values.
-        flags: Table<Vec<Literal>>,
+        flags: NameTable<Vec<Literal>>,
         /// What groups may change at most, by their flags.
         writes: Vec<GroupWritesDoc>,
         /// The first assignment of a group.
@@ -312,17 +312,17 @@ record! {
     /// What a group may change at most, whatever its roles may write.
     struct GroupWritesDoc {
         /// Flags of the plan, each with the values for which this holds.
-        when: Table<Vec<Literal>>,
+        when: NameTable<Vec<Literal>>,
         /// Patterns of paths.
-        only: Vec<At<Name>>,
+        only: Vec<PlacedValue<Name>>,
     }
 
     /// What a person is asked.
     struct QuestionDoc like("{ text: \"Go on?\", options: { yes: { redo: work } } }") {
         /// The text. Fields of the handoff and `{because}`, `{role}`, `{phase}`, `{gate_output}` are filled in.
-        text: At<Name>,
+        text: PlacedValue<Name>,
         /// What follows each option.
-        options: Table<Entries>,
+        options: NameTable<Entries>,
         /// What follows free text, or an option that the handoff offered.
         answer: Vec<EntryDoc>,
     }
@@ -340,9 +340,9 @@ record! {
         /// Names that must have been passed, `{ need: NAME, when: … }`, or `{ any_of: […], when: … }`.
         needs: Vec<NeedDoc>,
         /// Needed as well by a group that was ever blocked.
-        once_blocked: Vec<At<Name>>,
+        once_blocked: Vec<PlacedValue<Name>>,
         /// Gates that must have passed on the tree being completed.
-        gates: Vec<At<Name>>,
+        gates: Vec<PlacedValue<Name>>,
         /// `required`, or when and unless what: an observed diff that is not empty.
         changes: Option<ChangesDoc>,
     }
@@ -350,55 +350,55 @@ record! {
     /// Where a group must change files to be completed.
     struct ChangesDoc short(changes_from_word) like("required") {
         /// Required only if each name has one of the values.
-        when: Table<Vec<Literal>>,
+        when: NameTable<Vec<Literal>>,
         /// Evidence that accepts a group whose diff is empty.
-        unless: Vec<At<Name>>,
+        unless: Vec<PlacedValue<Name>>,
     }
 
     /// The evidence that a session needs to be completed.
     struct SessionNeedsDoc like("{ gates: [GATE] }") {
         /// Gates that must have passed on the tree being completed.
-        gates: Vec<At<Name>>,
+        gates: Vec<PlacedValue<Name>>,
     }
 
     /// What holds for a model that orchestrates, and is itself no role.
     struct OrchestratorDoc like("{ writes: none, watched: told }") {
         /// What it may change by itself: `none` (default), `all`, or patterns such as `notes/**`.
-        writes: Vec<At<Name>>,
+        writes: Vec<PlacedValue<Name>>,
         /// `told` (default): completion says what was watched; `required`: work that nobody watched is not taken.
-        watched: Option<At<Name>>,
+        watched: Option<PlacedValue<Name>>,
     }
 
     /// What every handoff must have.
     struct HandoffDoc like("{ require: [FIELD] }") {
         /// Fields that every handoff must have.
-        require: Vec<At<Name>>,
+        require: Vec<PlacedValue<Name>>,
         /// Claims under `verification` that must be true.
-        verify: Vec<At<Name>>,
+        verify: Vec<PlacedValue<Name>>,
         /// Skills that every role must invoke.
-        skills: Vec<At<Name>>,
+        skills: Vec<PlacedValue<Name>>,
         /// `warn` (default) or `refuse`.
-        missing_skills: Option<At<Name>>,
+        missing_skills: Option<PlacedValue<Name>>,
     }
 
     /// A decision that must come out as written.
     struct ExampleDoc like("{ role: ROLE, status: STATUS, expect: { spawn: ROLE } }") {
         /// The role that reports.
-        role: Option<At<Name>>,
+        role: Option<PlacedValue<Name>>,
         /// The gate that has run.
-        gate: Option<At<Name>>,
+        gate: Option<PlacedValue<Name>>,
         /// The question that is answered.
-        question: Option<At<Name>>,
+        question: Option<PlacedValue<Name>>,
         /// The option that was chosen.
-        option: Option<At<Name>>,
+        option: Option<PlacedValue<Name>>,
         /// The status reported, or `pass` and `fail` of a gate.
-        status: Option<At<Name>>,
+        status: Option<PlacedValue<Name>>,
         /// The phase of the assignment.
-        phase: Option<At<Name>>,
+        phase: Option<PlacedValue<Name>>,
         /// Settings, flags, facts and the rest of the state.
-        given: Table<Literal>,
+        given: NameTable<Literal>,
         /// One action and its object.
-        expect: Table<Vec<Literal>>,
+        expect: NameTable<Vec<Literal>>,
     }
 }
 
@@ -432,16 +432,16 @@ pub(crate) fn wrap(node: &Node, key: &str) -> Node {
 
 /// A row of the blocked table: a map of columns; a single target stands for `{ any: target }`.
 #[derive(Clone, Debug)]
-pub(crate) struct RowDoc(pub(crate) Table<At<Name>>);
+pub(crate) struct RowDoc(pub(crate) NameTable<PlacedValue<Name>>);
 
 impl Decode for RowDoc {
     fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
         let row = if node.text().is_some() { &wrap(node, "any") } else { node };
-        Table::decode(row, problems).map(Self)
+        NameTable::decode(row, problems).map(Self)
     }
 
     fn schema(schemas: &mut Schemas) -> Json {
-        let columns = Table::<At<Name>>::schema(schemas);
+        let columns = NameTable::<PlacedValue<Name>>::schema(schemas);
         json!({ "anyOf": [{ "type": "string" }, columns] })
     }
 
@@ -507,7 +507,7 @@ const SAMPLE_COMMAND: &str = r#"["npm", "test"]"#;
 #[derive(Clone, Debug)]
 pub(crate) enum RunDoc {
     Plan,
-    Command(Vec<At<Name>>),
+    Command(Vec<PlacedValue<Name>>),
 }
 
 impl Decode for RunDoc {
@@ -552,15 +552,15 @@ impl Decode for RunDoc {
 /// Evidence that a group needs: one name, or any of several, perhaps only where settings and flags say so.
 #[derive(Clone, Debug)]
 pub(crate) struct NeedDoc {
-    pub(crate) names: Vec<At<Name>>,
-    pub(crate) when: Table<Vec<Literal>>,
+    pub(crate) names: Vec<PlacedValue<Name>>,
+    pub(crate) when: NameTable<Vec<Literal>>,
 }
 
 impl Decode for NeedDoc {
     fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
         if node.text().is_some() {
-            let name = At::decode(node, problems)?;
-            return Some(Self { names: vec![name], when: Table::default() });
+            let name = PlacedValue::decode(node, problems)?;
+            return Some(Self { names: vec![name], when: NameTable::default() });
         }
         crate::workflow::record::check_keys(node, &["need", "any_of", "when"], Self::sample, problems)?;
         let has = |wanted: &str| {
@@ -578,14 +578,17 @@ impl Decode for NeedDoc {
         } else {
             crate::workflow::record::decode_key(node, "any_of", problems)?
         };
-        let when =
-            if has("when") { crate::workflow::record::decode_key(node, "when", problems)? } else { Table::default() };
+        let when = if has("when") {
+            crate::workflow::record::decode_key(node, "when", problems)?
+        } else {
+            NameTable::default()
+        };
         Some(Self { names, when })
     }
 
     fn schema(schemas: &mut Schemas) -> Json {
-        let names = Vec::<At<Name>>::schema(schemas);
-        let when = Table::<Vec<Literal>>::schema(schemas);
+        let names = Vec::<PlacedValue<Name>>::schema(schemas);
+        let when = NameTable::<Vec<Literal>>::schema(schemas);
         let object = |key: &str, value: Json| {
             let mut properties = serde_json::Map::new();
             properties.insert(key.to_owned(), value);
@@ -653,6 +656,6 @@ mod tests {
         reads::<RunDoc>();
         reads::<NeedDoc>();
         reads::<Duration>();
-        reads::<Table<Vec<Literal>>>();
+        reads::<NameTable<Vec<Literal>>>();
     }
 }

@@ -63,7 +63,7 @@ impl Workflow {
     }
 }
 
-fn allows(guard: &Guard, test: &Test, value: &Name) -> bool {
+fn allows(guard: &Guard, test: &GuardTest, value: &Name) -> bool {
     let place = guard.values.iter().position(|known| known == value);
     let bit = place.and_then(|place| u32::try_from(place).ok()).unwrap_or(u32::MAX);
     test.allowed.checked_shr(bit).is_some_and(|bits| bits & 1 == 1)

@@ -1,10 +1,10 @@
 //! Examples in a workflow file, checked when it is loaded.
 
 use crate::code::Code;
-use crate::decision::{Action, Decision, WaitsFor};
+use crate::decision::{Decision, DecisionAction, WaitsFor};
 use crate::id::Name;
 use crate::problem::Problem;
-use crate::route::{Query, Refused, Speaker, route};
+use crate::route::{RouteError, RouteQuery, RouteSource, route};
 use crate::workflow::doc::ExampleDoc;
 use crate::workflow::model::Workflow;
 
@@ -28,8 +28,8 @@ fn one(workflow: &Workflow, example: &ExampleDoc) -> Result<(), Problem> {
             let what = object_of(workflow, &decision);
             (decision.action.name().to_owned(), what)
         }
-        Err(Refused::Workflow(rejection)) => ("refuse".to_owned(), vec![word_of(rejection.code)]),
-        Err(Refused::Query(found)) => {
+        Err(RouteError::Workflow(rejection)) => ("refuse".to_owned(), vec![word_of(rejection.code)]),
+        Err(RouteError::Query(found)) => {
             let texts: Vec<&str> = found.iter().map(|problem| problem.message.as_str()).collect();
             let help = found.iter().find_map(|problem| problem.help.clone());
             let problem = Problem::new(Code::WrongExample, "");
@@ -48,16 +48,16 @@ fn one(workflow: &Workflow, example: &ExampleDoc) -> Result<(), Problem> {
     Err(Problem::new(Code::WrongExample, message))
 }
 
-fn query(example: &ExampleDoc) -> Result<Query, Problem> {
+fn query(example: &ExampleDoc) -> Result<RouteQuery, Problem> {
     let missing = |what: &str| Problem::new(Code::WrongExample, format!("the example needs {what}"));
-    let word = |at: &crate::workflow::record::At<Name>| at.value.clone();
+    let word = |at: &crate::workflow::record::PlacedValue<Name>| at.value.clone();
     let (source, status) = match (&example.role, &example.gate, &example.question) {
-        (Some(role), None, None) => (Speaker::Role(word(role)), &example.status),
-        (None, Some(gate), None) => (Speaker::Gate(word(gate)), &example.status),
-        (None, None, Some(question)) => (Speaker::Question(word(question)), &example.option),
+        (Some(role), None, None) => (RouteSource::Role(word(role)), &example.status),
+        (None, Some(gate), None) => (RouteSource::Gate(word(gate)), &example.status),
+        (None, None, Some(question)) => (RouteSource::Question(word(question)), &example.option),
         _ => return Err(missing("one of `role`, `gate` and `question`")),
     };
-    Ok(Query {
+    Ok(RouteQuery {
         source,
         status: status.as_ref().map(word).ok_or_else(|| missing("a `status`, or an `option` of the question"))?,
         reason: None,
@@ -71,22 +71,22 @@ fn query(example: &ExampleDoc) -> Result<Query, Problem> {
 /// What an action is about, in the words of `expect`.
 fn object_of(workflow: &Workflow, decision: &Decision) -> Vec<String> {
     match decision.action {
-        Action::Spawn | Action::Respawn | Action::Return | Action::Merge => {
+        DecisionAction::Spawn | DecisionAction::Respawn | DecisionAction::Return | DecisionAction::Merge => {
             decision.next.iter().map(|next| next.role.to_string()).collect()
         }
-        Action::Batch => {
+        DecisionAction::Batch => {
             let mut roles: Vec<String> = decision.next.iter().map(|next| next.role.to_string()).collect();
             roles.dedup();
             roles
         }
-        Action::Gate => decision.gate.iter().map(|run| run.gate.to_string()).collect(),
-        Action::Ask => decision.question.iter().map(|put| put.name.to_string()).collect(),
-        Action::Validate => {
+        DecisionAction::Gate => decision.gate.iter().map(|run| run.gate.to_string()).collect(),
+        DecisionAction::Ask => decision.question.iter().map(|put| put.name.to_string()).collect(),
+        DecisionAction::Validate => {
             let validators = workflow.roles.iter().filter(|role| role.by_interlock);
             validators.map(|role| role.name.to_string()).collect()
         }
-        Action::End => vec!["session".to_owned()],
-        Action::Wait => match decision.waits_for {
+        DecisionAction::End => vec!["session".to_owned()],
+        DecisionAction::Wait => match decision.waits_for {
             Some(WaitsFor::Phase) => vec!["phase".to_owned()],
             Some(WaitsFor::Groups) | None => vec!["groups".to_owned()],
         },

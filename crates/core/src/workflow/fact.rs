@@ -25,34 +25,34 @@ const MOST_WORK: usize = 256 << 20;
 
 /// An expression that was parsed when the workflow was loaded.
 #[derive(Clone)]
-pub(crate) struct Expression {
+pub(crate) struct FactExpression {
     text: Name,
     program: Arc<Program>,
-    nests: Vec<Nest>,
+    nests: Vec<ComprehensionNest>,
     /// How many `+` there are: each may copy all that came before it.
     sums: usize,
 }
 
 /// Comprehensions inside each other.
 #[derive(Clone)]
-struct Nest {
+struct ComprehensionNest {
     /// The lists they run over, outermost first.
     lists: Vec<String>,
     /// The innermost looks at the handoff in every step, beyond the element it is at.
     looks_around: bool,
 }
 
-impl fmt::Debug for Expression {
+impl fmt::Debug for FactExpression {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(&self.text, f)
     }
 }
 
-impl Expression {
+impl FactExpression {
     pub(crate) fn compile(text: &str) -> Result<Self, String> {
         bounded(text)?;
         let program = Program::compile(text).map_err(|error| one_line(&error.to_string()))?;
-        let mut walk = Walk::default();
+        let mut walk = ExpressionScan::default();
         walk.expression(program.expression())?;
         Ok(Self { text: Name::new(text), program: Arc::new(program), nests: walk.nests, sums: walk.sums })
     }
@@ -65,7 +65,7 @@ impl Expression {
     pub(crate) fn evaluate(&self, handoff: &Json) -> Result<String, String> {
         self.is_little_work(handoff)?;
         let mut context = Context::default();
-        context.add_variable("handoff", Whole(handoff)).map_err(|error| one_line(&error.to_string()))?;
+        context.add_variable("handoff", IntegerJson(handoff)).map_err(|error| one_line(&error.to_string()))?;
         let value = self.program.execute(&context).map_err(|error| why(&error))?;
         match value {
             Value::Bool(flag) => Ok(flag.to_string()),
@@ -129,9 +129,9 @@ fn size(value: &Json) -> usize {
 
 /// The handoff with whole numbers as CEL's `int`: left to itself, the interpreter takes positive
 /// ones as `uint`, which do not add up with the numbers that an expression has.
-struct Whole<'a>(&'a Json);
+struct IntegerJson<'a>(&'a Json);
 
-impl Serialize for Whole<'_> {
+impl Serialize for IntegerJson<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.0 {
             Json::Number(number) => match number.as_i64() {
@@ -140,12 +140,12 @@ impl Serialize for Whole<'_> {
             },
             Json::Array(items) => {
                 let mut list = serializer.serialize_seq(Some(items.len()))?;
-                items.iter().try_for_each(|item| list.serialize_element(&Whole(item)))?;
+                items.iter().try_for_each(|item| list.serialize_element(&IntegerJson(item)))?;
                 list.end()
             }
             Json::Object(members) => {
                 let mut map = serializer.serialize_map(Some(members.len()))?;
-                members.iter().try_for_each(|(key, value)| map.serialize_entry(key, &Whole(value)))?;
+                members.iter().try_for_each(|(key, value)| map.serialize_entry(key, &IntegerJson(value)))?;
                 map.end()
             }
             Json::Null | Json::Bool(_) | Json::String(_) => self.0.serialize(serializer),
@@ -200,8 +200,8 @@ fn bounded(text: &str) -> Result<(), String> {
 }
 
 #[derive(Default)]
-struct Walk {
-    nests: Vec<Nest>,
+struct ExpressionScan {
+    nests: Vec<ComprehensionNest>,
     /// The comprehensions around: their lists, and which of `nests` they are.
     around: Vec<(String, usize)>,
     /// Names that comprehensions bind.
@@ -209,7 +209,7 @@ struct Walk {
     sums: usize,
 }
 
-impl Walk {
+impl ExpressionScan {
     fn expression(&mut self, node: &IdedExpr) -> Result<(), String> {
         match &node.expr {
             Expr::Unspecified | Expr::Literal(_) => Ok(()),
@@ -237,7 +237,7 @@ impl Walk {
                     return Err("comprehensions are nested at most twice".to_owned());
                 }
                 let lists = self.around.iter().map(|(path, _)| path.clone()).collect();
-                self.nests.push(Nest { lists, looks_around: false });
+                self.nests.push(ComprehensionNest { lists, looks_around: false });
                 let before = self.bound.len();
                 self.bound.push(comprehension.iter_var.clone());
                 self.bound.extend(comprehension.iter_var2.clone());
@@ -283,7 +283,7 @@ mod tests {
     use super::*;
 
     fn derive(text: &str, handoff: &Json) -> Result<String, String> {
-        Expression::compile(text)?.evaluate(handoff)
+        FactExpression::compile(text)?.evaluate(handoff)
     }
 
     #[test]
@@ -455,7 +455,7 @@ mod tests {
         fn any_expression_ends(tokens in prop::collection::vec(token(), 0..24), after in "[.a-z(), x1+!-]{0,60}") {
             let handoff = json!({ "l": [1, "a", -5, { "s": 1 }, []], "s": "text", "n": i64::MAX, "m": { "a": 1, "b": 2 } });
             let text = format!("{}{after}", tokens.concat());
-            if let Ok(expression) = Expression::compile(&text) {
+            if let Ok(expression) = FactExpression::compile(&text) {
                 prop_assert_eq!(expression.evaluate(&handoff), expression.evaluate(&handoff));
             }
         }

@@ -34,12 +34,12 @@ impl Workflow {
         value.filter(|_| !exceeds || !self.limits_of(group).any(limits))
     }
 
-    fn name_of(&self, test: &Test) -> &Name {
+    fn name_of(&self, test: &GuardTest) -> &Name {
         &self.guard(test.guard).name
     }
 
     /// `None`: the default.
-    fn fits(&self, test: &Test, value: Option<&Name>) -> bool {
+    fn fits(&self, test: &GuardTest, value: Option<&Name>) -> bool {
         let values = &self.guard(test.guard).values;
         let place = value.map_or(Some(0), |value| values.iter().position(|known| known == value));
         place
@@ -49,7 +49,7 @@ impl Workflow {
     }
 
     /// Do settings and flags meet the condition, with the flags as they count for this group?
-    pub(crate) fn holds_for(&self, settings: &BTreeMap<Name, Name>, group: &Group, when: &[Test]) -> bool {
+    pub(crate) fn holds_for(&self, settings: &BTreeMap<Name, Name>, group: &Group, when: &[GuardTest]) -> bool {
         when.iter().all(|test| self.fits(test, self.value_for(settings, Some(group), test)))
     }
 
@@ -57,7 +57,7 @@ impl Workflow {
         &self,
         settings: &'v BTreeMap<Name, Name>,
         group: Option<&'v Group>,
-        test: &Test,
+        test: &GuardTest,
     ) -> Option<&'v Name> {
         match self.guard(test.guard).source {
             GuardSource::Setting => settings.get(self.name_of(test)),

@@ -19,7 +19,7 @@ const MAX_EXTENDS: usize = 8;
 
 /// What came of loading: every problem, and the workflow if none is an error.
 #[derive(Debug)]
-pub struct Loaded {
+pub struct LoadedWorkflow {
     pub workflow: Option<Workflow>,
     pub problems: Vec<Problem>,
     /// The texts that were read, by file, to underline places in.
@@ -30,18 +30,23 @@ pub struct Loaded {
 
 /// Whether the examples of a file are checked when it is loaded.
 #[derive(Clone, Copy)]
-enum Examples {
+enum ExampleCheck {
     Checked,
     /// They were checked when the program was built, or when the file was pinned.
     Trusted,
 }
 
 /// Loads a workflow. `extends` names a built-in, or whatever `library` finds.
-pub fn load(file: &str, text: &str, library: &dyn Fn(&str) -> Option<(String, String)>) -> Loaded {
-    load_with(file, text, library, Examples::Checked)
+pub fn load(file: &str, text: &str, library: &dyn Fn(&str) -> Option<(String, String)>) -> LoadedWorkflow {
+    load_with(file, text, library, ExampleCheck::Checked)
 }
 
-fn load_with(file: &str, text: &str, library: &dyn Fn(&str) -> Option<(String, String)>, examples: Examples) -> Loaded {
+fn load_with(
+    file: &str,
+    text: &str,
+    library: &dyn Fn(&str) -> Option<(String, String)>,
+    examples: ExampleCheck,
+) -> LoadedWorkflow {
     load_over(PRELUDE.text, (file, text), library, examples)
 }
 
@@ -49,14 +54,14 @@ fn load_over(
     prelude: &str,
     (file, text): (&str, &str),
     library: &dyn Fn(&str) -> Option<(String, String)>,
-    examples: Examples,
-) -> Loaded {
+    examples: ExampleCheck,
+) -> LoadedWorkflow {
     let mut problems = Vec::new();
     let mut sources = vec![(file.to_owned(), text.to_owned())];
     let merged = read(prelude, (file, text), library, &mut sources, &mut problems);
-    let mut loaded = Loaded { workflow: None, problems, sources, is_abstract: false };
+    let mut loaded = LoadedWorkflow { workflow: None, problems, sources, is_abstract: false };
     let Some(mut node) = merged else { return loaded };
-    if let (Value::Map(entries), Examples::Trusted) = (&mut node.value, examples) {
+    if let (Value::Map(entries), ExampleCheck::Trusted) = (&mut node.value, examples) {
         entries.retain(|(key, _)| key.text() != Some("examples"));
     }
     let Some(doc) = WorkflowDoc::decode(&node, &mut loaded.problems) else { return loaded };
@@ -65,8 +70,8 @@ fn load_over(
     // What follows finds room where the tree was.
     drop(node);
     let reading = match examples {
-        Examples::Checked => lower::Reading::New,
-        Examples::Trusted => lower::Reading::Checked,
+        ExampleCheck::Checked => lower::LoweringMode::New,
+        ExampleCheck::Trusted => lower::LoweringMode::Checked,
     };
     let workflow = lower::lower(&doc, hash, reading, &mut loaded.problems);
     if loaded.problems.iter().any(Problem::is_error) {
@@ -82,20 +87,20 @@ fn load_over(
 }
 
 /// Loads a built-in by name.
-pub fn load_builtin(name: &str) -> Option<Loaded> {
+pub fn load_builtin(name: &str) -> Option<LoadedWorkflow> {
     builtin(name).map(|builtin| load(builtin.file, builtin.text, &|_| None))
 }
 
 /// Loads a built-in without checking its examples again: for whatever must start fast.
-pub fn load_shipped(name: &str) -> Option<Loaded> {
-    builtin(name).map(|builtin| load_with(builtin.file, builtin.text, &|_| None, Examples::Trusted))
+pub fn load_shipped(name: &str) -> Option<LoadedWorkflow> {
+    builtin(name).map(|builtin| load_with(builtin.file, builtin.text, &|_| None, ExampleCheck::Trusted))
 }
 
 /// Loads again what was loaded before: the file, what it extends in that order, and the prelude it was read with, as
 /// [`Loaded::sources`] has them. Its examples were checked then.
-pub fn load_pinned(sources: &[(String, String)]) -> Loaded {
+pub fn load_pinned(sources: &[(String, String)]) -> LoadedWorkflow {
     let ([(file, text), bases @ ..], Some((_, prelude))) = (sources, sources.last()) else {
-        return Loaded { workflow: None, problems: Vec::new(), sources: Vec::new(), is_abstract: false };
+        return LoadedWorkflow { workflow: None, problems: Vec::new(), sources: Vec::new(), is_abstract: false };
     };
     let next = std::cell::Cell::new(0_usize);
     let base = |_: &str| {
@@ -103,7 +108,7 @@ pub fn load_pinned(sources: &[(String, String)]) -> Loaded {
         next.set(index.saturating_add(1));
         bases.get(index).cloned()
     };
-    load_over(prelude, (file, text), &base, Examples::Trusted)
+    load_over(prelude, (file, text), &base, ExampleCheck::Trusted)
 }
 
 fn read(

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::command::Loss;
+use crate::command::LossReason;
 use crate::id::{Digest, Name};
 use crate::problem::Place;
 use crate::workflow::duration::Duration;
-use crate::workflow::fact::Expression;
+use crate::workflow::fact::FactExpression;
 
 macro_rules! index {
     ($($(#[doc = $doc:literal])* $name:ident;)*) => {$(
@@ -54,9 +54,9 @@ index! {
 
 /// A set of small indices.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(crate) struct IxSet(Vec<u64>);
+pub(crate) struct IndexBitSet(Vec<u64>);
 
-impl IxSet {
+impl IndexBitSet {
     pub(crate) fn insert(&mut self, index: usize) {
         let word = index / 64;
         if self.0.len() <= word {
@@ -76,7 +76,7 @@ impl IxSet {
     }
 }
 
-impl FromIterator<usize> for IxSet {
+impl FromIterator<usize> for IndexBitSet {
     fn from_iter<I: IntoIterator<Item = usize>>(indices: I) -> Self {
         let mut set = Self::default();
         indices.into_iter().for_each(|index| set.insert(index));
@@ -86,7 +86,7 @@ impl FromIterator<usize> for IxSet {
 
 /// What a role may change in the files of its group.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Writes {
+pub enum WritePermission {
     Everything,
     Nothing,
     /// Paths that fit one of these patterns.
@@ -95,7 +95,7 @@ pub enum Writes {
 
 /// The statuses of the merge table, by what they mean.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct MergeWords {
+pub struct MergeStatuses {
     pub success: Option<Name>,
     pub conflict: Option<Name>,
     pub failure: Option<Name>,
@@ -116,7 +116,7 @@ pub struct Role {
     pub skills: Vec<Name>,
     pub model: Option<Name>,
     pub deadline: Option<Duration>,
-    pub writes: Writes,
+    pub writes: WritePermission,
     /// Protected paths that it may change.
     pub owns: Vec<Name>,
     /// Played by Interlock itself: no agent can hold it.
@@ -146,18 +146,18 @@ pub struct Guard {
     pub values: Vec<Name>,
     /// The plan must give it: there is no sensible default.
     pub required: bool,
-    pub(crate) expression: Option<Expression>,
+    pub(crate) expression: Option<FactExpression>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Measure {
+pub enum LoopMeasure {
     BlockingFindings,
     FailingTests,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Limits {
+pub struct LoopLimits {
     pub iteration: u32,
     pub no_progress: Option<u32>,
 }
@@ -165,9 +165,9 @@ pub struct Limits {
 #[derive(Clone, Debug)]
 pub struct Loop {
     pub name: Name,
-    pub limit: Limits,
-    pub warn: Limits,
-    pub measure: Option<Measure>,
+    pub limit: LoopLimits,
+    pub warn: LoopLimits,
+    pub measure: Option<LoopMeasure>,
     /// The name under which its escalations are counted, by the role that they reach.
     pub(crate) escalations: Name,
     /// What its numbers are called among the facts of a decision.
@@ -195,7 +195,7 @@ impl LoopFacts {
 }
 
 #[derive(Clone, Debug)]
-pub enum GateRun {
+pub enum GateCommandSource {
     /// The `checks` of the group's plan.
     Plan,
     Command(Vec<Name>),
@@ -204,14 +204,14 @@ pub enum GateRun {
 #[derive(Clone, Debug)]
 pub struct Gate {
     pub name: Name,
-    pub run: GateRun,
+    pub run: GateCommandSource,
     /// Every planned group must bring a check that can fail.
     pub required: bool,
     pub timeout: Option<Duration>,
 }
 
 #[derive(Clone, Debug)]
-pub struct Question {
+pub struct DeclaredQuestion {
     pub name: Name,
     pub text: Name,
     pub options: Vec<(Name, StatusIx)>,
@@ -221,13 +221,13 @@ pub struct Question {
 
 /// One name has one of the values (a bit each).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Test {
+pub(crate) struct GuardTest {
     pub(crate) guard: GuardIx,
     pub(crate) allowed: u64,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Performer {
+pub(crate) enum PhasePerformer {
     Role(RoleIx),
     /// One role for each domain, by the group's `domain` flag.
     ByDomain(Vec<Option<RoleIx>>),
@@ -240,25 +240,25 @@ pub struct Phase {
     pub name: Name,
     /// What handoffs call it.
     pub called: Name,
-    pub(crate) performer: Performer,
-    pub(crate) when: Vec<Test>,
+    pub(crate) performer: PhasePerformer,
+    pub(crate) when: Vec<GuardTest>,
     pub(crate) stage: usize,
     pub(crate) plans: bool,
-    pub(crate) demands: Demands,
+    pub(crate) demands: HandoffDemands,
     pub(crate) skills: Vec<Name>,
     pub place: Place,
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Stage {
+pub(crate) struct PipelineStage {
     pub(crate) phases: Vec<PhaseIx>,
     pub(crate) per_session: bool,
-    pub(crate) rework: Option<Rework>,
+    pub(crate) rework: Option<ReworkRule>,
     pub(crate) checkpoints: Vec<Checkpoint>,
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Rework {
+pub(crate) struct ReworkRule {
     pub(crate) goto: PhaseIx,
     pub(crate) counted: LoopIx,
 }
@@ -266,12 +266,12 @@ pub(crate) struct Rework {
 #[derive(Clone, Debug)]
 pub(crate) struct Checkpoint {
     pub(crate) question: QuestionIx,
-    pub(crate) when: Vec<Test>,
+    pub(crate) when: Vec<GuardTest>,
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Override {
-    pub(crate) when: Vec<Test>,
+pub(crate) struct RoleOverride {
+    pub(crate) when: Vec<GuardTest>,
     pub(crate) instead_of: RoleIx,
     pub(crate) takes: RoleIx,
     pub(crate) because: Name,
@@ -279,7 +279,7 @@ pub(crate) struct Override {
 
 /// What a handoff must have to be accepted here.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Demands {
+pub struct HandoffDemands {
     pub require: Vec<Name>,
     pub verify: Vec<Name>,
     pub changes: ChangesDemand,
@@ -296,7 +296,7 @@ pub enum ChangesDemand {
     Nothing,
 }
 
-impl Demands {
+impl HandoffDemands {
     pub fn is_empty(&self) -> bool {
         self.require.is_empty() && self.verify.is_empty() && self.changes == ChangesDemand::Any
     }
@@ -304,24 +304,24 @@ impl Demands {
 
 /// Evidence that completion needs: any one of the options, where the condition holds for the group.
 #[derive(Clone, Debug)]
-pub(crate) struct Need {
+pub(crate) struct EvidenceNeed {
     pub(crate) options: Vec<PassIx>,
     /// Settings and flags. Both are fixed once a group is planned.
-    pub(crate) when: Vec<Test>,
+    pub(crate) when: Vec<GuardTest>,
     /// The role that is asked for it while it is missing; `None` where only a merge passes it.
     pub(crate) asks: Option<RoleIx>,
 }
 
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Completion {
-    pub(crate) needs: Vec<Need>,
+pub(crate) struct CompletionRules {
+    pub(crate) needs: Vec<EvidenceNeed>,
     pub(crate) once_blocked: Vec<PassIx>,
     pub(crate) gates: Vec<GateIx>,
     pub(crate) session_gates: Vec<GateIx>,
     pub(crate) changes: Option<RequiredChanges>,
 }
 
-impl Completion {
+impl CompletionRules {
     /// Evidence that accepts a group in which its author found nothing to do.
     pub(crate) fn accepting(&self) -> impl Iterator<Item = PassIx> {
         let unless = self.changes.iter().flat_map(|changes| &changes.unless);
@@ -333,7 +333,7 @@ impl Completion {
 #[derive(Clone, Debug)]
 pub struct FileLimit {
     /// Flags only: the plan chooses them.
-    pub(crate) when: Vec<Test>,
+    pub(crate) when: Vec<GuardTest>,
     /// Patterns of paths.
     pub only: Vec<Name>,
 }
@@ -341,7 +341,7 @@ pub struct FileLimit {
 /// Where a group must change files to be completed.
 #[derive(Clone, Debug)]
 pub(crate) struct RequiredChanges {
-    pub(crate) when: Vec<Test>,
+    pub(crate) when: Vec<GuardTest>,
     /// Evidence that accepts a group whose diff is empty.
     pub(crate) unless: Vec<PassIx>,
 }
@@ -351,13 +351,13 @@ pub(crate) struct RequiredChanges {
 pub(crate) struct Pass {
     pub(crate) name: Name,
     /// A loop of this name with a measure: it must be at zero.
-    pub(crate) measured: Option<Measure>,
+    pub(crate) measured: Option<LoopMeasure>,
     /// The loop whose last measure is forgotten.
     pub(crate) forgets: Option<LoopIx>,
     /// Stands in completion for a review: findings still open are settled by it.
     pub(crate) settles: bool,
     /// Roles that pass it by work or help, not by a merge.
-    pub(crate) roles: IxSet,
+    pub(crate) roles: IndexBitSet,
     /// An entry that merges passes it: it approves the merge.
     pub(crate) approves: bool,
     /// Where it is passed first.
@@ -367,18 +367,18 @@ pub(crate) struct Pass {
 /// What an assignment is for.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Task {
+pub enum AssignmentTask {
     Work,
     Consult,
     Merge,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Source {
+pub(crate) enum RuleSource {
     /// Reports of these roles; `domains` answers for undeclared roles as well.
     Roles {
-        roles: IxSet,
-        domains: IxSet,
+        roles: IndexBitSet,
+        domains: IndexBitSet,
     },
     Gate(GateIx),
     Question(QuestionIx),
@@ -386,7 +386,7 @@ pub(crate) enum Source {
 
 /// Who a verb is aimed at, before anything is known of the state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Target {
+pub(crate) enum RoleTarget {
     Role(RoleIx),
     Author,
     Reporter,
@@ -397,12 +397,12 @@ pub(crate) enum Target {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Verb {
-    Spawn(Target),
-    Respawn(Target),
-    Consult(Target),
+pub(crate) enum RuleVerb {
+    Spawn(RoleTarget),
+    Respawn(RoleTarget),
+    Consult(RoleTarget),
     Return,
-    Escalate(Target),
+    Escalate(RoleTarget),
     Merge,
     Goto(PhaseIx),
     Start,
@@ -424,13 +424,13 @@ pub(crate) enum Verb {
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Condition {
-    When(Test),
+pub(crate) enum RuleCondition {
+    When(GuardTest),
     InGroup,
     InSession,
     HasAuthor,
     /// The target is neither the reporter nor waits.
-    Free(Target),
+    Free(RoleTarget),
     SomebodyWaits,
     /// The counter of the rule's loop has reached its limit.
     Limit,
@@ -439,7 +439,7 @@ pub(crate) enum Condition {
     Outstanding,
     /// Work has come as far as this phase: `goto` goes back, never forward.
     Reached(PhaseIx),
-    Task(Task),
+    Task(AssignmentTask),
     /// Nothing that this review calls blocking can block, and nothing else sends the work back.
     Settled,
     /// A finding of this review was settled before.
@@ -462,15 +462,15 @@ pub struct Rule {
     /// Its path in the file; decisions cite it.
     pub id: Name,
     pub place: Place,
-    pub(crate) source: Source,
+    pub(crate) source: RuleSource,
     /// The tasks it speaks of: work, consult, merge.
     pub(crate) tasks: [bool; 3],
     pub(crate) phase: Option<PhaseIx>,
     /// `None`: any status (of `unknown_status`).
     pub(crate) status: Option<StatusIx>,
     pub(crate) reason: Option<Name>,
-    pub(crate) conditions: Vec<Condition>,
-    pub(crate) verb: Verb,
+    pub(crate) conditions: Vec<RuleCondition>,
+    pub(crate) verb: RuleVerb,
     /// Climb from the verb's target instead: the limit is reached.
     pub(crate) climbs: bool,
     pub(crate) counted: Option<LoopIx>,
@@ -478,7 +478,7 @@ pub struct Rule {
     /// Evidence that the group is to be completed without, once it is accepted.
     pub(crate) excuses: Vec<PassIx>,
     pub(crate) with: Arc<[Name]>,
-    pub(crate) demands: Demands,
+    pub(crate) demands: HandoffDemands,
     pub(crate) model: Option<Name>,
     pub(crate) because: Option<Name>,
     pub(crate) blocks: bool,
@@ -487,20 +487,20 @@ pub struct Rule {
     pub(crate) without_groups: bool,
 }
 
-impl Default for Orchestrator {
+impl Default for OrchestratorRules {
     /// It is no role, so it changes nothing.
     fn default() -> Self {
-        Self { writes: Writes::Nothing, watched: false }
+        Self { writes: WritePermission::Nothing, watched: false }
     }
 }
 
 impl Rule {
-    pub(crate) fn speaks_of(&self, task: Task) -> bool {
+    pub(crate) fn speaks_of(&self, task: AssignmentTask) -> bool {
         let [work, consult, merge] = self.tasks;
         match task {
-            Task::Work => work,
-            Task::Consult => consult,
-            Task::Merge => merge,
+            AssignmentTask::Work => work,
+            AssignmentTask::Consult => consult,
+            AssignmentTask::Merge => merge,
         }
     }
 }
@@ -513,7 +513,7 @@ pub struct Status {
 
 /// When a role reports a status, in the workflow's words.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct StatusNote {
+pub struct StatusMeaning {
     pub means: Name,
     /// The status of work that went well.
     pub usual: bool,
@@ -521,27 +521,27 @@ pub struct StatusNote {
 
 /// How blocked handoffs look in this workflow.
 #[derive(Clone, Debug)]
-pub struct Blocked {
+pub struct BlockedStatus {
     pub status: StatusIx,
     /// The enum of `blocked_reason`.
     pub reasons: Vec<Name>,
     /// The reason routes, so it must be given.
     pub by_reason: bool,
-    pub(crate) demands: Demands,
+    pub(crate) demands: HandoffDemands,
 }
 
 /// What every handoff must have.
 #[derive(Clone, Debug, Default)]
 pub struct HandoffRules {
-    pub demands: Demands,
+    pub demands: HandoffDemands,
     pub skills: Vec<Name>,
     pub refuse_missing_skills: bool,
 }
 
 /// What holds for a model that orchestrates, and is itself no role.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Orchestrator {
-    pub writes: Writes,
+pub struct OrchestratorRules {
+    pub writes: WritePermission,
     /// Work that nobody watched is not taken.
     pub watched: bool,
 }
@@ -558,12 +558,12 @@ pub struct Workflow {
     pub loops: Vec<Loop>,
     pub phases: Vec<Phase>,
     pub gates: Vec<Gate>,
-    pub questions: Vec<Question>,
+    pub questions: Vec<DeclaredQuestion>,
     pub statuses: Vec<Status>,
     pub rules: Vec<Rule>,
-    pub blocked: Option<Blocked>,
+    pub blocked: Option<BlockedStatus>,
     pub handoff: HandoffRules,
-    pub orchestrator: Orchestrator,
+    pub orchestrator: OrchestratorRules,
     /// Patterns of paths that only their owners change.
     pub protected: Vec<Name>,
     /// Patterns of paths that are tests.
@@ -572,14 +572,14 @@ pub struct Workflow {
     pub groups_at_most: u32,
     /// What groups may change at most, by the flags of their plan.
     pub(crate) file_limits: Vec<FileLimit>,
-    pub(crate) stages: Vec<Stage>,
-    pub(crate) overrides: Vec<Override>,
-    pub(crate) completion: Completion,
+    pub(crate) stages: Vec<PipelineStage>,
+    pub(crate) overrides: Vec<RoleOverride>,
+    pub(crate) completion: CompletionRules,
     pub(crate) passes: Vec<Pass>,
     pub(crate) aliases: BTreeMap<Name, Vec<StatusIx>>,
-    pub(crate) begin: Vec<Opening>,
-    pub(crate) group_begin: Vec<Opening>,
-    pub(crate) groups_ended: Vec<Opening>,
+    pub(crate) begin: Vec<SpawnRule>,
+    pub(crate) group_begin: Vec<SpawnRule>,
+    pub(crate) groups_ended: Vec<SpawnRule>,
     pub(crate) role_index: BTreeMap<Name, RoleIx>,
     /// By normalised spelling.
     pub(crate) status_index: BTreeMap<Name, StatusIx>,
@@ -596,15 +596,15 @@ pub struct Workflow {
     /// What Interlock says of lost assignments, in the order of [`Loss::ALL`].
     pub(crate) lost: [StatusIx; 4],
     pub(crate) domain_guard: Option<GuardIx>,
-    pub(crate) status_notes: BTreeMap<(RoleIx, StatusIx), StatusNote>,
+    pub(crate) status_notes: BTreeMap<(RoleIx, StatusIx), StatusMeaning>,
 }
 
 /// A `spawn` that is not an answer to a report: `begin`, `groups.begin`, `groups.ended`.
 #[derive(Clone, Debug)]
-pub(crate) struct Opening {
+pub(crate) struct SpawnRule {
     pub(crate) id: Name,
     pub(crate) place: Place,
-    pub(crate) when: Vec<Test>,
+    pub(crate) when: Vec<GuardTest>,
     pub(crate) role: RoleIx,
     pub(crate) with: Arc<[Name]>,
     pub(crate) model: Option<Name>,
@@ -624,7 +624,7 @@ pub fn normalise_status(text: &str) -> String {
 
 /// What the evidence of a completed group must be, in plain names: for whoever enforces it outside of `decide`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Requirements {
+pub struct CompletionRequirements {
     /// Of each of these, at least one must have been passed. Groups that a need does not apply to are recorded as spared.
     pub needs: Vec<Vec<Name>>,
     /// Whoever may accept must have accepted a group that was ever blocked.
@@ -636,13 +636,13 @@ pub struct Requirements {
 }
 
 impl Workflow {
-    pub fn requirements(&self) -> Requirements {
+    pub fn requirements(&self) -> CompletionRequirements {
         let name = |ix: &PassIx| self.pass(*ix).name.clone();
-        let runs_the_plan = |ix: &GateIx| matches!(self.gate(*ix).run, GateRun::Plan);
+        let runs_the_plan = |ix: &GateIx| matches!(self.gate(*ix).run, GateCommandSource::Plan);
         let needs = self.completion.needs.iter().map(|need| need.options.iter().map(name).collect());
         let gates = self.completion.gates.iter().map(|ix| (self.gate(*ix).name.clone(), runs_the_plan(ix)));
         let session = self.completion.session_gates.iter().filter(|ix| !runs_the_plan(ix));
-        Requirements {
+        CompletionRequirements {
             needs: needs.collect(),
             confirm_once_blocked: !self.completion.once_blocked.is_empty(),
             gates: gates.collect(),
@@ -650,13 +650,13 @@ impl Workflow {
         }
     }
 
-    pub(crate) fn lost(&self, loss: Loss) -> StatusIx {
+    pub(crate) fn find_loss_status(&self, loss: LossReason) -> StatusIx {
         let [no_handoff, bad_handoff, false_claim, halted] = self.lost;
         match loss {
-            Loss::NoHandoff => no_handoff,
-            Loss::BadHandoff => bad_handoff,
-            Loss::FalseClaim => false_claim,
-            Loss::Halted => halted,
+            LossReason::NoHandoff => no_handoff,
+            LossReason::BadHandoff => bad_handoff,
+            LossReason::FalseClaim => false_claim,
+            LossReason::Halted => halted,
         }
     }
 
@@ -666,21 +666,21 @@ impl Workflow {
     }
 
     /// How the outcomes of a merge are called here.
-    pub fn merge_words(&self) -> MergeWords {
+    pub fn find_merge_statuses(&self) -> MergeStatuses {
         let statuses: Vec<(&Name, &Rule)> = self
             .rules
             .iter()
             .filter(|rule| rule.tasks == [false, false, true])
             .filter_map(|rule| rule.status.map(|status| (self.status_name(status), rule)))
             .collect();
-        let succeeds = |rule: &Rule| matches!(rule.verb, Verb::Complete | Verb::Leave | Verb::Join);
+        let succeeds = |rule: &Rule| matches!(rule.verb, RuleVerb::Complete | RuleVerb::Leave | RuleVerb::Join);
         let success = statuses.iter().find(|(_, rule)| succeeds(rule)).map(|(name, _)| (*name).clone());
         let others = || statuses.iter().map(|(name, _)| *name).filter(|name| Some(*name) != success.as_ref());
         let called = |word: &str| others().find(|name| name.to_ascii_uppercase().contains(word)).cloned();
         let conflict = called("CONFLICT").or_else(|| others().next().cloned());
         let failure = called("TEST").or_else(|| called("FAIL")).or_else(|| conflict.clone());
         let blocked = called("BLOCK").or_else(|| conflict.clone());
-        MergeWords { success, conflict, failure, blocked }
+        MergeStatuses { success, conflict, failure, blocked }
     }
 
     pub fn role(&self, ix: RoleIx) -> &Role {
@@ -719,7 +719,7 @@ impl Workflow {
         get(&self.gates, ix.index())
     }
 
-    pub(crate) fn question(&self, ix: QuestionIx) -> &Question {
+    pub(crate) fn question(&self, ix: QuestionIx) -> &DeclaredQuestion {
         get(&self.questions, ix.index())
     }
 
@@ -783,12 +783,16 @@ impl Workflow {
     }
 
     /// What a report of this status must be for: a merge, where only the merge table has the status.
-    pub fn task_of(&self, role: &str, status: &str) -> Task {
+    pub fn task_of(&self, role: &str, status: &str) -> AssignmentTask {
         let role = self.role_named(role);
         let status = role.and_then(|role| self.status_of(role, status));
         let rules = role.zip(status).and_then(|key| self.by_report.get(&key));
         let merge_only = |ix: &RuleIx| self.rule(*ix).tasks == [false, false, true];
-        if rules.is_some_and(|rules| rules.iter().all(merge_only)) { Task::Merge } else { Task::Work }
+        if rules.is_some_and(|rules| rules.iter().all(merge_only)) {
+            AssignmentTask::Merge
+        } else {
+            AssignmentTask::Work
+        }
     }
 
     /// Every claim under `verification` that some row or phase asks for.
@@ -805,7 +809,7 @@ impl Workflow {
     }
 
     /// When a role reports a status, if the workflow says so.
-    pub fn status_note(&self, role: RoleIx, status: StatusIx) -> Option<&StatusNote> {
+    pub fn status_note(&self, role: RoleIx, status: StatusIx) -> Option<&StatusMeaning> {
         self.status_notes.get(&(role, status))
     }
 
@@ -822,14 +826,14 @@ impl Workflow {
         let own = own.map(|((_, status), _)| *status).filter(|status| !self.is_loss(*status));
         let mut noted: Vec<_> = own.map(|status| (status, self.status_note(role, status))).collect();
         noted.sort_by_key(|(_, note)| !note.is_some_and(|note| note.usual));
-        let line = |(status, note): (StatusIx, Option<&StatusNote>)| {
+        let line = |(status, note): (StatusIx, Option<&StatusMeaning>)| {
             (self.status_name(status).clone(), note.map(|note| note.means.clone()))
         };
         noted.into_iter().map(line).collect()
     }
 
     /// Those that some rule takes for this task.
-    pub(crate) fn status_meanings_for(&self, role: RoleIx, task: Task) -> Vec<(Name, Option<Name>)> {
+    pub(crate) fn status_meanings_for(&self, role: RoleIx, task: AssignmentTask) -> Vec<(Name, Option<Name>)> {
         let mut meanings = self.status_meanings(role);
         let takes = |status: StatusIx| self.rules_of(role, status).any(|rule| rule.speaks_of(task));
         meanings.retain(|(name, _)| self.status_of(role, name).is_some_and(takes));

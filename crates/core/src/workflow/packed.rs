@@ -13,23 +13,23 @@ static TREES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/trees"));
 /// The tree of this very text, if it is one that ships; it may have come into a file of another name.
 pub(crate) fn tree(file: &str, text: &str) -> Option<Node> {
     let index = shipped().position(|builtin| builtin.text == text)?;
-    let mut reader = Reader { bytes: TREES, file: Arc::from(file), strings: Vec::new() };
+    let mut reader = PackedReader { bytes: TREES, file: Arc::from(file), strings: Vec::new() };
     for _ in 0..index {
         let length = reader.number()?;
         reader.take(length)?;
     }
     let _length = reader.number()?;
-    reader.strings = reader.list(Reader::string)?;
+    reader.strings = reader.list(PackedReader::string)?;
     reader.node()
 }
 
-struct Reader {
+struct PackedReader {
     bytes: &'static [u8],
     file: Arc<str>,
     strings: Vec<Arc<str>>,
 }
 
-impl Reader {
+impl PackedReader {
     fn take(&mut self, length: u32) -> Option<&'static [u8]> {
         let (taken, rest) = self.bytes.split_at_checked(usize::try_from(length).ok()?)?;
         self.bytes = rest;

@@ -43,38 +43,38 @@ impl GateValues<'_> {
 
 /// A piece of a text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Piece<'a> {
+enum WorkflowTextPart<'a> {
     Text(&'a str),
     Brace(&'static str),
     Name(&'a str),
 }
 
 /// The text in pieces, in order.
-fn pieces(text: &str) -> Vec<Piece<'_>> {
+fn pieces(text: &str) -> Vec<WorkflowTextPart<'_>> {
     let mut pieces = Vec::new();
     let mut rest = text;
     while let Some(index) = rest.find(['{', '}']) {
         let (before, from) = rest.split_at(index);
-        pieces.push(Piece::Text(before));
+        pieces.push(WorkflowTextPart::Text(before));
         let (piece, length) = brace(before, from);
         pieces.push(piece);
         rest = from.get(length..).unwrap_or_default();
     }
-    pieces.push(Piece::Text(rest));
+    pieces.push(WorkflowTextPart::Text(rest));
     pieces
 }
 
 /// What a brace begins, and how long it is.
-fn brace<'a>(before: &str, from: &'a str) -> (Piece<'a>, usize) {
+fn brace<'a>(before: &str, from: &'a str) -> (WorkflowTextPart<'a>, usize) {
     for (double, single) in [("{{", "{"), ("}}", "}")] {
         if from.starts_with(double) {
-            return (Piece::Brace(single), 2);
+            return (WorkflowTextPart::Brace(single), 2);
         }
     }
     let inner = from.strip_prefix('{').and_then(|inner| inner.split_once('}')).map(|(name, _)| name);
     match inner.filter(|name| is_name(name) && !before.ends_with('$')) {
-        Some(name) => (Piece::Name(name), name.len().saturating_add(2)),
-        None => (Piece::Text(from.get(..1).unwrap_or_default()), 1),
+        Some(name) => (WorkflowTextPart::Name(name), name.len().saturating_add(2)),
+        None => (WorkflowTextPart::Text(from.get(..1).unwrap_or_default()), 1),
     }
 }
 
@@ -87,7 +87,7 @@ fn is_name(text: &str) -> bool {
 pub(crate) fn placeholders(text: &str) -> Vec<&str> {
     let mut names = Vec::new();
     for piece in pieces(text) {
-        if let Piece::Name(name) = piece
+        if let WorkflowTextPart::Name(name) = piece
             && !names.contains(&name)
         {
             names.push(name);
@@ -101,9 +101,9 @@ pub(crate) fn substitute<'v>(text: &str, value: impl Fn(&str) -> Cow<'v, str>) -
     let mut result = String::with_capacity(text.len());
     for piece in pieces(text) {
         match piece {
-            Piece::Text(plain) => result.push_str(plain),
-            Piece::Brace(single) => result.push_str(single),
-            Piece::Name(name) => result.push_str(&value(name)),
+            WorkflowTextPart::Text(plain) => result.push_str(plain),
+            WorkflowTextPart::Brace(single) => result.push_str(single),
+            WorkflowTextPart::Name(name) => result.push_str(&value(name)),
         }
     }
     result

@@ -51,14 +51,14 @@ impl Schemas {
 
 /// A value with the place it was written at.
 #[derive(Clone, Debug)]
-pub struct At<T> {
+pub struct PlacedValue<T> {
     pub value: T,
     pub place: Place,
 }
 
-impl<T: Decode> Decode for At<T> {
+impl<T: Decode> Decode for PlacedValue<T> {
     fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
-        T::decode(node, problems).map(|value| At { value, place: node.place.clone() })
+        T::decode(node, problems).map(|value| PlacedValue { value, place: node.place.clone() })
     }
 
     fn schema(schemas: &mut Schemas) -> Json {
@@ -218,19 +218,19 @@ impl<T: Decode> Decode for Vec<T> {
 
 /// A map of free names. It has no order of its own: it is kept by name.
 #[derive(Clone, Debug)]
-pub struct Table<T> {
+pub struct NameTable<T> {
     entries: BTreeMap<Name, (Place, T)>,
     /// Entries that are written and have a mistake: what names them is not at fault, nor is what they lack.
     unread: BTreeSet<Name>,
 }
 
-impl<T> Default for Table<T> {
+impl<T> Default for NameTable<T> {
     fn default() -> Self {
         Self { entries: BTreeMap::new(), unread: BTreeSet::new() }
     }
 }
 
-impl<T> Table<T> {
+impl<T> NameTable<T> {
     pub fn iter(&self) -> impl Iterator<Item = (&Name, &Place, &T)> {
         self.entries.iter().map(|(name, (place, value))| (name, place, value))
     }
@@ -256,7 +256,7 @@ impl<T> Table<T> {
     }
 }
 
-impl<T: Decode> Decode for Table<T> {
+impl<T: Decode> Decode for NameTable<T> {
     fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
         let Value::Map(entries) = &node.value else {
             wrong_type(node, "a map", &Self::sample(), problems);
@@ -354,7 +354,8 @@ pub fn check_keys(
             let meant = suggest::closest(text, known.iter().copied());
             unread.push(known.iter().copied().find(|key| Some(*key) == meant).unwrap_or_default());
             // In the order of their declaration: the keys that are used most come first.
-            let help = meant.map_or_else(|| format!("the keys here are: {}", known.join(", ")), suggest::meant);
+            let help =
+                meant.map_or_else(|| format!("the keys here are: {}", known.join(", ")), suggest::format_suggestion);
             let problem = Problem::new(Code::UnknownKey, format!("`{text}` is not a key here"));
             problems.push(problem.help(help).at(key.place.clone()));
         }

@@ -1,17 +1,17 @@
 //! What every handoff has, statuses, blocked handoffs, phases, skills, paths and questions.
 
 use interlock_core::code::Code;
-use interlock_core::handoff::{Context, context_of_prompt};
+use interlock_core::handoff::{OrchestrationMode, context_of_prompt};
 use serde_json::json;
 
-use crate::fixture::{Case, check_alone, custom, problems, refuses, smallest, warnings, with, workflow};
+use crate::fixture::{HandoffCase, check_alone, custom, problems, refuses, smallest, warnings, with, workflow};
 
 #[test]
 fn the_common_fields_are_required_and_typed() {
     let workflow = workflow("delivery-team");
     let valid = smallest("developer", "READY_FOR_QA");
     refuses(
-        &Case::of(&workflow, "developer"),
+        &HandoffCase::of(&workflow, "developer"),
         &valid,
         &[
             (json!({ "agent": null }), &[(Code::FieldMissing, "agent")]),
@@ -46,7 +46,7 @@ fn everything_wrong_is_listed_at_once_in_order_of_the_file() {
         "agent": "qa_expert", "output_type": "x", "timestamp": "now", "skills_invoked": 1, "status": "BLOCKED",
         "handoff": { "next_agent": "tech_lead" },
     });
-    let checked = Case::of(&workflow, "developer").check(&broken);
+    let checked = HandoffCase::of(&workflow, "developer").check(&broken);
     let mut codes = problems(&checked);
     let lines: Vec<u32> = checked.problems.iter().map(|problem| problem.at.as_ref().unwrap().line).collect();
     assert!(lines.is_sorted(), "{lines:?}");
@@ -71,7 +71,7 @@ fn slips_of_the_block_are_listed_with_the_rest() {
     let output = r#"{ "agent": "developer", // me
   "output_type": "x", "timestamp": "now", "feature_directory": "x", "skills_invoked": [],
   "status": "READY_FOR_QA", "status": "BLOCKED", "handoff": { "context": "x", } }"#;
-    let checked = Case::of(&workflow, "developer").check_text(output);
+    let checked = HandoffCase::of(&workflow, "developer").check_text(output);
     let codes: Vec<Code> = checked.problems.iter().map(|problem| problem.code).collect();
     assert_eq!(codes, [Code::HandoffSyntax, Code::BadTimestamp, Code::DuplicateKey, Code::HandoffSyntax]);
     assert!(checked.handoff.is_none());
@@ -84,7 +84,7 @@ fn the_context_is_not_needed_when_nobody_comes_next() {
         smallest("tool-reviewer", "complete"),
         json!({ "handoff": { "next_phase": "complete" }, "phase": "review", "summary": "Reviewed get-issue: 18 of 18 tests pass" }),
     );
-    let case = Case { role: Some("tool-reviewer"), ..Case::of(&workflow, "tool-reviewer") };
+    let case = HandoffCase { role: Some("tool-reviewer"), ..HandoffCase::of(&workflow, "tool-reviewer") };
     assert_eq!(problems(&case.check(&last)), []);
     let not_last = with(last, json!({ "handoff.next_phase": "merge" }));
     assert_eq!(problems(&case.check(&not_last)), [(Code::NoContext, "handoff.context")]);
@@ -92,7 +92,7 @@ fn the_context_is_not_needed_when_nobody_comes_next() {
     let early = json!({ "handoff": { "next_phase": "complete" }, "phase": "testing", "summary": "Wrote 18 tests for get-issue" });
     let early = with(smallest("tool-tester", "complete"), early);
     for phase in [None, Some("testing")] {
-        let case = Case { phase, ..Case::of(&workflow, "tool-tester") };
+        let case = HandoffCase { phase, ..HandoffCase::of(&workflow, "tool-tester") };
         assert!(problems(&case.check(&early)).contains(&(Code::NoContext, "handoff.context")), "{phase:?}");
     }
 }
@@ -101,23 +101,23 @@ fn the_context_is_not_needed_when_nobody_comes_next() {
 fn a_status_that_asks_nothing_may_say_that_it_has_no_questions() {
     let feature = workflow("feature");
     let none = with(smallest("frontend-lead", "complete"), json!({ "questions": [] }));
-    assert_eq!(problems(&Case::of(&feature, "frontend-lead").check(&none)), []);
+    assert_eq!(problems(&HandoffCase::of(&feature, "frontend-lead").check(&none)), []);
     let team = workflow("delivery-team");
     let none = with(smallest("developer", "READY_FOR_QA"), json!({ "questions": [] }));
-    assert_eq!(problems(&Case::of(&team, "developer").check(&none)), []);
+    assert_eq!(problems(&HandoffCase::of(&team, "developer").check(&none)), []);
 }
 
 #[test]
 fn the_next_phase_is_a_text_in_every_workflow() {
     let team = workflow("delivery-team");
     let wrong = with(smallest("developer", "READY_FOR_QA"), json!({ "handoff.next_phase": 3 }));
-    assert_eq!(problems(&Case::of(&team, "developer").check(&wrong)), [(Code::FieldType, "handoff.next_phase")]);
+    assert_eq!(problems(&HandoffCase::of(&team, "developer").check(&wrong)), [(Code::FieldType, "handoff.next_phase")]);
 }
 
 #[test]
 fn a_status_is_read_without_regard_to_its_spelling() {
     let workflow = workflow("integration");
-    let case = Case::of(&workflow, "integration-lead");
+    let case = HandoffCase::of(&workflow, "integration-lead");
     for spelling in ["needs-review", "NEEDS_REVIEW", "Needs Review", " needs_review "] {
         let checked = case.check(&smallest("integration-lead", spelling));
         assert_eq!(problems(&checked), [], "{spelling}");
@@ -132,7 +132,7 @@ fn a_status_is_read_without_regard_to_its_spelling() {
 fn an_alias_means_the_status_that_the_role_has() {
     let workflow = workflow("delivery-team");
     for (role, meant) in [("developer", "PARTIAL"), ("investigator", "INVESTIGATION_INCOMPLETE")] {
-        let checked = Case::of(&workflow, role).check(&smallest(role, "incomplete"));
+        let checked = HandoffCase::of(&workflow, role).check(&smallest(role, "incomplete"));
         assert_eq!(checked.status.as_deref(), Some(meant));
     }
 }
@@ -140,15 +140,15 @@ fn an_alias_means_the_status_that_the_role_has() {
 #[test]
 fn an_unknown_status_is_refused_or_routed_as_the_workflow_says() {
     let strict = workflow("feature");
-    let checked = Case::of(&strict, "frontend-lead").check(&smallest("frontend-lead", "complet"));
+    let checked = HandoffCase::of(&strict, "frontend-lead").check(&smallest("frontend-lead", "complet"));
     assert_eq!(problems(&checked), [(Code::UnknownStatus, "status")]);
     assert!(checked.problems[0].help.as_ref().unwrap().contains("complete"), "{:?}", checked.problems[0].help);
     let lenient = workflow("delivery-team");
-    let checked = Case::of(&lenient, "qa_expert").check(&smallest("qa_expert", "LOOKS_FINE"));
+    let checked = HandoffCase::of(&lenient, "qa_expert").check(&smallest("qa_expert", "LOOKS_FINE"));
     assert_eq!((problems(&checked), warnings(&checked)), (vec![], vec![(Code::UnknownStatus, "status")]));
     assert_eq!(checked.handoff.unwrap().status, None);
     for reserved in ["no_handoff", "bad_handoff", "NO-HANDOFF"] {
-        let checked = Case::of(&lenient, "qa_expert").check(&smallest("qa_expert", reserved));
+        let checked = HandoffCase::of(&lenient, "qa_expert").check(&smallest("qa_expert", reserved));
         assert_eq!(problems(&checked), [(Code::UnknownStatus, "status")], "{reserved} is Interlock's to say");
     }
 }
@@ -156,7 +156,7 @@ fn an_unknown_status_is_refused_or_routed_as_the_workflow_says() {
 #[test]
 fn the_role_is_known_and_not_interlocks_own() {
     let workflow = workflow("delivery-team");
-    let any = Case { role: None, ..Case::of(&workflow, "developer") };
+    let any = HandoffCase { role: None, ..HandoffCase::of(&workflow, "developer") };
     assert!(any.check(&smallest("developer", "READY_FOR_QA")).handoff.is_some(), "`agent` tells the role");
     for role in ["validator", "designer"] {
         assert_eq!(problems(&any.check(&smallest(role, "ACCEPT"))), [(Code::WrongAgent, "agent")], "{role}");
@@ -171,7 +171,7 @@ fn a_blocked_handoff_says_why_and_what_was_tried() {
         json!({ "blocked_reason": "security_concern", "attempted": ["looked for a sanitiser"] }),
     );
     refuses(
-        &Case::of(&workflow, "frontend-developer"),
+        &HandoffCase::of(&workflow, "frontend-developer"),
         &valid,
         &[
             (json!({ "attempted": null }), &[(Code::NothingAttempted, "attempted")]),
@@ -192,7 +192,7 @@ fn a_blocked_handoff_says_why_and_what_was_tried() {
             ),
         ],
     );
-    let checked = Case::of(&workflow, "frontend-developer")
+    let checked = HandoffCase::of(&workflow, "frontend-developer")
         .check(&with(valid, json!({ "status": "complete", "files_modified": ["a"] })));
     assert!(warnings(&checked).contains(&(Code::NoReason, "blocked_reason")), "a reason without a block is odd");
 }
@@ -201,7 +201,7 @@ fn a_blocked_handoff_says_why_and_what_was_tried() {
 fn where_the_status_routes_a_reason_is_optional_and_kept() {
     let workflow = workflow("delivery-team");
     let blocked = with(smallest("developer", "BLOCKED"), json!({ "attempted": ["x"] }));
-    let case = Case::of(&workflow, "developer");
+    let case = HandoffCase::of(&workflow, "developer");
     assert!(case.check(&blocked).is_valid());
     let with_reason = with(blocked.clone(), json!({ "blocked_reason": "environment" }));
     assert_eq!(case.check(&with_reason).handoff.unwrap().reason.as_deref(), Some("environment"));
@@ -221,7 +221,7 @@ fn blockers_are_listed_where_the_workflow_asks_for_them() {
         }),
     );
     refuses(
-        &Case::of(&workflow, "tool-lead").in_phase("tool_architecture"),
+        &HandoffCase::of(&workflow, "tool-lead").in_phase("tool_architecture"),
         &valid,
         &[
             (json!({ "handoff.blockers": null }), &[(Code::NoBlockers, "handoff.blockers")]),
@@ -241,7 +241,7 @@ fn in_a_direct_context_the_table_names_who_helps() {
         with(with(smallest(agent, "blocked"), json!({ "blocked_reason": reason, "attempted": ["x"] })), next)
     };
     let check = |agent: &str, reason: &str, next: serde_json::Value| {
-        Case::of(&workflow, agent).direct().check(&blocked(agent, reason, next))
+        HandoffCase::of(&workflow, agent).direct().check(&blocked(agent, reason, next))
     };
     assert_eq!(problems(&check("backend-developer", "architecture_decision", json!("backend-lead"))), []);
     assert_eq!(problems(&check("python-developer", "test_failures", json!("backend-tester"))), []);
@@ -258,10 +258,10 @@ fn in_a_direct_context_the_table_names_who_helps() {
 #[test]
 fn a_prompt_tells_the_context() {
     for (prompt, context) in [
-        ("Fix it.\n\nOUTPUT_DIRECTORY: .claude/.output/x/", Context::Orchestrated),
-        ("You were spawned by orchestrating-feature-development.", Context::Orchestrated),
-        ("claude task --agent frontend-developer: fix the form", Context::Direct),
-        ("", Context::Direct),
+        ("Fix it.\n\nOUTPUT_DIRECTORY: .claude/.output/x/", OrchestrationMode::Orchestrated),
+        ("You were spawned by orchestrating-feature-development.", OrchestrationMode::Orchestrated),
+        ("claude task --agent frontend-developer: fix the form", OrchestrationMode::Direct),
+        ("", OrchestrationMode::Direct),
     ] {
         assert_eq!(context_of_prompt(prompt), context, "{prompt}");
     }
@@ -271,7 +271,7 @@ fn a_prompt_tells_the_context() {
 fn skills_that_were_not_invoked_are_warned_of_or_refused() {
     let workflow = workflow("feature");
     let handoff = with(smallest("frontend-lead", "complete"), json!({ "skills_invoked": [] }));
-    let checked = Case::of(&workflow, "frontend-lead").in_phase("architecture").check(&handoff);
+    let checked = HandoffCase::of(&workflow, "frontend-lead").in_phase("architecture").check(&handoff);
     assert!(checked.is_valid());
     let missing: Vec<&str> = checked.warnings.iter().map(|warning| warning.message.as_str()).collect();
     assert!(missing[0].contains("persisting-agent-outputs") && missing[1].contains("writing-plans"), "{missing:?}");
@@ -282,7 +282,7 @@ fn skills_that_were_not_invoked_are_warned_of_or_refused() {
          loops: { plan: 3 }\ncompletion: { group: { needs: [x] } }\n",
     );
     let handoff = with(smallest("dev", "PLAN"), json!({ "skills_invoked": ["common"] }));
-    assert_eq!(problems(&Case::of(&strict, "dev").check(&handoff)), [(Code::SkillMissing, "skills_invoked")]);
+    assert_eq!(problems(&HandoffCase::of(&strict, "dev").check(&handoff)), [(Code::SkillMissing, "skills_invoked")]);
 }
 
 #[test]
@@ -297,7 +297,7 @@ fn phases_ask_for_fields_and_claims_of_what_leaves_them() {
         }),
     );
     refuses(
-        &Case::of(&workflow, "tool-developer").in_phase("implementation"),
+        &HandoffCase::of(&workflow, "tool-developer").in_phase("implementation"),
         &valid,
         &[
             (json!({ "files_modified": [] }), &[(Code::FieldMissing, "files_modified")]),
@@ -310,14 +310,14 @@ fn phases_ask_for_fields_and_claims_of_what_leaves_them() {
         ],
     );
     let called = with(valid, json!({ "handoff.next_phase": "reveiw" }));
-    let checked = Case::of(&workflow, "tool-developer").in_phase("implementation").check(&called);
+    let checked = HandoffCase::of(&workflow, "tool-developer").in_phase("implementation").check(&called);
     assert!(warnings(&checked).contains(&(Code::FieldValue, "handoff.next_phase")));
 }
 
 #[test]
 fn a_vague_summary_is_warned_of() {
     let workflow = workflow("delivery-team");
-    let case = Case::of(&workflow, "developer");
+    let case = HandoffCase::of(&workflow, "developer");
     let vague = with(smallest("developer", "READY_FOR_QA"), json!({ "summary": "Added wrapper" }));
     assert_eq!(warnings(&case.check(&vague)), [(Code::VagueSummary, "summary")]);
     let clear = with(
@@ -331,7 +331,7 @@ fn a_vague_summary_is_warned_of() {
 fn paths_are_what_they_should_be() {
     let workflow = workflow("delivery-team");
     refuses(
-        &Case::of(&workflow, "developer"),
+        &HandoffCase::of(&workflow, "developer"),
         &with(
             smallest("developer", "READY_FOR_QA"),
             json!({
@@ -351,7 +351,7 @@ fn paths_are_what_they_should_be() {
 #[test]
 fn questions_can_be_answered() {
     let workflow = workflow("feature");
-    let case = Case::of(&workflow, "frontend-lead");
+    let case = HandoffCase::of(&workflow, "frontend-lead");
     let asking = smallest("frontend-lead", "needs_clarification");
     let question = json!({ "text": "Which one?", "category": "auth", "options": ["a", "b"], "impact": "all" });
     let valid = with(asking.clone(), json!({ "questions": [question, { "text": "Why?" }] }));
@@ -396,7 +396,7 @@ fn questions_can_be_answered() {
 #[test]
 fn fields_of_ones_own_are_kept_and_the_digest_is_of_the_content() {
     let workflow = workflow("delivery-team");
-    let case = Case::of(&workflow, "developer");
+    let case = HandoffCase::of(&workflow, "developer");
     let own =
         with(smallest("developer", "READY_FOR_QA"), json!({ "dev_output": { "b": [1, 2.50], "a": null }, "x": 1 }));
     let handoff = case.check(&own).handoff.unwrap();
@@ -440,7 +440,7 @@ const MANY_DIGITS: &[&str] = &[
 #[test]
 fn numbers_are_the_same_however_often_they_are_read() {
     let workflow = workflow("delivery-team");
-    let case = Case::of(&workflow, "developer");
+    let case = HandoffCase::of(&workflow, "developer");
     for digits in MANY_DIGITS {
         let text = smallest("developer", "READY_FOR_QA").to_string().replacen('{', &format!("{{\"n\":{digits},"), 1);
         let first = case.check_text(&text).handoff.unwrap();
@@ -464,7 +464,7 @@ fn the_program_itself_asks_for_exact_numbers() {
 fn a_role_that_there_is_not_is_one_problem() {
     let workflow = workflow("delivery-team");
     for agent in ["developer", "nobody"] {
-        let checked = Case::of(&workflow, "nobody").check(&smallest(agent, "READY_FOR_QA"));
+        let checked = HandoffCase::of(&workflow, "nobody").check(&smallest(agent, "READY_FOR_QA"));
         assert_eq!(problems(&checked), [(Code::WrongAgent, "agent")], "{agent}");
         assert_eq!(checked.problems[0].message, "`delivery-team` has no role `nobody`");
     }

@@ -4,12 +4,12 @@ use interlock_core::code::Code;
 use interlock_core::workflow::Workflow;
 use serde_json::json;
 
-use crate::fixture::{Case, custom, problems, refuses, smallest, with, workflow};
+use crate::fixture::{HandoffCase, custom, problems, refuses, smallest, with, workflow};
 
 #[test]
 fn a_plain_fact_is_a_field_with_declared_values() {
     let workflow = workflow("delivery-team");
-    let case = Case::of(&workflow, "tech_lead");
+    let case = HandoffCase::of(&workflow, "tech_lead");
     let guiding = smallest("tech_lead", "UNBLOCKING_GUIDANCE");
     let at = workflow.guards.iter().position(|guard| guard.name == "external").unwrap();
     for (value, index) in [(json!(null), 0), (json!(false), 0), (json!(true), 1), (json!("true"), 1)] {
@@ -40,7 +40,7 @@ fn thin() -> Workflow {
 #[test]
 fn a_derived_fact_turns_a_number_into_one_of_few_values() {
     let workflow = thin();
-    let case = Case::of(&workflow, "dev");
+    let case = HandoffCase::of(&workflow, "dev");
     let covered = |percent: serde_json::Value| {
         with(smallest("dev", "PLAN"), json!({ "verification": { "coverage_percent": percent } }))
     };

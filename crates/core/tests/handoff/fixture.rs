@@ -1,9 +1,9 @@
 //! Valid handoffs to break one thing of, and what came of it in a form that is easy to compare.
 
 use interlock_core::code::Code;
-use interlock_core::handoff::{Checked, Context, Expect, KnownFields, check, extract};
+use interlock_core::handoff::{CheckedHandoff, ExpectedHandoff, KnownFields, OrchestrationMode, check, extract};
 use interlock_core::id::Name;
-use interlock_core::workflow::{Task, Workflow, load, load_builtin};
+use interlock_core::workflow::{AssignmentTask, Workflow, load, load_builtin};
 use serde_json::{Value, json};
 
 pub(crate) fn workflow(name: &str) -> Workflow {
@@ -45,18 +45,18 @@ pub(crate) fn with(mut handoff: Value, changes: Value) -> Value {
     handoff
 }
 
-pub(crate) struct Case<'a> {
+pub(crate) struct HandoffCase<'a> {
     pub(crate) workflow: &'a Workflow,
     pub(crate) role: Option<&'a str>,
     pub(crate) phase: Option<&'a str>,
-    pub(crate) task: Task,
-    pub(crate) context: Context,
+    pub(crate) task: AssignmentTask,
+    pub(crate) context: OrchestrationMode,
     pub(crate) groups: &'a [Name],
 }
 
-impl<'a> Case<'a> {
+impl<'a> HandoffCase<'a> {
     pub(crate) fn of(workflow: &'a Workflow, role: &'a str) -> Self {
-        let (task, context) = (Task::Work, Context::Orchestrated);
+        let (task, context) = (AssignmentTask::Work, OrchestrationMode::Orchestrated);
         Self { workflow, role: Some(role), phase: None, task, context, groups: &[] }
     }
 
@@ -65,48 +65,54 @@ impl<'a> Case<'a> {
     }
 
     pub(crate) fn direct(self) -> Self {
-        Self { context: Context::Direct, ..self }
+        Self { context: OrchestrationMode::Direct, ..self }
     }
 
-    pub(crate) fn check(&self, handoff: &Value) -> Checked {
+    pub(crate) fn check(&self, handoff: &Value) -> CheckedHandoff {
         self.check_text(&format!("# Report\n\n```json\n{}\n```\n", serde_json::to_string_pretty(handoff).unwrap()))
     }
 
     /// As a report for an assignment is checked.
-    pub(crate) fn check_filled(&self, handoff: &Value) -> Checked {
+    pub(crate) fn check_filled(&self, handoff: &Value) -> CheckedHandoff {
         let extracted = extract("out.json", handoff.to_string().as_bytes()).unwrap();
         let Self { role, phase, task, context, groups, .. } = *self;
         let now = interlock_core::id::Timestamp(1_768_750_920_000);
         let known = KnownFields { role: role.unwrap(), phase, task, now, directory: ".output" };
         let filled = extracted.fill_in(self.workflow, &known);
-        check(Some(self.workflow), &Expect { role, phase, task, context, groups }, &filled)
+        check(Some(self.workflow), &ExpectedHandoff { role, phase, task, context, groups }, &filled)
     }
 
-    pub(crate) fn check_text(&self, output: &str) -> Checked {
+    pub(crate) fn check_text(&self, output: &str) -> CheckedHandoff {
         let extracted = extract("out.md", output.as_bytes()).unwrap_or_else(|problems| panic!("{problems:?}"));
         let Self { role, phase, task, context, groups, .. } = *self;
-        check(Some(self.workflow), &Expect { role, phase, task, context, groups }, &extracted)
+        check(Some(self.workflow), &ExpectedHandoff { role, phase, task, context, groups }, &extracted)
     }
 }
 
 /// What comes of a handoff when no workflow is given.
-pub(crate) fn check_alone(handoff: &Value) -> Checked {
+pub(crate) fn check_alone(handoff: &Value) -> CheckedHandoff {
     let extracted = extract("out.json", handoff.to_string().as_bytes()).unwrap();
-    let expect = Expect { role: None, phase: None, task: Task::Work, context: Context::Orchestrated, groups: &[] };
+    let expect = ExpectedHandoff {
+        role: None,
+        phase: None,
+        task: AssignmentTask::Work,
+        context: OrchestrationMode::Orchestrated,
+        groups: &[],
+    };
     check(None, &expect, &extracted)
 }
 
 /// The codes and fields of what is wrong.
-pub(crate) fn problems(checked: &Checked) -> Vec<(Code, &str)> {
+pub(crate) fn problems(checked: &CheckedHandoff) -> Vec<(Code, &str)> {
     checked.problems.iter().map(|problem| (problem.code, problem.field.as_deref().unwrap_or_default())).collect()
 }
 
-pub(crate) fn warnings(checked: &Checked) -> Vec<(Code, &str)> {
+pub(crate) fn warnings(checked: &CheckedHandoff) -> Vec<(Code, &str)> {
     checked.warnings.iter().map(|problem| (problem.code, problem.field.as_deref().unwrap_or_default())).collect()
 }
 
 /// Each change of a valid handoff gives exactly these problems, and no handoff.
-pub(crate) fn refuses(case: &Case<'_>, valid: &Value, table: &[(Value, &[(Code, &str)])]) {
+pub(crate) fn refuses(case: &HandoffCase<'_>, valid: &Value, table: &[(Value, &[(Code, &str)])]) {
     let checked = case.check(valid);
     assert_eq!(problems(&checked), [], "the handoff that the table begins with");
     assert!(checked.handoff.is_some());

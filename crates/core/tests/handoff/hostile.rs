@@ -5,7 +5,7 @@ use interlock_core::handoff::extract;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::fixture::{Case, smallest, with, workflow};
+use crate::fixture::{HandoffCase, smallest, with, workflow};
 
 /// About a megabyte of one entry.
 fn many(entry: impl Fn(usize) -> Value) -> Vec<Value> {
@@ -29,7 +29,7 @@ fn long_lists_take_no_longer_than_they_are_long() {
         json!({ "skills_invoked": names(), "files_modified": names(), "source_files_verified": names() }),
     ] {
         let handoff = with(smallest("project_manager", "CONTINUE"), change);
-        let _ = Case::of(&workflow, "project_manager").check_text(&handoff.to_string());
+        let _ = HandoffCase::of(&workflow, "project_manager").check_text(&handoff.to_string());
     }
 }
 
@@ -40,7 +40,7 @@ fn a_plan_that_is_one_long_chain_is_fine() {
         .map(|number| json!({ "id": format!("g{number}"), "title": "t", "depends_on": if number == 0 { vec![] } else { vec![format!("g{}", number - 1)] } }))
         .collect();
     let handoff = with(smallest("project_manager", "PLANNING_COMPLETE"), json!({ "groups": groups }));
-    assert!(Case::of(&workflow, "project_manager").check(&handoff).is_valid());
+    assert!(HandoffCase::of(&workflow, "project_manager").check(&handoff).is_valid());
 }
 
 #[test]
@@ -49,7 +49,7 @@ fn a_million_mistakes_are_counted_and_a_hundred_listed() {
     let wrong = vec![0; 200_000];
     let handoff = with(smallest("developer", "READY_FOR_QA"), json!({ "artifacts": wrong }));
     let text = handoff.to_string();
-    let checked = Case::of(&workflow, "developer").check_text(&text);
+    let checked = HandoffCase::of(&workflow, "developer").check_text(&text);
     assert_eq!(checked.problems.len(), 101);
     assert_eq!(checked.problems[100].code, Code::FieldType);
     assert!(checked.problems[100].message.contains("199900 more"), "{}", checked.problems[100].message);
@@ -136,7 +136,7 @@ proptest! {
         for (key, value) in fields {
             handoff.as_object_mut().unwrap().insert(key.to_owned(), value);
         }
-        let checked = Case::of(workflow, "developer").check(&handoff);
+        let checked = HandoffCase::of(workflow, "developer").check(&handoff);
         prop_assert_eq!(checked.handoff.is_some(), checked.problems.is_empty());
         if let Some(made) = checked.handoff {
             prop_assert_eq!(&*made.json, &handoff);

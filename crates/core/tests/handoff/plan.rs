@@ -4,7 +4,7 @@ use interlock_core::code::Code;
 use interlock_core::id::Name;
 use serde_json::{Value, json};
 
-use crate::fixture::{Case, problems, refuses, smallest, with, workflow};
+use crate::fixture::{HandoffCase, problems, refuses, smallest, with, workflow};
 
 fn plan(groups: &Value) -> Value {
     with(smallest("project_manager", "PLANNING_COMPLETE"), json!({ "groups": groups }))
@@ -13,7 +13,7 @@ fn plan(groups: &Value) -> Value {
 #[test]
 fn a_plan_brings_groups_with_flags_dependencies_and_checks() {
     let workflow = workflow("delivery-team");
-    let handoff = Case::of(&workflow, "project_manager")
+    let handoff = HandoffCase::of(&workflow, "project_manager")
         .check(&plan(&json!([
             { "id": "AUTH", "title": "Login", "security_sensitive": true, "checks": ["cargo test", ["sh", "-c", "a | b"]] },
             { "id": "docs.1", "title": "Docs", "kind": "research", "depends_on": ["AUTH"], "security_sensitive": "false" },
@@ -39,7 +39,7 @@ fn a_plan_that_cannot_be_carried_out_is_refused() {
         json!({ "groups": groups })
     };
     refuses(
-        &Case::of(&workflow, "project_manager"),
+        &HandoffCase::of(&workflow, "project_manager"),
         &plan(&json!([group("A", plain.clone())])),
         &[
             (json!({ "groups": [] }), &[(Code::FieldMissing, "groups")]),
@@ -93,10 +93,10 @@ fn groups_may_depend_on_those_that_are_there_already() {
     let workflow = workflow("delivery-team");
     let handoff = plan(&json!([{ "id": "B", "title": "t", "depends_on": ["A"] }]));
     let known = [Name::new("A")];
-    let case = Case { groups: &known, ..Case::of(&workflow, "project_manager") };
+    let case = HandoffCase { groups: &known, ..HandoffCase::of(&workflow, "project_manager") };
     assert_eq!(problems(&case.check(&handoff)), []);
     assert_eq!(
-        problems(&Case::of(&workflow, "project_manager").check(&handoff)),
+        problems(&HandoffCase::of(&workflow, "project_manager").check(&handoff)),
         [(Code::BadPlan, "groups[0].depends_on")]
     );
 }
@@ -105,7 +105,7 @@ fn groups_may_depend_on_those_that_are_there_already() {
 fn a_flag_without_a_sensible_default_must_be_given() {
     let workflow = workflow("feature");
     let groups = |group: Value| with(smallest("planner", "complete"), json!({ "groups": [group] }));
-    let case = Case::of(&workflow, "planner").in_phase("planning");
+    let case = HandoffCase::of(&workflow, "planner").in_phase("planning");
     assert_eq!(problems(&case.check(&groups(json!({ "id": "A", "title": "t", "domain": "frontend" })))), []);
     assert_eq!(
         problems(&case.check(&groups(json!({ "id": "A", "title": "t" })))),

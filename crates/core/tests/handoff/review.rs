@@ -1,15 +1,15 @@
 //! Findings, answers to them, and failing tests, as seed 4 has them.
 
 use interlock_core::code::Code;
-use interlock_core::handoff::{Answer, Grade};
+use interlock_core::handoff::{FindingSeverity, ResponseKind};
 use serde_json::json;
 
-use crate::fixture::{Case, refuses, smallest, with, workflow};
+use crate::fixture::{HandoffCase, refuses, smallest, with, workflow};
 
 #[test]
 fn findings_are_complete_and_told_apart() {
     let workflow = workflow("delivery-team");
-    let case = Case::of(&workflow, "tech_lead");
+    let case = HandoffCase::of(&workflow, "tech_lead");
     let issue = json!({ "id": "TL-1", "title": "Race", "location": "a.rs:3", "severity": "high", "blocking": true });
     let valid = with(
         smallest("tech_lead", "CHANGES_REQUESTED"),
@@ -21,7 +21,7 @@ fn findings_are_complete_and_told_apart() {
     );
     let handoff = case.check(&valid).handoff.unwrap();
     let issues = handoff.issues.unwrap();
-    assert_eq!((issues[0].severity, issues[0].blocking), (Grade::High, true));
+    assert_eq!((issues[0].severity, issues[0].blocking), (FindingSeverity::High, true));
     assert_eq!(handoff.tracking.rejections_accepted[0].as_str(), "TL-0");
     let change =
         |key: &str, value: serde_json::Value| json!({ "issues": [with(issue.clone(), json!({ key: value }))] });
@@ -51,18 +51,18 @@ fn findings_are_complete_and_told_apart() {
 #[test]
 fn what_is_not_said_has_its_default() {
     let workflow = workflow("delivery-team");
-    let handoff = Case::of(&workflow, "tech_lead").check(&smallest("tech_lead", "APPROVED")).handoff.unwrap();
+    let handoff = HandoffCase::of(&workflow, "tech_lead").check(&smallest("tech_lead", "APPROVED")).handoff.unwrap();
     assert_eq!((handoff.issues, handoff.blocking_summary, handoff.failing_tests), (None, None, None));
     assert!(handoff.tracking.rejections_accepted.is_empty() && handoff.responses.is_empty());
     let empty = with(smallest("tech_lead", "APPROVED"), json!({ "issues": [] }));
-    let handoff = Case::of(&workflow, "tech_lead").check(&empty).handoff.unwrap();
+    let handoff = HandoffCase::of(&workflow, "tech_lead").check(&empty).handoff.unwrap();
     assert_eq!(handoff.issues, Some(Vec::new()), "an empty list says something");
 }
 
 #[test]
 fn answers_are_one_of_three_and_a_rejection_has_its_reason() {
     let workflow = workflow("delivery-team");
-    let case = Case::of(&workflow, "developer");
+    let case = HandoffCase::of(&workflow, "developer");
     let answers =
         json!([{ "id": "a", "response": "FIXED" }, { "id": "b", "response": "rejected", "reason": "it is tested" }]);
     let summary = json!({ "total_blocking": 3, "fixed": 1, "rejected_with_reason": 1, "unaddressed": 1 });
@@ -73,7 +73,7 @@ fn answers_are_one_of_three_and_a_rejection_has_its_reason() {
     let handoff = case.check(&valid).handoff.unwrap();
     assert_eq!(
         handoff.responses.iter().map(|answer| answer.response).collect::<Vec<_>>(),
-        [Answer::Fixed, Answer::Rejected]
+        [ResponseKind::Fixed, ResponseKind::Rejected]
     );
     refuses(
         &case,
@@ -105,7 +105,7 @@ fn answers_are_one_of_three_and_a_rejection_has_its_reason() {
 #[test]
 fn failing_tests_are_the_old_and_the_new_each_once() {
     let workflow = workflow("delivery-team");
-    let case = Case::of(&workflow, "qa_expert");
+    let case = HandoffCase::of(&workflow, "qa_expert");
     let progression = json!({ "still_failing": ["b", "a"], "new": ["a", "c"], "fixed": ["d"] });
     let valid = with(smallest("qa_expert", "FAIL"), json!({ "test_progression": progression }));
     let tests = case.check(&valid).handoff.unwrap().failing_tests.unwrap();

@@ -5,7 +5,7 @@ use jsonschema::Validator;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::fixture::{Case, check_alone, smallest, with, workflow};
+use crate::fixture::{HandoffCase, check_alone, smallest, with, workflow};
 
 fn validator(schema: &Value) -> Validator {
     jsonschema::draft202012::options().should_validate_formats(true).build(schema).unwrap()
@@ -15,10 +15,10 @@ fn complaints(validator: &Validator, handoff: &Value) -> Vec<String> {
     validator.iter_errors(handoff).map(|error| format!("{}: {error}", error.instance_path())).collect()
 }
 
-type Valid = (&'static str, &'static str, Option<&'static str>, Value);
+type ValidHandoff = (&'static str, &'static str, Option<&'static str>, Value);
 
 /// Handoffs that are valid for a role of `delivery-team`.
-fn of_a_team() -> Vec<Valid> {
+fn of_a_team() -> Vec<ValidHandoff> {
     let issue =
         json!({ "id": "TL-1", "title": "Race", "location": "a.rs:3", "severity": "Critical", "blocking": true });
     vec![
@@ -95,7 +95,7 @@ fn of_a_team() -> Vec<Valid> {
 }
 
 /// And of workflows with phases.
-fn of_phases() -> Vec<Valid> {
+fn of_phases() -> Vec<ValidHandoff> {
     let blocker = json!({ "type": "t", "description": "d", "resolution": "r" });
     vec![
         (
@@ -151,7 +151,7 @@ fn what_the_check_accepts_the_schema_accepts() {
     let common = validator(&schema(None));
     for (name, role, phase, handoff) in of_a_team().into_iter().chain(of_phases()) {
         let workflow = workflow(name);
-        let case = Case { phase, ..Case::of(&workflow, role) };
+        let case = HandoffCase { phase, ..HandoffCase::of(&workflow, role) };
         let checked = case.check(&handoff);
         assert!(checked.is_valid(), "{handoff:#}: {:?}", checked.problems);
         assert_eq!(complaints(&validator(&schema(Some(&workflow))), &handoff), [""; 0], "{handoff:#}");
@@ -169,7 +169,7 @@ fn schema_for_assignment_agrees_with_the_check_of_filled_handoffs() {
     for (name, role, phase, handoff) in of_a_team().into_iter().chain(of_phases()) {
         let workflow = workflow(name);
         let validator = validator(&schema_for_assignment(&workflow));
-        let case = Case { phase, ..Case::of(&workflow, role) };
+        let case = HandoffCase { phase, ..HandoffCase::of(&workflow, role) };
         let mut variants = vec![handoff.clone()];
         let known = ["agent", "output_type", "timestamp", "feature_directory", "skills_invoked", "status"];
         for field in known.into_iter().chain(phase.map(|_| "phase")) {
@@ -253,7 +253,7 @@ fn what_a_schema_can_refuse_it_refuses() {
     for (name, role, status, changes) in table {
         let workflow = workflow(name);
         let validator = validator(&schema(Some(&workflow)));
-        let case = Case::of(&workflow, role);
+        let case = HandoffCase::of(&workflow, role);
         for change in changes {
             let handoff = with(smallest(role, status), change.clone());
             assert!(!case.check(&handoff).is_valid(), "the check refuses {change}");
@@ -282,7 +282,7 @@ proptest! {
         for value in [json!(text), json!(number), json!(null), json!([text])] {
             let mut handoff = smallest("frontend-lead", "complete");
             handoff.as_object_mut().unwrap().insert(field.to_owned(), value);
-            if Case::of(workflow, "frontend-lead").check(&handoff).is_valid() {
+            if HandoffCase::of(workflow, "frontend-lead").check(&handoff).is_valid() {
                 prop_assert_eq!(complaints(validator, &handoff), Vec::<String>::new());
             }
         }

@@ -5,14 +5,16 @@ use std::sync::Arc;
 
 use interlock_core::checkout::GateCheckout;
 use interlock_core::command::*;
-use interlock_core::decide::{Outcome, decide_on};
+use interlock_core::decide::{DecideOutcome, decide_on};
 use interlock_core::event::Event;
-use interlock_core::handoff::{self, Grade, Handoff, Issue, PlannedGroup, Response, Tracking};
+use interlock_core::handoff::{
+    self, FindingResponse, FindingSeverity, Handoff, PlannedGroup, ReviewIssue, ReviewTracking,
+};
 use interlock_core::id::{AssignmentId, Digest, GateRunId, Name, QuestionId, Timestamp};
 use interlock_core::observed::{ChangedFile, FileChange, ObservedChanges};
+use interlock_core::provenance::{Channel, HookSeen};
 use interlock_core::rejection::Rejection;
 use interlock_core::state::{Assignment, Group, State};
-use interlock_core::watch::{Sighting, Via};
 use interlock_core::workflow::{GuardSource, Workflow};
 
 /// Statuses that lead on, so that sequences get somewhere.
@@ -33,9 +35,9 @@ const FORWARD: &[&str] = &[
 const ENDS: &[&str] = &["INVESTIGATION_ONLY", "NOTHING", "ABRUPT", "stop"];
 
 /// A stream of choices out of one number.
-pub(crate) struct Dice(u64);
+pub(crate) struct ChoiceStream(u64);
 
-impl Dice {
+impl ChoiceStream {
     pub(crate) fn new(seed: u64) -> Self {
         Self(seed | 1)
     }
@@ -55,7 +57,7 @@ impl Dice {
     }
 }
 
-pub(crate) struct Driver<'w> {
+pub(crate) struct SessionDriver<'w> {
     pub(crate) workflow: &'w Workflow,
     pub(crate) other: &'w Workflow,
     pub(crate) state: State,
@@ -67,23 +69,23 @@ pub(crate) struct Driver<'w> {
 }
 
 /// What one step came to, for the laws to look at.
-pub(crate) struct Step {
+pub(crate) struct DriverStep {
     pub(crate) command: Command,
     pub(crate) before: State,
-    pub(crate) result: Result<Outcome, Rejection>,
+    pub(crate) result: Result<DecideOutcome, Rejection>,
     /// The tree at this step.
     pub(crate) tree: Name,
 }
 
-fn sighting(dice: &mut Dice) -> Sighting {
+fn sighting(dice: &mut ChoiceStream) -> HookSeen {
     let hooks = ["SessionStart", "PreToolUse", "SubagentStop"].map(Name::new);
     let hook = dice.pick(&hooks).unwrap().clone();
-    Sighting { client: Name::new("claude"), conversation: Name::new("c-1"), hook, expects: hooks.to_vec() }
+    HookSeen { client: Name::new("claude"), conversation: Name::new("c-1"), hook, expects: hooks.to_vec() }
 }
 
 /// Often none, now and then an empty diff, otherwise one file in one of a few trees. Only authors change the tree: other
 /// roles see the one that is there.
-fn observed(dice: &mut Dice, group: Option<&Group>, is_author: bool) -> Option<Arc<ObservedChanges>> {
+fn observed(dice: &mut ChoiceStream, group: Option<&Group>, is_author: bool) -> Option<Arc<ObservedChanges>> {
     if dice.one_in(2) {
         return None;
     }
@@ -145,13 +147,13 @@ fn token(id: AssignmentId) -> Digest {
     Digest::of(format!("secret of {id}").as_bytes())
 }
 
-impl<'w> Driver<'w> {
+impl<'w> SessionDriver<'w> {
     pub(crate) fn new(workflow: &'w Workflow, other: &'w Workflow) -> Self {
         Self { workflow, other, state: State::default(), history: Vec::new(), now: 0, planned: 0, changes: 0 }
     }
 
-    pub(crate) fn step(&mut self, seed: u64) -> Step {
-        let mut dice = Dice::new(seed);
+    pub(crate) fn step(&mut self, seed: u64) -> DriverStep {
+        let mut dice = ChoiceStream::new(seed);
         self.now += 1_000;
         self.changes += u32::from(dice.one_in(12));
         let tree = self.tree();
@@ -159,19 +161,19 @@ impl<'w> Driver<'w> {
         let known = Some(&tree).filter(|_| dice.one_in(3));
         let command = self.command(&mut dice);
         let workflow = if dice.one_in(400) { self.other } else { self.workflow };
-        let inputs = Inputs { now: Timestamp(self.now) };
+        let inputs = DecisionInputs { now: Timestamp(self.now) };
         let result = decide_on(workflow, &self.state, &command, &inputs, known);
         let again = decide_on(workflow, &self.state, &command, &inputs, known);
         assert_eq!(result, again, "the same inputs must give the same decision: {command:?}");
         let before = self.state.clone();
-        if let Ok(Outcome::Decided(event)) = &result {
+        if let Ok(DecideOutcome::Decided(event)) = &result {
             self.state.apply(event);
             self.history.push((**event).clone());
         }
-        Step { command, before, result, tree }
+        DriverStep { command, before, result, tree }
     }
 
-    fn command(&mut self, dice: &mut Dice) -> Command {
+    fn command(&mut self, dice: &mut ChoiceStream) -> Command {
         if self.state.session.is_none() && !dice.one_in(20) || dice.one_in(500) {
             return self.start(dice);
         }
@@ -180,41 +182,41 @@ impl<'w> Driver<'w> {
             63..=74 => self.answer(dice),
             75..=80 => self.gate(dice),
             81..=84 => self.claim(dice),
-            85..=87 => Command::Lost(Lost {
+            85..=87 => Command::Lost(RecordLoss {
                 assignment: self.assignment(dice),
-                loss: Loss::ALL[dice.roll(Loss::ALL.len())],
+                loss: LossReason::ALL[dice.roll(LossReason::ALL.len())],
                 note: None,
             }),
             88..=89 => {
                 let assignment = self.assignment(dice);
                 let handoff = Arc::new(self.handoff(assignment, dice));
-                Command::Merged(Merged { assignment, handoff })
+                Command::Merged(RecordMerge { assignment, handoff })
             }
             90..=91 => {
                 Command::LeaseExpired(LeaseExpired { assignment: self.assignment(dice), holder_gone: dice.one_in(2) })
             }
-            92 => Command::Plan(Plan { groups: self.plan(dice), by: Name::new("ada") }),
-            93 => Command::Defer(Defer { group: self.group(dice), why: Name::new("later"), by: Name::new("ada") }),
-            94..=95 => Command::Acknowledge(Acknowledge { group: self.group(dice), by: Name::new("ada") }),
+            92 => Command::Plan(AddPlannedGroups { groups: self.plan(dice), by: Name::new("ada") }),
+            93 => Command::Defer(DeferGroup { group: self.group(dice), why: Name::new("later"), by: Name::new("ada") }),
+            94..=95 => Command::Acknowledge(AcknowledgeDeferral { group: self.group(dice), by: Name::new("ada") }),
             96..=97 => self.send_to_role(dice),
             98 if dice.one_in(8) => {
-                Command::Allow(Allow { paths: vec![Name::new(".github/**")], by: Name::new("ada") })
+                Command::Allow(AllowPaths { paths: vec![Name::new(".github/**")], by: Name::new("ada") })
             }
-            98 if dice.one_in(2) => Command::Complete(Complete { by: Name::new("ada") }),
-            98 => Command::Accept(Accept { group: self.group(dice), by: Name::new("ada") }),
-            99 if dice.one_in(2) => Command::Waive(Waive {
+            98 if dice.one_in(2) => Command::Complete(CompleteSession { by: Name::new("ada") }),
+            98 => Command::Accept(AcceptGroup { group: self.group(dice), by: Name::new("ada") }),
+            99 if dice.one_in(2) => Command::Waive(WaiveEvidence {
                 group: self.group(dice),
                 evidence: self.evidence(dice),
                 why: Name::new("the lab is closed"),
                 by: Name::new("ada"),
             }),
             _ if dice.one_in(8) => Command::Sight(sighting(dice)),
-            _ if dice.one_in(20) => Command::Cancel(Cancel { by: Name::new("ada") }),
+            _ if dice.one_in(20) => Command::Cancel(CancelSessionByPerson { by: Name::new("ada") }),
             _ => self.report(dice),
         }
     }
 
-    fn start(&self, dice: &mut Dice) -> Command {
+    fn start(&self, dice: &mut ChoiceStream) -> Command {
         let mut settings = BTreeMap::new();
         for guard in self.workflow.guards.iter().filter(|guard| guard.source == GuardSource::Setting) {
             if dice.one_in(2) {
@@ -224,7 +226,7 @@ impl<'w> Driver<'w> {
         if dice.one_in(30) {
             settings.insert(Name::new("weather"), Name::new("fine"));
         }
-        Command::Start(Start {
+        Command::Start(StartSession {
             session: Name::new("s1"),
             title: Name::new("a session"),
             settings,
@@ -237,24 +239,29 @@ impl<'w> Driver<'w> {
     }
 
     /// Often a role that has passed the tree looks at it again: its latest report is the one that counts.
-    fn send_to_role(&self, dice: &mut Dice) -> Command {
+    fn send_to_role(&self, dice: &mut ChoiceStream) -> Command {
         let tested = self.state.groups.iter().find(|group| group.passed.contains("qa") && !group.ended());
         let tested = tested.filter(|_| dice.one_in(2));
         let (group, to) = match tested {
             Some(group) => (group.id.clone(), Name::new("qa_expert")),
             None => (self.group(dice), self.role(dice)),
         };
-        Command::Override(Override { group, to, why: Name::new("a person knows better"), by: Name::new("ada") })
+        Command::Override(OverrideAssignment {
+            group,
+            to,
+            why: Name::new("a person knows better"),
+            by: Name::new("ada"),
+        })
     }
 
     /// Mostly one that the workflow knows.
-    fn evidence(&self, dice: &mut Dice) -> Name {
+    fn evidence(&self, dice: &mut ChoiceStream) -> Name {
         let known = ["qa", "review", "merge", "acceptance", "tests"];
         Name::new(known[dice.roll(known.len())])
     }
 
     /// Mostly an open one, sometimes a closed or unknown one.
-    fn assignment(&self, dice: &mut Dice) -> AssignmentId {
+    fn assignment(&self, dice: &mut ChoiceStream) -> AssignmentId {
         let open: Vec<AssignmentId> = self.state.open.iter().copied().collect();
         match dice.roll(20) {
             0 => AssignmentId(u32::try_from(dice.roll(60)).unwrap()),
@@ -262,27 +269,33 @@ impl<'w> Driver<'w> {
         }
     }
 
-    fn claim(&self, dice: &mut Dice) -> Command {
+    fn claim(&self, dice: &mut ChoiceStream) -> Command {
         let assignment = self.assignment(dice);
         let lease_until = dice.one_in(8).then(|| Timestamp(self.now + 1_500));
-        Command::Claim(Claim { assignment, token: token(assignment), prompt: None, lease_until, via: self.via(dice) })
+        Command::Claim(ClaimAssignment {
+            assignment,
+            token: token(assignment),
+            prompt: None,
+            lease_until,
+            via: self.via(dice),
+        })
     }
 
     /// Where it is asked for, mostly with a watcher.
-    fn via(&self, dice: &mut Dice) -> Option<Via> {
-        let ways = [Via::Run, Via::Hook(Name::new("claude")), Via::Mcp(Name::new("claude-code"))];
+    fn via(&self, dice: &mut ChoiceStream) -> Option<Channel> {
+        let ways = [Channel::Run, Channel::Hook(Name::new("claude")), Channel::Mcp(Name::new("claude-code"))];
         match self.workflow.orchestrator.watched {
             true if dice.one_in(12) => None,
-            true => Some(Via::Run),
+            true => Some(Channel::Run),
             false => dice.pick(&ways).cloned().filter(|_| dice.one_in(2)),
         }
     }
 
-    fn report(&mut self, dice: &mut Dice) -> Command {
+    fn report(&mut self, dice: &mut ChoiceStream) -> Command {
         let assignment = self.assignment(dice);
         let unclaimed = self.state.assignments.get(&assignment).is_some_and(|open| open.token.is_none());
         if unclaimed && !dice.one_in(15) {
-            return self.claim(&mut Dice::new(u64::from(assignment.0) << 40));
+            return self.claim(&mut ChoiceStream::new(u64::from(assignment.0) << 40));
         }
         let id = if dice.one_in(40) { AssignmentId(assignment.0 + 1) } else { assignment };
         let handoff = Arc::new(self.handoff(assignment, dice));
@@ -290,10 +303,10 @@ impl<'w> Driver<'w> {
         let group = seat.and_then(|seat| seat.group.as_ref()).and_then(|group| self.state.group(group));
         let role = seat.and_then(|seat| self.workflow.role_named(&seat.role));
         let observed = observed(dice, group, role.is_some_and(|role| self.workflow.role(role).author));
-        Command::Report(Report { assignment, token: token(id), handoff, observed, via: self.via(dice) })
+        Command::Report(SubmitReport { assignment, token: token(id), handoff, observed, via: self.via(dice) })
     }
 
-    fn handoff(&mut self, id: AssignmentId, dice: &mut Dice) -> Handoff {
+    fn handoff(&mut self, id: AssignmentId, dice: &mut ChoiceStream) -> Handoff {
         let Some(assignment) = self.state.assignments.get(&id).cloned() else {
             return self.blank(&Name::new("nobody"), None, Name::new("DONE"));
         };
@@ -307,7 +320,7 @@ impl<'w> Driver<'w> {
         handoff
     }
 
-    fn status(&self, assignment: &Assignment, dice: &mut Dice) -> Name {
+    fn status(&self, assignment: &Assignment, dice: &mut ChoiceStream) -> Name {
         let role = self.workflow.role_named(&assignment.role);
         let statuses = role.map(|role| self.workflow.statuses_of(role)).unwrap_or_default();
         let forward: Vec<Name> = statuses.iter().filter(|status| FORWARD.contains(&status.as_str())).cloned().collect();
@@ -336,7 +349,7 @@ impl<'w> Driver<'w> {
             reason: None,
             facts: vec![0; self.workflow.guards.len()],
             issues: None,
-            tracking: Tracking::default(),
+            tracking: ReviewTracking::default(),
             responses: Vec::new(),
             blocking_summary: None,
             failing_tests: None,
@@ -352,7 +365,7 @@ impl<'w> Driver<'w> {
         }
     }
 
-    fn fill(&mut self, handoff: &mut Handoff, assignment: &Assignment, dice: &mut Dice) {
+    fn fill(&mut self, handoff: &mut Handoff, assignment: &Assignment, dice: &mut ChoiceStream) {
         let workflow = self.workflow;
         let reasons = workflow.blocked.as_ref().map_or(&[][..], |blocked| blocked.reasons.as_slice());
         handoff.reason = dice.pick(reasons).cloned();
@@ -397,14 +410,19 @@ impl<'w> Driver<'w> {
         }
     }
 
-    fn review(&self, handoff: &mut Handoff, assignment: &Assignment, dice: &mut Dice) {
+    fn review(&self, handoff: &mut Handoff, assignment: &Assignment, dice: &mut ChoiceStream) {
         let mut issues = Vec::new();
         for n in 0..dice.roll(4) {
-            issues.push(Issue {
+            issues.push(ReviewIssue {
                 id: Name::from(format!("F{}-{n}", dice.roll(5))),
                 title: Name::from(format!("title {}", dice.roll(4))),
                 location: Name::from(format!("src/{}.rs", dice.roll(2))),
-                severity: [Grade::Critical, Grade::High, Grade::Medium, Grade::Low][dice.roll(4)],
+                severity: [
+                    FindingSeverity::Critical,
+                    FindingSeverity::High,
+                    FindingSeverity::Medium,
+                    FindingSeverity::Low,
+                ][dice.roll(4)],
                 blocking: !dice.one_in(3),
             });
         }
@@ -412,8 +430,9 @@ impl<'w> Driver<'w> {
         let group = assignment.group.as_ref().and_then(|name| self.state.group(name));
         for finding in group.map_or(&[][..], |group| group.findings.as_slice()) {
             let (id, reason) = (finding.id.clone(), Name::new("not so"));
-            let answers = [handoff::Answer::Fixed, handoff::Answer::Rejected, handoff::Answer::Deferred];
-            let rejected = finding.response.as_ref().is_some_and(|r| r.response == handoff::Answer::Rejected);
+            let answers =
+                [handoff::ResponseKind::Fixed, handoff::ResponseKind::Rejected, handoff::ResponseKind::Deferred];
+            let rejected = finding.response.as_ref().is_some_and(|r| r.response == handoff::ResponseKind::Rejected);
             match dice.roll(8) {
                 0 if !rejected && !dice.one_in(8) => handoff.tracking.fixes_confirmed.push(id),
                 0 => handoff.tracking.rejections_accepted.push(id),
@@ -422,14 +441,14 @@ impl<'w> Driver<'w> {
                 3 => handoff.tracking.findings_dropped.push(handoff::DroppedFinding { id, reason }),
                 4..=6 => {
                     let response = answers[dice.roll(answers.len())];
-                    handoff.responses.push(Response { id, response, reason: Some(reason) });
+                    handoff.responses.push(FindingResponse { id, response, reason: Some(reason) });
                 }
                 _ => {}
             }
         }
     }
 
-    fn plan(&mut self, dice: &mut Dice) -> Vec<PlannedGroup> {
+    fn plan(&mut self, dice: &mut ChoiceStream) -> Vec<PlannedGroup> {
         let mut groups: Vec<PlannedGroup> = Vec::new();
         for _ in 0..=dice.roll(3) {
             self.planned += 1;
@@ -451,7 +470,7 @@ impl<'w> Driver<'w> {
         groups
     }
 
-    fn answer(&self, dice: &mut Dice) -> Command {
+    fn answer(&self, dice: &mut ChoiceStream) -> Command {
         let open: Vec<QuestionId> = self.state.open_questions.iter().copied().collect();
         if open.is_empty() && !dice.one_in(10) {
             return self.claim(dice);
@@ -462,25 +481,27 @@ impl<'w> Driver<'w> {
         };
         let options = self.state.questions.get(&question).map_or(&[][..], |question| question.options.as_slice());
         let choice = match dice.roll(10) {
-            0 => Choice::Option { name: Name::new("maybe"), text: None },
-            1 => Choice::Text(Name::new("do it like this")),
+            0 => AnswerChoice::Option { name: Name::new("maybe"), text: None },
+            1 => AnswerChoice::Text(Name::new("do it like this")),
             _ => {
                 let mut picked = dice.pick(options);
                 if picked.is_some_and(|option| ENDS.contains(&option.as_str())) && !dice.one_in(10) {
                     picked = options.first();
                 }
-                picked
-                    .map_or(Choice::Text(Name::new("go")), |option| Choice::Option { name: option.clone(), text: None })
+                picked.map_or(AnswerChoice::Text(Name::new("go")), |option| AnswerChoice::Option {
+                    name: option.clone(),
+                    text: None,
+                })
             }
         };
-        Command::Answer(Answer { question, choice, by: Name::new("ada"), allow: Vec::new() })
+        Command::Answer(AnswerQuestion { question, choice, by: Name::new("ada"), allow: Vec::new() })
     }
 
     fn tree(&self) -> Name {
         Name::from(format!("tree-{}", self.changes))
     }
 
-    fn gate(&self, dice: &mut Dice) -> Command {
+    fn gate(&self, dice: &mut ChoiceStream) -> Command {
         let open: Vec<GateRunId> = self.state.gate_runs.keys().copied().collect();
         if open.is_empty() && !dice.one_in(20) {
             return self.claim(dice);
@@ -492,7 +513,7 @@ impl<'w> Driver<'w> {
         Command::GateFinished(GateFinished { run, passed: !dice.one_in(3), tree, output, checkout })
     }
 
-    fn group(&self, dice: &mut Dice) -> Name {
+    fn group(&self, dice: &mut ChoiceStream) -> Name {
         let names: Vec<Name> = self.state.groups.iter().map(|group| group.id.clone()).collect();
         match dice.roll(20) {
             0 => Name::new("nowhere"),
@@ -500,7 +521,7 @@ impl<'w> Driver<'w> {
         }
     }
 
-    fn role(&self, dice: &mut Dice) -> Name {
+    fn role(&self, dice: &mut ChoiceStream) -> Name {
         let names: Vec<Name> = self.workflow.roles.iter().map(|role| role.name.clone()).collect();
         match dice.roll(20) {
             0 => Name::new("wizard"),

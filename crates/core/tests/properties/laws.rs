@@ -4,30 +4,32 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use interlock_core::code::Code;
 use interlock_core::command::Command;
-use interlock_core::decide::Outcome;
-use interlock_core::event::{Cause, Change, Event};
-use interlock_core::handoff::Answer;
+use interlock_core::decide::DecideOutcome;
+use interlock_core::event::{Event, EventCause, StateChange};
+use interlock_core::handoff::ResponseKind;
 use interlock_core::id::Name;
-use interlock_core::state::{End, Finding, FindingStatus, Group, Holder, Lane, Progress, SessionStatus, State};
+use interlock_core::state::{
+    Finding, FindingStatus, Group, GroupEnd, GroupProgress, Lane, PartHolder, SessionStatus, State,
+};
 use interlock_core::workflow::Workflow;
 
-use crate::driver::Step;
+use crate::driver::DriverStep;
 
 /// What the history of a group shows, told without the code that decides.
 #[derive(Default)]
-struct Evidence {
+struct ExpectedEvidence {
     approved: bool,
     accepted: bool,
     merged: bool,
     blocked: bool,
-    tested: Tested,
+    tested: TestVerdict,
     /// Reported by its author, or waived by a person, for this tree.
     excused: bool,
 }
 
 /// QA's verdict on this tree, as its own latest report has it.
 #[derive(Default, Clone, Copy, PartialEq, Eq, Debug)]
-enum Tested {
+enum TestVerdict {
     #[default]
     Never,
     Passed,
@@ -40,7 +42,7 @@ enum Tested {
 
 /// Who shows what by which word, where a workflow asks for it to complete a group.
 #[derive(Default)]
-struct Words {
+struct EvidenceStatuses {
     approve: &'static [(&'static str, &'static str)],
     accept: &'static [(&'static str, &'static str)],
     /// Accepting may stand for approving.
@@ -50,7 +52,7 @@ struct Words {
     acceptance: Option<&'static str>,
 }
 
-impl Words {
+impl EvidenceStatuses {
     fn of(workflow: &Workflow) -> Self {
         match workflow.name.as_str() {
             "delivery-team" => Self {
@@ -77,7 +79,7 @@ const SESSION: &str = "the session itself";
 
 #[derive(Default)]
 pub(crate) struct Laws {
-    evidence: BTreeMap<Name, Evidence>,
+    evidence: BTreeMap<Name, ExpectedEvidence>,
     /// By group and `location|title`: who had raised what was settled.
     settled: BTreeMap<(Name, String), BTreeSet<Name>>,
     /// A person spoke about the end of a session in which nothing was completed.
@@ -124,13 +126,13 @@ const COMPLETED_WITH_GATE: &str = "a session completes whose groups have gates";
 const GATE_ON_OTHER_TREE: &str = "a session has passed its gates on another tree than the present one";
 
 impl Laws {
-    pub(crate) fn hold(&mut self, workflow: &Workflow, step: &Step, after: &State) {
+    pub(crate) fn hold(&mut self, workflow: &Workflow, step: &DriverStep, after: &State) {
         match &step.result {
-            Err(_) | Ok(Outcome::Repeated(_)) => {
+            Err(_) | Ok(DecideOutcome::Repeated(_)) => {
                 self.count_refusal(step);
                 assert_eq!(step.before, *after, "a refusal or a repeat must change nothing");
             }
-            Ok(Outcome::Decided(event)) => {
+            Ok(DecideOutcome::Decided(event)) => {
                 self.gather(workflow, step, event);
                 self.gather_gates(event, &step.before);
                 self.count_states(step, event, after);
@@ -151,8 +153,14 @@ impl Laws {
     }
 
     /// QA's latest verdict on a tree holds wherever the author goes in between.
-    fn no_group_completes_on_a_failed_tree(&mut self, workflow: &Workflow, step: &Step, event: &Event, after: &State) {
-        if let Cause::Reported { assignment, status, .. } = &event.cause {
+    fn no_group_completes_on_a_failed_tree(
+        &mut self,
+        workflow: &Workflow,
+        step: &DriverStep,
+        event: &Event,
+        after: &State,
+    ) {
+        if let EventCause::Reported { assignment, status, .. } = &event.cause {
             let assignment = step.before.assignments.get(assignment).unwrap();
             let group = assignment.group.as_ref().and_then(|group| after.group(group));
             let tree = group.and_then(|group| Some((group.id.clone(), group.diff.as_ref()?.tree.clone())));
@@ -174,7 +182,7 @@ impl Laws {
         *self.reached.entry(state).or_default() += 1;
     }
 
-    fn count_refusal(&mut self, step: &Step) {
+    fn count_refusal(&mut self, step: &DriverStep) {
         let Err(rejection) = &step.result else { return };
         match rejection.code {
             Code::StillOpen => self.count(APPROVAL_OVER_FINDING),
@@ -183,8 +191,8 @@ impl Laws {
         }
     }
 
-    fn count_states(&mut self, step: &Step, event: &Event, after: &State) {
-        if let Cause::Reported { assignment, .. } = &event.cause
+    fn count_states(&mut self, step: &DriverStep, event: &Event, after: &State) {
+        if let EventCause::Reported { assignment, .. } = &event.cause
             && let Command::Report(report) = &step.command
             && let Some(assignment) = step.before.assignments.get(assignment)
             && let Some(group) = assignment.group.as_ref().and_then(|group| step.before.group(group))
@@ -226,7 +234,7 @@ impl Laws {
     }
 
     fn gather_gates(&mut self, event: &Event, before: &State) {
-        let Cause::GateFinished { run, passed: true, tree, .. } = &event.cause else { return };
+        let EventCause::GateFinished { run, passed: true, tree, .. } = &event.cause else { return };
         let run = before.gate_runs.get(run).unwrap();
         let group = run.group.clone().unwrap_or_else(|| Name::new(SESSION));
         let own = Some((group, run.gate.clone())).filter(|_| run.again.is_empty()).into_iter();
@@ -235,7 +243,7 @@ impl Laws {
     }
 
     /// No sequence completes a session while a gate of a completed group has not passed on the tree that is there.
-    fn completed_session_has_gates_of_its_tree(&self, workflow: &Workflow, step: &Step, after: &State) {
+    fn completed_session_has_gates_of_its_tree(&self, workflow: &Workflow, step: &DriverStep, after: &State) {
         if after.status != SessionStatus::Completed {
             return;
         }
@@ -243,7 +251,7 @@ impl Laws {
             let passed_on = self.passed_on.get(&(Name::new(SESSION), gate.clone()));
             assert_eq!(passed_on, Some(&step.tree), "`{gate}` of the session on {}", step.tree);
         }
-        let completed = after.groups.iter().filter(|group| group.progress == Progress::Ended(End::Completed));
+        let completed = after.groups.iter().filter(|group| group.progress == GroupProgress::Ended(GroupEnd::Completed));
         for group in completed {
             for (gate, by_plan) in workflow.requirements().gates {
                 if by_plan && group.checks.is_empty() {
@@ -256,30 +264,33 @@ impl Laws {
         }
     }
 
-    fn gather(&mut self, workflow: &Workflow, step: &Step, event: &Event) {
+    fn gather(&mut self, workflow: &Workflow, step: &DriverStep, event: &Event) {
         let handoff_of = |id| step.before.assignments.get(id);
-        let works = |id| handoff_of(id).is_some_and(|given| given.task == interlock_core::workflow::Task::Work);
+        let works =
+            |id| handoff_of(id).is_some_and(|given| given.task == interlock_core::workflow::AssignmentTask::Work);
         let mut passes_withdrawn = 0;
-        if let Cause::Reported { assignment, status, .. } | Cause::Merged { assignment, status, .. } = &event.cause {
+        if let EventCause::Reported { assignment, status, .. } | EventCause::Merged { assignment, status, .. } =
+            &event.cause
+        {
             let works = works(assignment);
             let assignment = handoff_of(assignment).unwrap();
             if let Some(group) = &assignment.group {
                 let evidence = self.evidence.entry(group.clone()).or_default();
                 let (role, status) = (assignment.role.as_str(), status.as_str());
-                let words = Words::of(workflow);
+                let words = EvidenceStatuses::of(workflow);
                 let before = evidence.tested;
                 evidence.tested = match (role, status) {
-                    ("qa_expert", "PASS") => Tested::Passed,
-                    ("qa_expert", "FAIL" | "FAIL_ESCALATE") => Tested::Failed,
-                    ("qa_expert", _) if lists_failing_tests(&step.command) => Tested::Failed,
-                    ("qa_expert", "BLOCKED") if evidence.tested != Tested::Failed => Tested::Blocked,
-                    ("qa_expert", _) if works && evidence.tested == Tested::Passed => Tested::Never,
-                    _ if evidence.tested == Tested::Blocked && words.approve.contains(&(role, status)) => {
-                        Tested::BlockedThenApproved
+                    ("qa_expert", "PASS") => TestVerdict::Passed,
+                    ("qa_expert", "FAIL" | "FAIL_ESCALATE") => TestVerdict::Failed,
+                    ("qa_expert", _) if lists_failing_tests(&step.command) => TestVerdict::Failed,
+                    ("qa_expert", "BLOCKED") if evidence.tested != TestVerdict::Failed => TestVerdict::Blocked,
+                    ("qa_expert", _) if works && evidence.tested == TestVerdict::Passed => TestVerdict::Never,
+                    _ if evidence.tested == TestVerdict::Blocked && words.approve.contains(&(role, status)) => {
+                        TestVerdict::BlockedThenApproved
                     }
                     _ => evidence.tested,
                 };
-                passes_withdrawn += u64::from(before == Tested::Passed && evidence.tested != before);
+                passes_withdrawn += u64::from(before == TestVerdict::Passed && evidence.tested != before);
                 evidence.excused |= status == "NOTHING_TO_DO";
                 evidence.approved |= words.approve.contains(&(role, status));
                 evidence.accepted |= words.accept.contains(&(role, status));
@@ -290,28 +301,36 @@ impl Laws {
             }
         }
         *self.reached.entry(PASS_WITHDRAWN).or_default() += passes_withdrawn;
-        if let Cause::Waived { group, .. } = &event.cause {
+        if let EventCause::Waived { group, .. } = &event.cause {
             self.evidence.entry(group.clone()).or_default().excused = true;
         }
         for change in &event.changes {
             match change {
                 // The author works again: whatever was shown before says nothing of the new tree.
-                Change::Assigned { group: Some(group), role, task: interlock_core::workflow::Task::Work, .. } => {
+                StateChange::Assigned {
+                    group: Some(group),
+                    role,
+                    task: interlock_core::workflow::AssignmentTask::Work,
+                    ..
+                } => {
                     let author = workflow.role_named(role).is_some_and(|role| workflow.role(role).author);
                     if author {
                         let blocked = self.evidence.get(group).is_some_and(|evidence| evidence.blocked);
-                        self.evidence.insert(group.clone(), Evidence { blocked, ..Evidence::default() });
+                        self.evidence
+                            .insert(group.clone(), ExpectedEvidence { blocked, ..ExpectedEvidence::default() });
                     }
                 }
-                Change::GroupPlanned { .. } => self.acknowledged = false,
-                Change::NothingCompletedAcknowledged { .. } => {
+                StateChange::GroupPlanned { .. } => self.acknowledged = false,
+                StateChange::NothingCompletedAcknowledged { .. } => {
                     assert!(matches!(
                         event.cause,
-                        Cause::Answered { .. } | Cause::Acknowledged { .. } | Cause::Accepted { .. }
+                        EventCause::Answered { .. } | EventCause::Acknowledged { .. } | EventCause::Accepted { .. }
                     ));
                     self.acknowledged = true;
                 }
-                Change::Passed { group, name } if Some(name.as_str()) == Words::of(workflow).acceptance => {
+                StateChange::Passed { group, name }
+                    if Some(name.as_str()) == EvidenceStatuses::of(workflow).acceptance =>
+                {
                     self.evidence.entry(group.clone()).or_default().accepted = true;
                 }
                 _ => {}
@@ -320,16 +339,16 @@ impl Laws {
     }
 
     fn completion_has_evidence(&self, workflow: &Workflow, after: &State) {
-        for group in after.groups.iter().filter(|group| group.progress == Progress::Ended(End::Completed)) {
-            let none = Evidence::default();
+        for group in after.groups.iter().filter(|group| group.progress == GroupProgress::Ended(GroupEnd::Completed)) {
+            let none = ExpectedEvidence::default();
             let evidence = self.evidence.get(&group.id).unwrap_or(&none);
             let told = format!("{} of {}", group.id, workflow.name);
-            let words = Words::of(workflow);
+            let words = EvidenceStatuses::of(workflow);
             assert!(evidence.merged || words.merged.is_none(), "{told} completed without approval and then merge");
             if tests_are_needed(workflow, after, group) {
-                assert_ne!(evidence.tested, Tested::Failed, "{told} completed with failing tests");
-                let excused = evidence.excused || evidence.tested == Tested::BlockedThenApproved;
-                let tested = evidence.tested == Tested::Passed || excused && evidence.accepted;
+                assert_ne!(evidence.tested, TestVerdict::Failed, "{told} completed with failing tests");
+                let excused = evidence.excused || evidence.tested == TestVerdict::BlockedThenApproved;
+                let tested = evidence.tested == TestVerdict::Passed || excused && evidence.accepted;
                 assert!(tested, "{told} completed without tests: {:?}", evidence.tested);
             }
             let confirmed = !evidence.blocked || evidence.accepted || words.acceptance.is_none();
@@ -348,14 +367,17 @@ impl Laws {
         if after.status == SessionStatus::Completed {
             for group in &after.groups {
                 let fine = match &group.progress {
-                    Progress::Ended(End::Deferred { acknowledged, .. }) => acknowledged.is_some(),
-                    Progress::Ended(End::Completed | End::Cancelled { .. }) => true,
-                    Progress::Pending | Progress::Working | Progress::Arrived | Progress::AwaitingConfirmation => false,
+                    GroupProgress::Ended(GroupEnd::Deferred { acknowledged, .. }) => acknowledged.is_some(),
+                    GroupProgress::Ended(GroupEnd::Completed | GroupEnd::Cancelled { .. }) => true,
+                    GroupProgress::Pending
+                    | GroupProgress::Working
+                    | GroupProgress::Arrived
+                    | GroupProgress::AwaitingConfirmation => false,
                 };
                 assert!(fine, "the session completed with {} {:?}", group.id, group.progress);
             }
             assert!(after.open.is_empty(), "the session completed with assignments open");
-            let is_completed = |group: &Group| group.progress == Progress::Ended(End::Completed);
+            let is_completed = |group: &Group| group.progress == GroupProgress::Ended(GroupEnd::Completed);
             let worked = after.groups.iter().any(|group| is_completed(group) && is_work(workflow, group));
             let declared = after.session.as_ref().is_some_and(|session| session.investigation);
             let fine = worked || self.acknowledged || declared && after.groups.iter().all(is_completed);
@@ -366,7 +388,7 @@ impl Laws {
     /// Whoever raises it: only what another reviewer had open before, and keeps open, may still block.
     fn no_settled_finding_blocks(&mut self, event: &Event, before: &State, after: &State) {
         for change in &event.changes {
-            let Change::Reviewed { group, findings, .. } = change else { continue };
+            let StateChange::Reviewed { group, findings, .. } = change else { continue };
             for (_, finding) in findings.iter().filter(|(_, finding)| finding.status == FindingStatus::Accepted) {
                 let raised_by = self.settled.entry((group.clone(), identity(finding))).or_default();
                 raised_by.insert(finding.raised_by.clone());
@@ -395,7 +417,7 @@ fn lists_failing_tests(command: &Command) -> bool {
 /// The groups that this event completes.
 fn completed_now<'a>(event: &'a Event, after: &'a State) -> impl Iterator<Item = &'a Group> {
     event.changes.iter().filter_map(|change| match change {
-        Change::GroupEnded { group, end: End::Completed } => after.group(group),
+        StateChange::GroupEnded { group, end: GroupEnd::Completed } => after.group(group),
         _ => None,
     })
 }
@@ -427,7 +449,7 @@ fn findings_end_explicitly(command: &Command, event: &Event, before: &State) {
         _ => None,
     };
     for change in &event.changes {
-        let Change::Reviewed { group, by, findings } = change else { continue };
+        let StateChange::Reviewed { group, by, findings } = change else { continue };
         let old = before.group(group).map_or(&[][..], |group| group.findings.as_slice());
         for (index, finding) in findings {
             let Some(was) = old.get(*index as usize).filter(|was| was.is_blocking()) else { continue };
@@ -440,7 +462,7 @@ fn findings_end_explicitly(command: &Command, event: &Event, before: &State) {
                 let answered = was.response.is_some() && !was.response_refuted;
                 let counters = before.group(group).map_or(&[][..], |group| group.lane.counters.as_slice());
                 let escalated = counters.iter().any(|c| c.counted.ends_with("/escalated") && c.role == *by);
-                let by_role = matches!(event.cause, Cause::Reported { .. });
+                let by_role = matches!(event.cause, EventCause::Reported { .. });
                 assert!(
                     !by_role || answered || escalated,
                     "{by} accepted over {was:?}, which its author never answered"
@@ -453,7 +475,7 @@ fn findings_end_explicitly(command: &Command, event: &Event, before: &State) {
             let ended = match finding.status {
                 FindingStatus::Accepted => old.iter().any(|named| {
                     let same = named.raised_by == was.raised_by && identity(named) == identity(was);
-                    let rejected = answered(named, Answer::Rejected) || answered(named, Answer::Deferred);
+                    let rejected = answered(named, ResponseKind::Rejected) || answered(named, ResponseKind::Deferred);
                     same && rejected && tracking.rejections_accepted.contains(&named.id)
                 }),
                 FindingStatus::Closed | FindingStatus::Open => {
@@ -466,7 +488,7 @@ fn findings_end_explicitly(command: &Command, event: &Event, before: &State) {
                         .iter()
                         .filter(|twin| twin.raised_by == was.raised_by && twin.same_as(&was.location, &was.title));
                     let omitted = listed < twins.count();
-                    confirmed || dropped || omitted && answered(was, Answer::Fixed) && !was.response_refuted
+                    confirmed || dropped || omitted && answered(was, ResponseKind::Fixed) && !was.response_refuted
                 }
             };
             assert!(ended, "{was:?} ended without a word: {finding:?}");
@@ -491,7 +513,7 @@ fn identity(finding: &Finding) -> String {
 
 fn what_ended_stays_ended(event: &Event, before: &State, after: &State) {
     let ended_now = event.changes.iter().filter_map(|change| match change {
-        Change::GroupEnded { group, .. } => Some(group),
+        StateChange::GroupEnded { group, .. } => Some(group),
         _ => None,
     });
     let ended_before = before.groups.iter().filter(|group| group.ended()).map(|group| &group.id);
@@ -520,7 +542,7 @@ fn counters_only_grow(event: &Event, before: &State, after: &State) {
     let (old, new) = (lanes(before), lanes(after));
     for (key, count) in old {
         let reset = event.changes.iter().any(|change| {
-            matches!(change, Change::CounterReset { group, counted, role }
+            matches!(change, StateChange::CounterReset { group, counted, role }
                 if (group.clone(), counted.clone(), role.clone()) == key)
         });
         assert!(reset || new.get(&key).is_some_and(|now| *now >= count), "{key:?} went down without a reset");
@@ -532,15 +554,15 @@ fn somebody_holds_every_open_thing(state: &State, event: &Event) {
     let lanes = || std::iter::once(&state.lane).chain(state.groups.iter().map(|group| &group.lane));
     let parts = || lanes().flat_map(|lane: &Lane| &lane.parts);
     for id in &state.open {
-        let holders = parts().filter(|part| part.holder == Holder::Assignment(*id)).count();
+        let holders = parts().filter(|part| part.holder == PartHolder::Assignment(*id)).count();
         assert_eq!(holders, 1, "assignment {id} is held by {holders} parts, after {event:#?}");
     }
     for id in &state.open_questions {
-        let holders = parts().filter(|part| part.holder == Holder::Question(*id)).count();
+        let holders = parts().filter(|part| part.holder == PartHolder::Question(*id)).count();
         assert_eq!(holders, 1, "question {id} is held by {holders} parts, after {event:#?}");
     }
     for part in parts() {
-        if let Holder::Assignment(id) = &part.holder {
+        if let PartHolder::Assignment(id) = &part.holder {
             assert!(state.open.contains(id), "{id} is held and not open");
         }
         let roles: BTreeSet<_> = part.waiting.iter().map(|seat| &seat.role).collect();
@@ -556,7 +578,7 @@ fn work_goes_on(state: &State, event: &Event) {
     }
     let open = !state.open.is_empty() || !state.open_questions.is_empty() || !state.gate_runs.is_empty();
     assert!(open, "nothing is open and the session is not over, after {event:#?}");
-    for group in state.groups.iter().filter(|group: &&Group| group.progress == Progress::Working) {
+    for group in state.groups.iter().filter(|group: &&Group| group.progress == GroupProgress::Working) {
         assert!(group.lane.is_open(), "{} works and nobody holds it, after {event:#?}", group.id);
     }
 }

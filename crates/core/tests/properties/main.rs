@@ -10,14 +10,14 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use interlock_core::code::Code;
-use interlock_core::decide::Outcome;
-use interlock_core::event::{Cause, Event};
+use interlock_core::decide::DecideOutcome;
+use interlock_core::event::{Event, EventCause};
 use interlock_core::state::State;
 use interlock_core::workflow::{Workflow, load, load_builtin};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
-use driver::Driver;
+use driver::SessionDriver;
 use laws::{Laws, STATES};
 
 /// Every law holds over at least 10,000 sequences. Those that only the first workflow can break, for only it has all of an
@@ -58,7 +58,7 @@ fn workflow(name: &str) -> Workflow {
 }
 
 fn play(workflow: &Workflow, other: &Workflow, seeds: &[u64], coverage: &mut Coverage) {
-    let mut driver = Driver::new(workflow, other);
+    let mut driver = SessionDriver::new(workflow, other);
     let mut laws = Laws::default();
     for seed in seeds {
         let step = driver.step(*seed);
@@ -83,11 +83,11 @@ fn play(workflow: &Workflow, other: &Workflow, seeds: &[u64], coverage: &mut Cov
 }
 
 /// One line a step, to read a failing sequence by: `TRACE=1 cargo test --test properties -- --nocapture`.
-fn trace(result: &Result<Outcome, interlock_core::rejection::Rejection>) {
+fn trace(result: &Result<DecideOutcome, interlock_core::rejection::Rejection>) {
     match result {
         Err(rejection) => println!("  refused {}", rejection.code),
-        Ok(Outcome::Repeated(decision)) => println!("  repeated {decision}"),
-        Ok(Outcome::Decided(event)) => {
+        Ok(DecideOutcome::Repeated(decision)) => println!("  repeated {decision}"),
+        Ok(DecideOutcome::Decided(event)) => {
             let decision = event.decision.as_ref();
             let rule = decision.map_or("", |decision| decision.rule.as_str());
             let next: Vec<&str> = decision.iter().flat_map(|d| &d.next).map(|next| next.role.as_str()).collect();
@@ -112,11 +112,11 @@ impl Coverage {
         self.sequences += 1.max(other.sequences);
     }
 
-    fn take(&mut self, result: &Result<Outcome, interlock_core::rejection::Rejection>) {
+    fn take(&mut self, result: &Result<DecideOutcome, interlock_core::rejection::Rejection>) {
         match result {
             Err(rejection) => *self.refusals.entry(rejection.code).or_default() += 1,
-            Ok(Outcome::Repeated(_)) => self.repeats += 1,
-            Ok(Outcome::Decided(event)) => {
+            Ok(DecideOutcome::Repeated(_)) => self.repeats += 1,
+            Ok(DecideOutcome::Decided(event)) => {
                 *self.causes.entry(event.cause.kind()).or_default() += 1;
                 for change in &event.changes {
                     let json = serde_json::to_value(change).unwrap();
@@ -234,7 +234,7 @@ fn show(coverage: &Coverage) {
 
 fn everything_was_reached(coverage: &Coverage) {
     // Refusals are made into events by whoever keeps the log; an upgrade takes a second workflow (`tests/upgrade.rs`).
-    for kind in Cause::KINDS.iter().filter(|kind| !matches!(**kind, "refused" | "upgraded")) {
+    for kind in EventCause::KINDS.iter().filter(|kind| !matches!(**kind, "refused" | "upgraded")) {
         assert!(coverage.causes.contains_key(kind), "no sequence reached the event {kind}");
     }
     let missed: Vec<_> = REFUSALS.iter().filter(|code| !coverage.refusals.contains_key(code)).collect();

@@ -5,19 +5,19 @@
 
 use std::collections::BTreeMap;
 
-use interlock_core::command::{Command, Report};
-use interlock_core::decide::Outcome;
-use interlock_core::decision::{Action, Decision, FactValue};
-use interlock_core::event::{Change, Event};
+use interlock_core::command::{Command, SubmitReport};
+use interlock_core::decide::DecideOutcome;
+use interlock_core::decision::{Decision, DecisionAction, FactValue};
+use interlock_core::event::{Event, StateChange};
 use interlock_core::id::Name;
-use interlock_core::route::{Query, Scope, Speaker, route};
-use interlock_core::state::{Assignment, End, GatePurpose, Group, Holder, Lane, Progress, State};
-use interlock_core::workflow::{GuardSource, Task, Workflow};
+use interlock_core::route::{RouteQuery, RouteScope, RouteSource, route};
+use interlock_core::state::{Assignment, GatePurpose, Group, GroupEnd, GroupProgress, Lane, PartHolder, State};
+use interlock_core::workflow::{AssignmentTask, GuardSource, Workflow};
 
-use crate::driver::Step;
+use crate::driver::DriverStep;
 
-pub(crate) fn route_agrees(workflow: &Workflow, step: &Step) {
-    let (Command::Report(report), Ok(Outcome::Decided(event))) = (&step.command, &step.result) else { return };
+pub(crate) fn route_agrees(workflow: &Workflow, step: &DriverStep) {
+    let (Command::Report(report), Ok(DecideOutcome::Decided(event))) = (&step.command, &step.result) else { return };
     let (Some(decision), Some(held)) = (&event.decision, step.before.assignments.get(&report.assignment)) else {
         return;
     };
@@ -30,18 +30,21 @@ pub(crate) fn route_agrees(workflow: &Workflow, step: &Step) {
     let routed = routed.unwrap_or_else(|refused| panic!("{query:#?}\nis {decision:#?}\nbut refused: {refused:#?}"));
     assert_eq!(routed.rule, decision.rule, "{query:#?}");
     // `route` answers `validate`; the validator, which reads the whole session, may start groups, run a gate or ask first.
-    if routed.action == Action::Validate {
-        let before_verdict = matches!(decision.action, Action::Batch | Action::Wait | Action::Gate | Action::Ask);
-        assert!(decision.action == Action::Validate || before_verdict, "{query:#?}\n{decision:#?}");
+    if routed.action == DecisionAction::Validate {
+        let before_verdict = matches!(
+            decision.action,
+            DecisionAction::Batch | DecisionAction::Wait | DecisionAction::Gate | DecisionAction::Ask
+        );
+        assert!(decision.action == DecisionAction::Validate || before_verdict, "{query:#?}\n{decision:#?}");
         return;
     }
     // Gates of completion count as passed for `route`. A plan has flags and dependencies of its own, and so has each group
     // that starts or goes on with this decision: no fact names them.
     let gate = event.changes.iter().any(|change| {
-        matches!(change, Change::GateOpened { purpose: GatePurpose::Completion | GatePurpose::Validation(_), .. })
+        matches!(change, StateChange::GateOpened { purpose: GatePurpose::Completion | GatePurpose::Validation(_), .. })
     });
     let planned = report.handoff.groups.is_some();
-    let starts_groups = event.changes.iter().any(|change| matches!(change, Change::Staged { .. }));
+    let starts_groups = event.changes.iter().any(|change| matches!(change, StateChange::Staged { .. }));
     let described = others_are_described(&step.before, held) && !ends_short_of_groups(event);
     if gate || planned || starts_groups || !described {
         return;
@@ -58,10 +61,10 @@ fn others_are_described(state: &State, held: &Assignment) -> bool {
     }
     let mut others = state.groups.iter().filter(|other| Some(&other.id) != held.group.as_ref());
     others.all(|other| match &other.progress {
-        Progress::Working | Progress::Ended(_) => true,
+        GroupProgress::Working | GroupProgress::Ended(_) => true,
         // A phase of the session begins when every group has arrived.
-        Progress::Arrived => held.group.is_none(),
-        Progress::Pending | Progress::AwaitingConfirmation => false,
+        GroupProgress::Arrived => held.group.is_none(),
+        GroupProgress::Pending | GroupProgress::AwaitingConfirmation => false,
     })
 }
 
@@ -69,7 +72,7 @@ fn others_are_described(state: &State, held: &Assignment) -> bool {
 /// was completed.
 fn ends_short_of_groups(event: &Event) -> bool {
     let asked =
-        event.changes.iter().any(|change| matches!(change, Change::Asked { name, .. } if *name == "unfinished"));
+        event.changes.iter().any(|change| matches!(change, StateChange::Asked { name, .. } if *name == "unfinished"));
     let unnamed = ["has not passed", "is arrived", "no group was completed", "no group was planned", "was blocked"];
     let because = event.decision.iter().flat_map(|decision| &decision.because);
     asked && because.clone().any(|line| unnamed.iter().any(|text| line.contains(text)))
@@ -79,7 +82,7 @@ fn roles(decision: &Decision) -> Vec<&Name> {
     decision.next.iter().map(|next| &next.role).collect()
 }
 
-fn describe(workflow: &Workflow, state: &State, held: &Assignment, report: &Report, event: &Event) -> Query {
+fn describe(workflow: &Workflow, state: &State, held: &Assignment, report: &SubmitReport, event: &Event) -> RouteQuery {
     let group = held.group.as_ref().and_then(|name| state.group(name));
     let lane = group.map_or(&state.lane, |group| &group.lane);
     let mut given: BTreeMap<Name, Name> = BTreeMap::new();
@@ -102,7 +105,7 @@ fn describe(workflow: &Workflow, state: &State, held: &Assignment, report: &Repo
         let Some(group) = group else { continue };
         // `route` has no name for a block of the role that would pass it: what is excused now counts as passed.
         let now = event.changes.iter().filter_map(|change| match change {
-            Change::Excused { excuse, .. } => Some(excuse),
+            StateChange::Excused { excuse, .. } => Some(excuse),
             _ => None,
         });
         let excused = group.excused.iter().chain(now).any(|excuse| excuse.evidence == *name);
@@ -126,16 +129,17 @@ fn describe(workflow: &Workflow, state: &State, held: &Assignment, report: &Repo
         let others = state.groups.iter().filter(|other| Some(&other.id) != held.group.as_ref());
         Name::from(others.filter(|other| fits(other)).count().to_string())
     };
-    given.insert(Name::new("groups.in_progress"), others(&|other| other.progress == Progress::Working));
-    let deferred = |other: &Group| matches!(&other.progress, Progress::Ended(End::Deferred { acknowledged: None, .. }));
+    given.insert(Name::new("groups.in_progress"), others(&|other| other.progress == GroupProgress::Working));
+    let deferred =
+        |other: &Group| matches!(&other.progress, GroupProgress::Ended(GroupEnd::Deferred { acknowledged: None, .. }));
     given.insert(Name::new("groups.deferred"), others(&deferred));
-    Query {
-        source: Speaker::Role(held.role.clone()),
+    RouteQuery {
+        source: RouteSource::Role(held.role.clone()),
         status: report.handoff.said.clone(),
         reason: report.handoff.reason.clone(),
         phase: held.phase.clone(),
         given,
-        scope: Some(if group.is_some() { Scope::Group } else { Scope::Session }),
+        scope: Some(if group.is_some() { RouteScope::Group } else { RouteScope::Session }),
         undeclared_roles: false,
     }
 }
@@ -148,15 +152,15 @@ fn goes_beyond(workflow: &Workflow, group: &Group) -> bool {
 
 fn waiting(lane: &Lane, held: &Assignment) -> Name {
     let part = lane.part(held.part);
-    let seats = part.into_iter().filter(|part| part.holder != Holder::Done).flat_map(|part| &part.waiting);
+    let seats = part.into_iter().filter(|part| part.holder != PartHolder::Done).flat_map(|part| &part.waiting);
     let seats: Vec<String> = seats.map(|seat| format!("{}:{}", seat.role, task(seat.task))).collect();
     Name::from(if seats.is_empty() { "none".to_owned() } else { seats.join(",") })
 }
 
-fn task(task: Task) -> &'static str {
+fn task(task: AssignmentTask) -> &'static str {
     match task {
-        Task::Work => "work",
-        Task::Consult => "consult",
-        Task::Merge => "merge",
+        AssignmentTask::Work => "work",
+        AssignmentTask::Consult => "consult",
+        AssignmentTask::Merge => "merge",
     }
 }

@@ -3,25 +3,25 @@
 //! The syntax is read by a parser; nothing is run. It is no wall: a program can do anything, whatever its words are. It is
 //! for a model that forgets itself.
 
-mod looks;
-mod read;
-mod taken;
+mod read_only;
+mod reader;
+mod whole_paths;
 mod word;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use crate::ground::{expanded, resolved};
-pub(super) use looks::{interlock_looks, starts_session};
-pub(super) use word::{Sure, Word};
+use crate::path_ownership::{expanded, resolved};
+pub(super) use read_only::{interlock_looks, starts_session};
+pub(super) use word::{ShellWord, WordCertainty};
 
 /// A command line in its parts.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Line {
+pub(super) struct ShellLine {
     /// Every command, wherever it stands.
-    pub(super) commands: Vec<Command>,
+    pub(super) commands: Vec<ShellCommand>,
     /// The variables of loops, each with the words that it runs over.
-    loops: Vec<(String, Vec<Word>)>,
+    loops: Vec<(String, Vec<ShellWord>)>,
     /// Something in it is only known when it is run.
     computed: bool,
     /// Something in it could not be read at all.
@@ -29,13 +29,13 @@ pub(super) struct Line {
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Command {
+pub(super) struct ShellCommand {
     /// `NAME=value` before it.
-    settings: Vec<Word>,
-    pub(super) words: Vec<Word>,
+    settings: Vec<ShellWord>,
+    pub(super) words: Vec<ShellWord>,
     /// Files that its input comes from, and that its output goes to.
-    input: Vec<Word>,
-    output: Vec<Word>,
+    input: Vec<ShellWord>,
+    output: Vec<ShellWord>,
     /// What it is given to read in the line itself.
     given: Vec<String>,
 }
@@ -74,14 +74,14 @@ const OF_FIND: &[&str] = &["-exec", "-execdir", "-ok", "-okdir"];
 /// Changes of the folder are followed this often.
 const MOVES: usize = 16;
 
-impl Line {
+impl ShellLine {
     pub(super) fn read(text: &str) -> Self {
-        read::line(text)
+        reader::line(text)
     }
 
     /// What each command of `interlock` is given.
-    pub(super) fn of_interlock(&self) -> Vec<&[Word]> {
-        let started = self.commands.iter().flat_map(Command::started);
+    pub(super) fn of_interlock(&self) -> Vec<&[ShellWord]> {
+        let started = self.commands.iter().flat_map(ShellCommand::started);
         started.filter(|(name, _)| *name == "interlock").map(|(_, words)| words).collect()
     }
 
@@ -97,7 +97,7 @@ impl Line {
 
     /// Every word and part of a word that may be a path: `--file=path` names one as well.
     pub(super) fn parts(&self) -> impl Iterator<Item = (&str, bool)> {
-        let of_commands = self.commands.iter().flat_map(Command::all_words);
+        let of_commands = self.commands.iter().flat_map(ShellCommand::all_words);
         let words = of_commands.chain(self.loops.iter().flat_map(|(_, words)| words));
         let parts = words.flat_map(|word| word.text.split(['=', ':']).map(|part| (part, word.fits)));
         parts.filter(|(part, _)| !part.is_empty())
@@ -106,7 +106,7 @@ impl Line {
     /// The folders that its commands are run in, as far as can be told.
     pub(super) fn folders(&self, from: &Path) -> Vec<PathBuf> {
         let mut folders = vec![from.to_owned()];
-        for folder in self.commands.iter().filter_map(Command::moves_to).take(MOVES) {
+        for folder in self.commands.iter().filter_map(ShellCommand::moves_to).take(MOVES) {
             let last = folders.last().map_or(from, PathBuf::as_path);
             folders.push(resolved(&last.join(expanded(folder))));
         }
@@ -114,18 +114,18 @@ impl Line {
     }
 }
 
-impl Command {
-    fn all_words(&self) -> impl Iterator<Item = &Word> {
+impl ShellCommand {
+    fn all_words(&self) -> impl Iterator<Item = &ShellWord> {
         self.settings.iter().chain(&self.words).chain(&self.input).chain(&self.output)
     }
 
     /// The programs that it comes to, each with its words: what a starter starts cannot always be told from what its
     /// options take, so both are named.
-    fn started(&self) -> Vec<(&str, &[Word])> {
+    fn started(&self) -> Vec<(&str, &[ShellWord])> {
         let mut found = Vec::new();
         let mut places = BTreeSet::from([0]);
         while let Some(at) = places.pop_first() {
-            let Some((first, words)) = self.words.get(at..).and_then(<[Word]>::split_first) else { continue };
+            let Some((first, words)) = self.words.get(at..).and_then(<[ShellWord]>::split_first) else { continue };
             let name = program(&first.text);
             if name == "find" {
                 let acts = words.iter().enumerate().filter(|(_, word)| OF_FIND.contains(&word.text.as_str()));
@@ -147,7 +147,7 @@ impl Command {
 }
 
 /// Where, in the words of a starter, the program may stand.
-fn after_starter(words: &[Word], mut own: usize) -> impl Iterator<Item = usize> {
+fn after_starter(words: &[ShellWord], mut own: usize) -> impl Iterator<Item = usize> {
     let mut after_option = false;
     let mut over = false;
     words.iter().enumerate().filter_map(move |(index, word)| {
@@ -183,7 +183,7 @@ fn program(word: &str) -> &str {
 }
 
 /// The words of a command that are neither options nor what an option of the program itself takes.
-pub(super) fn plain_words(words: &[Word]) -> Vec<&str> {
+pub(super) fn plain_words(words: &[ShellWord]) -> Vec<&str> {
     let mut plain = Vec::new();
     let mut skip = false;
     for text in words.iter().map(|word| word.text.as_str()) {
@@ -205,7 +205,7 @@ mod tests {
     #[test]
     fn interlock_is_found_wherever_it_lies() {
         let asked = |line: &str| -> Vec<String> {
-            Line::read(line).of_interlock().into_iter().map(|words| plain_words(words).join(" ")).collect()
+            ShellLine::read(line).of_interlock().into_iter().map(|words| plain_words(words).join(" ")).collect()
         };
         assert_eq!(asked("cd x && /usr/bin/interlock --store y answer s.q1 --option yes"), ["answer s.q1 yes"]);
         assert_eq!(asked("env A=b 'interlock' defer g"), ["defer g"]);
@@ -253,9 +253,9 @@ mod tests {
     #[test]
     fn where_a_line_goes_and_what_it_names_is_told() {
         let from = Path::new("/nowhere");
-        let line = Line::read("cd a/b && cd ../c; rm -rf x");
+        let line = ShellLine::read("cd a/b && cd ../c; rm -rf x");
         assert_eq!(line.folders(from), ["/nowhere", "/nowhere/a/b", "/nowhere/a/c"].map(PathBuf::from));
-        let line = Line::read("tool --db=.interlock/x -v=2 plain interlock.db ~/y *.rs");
+        let line = ShellLine::read("tool --db=.interlock/x -v=2 plain interlock.db ~/y *.rs");
         let named: Vec<&str> = line.named().into_iter().map(|(text, _)| text).collect();
         assert_eq!(named, ["*.rs", ".interlock/x", "interlock.db", "~/y"]);
     }
@@ -283,14 +283,14 @@ mod tests {
             ("coproc ", "ls", "", 9_000),
             ("a=(", "", "", 20_000),
         ] {
-            let line = Line::read(&format!("{}{middle}{}", before.repeat(times), after.repeat(times)));
+            let line = ShellLine::read(&format!("{}{middle}{}", before.repeat(times), after.repeat(times)));
             assert!(["ls && ", "ls | ", "! ", "time "].contains(&before) || !line.only_looks(), "{before}");
         }
         for (before, within, after) in
             [("[[ ", "! ", "x ]]"), ("[[ ", "( ", "x ]]"), ("((", "- ", "1))"), ("echo $((", "(", "1))")]
         {
-            Line::read(&format!("{before}{}{after}", within.repeat(30_000)));
+            ShellLine::read(&format!("{before}{}{after}", within.repeat(30_000)));
         }
-        assert!(Line::read(&"x".repeat(1 << 20)).unread);
+        assert!(ShellLine::read(&"x".repeat(1 << 20)).unread);
     }
 }

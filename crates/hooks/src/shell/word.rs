@@ -2,20 +2,20 @@
 
 use rable::{Node, NodeKind};
 
-use crate::shell::read::Reader;
+use crate::shell::reader::ShellReader;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Word {
+pub(crate) struct ShellWord {
     /// Without quotes; a variable stands in it as `${NAME}`.
     pub(crate) text: String,
-    pub(crate) sure: Sure,
+    pub(crate) sure: WordCertainty,
     /// It stands for files that fit it.
     pub(crate) fits: bool,
 }
 
 /// How much of a word is known before it is used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Sure {
+pub(crate) enum WordCertainty {
     #[default]
     Plain,
     /// There are variables in it.
@@ -24,109 +24,109 @@ pub(crate) enum Sure {
     Computed,
 }
 
-impl Word {
-    fn at_least(&mut self, sure: Sure) {
+impl ShellWord {
+    fn at_least(&mut self, sure: WordCertainty) {
         self.sure = self.sure.max(sure);
     }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Quote {
+enum QuoteState {
     Open,
     Single,
     Double,
 }
 
-impl Reader {
+impl ShellReader {
     /// The word that a node is; what is run to make it is read as well.
-    pub(super) fn word(&mut self, node: &Node) -> Word {
-        let mut word = Word::default();
+    pub(super) fn word(&mut self, node: &Node) -> ShellWord {
+        let mut word = ShellWord::default();
         let NodeKind::Word { value, parts, .. } = &node.kind else {
-            word.at_least(Sure::Computed);
+            word.at_least(WordCertainty::Computed);
             return word;
         };
-        let mut quote = Quote::Open;
+        let mut quote = QuoteState::Open;
         for part in parts {
             self.part(part, &mut word, &mut quote);
         }
         if parts.is_empty() {
             self.literal(value, &mut word, &mut quote);
         }
-        if quote != Quote::Open {
-            word.at_least(Sure::Computed);
+        if quote != QuoteState::Open {
+            word.at_least(WordCertainty::Computed);
         }
         word
     }
 
-    fn part(&mut self, part: &Node, word: &mut Word, quote: &mut Quote) {
+    fn part(&mut self, part: &Node, word: &mut ShellWord, quote: &mut QuoteState) {
         match &part.kind {
             NodeKind::WordLiteral { value } => self.literal(value, word, quote),
             NodeKind::AnsiCQuote { decoded, .. } => word.text.push_str(decoded),
             NodeKind::LocaleString { inner, .. } => {
-                let mut double = Quote::Double;
+                let mut double = QuoteState::Double;
                 self.literal(inner, word, &mut double);
             }
             NodeKind::ParamExpansion { param, op: None, .. } if is_name(param) => {
                 word.text.push_str(&format!("${{{param}}}"));
-                word.at_least(Sure::Variable);
+                word.at_least(WordCertainty::Variable);
             }
             NodeKind::BraceExpansion { content } => {
                 word.text.push_str(content);
                 word.fits = true;
                 // It becomes several words, and one of them may be an option.
-                word.at_least(Sure::Variable);
+                word.at_least(WordCertainty::Variable);
                 if content.contains(['$', '`', '/', '\'', '"', '\\', '(']) {
-                    word.at_least(Sure::Computed);
+                    word.at_least(WordCertainty::Computed);
                     self.hidden(content);
                 }
             }
             NodeKind::CommandSubstitution { command, .. } | NodeKind::ProcessSubstitution { command, .. } => {
-                word.at_least(Sure::Computed);
+                word.at_least(WordCertainty::Computed);
                 self.node(command);
             }
             NodeKind::ParamExpansion { param, arg, .. } | NodeKind::ParamIndirect { param, arg, .. } => {
-                word.at_least(Sure::Computed);
+                word.at_least(WordCertainty::Computed);
                 self.hidden(param);
                 self.hidden(arg.as_deref().unwrap_or_default());
             }
             // Arithmetic can run commands as well, and a length cannot.
-            _ => word.at_least(Sure::Computed),
+            _ => word.at_least(WordCertainty::Computed),
         }
     }
 
-    fn literal(&mut self, value: &str, word: &mut Word, quote: &mut Quote) {
+    fn literal(&mut self, value: &str, word: &mut ShellWord, quote: &mut QuoteState) {
         // Substitutions that lie deep are left as they are.
         let deep = ["$(", "<(", ">("].iter().find_map(|open| value.strip_prefix(open)?.strip_suffix(')'));
-        if let Some(inner) = deep.filter(|_| *quote != Quote::Single) {
-            word.at_least(Sure::Computed);
+        if let Some(inner) = deep.filter(|_| *quote != QuoteState::Single) {
+            word.at_least(WordCertainty::Computed);
             return self.inner(inner);
         }
         // In backticks these begin and end others.
         if value.contains("\\`") {
-            word.at_least(Sure::Computed);
+            word.at_least(WordCertainty::Computed);
         }
         let mut characters = value.chars().peekable();
         while let Some(character) = characters.next() {
             match (*quote, character) {
-                (Quote::Open, '\'') => *quote = Quote::Single,
-                (Quote::Open, '"') => *quote = Quote::Double,
-                (Quote::Single, '\'') | (Quote::Double, '"') => *quote = Quote::Open,
-                (Quote::Open, '\\') => word.text.extend(characters.next()),
-                (Quote::Double, '\\') => {
+                (QuoteState::Open, '\'') => *quote = QuoteState::Single,
+                (QuoteState::Open, '"') => *quote = QuoteState::Double,
+                (QuoteState::Single, '\'') | (QuoteState::Double, '"') => *quote = QuoteState::Open,
+                (QuoteState::Open, '\\') => word.text.extend(characters.next()),
+                (QuoteState::Double, '\\') => {
                     let escaped = characters.next_if(|next| matches!(next, '"' | '\\' | '$' | '`' | '\n'));
                     word.text.push(escaped.unwrap_or('\\'));
                 }
-                (Quote::Open, '*' | '?' | '[') => {
+                (QuoteState::Open, '*' | '?' | '[') => {
                     word.fits = true;
                     word.text.push(character);
                 }
                 // What a shell other than the one that this was read for would run.
-                (Quote::Open, '(' | ')') | (Quote::Open | Quote::Double, '`') => {
-                    word.at_least(Sure::Computed);
+                (QuoteState::Open, '(' | ')') | (QuoteState::Open | QuoteState::Double, '`') => {
+                    word.at_least(WordCertainty::Computed);
                     word.text.push(character);
                 }
-                (Quote::Open | Quote::Double, '$') if matches!(characters.peek(), Some('(' | '[' | '{')) => {
-                    word.at_least(Sure::Computed);
+                (QuoteState::Open | QuoteState::Double, '$') if matches!(characters.peek(), Some('(' | '[' | '{')) => {
+                    word.at_least(WordCertainty::Computed);
                     word.text.push(character);
                 }
                 (_, plain) => word.text.push(plain),

@@ -6,7 +6,7 @@
 use interlock_core::workflow::normalise_status;
 
 use crate::bazinga::machine::*;
-use crate::bazinga::rows::{RouteEntry, RowTarget, RowMapping, replaced};
+use crate::bazinga::rows::{RouteEntry, RowMapping, RowTarget, replaced};
 use crate::bazinga::tables::{live_aliases, threshold};
 use crate::bazinga::yaml::{map, name};
 

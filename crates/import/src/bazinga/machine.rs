@@ -79,7 +79,13 @@ impl TransitionAction {
     ];
 
     pub(super) fn needs_agent(self) -> bool {
-        matches!(self, TransitionAction::Spawn | TransitionAction::Respawn | TransitionAction::SpawnBatch | TransitionAction::SpawnMerge)
+        matches!(
+            self,
+            TransitionAction::Spawn
+                | TransitionAction::Respawn
+                | TransitionAction::SpawnBatch
+                | TransitionAction::SpawnMerge
+        )
     }
 }
 

@@ -2,9 +2,9 @@
 
 use interlock_core::workflow::normalise_status;
 
-use crate::bazinga::roles::is_blocked;
 use crate::bazinga::machine::*;
-use crate::bazinga::rows::{RowTarget, RowMapping, replaced};
+use crate::bazinga::roles::is_blocked;
+use crate::bazinga::rows::{RowMapping, RowTarget, replaced};
 use crate::bazinga::tables::{LIMITS, live_aliases, threshold};
 use crate::bazinga::write::at_most;
 use crate::bazinga::yaml::one_line;
@@ -107,7 +107,9 @@ impl ImportNotes<'_> {
     /// Rows that a workflow must answer in its own way.
     fn replaced(&mut self, path: &str, agent: &BazingaAgent, row: &TransitionRow) {
         match self.rows.home(agent, row) {
-            RowTarget::Merge | RowTarget::Acceptance => self.tell(path, "replaced: the workflow has its own row for this status"),
+            RowTarget::Merge | RowTarget::Acceptance => {
+                self.tell(path, "replaced: the workflow has its own row for this status")
+            }
             RowTarget::Blocked | RowTarget::Routes(_) => {}
         }
         let helped = self.rows.blocked_cells().iter().any(|(own, _)| *own == agent.name);

@@ -242,7 +242,13 @@ impl MachineReader<'_> {
         known
     }
 
-    fn next(&mut self, path: &str, action: Option<TransitionAction>, row: &JsonField<'_>, fields: &[JsonField<'_>]) -> Option<TransitionTarget> {
+    fn next(
+        &mut self,
+        path: &str,
+        action: Option<TransitionAction>,
+        row: &JsonField<'_>,
+        fields: &[JsonField<'_>],
+    ) -> Option<TransitionTarget> {
         let field = fields.iter().find(|field| field.name == "next_agent");
         let name = self.name_in(fields, "next_agent");
         match (name.as_deref(), field) {
@@ -309,13 +315,19 @@ impl MachineReader<'_> {
             }
             None if rule.name == "escalation_after_failures" => {
                 let threshold = self.count_in(fields, "threshold");
-                self.machine.escalation =
-                    self.agent_in(rule, fields, "escalation_agent").map(|agent| EscalationRule { threshold, agent, about });
+                self.machine.escalation = self.agent_in(rule, fields, "escalation_agent").map(|agent| EscalationRule {
+                    threshold,
+                    agent,
+                    about,
+                });
             }
             None if rule.name == "security_sensitive" => {
                 let mandatory_review = self.truth_in(fields, "mandatory_review");
-                self.machine.security =
-                    self.agent_in(rule, fields, "force_agent").map(|agent| SecurityRule { agent, mandatory_review, about });
+                self.machine.security = self.agent_in(rule, fields, "force_agent").map(|agent| SecurityRule {
+                    agent,
+                    mandatory_review,
+                    about,
+                });
             }
             None => {
                 let max_parallel = self.count_in(fields, "max_parallel");

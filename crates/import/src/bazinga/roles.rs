@@ -97,7 +97,8 @@ impl BazingaRoles {
     fn circles(&self, machine: &BazingaMachine) -> BTreeSet<String> {
         let mut ways: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
         for (agent, row) in machine.rows().filter(|(_, row)| !is_blocked(&row.status)) {
-            if let (TransitionAction::Spawn | TransitionAction::Respawn, TransitionTarget::Agent(next)) = (row.action, &row.next)
+            if let (TransitionAction::Spawn | TransitionAction::Respawn, TransitionTarget::Agent(next)) =
+                (row.action, &row.next)
                 && agent.name != *next
                 && ![&agent.name, next].iter().any(|name| self.authors.contains(*name) || **name == self.validator)
             {
@@ -165,7 +166,10 @@ fn starter(machine: &BazingaMachine) -> String {
         let mut rows = machine.rows().filter(move |(_, row)| row.action == action);
         rows.find_map(|(_, row)| row.next.agent())
     };
-    by_action(TransitionAction::SpawnBatch).or_else(|| by_action(TransitionAction::SpawnMerge)).unwrap_or(DEVELOPER).to_owned()
+    by_action(TransitionAction::SpawnBatch)
+        .or_else(|| by_action(TransitionAction::SpawnMerge))
+        .unwrap_or(DEVELOPER)
+        .to_owned()
 }
 
 /// Those to whom work goes back, and who merge it.
@@ -216,12 +220,20 @@ fn roles(machine: &BazingaMachine, needed: &[&String]) -> RoleSets {
 pub(super) fn refuse(machine: &BazingaMachine, cast: &BazingaRoles, problems: &mut Vec<Problem>) {
     for (agent, row) in machine.rows() {
         let to_judge = row.next.agent() == Some(cast.validator.as_str());
-        if to_judge && matches!(row.action, TransitionAction::Respawn | TransitionAction::SpawnBatch | TransitionAction::SpawnMerge) {
+        if to_judge
+            && matches!(
+                row.action,
+                TransitionAction::Respawn | TransitionAction::SpawnBatch | TransitionAction::SpawnMerge
+            )
+        {
             let message = format!("`{}.{}` gives work to `{}`", agent.name, row.status, cast.validator);
             let help = "the validator is played by Interlock: use `validate_then_end`";
             problems.push(Problem::new(Code::ImportFailed, message).help(help).at(row.place.clone()));
         }
-        let elsewhere = matches!(row.action, TransitionAction::SpawnBatch | TransitionAction::ValidateThenEnd | TransitionAction::SpawnMerge);
+        let elsewhere = matches!(
+            row.action,
+            TransitionAction::SpawnBatch | TransitionAction::ValidateThenEnd | TransitionAction::SpawnMerge
+        );
         if is_blocked(&row.status) && elsewhere {
             let message = format!("`{}.{}` does not say who helps", agent.name, row.status);
             let help = "a blocked agent is helped by another agent (`spawn`) or a person (`pause_for_user`)";

@@ -2,8 +2,8 @@
 
 use interlock_core::workflow::normalise_status;
 
-use crate::bazinga::roles::BazingaRoles;
 use crate::bazinga::machine::*;
+use crate::bazinga::roles::BazingaRoles;
 
 /// Statuses of a merge: in the workflow language they belong to the merge task.
 pub(super) const MERGE_STATUSES: [&str; 4] = ["MERGE_SUCCESS", "MERGE_CONFLICT", "MERGE_TEST_FAILURE", "MERGE_BLOCKED"];
@@ -92,7 +92,9 @@ impl<'a> RowMapping<'a> {
                 let require = self.is_plan(agent, row).then_some("groups");
                 RouteEntry { require, ..RouteEntry::of("start", "groups").counted("managing") }
             }
-            (TransitionAction::SpawnMerge, _) => RouteEntry { passes: Some("review"), ..RouteEntry::of("merge", "author") },
+            (TransitionAction::SpawnMerge, _) => {
+                RouteEntry { passes: Some("review"), ..RouteEntry::of("merge", "author") }
+            }
             (TransitionAction::ValidateThenEnd, _) => RouteEntry::of("validate", &cast.validator).counted("validation"),
             (TransitionAction::EndSession, _) => {
                 let because = Some("every end is validated");
@@ -100,8 +102,13 @@ impl<'a> RowMapping<'a> {
                 RouteEntry { without_groups: true, because, ..end }
             }
             (TransitionAction::PauseForUser, _) => RouteEntry::of("ask", "clarify"),
-            (TransitionAction::Spawn | TransitionAction::Respawn, TransitionTarget::Agent(next)) => self.handover(agent, row, next),
-            (TransitionAction::Spawn | TransitionAction::Respawn, TransitionTarget::Blocked | TransitionTarget::Nobody) => {
+            (TransitionAction::Spawn | TransitionAction::Respawn, TransitionTarget::Agent(next)) => {
+                self.handover(agent, row, next)
+            }
+            (
+                TransitionAction::Spawn | TransitionAction::Respawn,
+                TransitionTarget::Blocked | TransitionTarget::Nobody,
+            ) => {
                 let otherwise = Some(("spawn", "author".to_owned()));
                 RouteEntry { otherwise, ..RouteEntry::of("return", "blocked_agent").counted("guidance") }
             }
@@ -129,7 +136,11 @@ impl<'a> RowMapping<'a> {
         }
         if cast.is_author(own) && cast.is_author(next) {
             let up = cast.ladder.get(own).is_some_and(|above| above == next);
-            return if up { RouteEntry::of("escalate", "self") } else { RouteEntry::of("spawn", next).counted("handover") };
+            return if up {
+                RouteEntry::of("escalate", "self")
+            } else {
+                RouteEntry::of("spawn", next).counted("handover")
+            };
         }
         if own == cast.manager && cast.plain.contains(next) {
             return RouteEntry::of("start", "groups").counted("managing");
@@ -139,7 +150,11 @@ impl<'a> RowMapping<'a> {
             return RouteEntry::of(verb, "author").counted(self.back_loop(agent, row));
         }
         if cast.is_author(next) {
-            return if rung { RouteEntry::of("escalate", "author") } else { RouteEntry::of("spawn", next).counted("handover") };
+            return if rung {
+                RouteEntry::of("escalate", "author")
+            } else {
+                RouteEntry::of("spawn", next).counted("handover")
+            };
         }
         self.to_colleague(agent, row, next)
     }
@@ -214,11 +229,14 @@ impl<'a> RowMapping<'a> {
         let own = self.machine.rows().filter(|(agent, _)| agent.name == role);
         let statuses: Vec<String> = own.map(|(_, row)| normalise_status(&row.status)).collect();
         let mut added = Vec::new();
-        let with =
-            |fields: &[&str], entry| RouteEntry { with: fields.iter().map(|field| (*field).to_owned()).collect(), ..entry };
+        let with = |fields: &[&str], entry| RouteEntry {
+            with: fields.iter().map(|field| (*field).to_owned()).collect(),
+            ..entry
+        };
         if role == cast.manager {
             if !self.any_row("start") {
-                let plan = RouteEntry { require: Some("groups"), ..RouteEntry::of("start", "groups").counted("managing") };
+                let plan =
+                    RouteEntry { require: Some("groups"), ..RouteEntry::of("start", "groups").counted("managing") };
                 added.push((
                     "PLANNING_COMPLETE",
                     "Not in the original: somebody has to start the groups.",
@@ -235,7 +253,11 @@ impl<'a> RowMapping<'a> {
             }
             let strict = self.machine.security.as_ref().is_some_and(|rule| rule.mandatory_review == Some(true));
             let when = strict.then_some(("security_sensitive", "false"));
-            let accept = RouteEntry { passes: Some("acceptance"), when, ..RouteEntry::of("merge", "author").counted("managing") };
+            let accept = RouteEntry {
+                passes: Some("acceptance"),
+                when,
+                ..RouteEntry::of("merge", "author").counted("managing")
+            };
             let why = "Not in the original: work that was ever blocked waits for this, merged or not.";
             added.push((ACCEPTANCE, why, with(&["acceptance_reason"], accept)));
         }
@@ -261,9 +283,9 @@ impl<'a> RowMapping<'a> {
 
     /// Does any row of the file pass this evidence?
     pub(super) fn passes(&self, evidence: &str) -> bool {
-        self.machine
-            .rows()
-            .any(|(agent, row)| matches!(self.home(agent, row), RowTarget::Routes(entry) if entry.passes == Some(evidence)))
+        self.machine.rows().any(
+            |(agent, row)| matches!(self.home(agent, row), RowTarget::Routes(entry) if entry.passes == Some(evidence)),
+        )
     }
 
     /// Does any row of the file come to this verb?

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use interlock_core::workflow::normalise_status;
 
 use crate::bazinga::machine::*;
-use crate::bazinga::rows::{RowTarget, MERGE_STATUSES};
+use crate::bazinga::rows::{MERGE_STATUSES, RowTarget};
 use crate::bazinga::write::{WorkflowWriter, has_kinds, modes};
 use crate::bazinga::yaml::{list, map, name};
 

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::bazinga::roles::BazingaRoles;
 use crate::bazinga::examples;
 use crate::bazinga::machine::*;
-use crate::bazinga::rows::{ACCEPTANCE, RouteEntry, RowTarget, RowMapping, replaced};
+use crate::bazinga::roles::BazingaRoles;
+use crate::bazinga::rows::{ACCEPTANCE, RouteEntry, RowMapping, RowTarget, replaced};
 use crate::bazinga::yaml::{comment, list, map, name, sentence};
 
 /// Groups at work at once, where the file does not say; the original's own default.

@@ -35,7 +35,10 @@ fn measure(prompt: &str) -> SectionShare {
         let (frame, content) = sizes(prompt, size);
         frame * 100 / (frame + content)
     };
-    SectionShare { words: share(|line| line.split_whitespace().count()), characters: share(|line| line.chars().count() + 1) }
+    SectionShare {
+        words: share(|line| line.split_whitespace().count()),
+        characters: share(|line| line.chars().count() + 1),
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -83,7 +86,13 @@ struct FrameMeasurement {
 
 impl FrameMeasurement {
     fn new(workflow: &str, groups: Json, first: &[(&'static str, &'static str)]) -> Self {
-        Self { play: PromptTestSession::start(workflow), shares: BTreeMap::new(), first: first.to_vec(), groups, is_short: false }
+        Self {
+            play: PromptTestSession::start(workflow),
+            shares: BTreeMap::new(),
+            first: first.to_vec(),
+            groups,
+            is_short: false,
+        }
     }
 
     fn short(self) -> Self {
@@ -170,13 +179,18 @@ fn frame_of_every_role_is_at_most_half_of_its_prompt() {
         ("delivery-team", FrameMeasurement::new("delivery-team", json!(bare(&["login"])), &[]).short()),
         (
             "delivery-team",
-            FrameMeasurement::new("delivery-team", json!(bare(&["login"])), &[("developer", "READY_FOR_REVIEW")]).short(),
+            FrameMeasurement::new("delivery-team", json!(bare(&["login"])), &[("developer", "READY_FOR_REVIEW")])
+                .short(),
         ),
         (
             "delivery-team",
-            FrameMeasurement::new("delivery-team", json!(bare(&["login"])), &[("tech_lead", "CHANGES_REQUESTED")]).short(),
+            FrameMeasurement::new("delivery-team", json!(bare(&["login"])), &[("tech_lead", "CHANGES_REQUESTED")])
+                .short(),
         ),
-        ("delivery-team", FrameMeasurement::new("delivery-team", json!(bare(&["login"])), &[("qa_expert", "BLOCKED")]).short()),
+        (
+            "delivery-team",
+            FrameMeasurement::new("delivery-team", json!(bare(&["login"])), &[("qa_expert", "BLOCKED")]).short(),
+        ),
         ("integration", FrameMeasurement::new("integration", json!(null), &[]).short()),
         ("mcp-wrapper", FrameMeasurement::new("mcp-wrapper", json!(bare(&["get-issue"])), &[]).short()),
         ("delivery-team", FrameMeasurement::new("delivery-team", team.clone(), &[])),

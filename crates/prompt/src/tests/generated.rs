@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::play::PromptTestSession;
-use crate::BUDGET;
 use crate::AssignmentPrompt;
+use crate::BUDGET;
 
 /// Reports of one role in one phase that every prompt has: the latest, and those that it superseded.
 const KEPT: usize = 9;

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use interlock_core::command::*;
-use interlock_core::decide::{Offer, Outcome, decide, offers};
-use interlock_core::event::{Cause, Change, Event};
-use interlock_core::handoff::{Checked, Context, Expect, check, extract, mandatory_skills};
+use interlock_core::decide::{AcceptedStatus, DecideOutcome, decide, list_accepted_statuses};
+use interlock_core::event::{Event, EventCause, StateChange};
+use interlock_core::handoff::{CheckedHandoff, ExpectedHandoff, OrchestrationMode, check, extract, mandatory_skills};
 use interlock_core::id::{AssignmentId, Digest, Name, Timestamp};
 use interlock_core::observed::ObservedChanges;
 use interlock_core::state::{Assignment, State};
@@ -13,8 +13,8 @@ use interlock_core::workflow::{Workflow, load_shipped};
 use serde_json::{Value as Json, json};
 
 use crate::{
-    ArtifactPlace, BUDGET, PromptContext, ClaimedArtifact, Dossier, DossierScope, LoggedRecord, AssignmentPrompt, ReturnChannel, EarlierReports,
-    claimed_artifacts,
+    ArtifactPlace, AssignmentPrompt, BUDGET, ClaimedArtifact, Dossier, DossierScope, EarlierReports, LoggedRecord,
+    PromptContext, ReturnChannel, claimed_artifacts,
 };
 
 pub(super) struct PromptTestSession {
@@ -48,7 +48,7 @@ impl PromptTestSession {
         let workflow = load_shipped(workflow).and_then(|loaded| loaded.workflow).expect("a built-in workflow");
         let mut play = Self { workflow, state: State::default(), log: Vec::new(), budget: BUDGET, observed: None };
         let (session, title) = (Name::new("s1"), Name::new("Add login"));
-        play.done(&Command::Start(Start {
+        play.done(&Command::Start(StartSession {
             session,
             title,
             settings: settings.collect(),
@@ -70,9 +70,9 @@ impl PromptTestSession {
     }
 
     fn done(&mut self, command: &Command) {
-        let inputs = Inputs { now: Timestamp(0) };
+        let inputs = DecisionInputs { now: Timestamp(0) };
         let outcome = decide(&self.workflow, &self.state, command, &inputs);
-        let Outcome::Decided(event) = outcome.unwrap_or_else(|refused| panic!("refused: {refused:#?}")) else {
+        let DecideOutcome::Decided(event) = outcome.unwrap_or_else(|refused| panic!("refused: {refused:#?}")) else {
             panic!("decided before");
         };
         self.state.apply(&event);
@@ -103,8 +103,9 @@ impl PromptTestSession {
     pub(super) fn answer_first(&mut self) -> bool {
         let Some(id) = self.state.open_questions.first().copied() else { return false };
         let option = self.state.questions[&id].options.first().cloned();
-        let choice = option.map_or(Choice::Text(Name::new("Go on.")), |name| Choice::Option { name, text: None });
-        self.done(&Command::Answer(Answer { question: id, choice, by: Name::new("ada"), allow: Vec::new() }));
+        let choice =
+            option.map_or(AnswerChoice::Text(Name::new("Go on.")), |name| AnswerChoice::Option { name, text: None });
+        self.done(&Command::Answer(AnswerQuestion { question: id, choice, by: Name::new("ada"), allow: Vec::new() }));
         true
     }
 
@@ -119,7 +120,7 @@ impl PromptTestSession {
     }
 
     /// A handoff with everything that an offered status needs.
-    pub(super) fn fill_offer(&self, whose: &str, offer: &Offer, context: &str, groups: Json) -> Json {
+    pub(super) fn fill_offer(&self, whose: &str, offer: &AcceptedStatus, context: &str, groups: Json) -> Json {
         let mut handoff = json!({
             "status": offer.status, "summary": "Locked accounts after 5 wrong passwords in login.ts",
             "skills_invoked": self.skills(whose), "handoff": { "next_agent": null, "context": context },
@@ -172,7 +173,7 @@ impl PromptTestSession {
             digest: Digest::of(prompt.text.as_bytes()),
             confirmable: prompt.confirmable,
         });
-        self.done(&Command::Claim(Claim { assignment: id, token, prompt, lease_until: None, via: None }));
+        self.done(&Command::Claim(ClaimAssignment { assignment: id, token, prompt, lease_until: None, via: None }));
         let mut whole = json!({
             "agent": assignment.role, "output_type": "report", "timestamp": "2026-01-14T14:30:22Z",
             "feature_directory": ".features/login", "skills_invoked": [], "attempted": ["Looked for a way round it"],
@@ -182,9 +183,10 @@ impl PromptTestSession {
         whole.as_object_mut().expect("an object").extend(more);
         let checked = self.check(&assignment, &whole);
         let handoff = Arc::new(checked.handoff.ok_or_else(|| format!("{:#?}", checked.problems))?);
-        let report = Report { assignment: id, token, handoff, observed: self.observed.clone(), via: None };
-        let outcome = decide(&self.workflow, &self.state, &Command::Report(report), &Inputs { now: Timestamp(0) });
-        let Outcome::Decided(event) = outcome.map_err(|refused| format!("refused: {refused:#?}"))? else {
+        let report = SubmitReport { assignment: id, token, handoff, observed: self.observed.clone(), via: None };
+        let outcome =
+            decide(&self.workflow, &self.state, &Command::Report(report), &DecisionInputs { now: Timestamp(0) });
+        let DecideOutcome::Decided(event) = outcome.map_err(|refused| format!("refused: {refused:#?}"))? else {
             return Err("decided before".to_owned());
         };
         self.state.apply(&event);
@@ -192,13 +194,13 @@ impl PromptTestSession {
         Ok(())
     }
 
-    fn check(&self, assignment: &Assignment, handoff: &Json) -> Checked {
+    fn check(&self, assignment: &Assignment, handoff: &Json) -> CheckedHandoff {
         let extracted = extract("handoff.json", handoff.to_string().as_bytes()).expect("it is JSON");
-        let expect = Expect {
+        let expect = ExpectedHandoff {
             role: Some(&assignment.role),
             phase: assignment.phase.as_deref(),
             task: assignment.task,
-            context: Context::Orchestrated,
+            context: OrchestrationMode::Orchestrated,
             groups: &[],
         };
         check(Some(&self.workflow), &expect, &extracted)
@@ -224,8 +226,8 @@ impl PromptTestSession {
     }
 
     /// The statuses that the prompt offers, the usual one first.
-    pub(super) fn offered(&self, whose: &str) -> Vec<Offer> {
-        offers(&self.workflow, &self.state, &self.assignment(whose).1)
+    pub(super) fn offered(&self, whose: &str) -> Vec<AcceptedStatus> {
+        list_accepted_statuses(&self.workflow, &self.state, &self.assignment(whose).1)
     }
 
     pub(super) fn skills(&self, whose: &str) -> Vec<Name> {
@@ -236,14 +238,14 @@ impl PromptTestSession {
 
     pub(super) fn choose(&mut self, option: &str, text: Option<&str>) {
         let question = *self.state.open_questions.first().expect("an open question");
-        let choice = Choice::Option { name: Name::new(option), text: text.map(Name::new) };
-        self.done(&Command::Answer(Answer { question, choice, by: Name::new("ada"), allow: Vec::new() }));
+        let choice = AnswerChoice::Option { name: Name::new(option), text: text.map(Name::new) };
+        self.done(&Command::Answer(AnswerQuestion { question, choice, by: Name::new("ada"), allow: Vec::new() }));
     }
 
     /// The agent ended without a handoff.
     pub(super) fn lose(&mut self, whose: &str, note: Option<&str>) {
         let (assignment, _) = self.assignment(whose);
-        self.done(&Command::Lost(Lost { assignment, loss: Loss::NoHandoff, note: note.map(Name::new) }));
+        self.done(&Command::Lost(RecordLoss { assignment, loss: LossReason::NoHandoff, note: note.map(Name::new) }));
     }
 
     pub(super) fn gate(&mut self, passed: bool, output: &str) {
@@ -262,10 +264,15 @@ impl PromptTestSession {
     }
 
     /// The prompt of who gives it in itself, and that of a run.
-    pub(super) fn prompts(&self, whose: &str, mission: Option<&str>, budget: usize) -> (AssignmentPrompt, AssignmentPrompt) {
+    pub(super) fn prompts(
+        &self,
+        whose: &str,
+        mission: Option<&str>,
+        budget: usize,
+    ) -> (AssignmentPrompt, AssignmentPrompt) {
         let (id, assignment) = self.assignment(whose);
         let (mut origin, mut lost) = (self.origin(id), None);
-        while let Cause::Lost { assignment, .. } = origin.cause {
+        while let EventCause::Lost { assignment, .. } = origin.cause {
             lost = lost.or(Some(origin));
             origin = self.origin(assignment);
         }
@@ -300,7 +307,7 @@ impl PromptTestSession {
             Ok::<_, ()>(event.map(|event| LoggedRecord {
                 handoff: event.handoff.clone(),
                 question: match &event.cause {
-                    Cause::Answered { question, .. } => self.state.questions.get(question).cloned(),
+                    EventCause::Answered { question, .. } => self.state.questions.get(question).cloned(),
                     _ => None,
                 },
                 output_files: Vec::new(),
@@ -327,7 +334,8 @@ impl PromptTestSession {
     }
 
     fn origin(&self, id: AssignmentId) -> &Event {
-        let given = |change: &Change| matches!(change, Change::Assigned { assignment, .. } if *assignment == id);
+        let given =
+            |change: &StateChange| matches!(change, StateChange::Assigned { assignment, .. } if *assignment == id);
         self.log.iter().find(|event| event.changes.iter().any(given)).expect("something gave it")
     }
 
@@ -344,9 +352,9 @@ impl PromptTestSession {
         handoff["handoff"]["next_agent"] = json!(null);
         let phase = assignment.phase.as_ref().and_then(|name| self.workflow.phases.iter().find(|p| p.name == *name));
         handoff["phase"] = json!(phase.map(|phase| &phase.called));
-        let offers = offers(&self.workflow, &self.state, assignment);
+        let offers = list_accepted_statuses(&self.workflow, &self.state, assignment);
         assert!(!offers.is_empty());
-        let shown = |offer: &&Offer| rules.contains(&format!("\n- `{}`", offer.status));
+        let shown = |offer: &&AcceptedStatus| rules.contains(&format!("\n- `{}`", offer.status));
         for offer in offers.iter().filter(shown) {
             let fields = offer.demands.require.iter().chain(&offer.demands.verify);
             let absent: Vec<&Name> = fields

@@ -3,11 +3,11 @@
 //! The same for `interlock run` and `interlock gate`. A command that has passed on a tree, with the same `prepare`, is not
 //! repeated: the log says so, and survives a crash.
 
+mod check_room;
 mod copy;
-mod kept;
-mod lent;
-mod plain;
-mod room;
+mod kept_folder;
+mod lent_list;
+mod plain_project;
 mod scripts;
 mod slot;
 
@@ -16,14 +16,14 @@ use std::fmt::Write as _;
 use std::sync::{Mutex, PoisonError};
 
 use interlock_core::checkout::GateCheckout;
-use interlock_core::event::{Cause, Event};
+use interlock_core::event::{Event, EventCause};
 use interlock_core::id::Name;
 
+pub use check_room::{CheckRoom, CheckSubject, ObjectsOf};
 pub use interlock_app::gate_commands::{
     GateCommand, GateSession, add_commands, blamed_gate, commands_of_gate, commands_of_run,
 };
-pub use plain::PlainProject;
-pub use room::{CheckRoom, CheckSubject, ObjectsOf};
+pub use plain_project::PlainProject;
 pub use scripts::GateFiles;
 
 /// The outcome of the commands of a gate on one tree.
@@ -67,7 +67,7 @@ impl PassedCommands {
     /// Reads from the log what has passed.
     pub fn learn(&self, history: &[Event]) {
         for event in history {
-            let Cause::GateFinished { tree, checkout, .. } = &event.cause else { continue };
+            let EventCause::GateFinished { tree, checkout, .. } = &event.cause else { continue };
             for command in &checkout.passed {
                 self.add(tree, command, checkout.prepare.as_ref());
             }

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use interlock_core::workflow::{GateRun, Workflow};
+use interlock_core::workflow::{GateCommandSource, Workflow};
 
 use crate::git::files_at_head;
 
@@ -41,8 +41,8 @@ impl GateFiles {
         let mut files = Self::default();
         for gate in &workflow.gates {
             match &gate.run {
-                GateRun::Plan => {}
-                GateRun::Command(words) => {
+                GateCommandSource::Plan => {}
+                GateCommandSource::Command(words) => {
                     files.read_command(&words.iter().map(|word| word.as_str()).collect::<Vec<_>>());
                 }
             }

@@ -2,29 +2,29 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::git::{Error, Hash, Result, path_of};
+use crate::git::{GitError, GitHash, GitResult, path_of};
 
 /// Something that does not go together: the files or folders that it is about, and git's own words on it.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Conflict {
+pub(crate) struct MergeConflict {
     pub(crate) paths: Vec<PathBuf>,
     pub(crate) words: String,
 }
 
 /// What two commits come to.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Both {
-    pub(crate) tree: Hash,
+pub(crate) struct MergedTree {
+    pub(crate) tree: GitHash,
     /// None if they go together.
-    pub(crate) conflicts: Vec<Conflict>,
+    pub(crate) conflicts: Vec<MergeConflict>,
 }
 
-impl Both {
+impl MergedTree {
     /// Reads what `merge-tree -z` prints: a tree; the versions of each file in conflict; what is to be said, each with the
     /// paths that it is about.
-    pub(super) fn read(said: &[u8], clean: bool) -> Result<Self> {
+    pub(super) fn read(said: &[u8], clean: bool) -> GitResult<Self> {
         let mut parts = said.split(|byte| *byte == 0);
-        let tree = Hash::parse(&String::from_utf8_lossy(parts.next().unwrap_or_default()))?;
+        let tree = GitHash::parse(&String::from_utf8_lossy(parts.next().unwrap_or_default()))?;
         let mut conflicts = Vec::new();
         if clean {
             return Ok(Self { tree, conflicts });
@@ -43,15 +43,15 @@ impl Both {
         }
         let untold = files.into_iter().filter(|file| !conflicts.iter().any(|told| told.is_about(file)));
         let untold: Vec<PathBuf> = untold.collect();
-        conflicts.extend(untold.into_iter().map(|file| Conflict { paths: vec![file], words: String::new() }));
+        conflicts.extend(untold.into_iter().map(|file| MergeConflict { paths: vec![file], words: String::new() }));
         if conflicts.is_empty() {
-            return Err(Error::odd("git merge-tree found a conflict, and did not say which"));
+            return Err(GitError::odd("git merge-tree found a conflict, and did not say which"));
         }
         Ok(Self { tree, conflicts })
     }
 }
 
-impl Conflict {
+impl MergeConflict {
     pub(crate) fn is_about(&self, path: &Path) -> bool {
         self.paths.iter().any(|own| path.starts_with(own))
     }
@@ -63,10 +63,10 @@ impl Conflict {
 }
 
 /// Git may have several things to say of the same paths.
-fn add(conflicts: &mut Vec<Conflict>, paths: Vec<PathBuf>, words: &str) {
+fn add(conflicts: &mut Vec<MergeConflict>, paths: Vec<PathBuf>, words: &str) {
     match conflicts.iter_mut().find(|known| known.paths == paths) {
         Some(known) => known.words = format!("{}; {words}", known.words),
-        None => conflicts.push(Conflict { paths, words: words.to_owned() }),
+        None => conflicts.push(MergeConflict { paths, words: words.to_owned() }),
     }
 }
 
@@ -82,7 +82,7 @@ mod tests {
 
     /// With a bar for each null byte.
     fn read(rest: &str) -> Vec<(Vec<String>, String)> {
-        let both = Both::read(format!("{TREE}|{rest}").replace('|', "\0").as_bytes(), false).unwrap();
+        let both = MergedTree::read(format!("{TREE}|{rest}").replace('|', "\0").as_bytes(), false).unwrap();
         both.conflicts.iter().map(|conflict| (conflict.names().collect(), conflict.words.clone())).collect()
     }
 
@@ -109,6 +109,6 @@ mod tests {
 
     #[test]
     fn a_conflict_of_nothing_is_no_clean_merge() {
-        assert!(Both::read(format!("{TREE}\0\0").as_bytes(), false).is_err());
+        assert!(MergedTree::read(format!("{TREE}\0\0").as_bytes(), false).is_err());
     }
 }

@@ -5,21 +5,21 @@
 //! has a [`Workspace`]: plain files with a `.git` of its own for the agent. What counts is the files: Interlock takes
 //! them into the vault through an index of its own, so whatever an agent does to its `.git` has no effect.
 
-mod clean;
+mod agent_repo;
+mod clean_checkout;
+mod commit_message;
 mod conflict;
-mod customs;
-mod ground;
-mod large;
-mod message;
-mod outline;
-mod own;
+mod lfs;
+mod merge;
 mod program;
 mod project;
 mod register;
+mod renormalize;
+mod repo_features;
+mod repo_guard;
+mod session_repo;
+mod storage_config;
 mod submodules;
-mod together;
-mod untouched;
-mod vault;
 mod workspace;
 
 #[cfg(test)]
@@ -31,21 +31,21 @@ use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 
-pub(crate) use clean::{CleanCheckout, Leftovers};
-pub(crate) use conflict::{Both, Conflict};
-pub(crate) use message::Message;
+pub(crate) use clean_checkout::{CleanCheckout, Leftovers};
+pub(crate) use commit_message::CommitMessage;
+pub(crate) use conflict::{MergeConflict, MergedTree};
+pub(crate) use merge::TrialMerge;
 pub(crate) use program::{Git, set_mark};
-pub use project::{Project, files_at_head};
+pub use project::{ProjectRepo, files_at_head};
 pub(crate) use register::RegisterKey;
-pub(crate) use together::Attempt;
-pub(crate) use vault::{Vault, Who};
-pub(crate) use workspace::{Changes, Workspace};
+pub(crate) use session_repo::{CommitAuthor, SessionRepo};
+pub(crate) use workspace::{Workspace, WorkspaceChanges};
 
 /// A commit or a tree, by its hash.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Hash(String);
+pub struct GitHash(String);
 
-impl Hash {
+impl GitHash {
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -55,14 +55,14 @@ impl Hash {
         self.0.get(..10).unwrap_or(&self.0)
     }
 
-    fn parse(text: &str) -> Result<Self> {
+    fn parse(text: &str) -> GitResult<Self> {
         let text = text.trim();
         let valid = matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit());
-        if valid { Ok(Self(text.to_owned())) } else { Err(Error::odd(format!("git printed `{text}`, not a hash"))) }
+        if valid { Ok(Self(text.to_owned())) } else { Err(GitError::odd(format!("git printed `{text}`, not a hash"))) }
     }
 }
 
-impl fmt::Display for Hash {
+impl fmt::Display for GitHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
@@ -70,12 +70,12 @@ impl fmt::Display for Hash {
 
 /// Why git could not do something.
 #[derive(Clone, Debug)]
-pub struct Error {
+pub struct GitError {
     pub message: String,
     pub help: Option<String>,
 }
 
-impl Error {
+impl GitError {
     pub(crate) fn odd(message: impl Into<String>) -> Self {
         Self { message: message.into(), help: None }
     }
@@ -86,21 +86,21 @@ impl Error {
     }
 }
 
-impl fmt::Display for Error {
+impl fmt::Display for GitError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
     }
 }
 
-impl std::error::Error for Error {}
+impl std::error::Error for GitError {}
 
-impl From<io::Error> for Error {
+impl From<io::Error> for GitError {
     fn from(error: io::Error) -> Self {
         Self::odd(error.to_string())
     }
 }
 
-pub(crate) type Result<T> = std::result::Result<T, Error>;
+pub(crate) type GitResult<T> = std::result::Result<T, GitError>;
 
 /// A name as git prints it: bytes, which need not be text.
 fn path_of(name: &[u8]) -> PathBuf {

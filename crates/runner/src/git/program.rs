@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::{Arc, OnceLock};
 
-use crate::git::ground::Ground;
-use crate::git::{Error, Result};
+use crate::git::repo_guard::RepoGuard;
+use crate::git::{GitError, GitResult};
 use interlock_system::process::{HelperProcess, MARK};
 
 /// Hooks, signatures, watchers and clean-ups belong to the user's own work. Quoted paths would have to be unquoted.
@@ -48,7 +48,7 @@ pub(crate) struct Git {
     folder: PathBuf,
     variables: Vec<(&'static str, OsString)>,
     /// What has to be so before it is started.
-    ground: Option<Arc<Ground>>,
+    ground: Option<Arc<RepoGuard>>,
 }
 
 impl Git {
@@ -76,7 +76,7 @@ impl Git {
         }
     }
 
-    pub(super) fn grounded(self, ground: Option<&Arc<Ground>>) -> Self {
+    pub(super) fn grounded(self, ground: Option<&Arc<RepoGuard>>) -> Self {
         Self { ground: ground.cloned(), ..self }
     }
 
@@ -86,12 +86,16 @@ impl Git {
     }
 
     /// What it prints; that it fails is an error.
-    pub(super) fn ask<A: AsRef<OsStr>>(&self, arguments: &[A]) -> Result<String> {
-        self.tell(arguments, "")
+    pub(super) fn run_git<A: AsRef<OsStr>>(&self, arguments: &[A]) -> GitResult<String> {
+        self.run_with_input(arguments, "")
     }
 
     /// The same, with something on its standard input.
-    pub(super) fn tell<A: AsRef<OsStr>>(&self, arguments: &[A], input: impl AsRef<[u8]>) -> Result<String> {
+    pub(super) fn run_with_input<A: AsRef<OsStr>>(
+        &self,
+        arguments: &[A],
+        input: impl AsRef<[u8]>,
+    ) -> GitResult<String> {
         let output = self.output(arguments, input.as_ref())?;
         if !output.status.success() {
             return Err(failed(arguments, &output));
@@ -100,8 +104,8 @@ impl Git {
     }
 
     /// What it prints, in parts that end with a null byte: names of files need not be text.
-    pub(super) fn list<A: AsRef<OsStr>>(&self, arguments: &[A]) -> Result<Vec<Vec<u8>>> {
-        let output = self.answer(arguments)?;
+    pub(super) fn run_for_list<A: AsRef<OsStr>>(&self, arguments: &[A]) -> GitResult<Vec<Vec<u8>>> {
+        let output = self.run_unchecked(arguments)?;
         if !output.status.success() {
             return Err(failed(arguments, &output));
         }
@@ -110,12 +114,12 @@ impl Git {
     }
 
     /// All that it says, whatever its exit code is.
-    pub(super) fn answer<A: AsRef<OsStr>>(&self, arguments: &[A]) -> Result<Output> {
+    pub(super) fn run_unchecked<A: AsRef<OsStr>>(&self, arguments: &[A]) -> GitResult<Output> {
         self.output(arguments, &[])
     }
 
     /// All that it says, with something on its standard input.
-    pub(super) fn output<A: AsRef<OsStr>>(&self, arguments: &[A], input: &[u8]) -> Result<Output> {
+    pub(super) fn output<A: AsRef<OsStr>>(&self, arguments: &[A], input: &[u8]) -> GitResult<Output> {
         self.ground.iter().try_for_each(|ground| ground.settle())?;
         let mut command = Command::new("git");
         command.current_dir(&self.folder).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -139,17 +143,17 @@ impl Git {
         Ok(child.output()?)
     }
 
-    fn not_there(&self, error: &std::io::Error) -> Error {
+    fn not_there(&self, error: &std::io::Error) -> GitError {
         if !self.folder.is_dir() {
-            return Error::odd(format!("{} is not there", self.folder.display()));
+            return GitError::odd(format!("{} is not there", self.folder.display()));
         }
-        Error::odd(format!("git cannot be started: {error}")).help("install git 2.38 or later")
+        GitError::odd(format!("git cannot be started: {error}")).help("install git 2.38 or later")
     }
 }
 
-pub(super) fn failed<A: AsRef<OsStr>>(arguments: &[A], output: &Output) -> Error {
+pub(super) fn failed<A: AsRef<OsStr>>(arguments: &[A], output: &Output) -> GitError {
     let words: Vec<_> = arguments.iter().take(2).map(|word| word.as_ref().to_string_lossy()).collect();
     let said = String::from_utf8_lossy(&output.stderr);
     let said = if said.trim().is_empty() { String::from_utf8_lossy(&output.stdout) } else { said };
-    Error::odd(format!("git {} failed: {}", words.join(" "), said.trim()))
+    GitError::odd(format!("git {} failed: {}", words.join(" "), said.trim()))
 }

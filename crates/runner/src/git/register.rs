@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
 
-use crate::git::{Error, Hash, Result};
+use crate::git::{GitError, GitHash, GitResult};
 
 /// What a name stands for that stands for nothing any more.
 const NOTHING: &str = "-";
@@ -41,17 +41,17 @@ impl std::fmt::Debug for RegisterKey {
 }
 
 #[derive(Debug)]
-pub(super) struct Register {
+pub(super) struct RefRegister {
     path: PathBuf,
     file: File,
     key: RegisterKey,
     last: blake3::Hash,
-    names: BTreeMap<String, Hash>,
+    names: BTreeMap<String, GitHash>,
 }
 
-impl Register {
+impl RefRegister {
     /// Reads what was written down. What a crash cut short was told to nobody, and goes.
-    pub(super) fn open(path: &Path, key: RegisterKey) -> Result<Self> {
+    pub(super) fn open(path: &Path, key: RegisterKey) -> GitResult<Self> {
         if fs::symlink_metadata(path).is_ok_and(|found| !found.is_file()) {
             return Err(changed(path));
         }
@@ -86,27 +86,27 @@ impl Register {
         while let (Some(name), Some(to)) = (words.next(), words.next()) {
             match to {
                 NOTHING => drop(self.names.remove(name)),
-                hash => drop(self.names.insert(name.to_owned(), Hash::parse(hash).ok()?)),
+                hash => drop(self.names.insert(name.to_owned(), GitHash::parse(hash).ok()?)),
             }
         }
         self.last = expected;
         Some(())
     }
 
-    pub(super) fn get(&self, name: &str) -> Option<&Hash> {
+    pub(super) fn get(&self, name: &str) -> Option<&GitHash> {
         self.names.get(name)
     }
 
     /// What is below a name, without it.
-    pub(super) fn below<'r>(&'r self, folder: &'r str) -> impl Iterator<Item = (&'r str, &'r Hash)> {
+    pub(super) fn below<'r>(&'r self, folder: &'r str) -> impl Iterator<Item = (&'r str, &'r GitHash)> {
         let from = self.names.range(folder.to_owned()..);
         from.map_while(move |(name, hash)| Some((name.strip_prefix(folder)?, hash)))
     }
 
     /// All of it or nothing, and on the disk.
-    pub(super) fn set(&mut self, entries: &[(&str, Option<&Hash>)]) -> Result<()> {
+    pub(super) fn set(&mut self, entries: &[(&str, Option<&GitHash>)]) -> GitResult<()> {
         let words: Vec<String> =
-            entries.iter().map(|(name, to)| format!("{name} {}", to.map_or(NOTHING, Hash::as_str))).collect();
+            entries.iter().map(|(name, to)| format!("{name} {}", to.map_or(NOTHING, GitHash::as_str))).collect();
         let said = words.join(" ");
         let seal = self.key.seal(&self.last, &said);
         let line = format!("{} {said}\n", seal.to_hex());
@@ -114,7 +114,7 @@ impl Register {
         if let Err(error) = self.file.write_all(line.as_bytes()).and_then(|()| self.file.sync_data()) {
             // Half a line would be read together with the next.
             let _ = self.file.set_len(length);
-            return Err(Error::odd(format!("{}: {error}", self.path.display())));
+            return Err(GitError::odd(format!("{}: {error}", self.path.display())));
         }
         self.last = seal;
         for (name, to) in entries {
@@ -127,14 +127,14 @@ impl Register {
     }
 }
 
-fn changed(path: &Path) -> Error {
+fn changed(path: &Path) -> GitError {
     let message = format!("{} was changed, and not by Interlock", path.display());
-    Error::odd(message)
+    GitError::odd(message)
         .help("what agents have left cannot be told from what was put there: cancel the session, and start a new one")
 }
 
 /// Is there a register, or was there one?
-pub(super) fn exists(path: &Path) -> Result<bool> {
+pub(super) fn exists(path: &Path) -> GitResult<bool> {
     match fs::symlink_metadata(path) {
         Ok(found) => Ok(found.len() > 0),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
@@ -152,12 +152,12 @@ mod tests {
         path
     }
 
-    fn open(path: &Path) -> Result<Register> {
-        Register::open(path, RegisterKey::new([7; 32]))
+    fn open(path: &Path) -> GitResult<RefRegister> {
+        RefRegister::open(path, RegisterKey::new([7; 32]))
     }
 
-    fn hash(digit: char) -> Hash {
-        Hash::parse(&digit.to_string().repeat(40)).expect("a hash")
+    fn hash(digit: char) -> GitHash {
+        GitHash::parse(&digit.to_string().repeat(40)).expect("a hash")
     }
 
     fn filled(test: &str) -> PathBuf {

@@ -6,35 +6,35 @@ use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use crate::git::{Git, Result, Workspace, path_of};
+use crate::git::{Git, GitResult, Workspace, path_of};
 use interlock_system::files::remove;
 
 /// What a change of a file changes.
-type Sign = (u64, u64, i64, i64);
+type FileStamp = (u64, u64, i64, i64);
 
 /// What lay in submodules when an agent began, and what it has been told of since.
 #[derive(Debug, Default)]
-pub(super) struct Noted {
-    before: BTreeMap<PathBuf, Sign>,
-    told: BTreeMap<PathBuf, Option<Sign>>,
+pub(super) struct SubmoduleSnapshot {
+    before: BTreeMap<PathBuf, FileStamp>,
+    told: BTreeMap<PathBuf, Option<FileStamp>>,
 }
 
 impl Workspace {
     /// Notes what lies in submodules now.
-    pub(crate) fn note_submodules(&self) -> Result<()> {
+    pub(crate) fn note_submodules(&self) -> GitResult<()> {
         let before = self.within_submodules()?;
-        self.vault.outline.noted().insert(self.folder.clone(), Noted { before, told: BTreeMap::new() });
+        self.vault.outline.noted().insert(self.folder.clone(), SubmoduleSnapshot { before, told: BTreeMap::new() });
         Ok(())
     }
 
     /// What lies in submodules and did not when it was noted, or was changed or removed since; each is told once.
-    pub(super) fn strays(&self) -> Result<Vec<PathBuf>> {
+    pub(super) fn strays(&self) -> GitResult<Vec<PathBuf>> {
         let now = self.within_submodules()?;
         let mut all = self.vault.outline.noted();
         let noted = all.entry(self.folder.clone()).or_default();
         let paths: BTreeSet<&PathBuf> = noted.before.keys().chain(now.keys()).collect();
         let changed = paths.into_iter().filter(|path| noted.before.get(*path) != now.get(*path));
-        let changed: BTreeMap<PathBuf, Option<Sign>> =
+        let changed: BTreeMap<PathBuf, Option<FileStamp>> =
             changed.map(|path| (path.clone(), now.get(path).copied())).collect();
         let strays = changed.iter().filter(|(path, sign)| noted.told.get(*path) != Some(sign));
         let strays = strays.map(|(path, _)| path.clone()).collect();
@@ -42,7 +42,7 @@ impl Workspace {
         Ok(strays)
     }
 
-    fn within_submodules(&self) -> Result<BTreeMap<PathBuf, Sign>> {
+    fn within_submodules(&self) -> GitResult<BTreeMap<PathBuf, FileStamp>> {
         let mut seen = BTreeMap::new();
         for submodule in self.vault.submodules()?.iter() {
             self.look_into(&submodule.path, &mut seen)?;
@@ -51,7 +51,7 @@ impl Workspace {
     }
 
     /// The files in the folder of a submodule, but for what git ignores there: what is built is nobody's work.
-    fn look_into(&self, submodule: &Path, seen: &mut BTreeMap<PathBuf, Sign>) -> Result<()> {
+    fn look_into(&self, submodule: &Path, seen: &mut BTreeMap<PathBuf, FileStamp>) -> GitResult<()> {
         let folder = self.folder.join(submodule);
         let Ok(found) = fs::symlink_metadata(&folder) else { return Ok(()) };
         if !found.is_dir() {
@@ -70,7 +70,7 @@ impl Workspace {
         let nothing = self.vault.path().join("index-of-nothing");
         remove(&nothing)?;
         let git = self.vault.grounded(Git::on(self.vault.path(), &folder, &nothing));
-        for name in git.list(&["ls-files", "--others", "--exclude-standard", "-z"])? {
+        for name in git.run_for_list(&["ls-files", "--others", "--exclude-standard", "-z"])? {
             let path = path_of(&name);
             if let Ok(found) = fs::symlink_metadata(folder.join(&path)) {
                 see(seen, submodule.join(path), &found);
@@ -80,6 +80,6 @@ impl Workspace {
     }
 }
 
-fn see(seen: &mut BTreeMap<PathBuf, Sign>, path: PathBuf, found: &fs::Metadata) {
+fn see(seen: &mut BTreeMap<PathBuf, FileStamp>, path: PathBuf, found: &fs::Metadata) {
     seen.insert(path, (found.ino(), found.len(), found.ctime(), found.ctime_nsec()));
 }

@@ -4,15 +4,15 @@ use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 
-use super::{Attempt, Git, Hash, Message, Project, RegisterKey, Vault, Who, Workspace};
+use super::{CommitAuthor, CommitMessage, Git, GitHash, ProjectRepo, RegisterKey, SessionRepo, TrialMerge, Workspace};
 
-struct Yard {
+struct RepoFixture {
     root: PathBuf,
-    project: Project,
-    vault: Vault,
+    project: ProjectRepo,
+    vault: SessionRepo,
 }
 
-impl Yard {
+impl RepoFixture {
     fn new(test: &str) -> Self {
         let root = std::env::temp_dir().join(format!("interlock-git-{}-{test}", std::process::id()));
         let _ = fs::remove_dir_all(&root);
@@ -20,11 +20,13 @@ impl Yard {
         fs::create_dir_all(&folder).expect("a folder");
         fs::write(folder.join("same"), "first\n").expect("a file");
         let git = Git::within(&folder);
-        git.ask(&["init", "-q", "."]).expect("a repository");
-        git.ask(&["add", "-A"]).expect("files");
-        git.ask(&["-c", "user.name=A", "-c", "user.email=a@example.org", "commit", "-qm", "First"]).expect("a commit");
-        let project = Project::of(&folder).expect("a project");
-        let vault = Vault::open(&root.join("repository.git"), &project, RegisterKey::new([1; 32])).expect("a vault");
+        git.run_git(&["init", "-q", "."]).expect("a repository");
+        git.run_git(&["add", "-A"]).expect("files");
+        git.run_git(&["-c", "user.name=A", "-c", "user.email=a@example.org", "commit", "-qm", "First"])
+            .expect("a commit");
+        let project = ProjectRepo::of(&folder).expect("a project");
+        let vault =
+            SessionRepo::open(&root.join("repository.git"), &project, RegisterKey::new([1; 32])).expect("a vault");
         Self { root, project, vault }
     }
 
@@ -35,15 +37,17 @@ impl Yard {
     }
 
     /// What somebody leaves who writes this into the file.
-    fn left(&self, workspace: &Workspace, text: &str) -> Hash {
+    fn left(&self, workspace: &Workspace, text: &str) -> GitHash {
         let base = self.vault.integration().expect("a commit");
         fs::write(workspace.folder.join("same"), text).expect("a file");
         let tree = workspace.changes(&base).expect("changes").tree;
-        self.vault.commit(&tree, &[&base], &Who { role: "r", session: "s" }, &Message::new("Work")).expect("a commit")
+        self.vault
+            .commit(&tree, &[&base], &CommitAuthor { role: "r", session: "s" }, &CommitMessage::new("Work"))
+            .expect("a commit")
     }
 }
 
-impl Drop for Yard {
+impl Drop for RepoFixture {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.root);
     }
@@ -52,16 +56,16 @@ impl Drop for Yard {
 /// Work outside of groups is tried against what was merged while it was done.
 #[test]
 fn work_that_others_have_overtaken_conflicts_with_theirs() {
-    let yard = Yard::new("overtaken");
+    let yard = RepoFixture::new("overtaken");
     let [mine, theirs] = ["+session", "g"].map(|name| yard.workspace(name));
     let onto = yard.vault.integration().expect("a commit");
     let (mine, theirs) = (yard.left(&mine, "mine\n"), yard.left(&theirs, "theirs\n"));
     let tried = yard.vault.try_merge("+session", &mine).expect("tried");
-    assert!(matches!(tried, Attempt::Clean { .. }), "{tried:?}");
+    assert!(matches!(tried, TrialMerge::Clean { .. }), "{tried:?}");
     yard.vault.publish("g", &theirs, &onto, None).expect("published");
     let tried = yard.vault.try_merge("+session", &mine).expect("tried");
     assert!(
-        matches!(&tried, Attempt::Conflict { onto, conflicts } if *onto == theirs && conflicts.len() == 1),
+        matches!(&tried, TrialMerge::Conflict { onto, conflicts } if *onto == theirs && conflicts.len() == 1),
         "{tried:?}"
     );
     assert!(yard.vault.publish("+session", &mine, &onto, None).is_err(), "it is not what it was tried with any more");
@@ -70,10 +74,10 @@ fn work_that_others_have_overtaken_conflicts_with_theirs() {
 /// The repository of the agent is kept as long as nobody has touched it, and made anew after that.
 #[test]
 fn the_agents_own_repository_is_made_anew_only_if_it_was_touched() {
-    let yard = Yard::new("own");
+    let yard = RepoFixture::new("own");
     let workspace = yard.workspace("g");
     let own = workspace.folder.join(".git");
-    let git = |words: &[&str]| Git::within(&workspace.folder).ask(words).expect("git works there");
+    let git = |words: &[&str]| Git::within(&workspace.folder).run_git(words).expect("git works there");
     let number = |name: &str| fs::symlink_metadata(own.join(name)).expect("it is there").ino();
     let made = number("config");
     let again = || {

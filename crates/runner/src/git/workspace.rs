@@ -7,16 +7,16 @@ use std::path::{Component, Path, PathBuf};
 
 use interlock_core::observed::FileChange;
 
-use crate::git::clean::{TreeEntry, entry_of};
-use crate::git::own::Own;
-use crate::git::{Git, Hash, Project, Result, Vault};
+use crate::git::agent_repo::AgentRepo;
+use crate::git::clean_checkout::{TreeEntry, entry_of};
+use crate::git::{Git, GitHash, GitResult, ProjectRepo, SessionRepo};
 use interlock_system::files;
 use interlock_system::files::{beside, remove};
 
 /// What an agent did to the files.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Changes {
-    pub tree: Hash,
+pub(crate) struct WorkspaceChanges {
+    pub tree: GitHash,
     pub files: Vec<PathBuf>,
     /// The same files, with how each was changed.
     pub entries: Vec<ChangedPath>,
@@ -39,8 +39,8 @@ pub(crate) struct ChangedPath {
     pub leads_on: bool,
 }
 
-impl Changes {
-    fn none(tree: Hash) -> Self {
+impl WorkspaceChanges {
+    fn none(tree: GitHash) -> Self {
         let (files, strays, entries) = (Vec::new(), Vec::new(), Vec::new());
         Self { tree, files, entries, astray: Vec::new(), repositories: Vec::new(), strays, refused: None }
     }
@@ -49,13 +49,13 @@ impl Changes {
 #[derive(Clone, Debug)]
 pub(crate) struct Workspace {
     pub folder: PathBuf,
-    pub(super) vault: Vault,
+    pub(super) vault: SessionRepo,
     index: PathBuf,
 }
 
 impl Workspace {
     /// The workspace of this name, made if it is not there yet.
-    pub(crate) fn open(root: &Path, name: &str, vault: &Vault) -> Result<Self> {
+    pub(crate) fn open(root: &Path, name: &str, vault: &SessionRepo) -> GitResult<Self> {
         let name = folder_name(name);
         let workspace = Self {
             folder: root.join("work").join(&name),
@@ -63,7 +63,7 @@ impl Workspace {
             index: vault.path().join(format!("index-{name}")),
         };
         if !workspace.is_there() {
-            workspace.begin_anew()?;
+            workspace.recreate_folder()?;
         }
         Ok(workspace)
     }
@@ -75,7 +75,7 @@ impl Workspace {
     }
 
     /// An empty folder in the place of whatever is there.
-    pub(crate) fn begin_anew(&self) -> Result<()> {
+    pub(crate) fn recreate_folder(&self) -> GitResult<()> {
         let above = self.folder.parent().unwrap_or(Path::new(""));
         if !is_folder(above) {
             remove(above)?;
@@ -95,73 +95,73 @@ impl Workspace {
     }
 
     /// Makes the files those of a commit; what git ignores stays, as what was built does in anybody's checkout.
-    pub(crate) fn show(&self, commit: &Hash, project: &Project) -> Result<()> {
+    pub(crate) fn show(&self, commit: &GitHash, project: &ProjectRepo) -> GitResult<()> {
         if self.vault.known(&self.folder) != Some(self.vault.tree(commit)?) {
             self.lay_out(commit)?;
         }
         // From now on an agent is at them.
         self.vault.forget(&self.folder);
-        Own::of(&self.folder, project, self.vault.path()).show(commit, &self.index)
+        AgentRepo::of(&self.folder, project, self.vault.path()).show(commit, &self.index)
     }
 
     /// Makes the files those of a tree or a commit.
-    pub(crate) fn lay_out(&self, tree: &Hash) -> Result<()> {
+    pub(crate) fn lay_out(&self, tree: &GitHash) -> GitResult<()> {
         if self.is_there() && self.try_lay_out(tree).is_ok() {
             return Ok(());
         }
         // Agents leave things that git cannot deal with.
-        self.begin_anew()?;
+        self.recreate_folder()?;
         self.try_lay_out(tree)
     }
 
     /// Makes the files those of the tree that was laid out, if somebody was at them.
-    pub(crate) fn put_back(&self, tree: &Hash) -> Result<()> {
+    pub(crate) fn put_back(&self, tree: &GitHash) -> GitResult<()> {
         let is_so = matches!(self.unchanged(tree), Ok(Some(_)));
         // The next one may be at them at once.
         self.vault.forget(&self.folder);
         if is_so { Ok(()) } else { self.lay_out(tree) }
     }
 
-    fn try_lay_out(&self, tree: &Hash) -> Result<()> {
+    fn try_lay_out(&self, tree: &GitHash) -> GitResult<()> {
         self.clear_the_way();
         self.vault.forget(&self.folder);
         let is_empty = fs::read_dir(&self.folder)?.next().is_none();
         if is_empty {
             remove(&self.index)?;
         } else {
-            self.mend_index(tree)?;
+            self.repair_index(tree)?;
         }
-        self.git().ask(&["read-tree", "--reset", "-u", tree.as_str()])?;
+        self.git().run_git(&["read-tree", "--reset", "-u", tree.as_str()])?;
         if !is_empty {
-            self.git().ask(&["clean", "-ffdq", "-e", "/.git"])?;
+            self.git().run_git(&["clean", "-ffdq", "-e", "/.git"])?;
         }
         self.vault.note_index(&self.index)
     }
 
     /// The index lies within the reach of agents, and can say of files that they need not be looked at. One that is not as
     /// git left it is made anew from the files themselves.
-    fn mend_index(&self, tree: &Hash) -> Result<()> {
+    fn repair_index(&self, tree: &GitHash) -> GitResult<()> {
         if self.vault.is_index_noted(&self.index) {
             return Ok(());
         }
         remove(&self.index)?;
-        self.git().ask(&["read-tree", tree.as_str()])?;
+        self.git().run_git(&["read-tree", tree.as_str()])?;
         // Its exit code tells whether there are changes.
-        self.git().answer(&["update-index", "-q", "--refresh"])?;
+        self.git().run_unchecked(&["update-index", "-q", "--refresh"])?;
         self.vault.note_index(&self.index)
     }
 
     /// That nothing was changed since a commit was laid out, if so. Cheaper than [`Workspace::changes`], for roles that
     /// change nothing.
-    pub(crate) fn unchanged(&self, since: &Hash) -> Result<Option<Changes>> {
+    pub(crate) fn unchanged(&self, since: &GitHash) -> GitResult<Option<WorkspaceChanges>> {
         if !self.is_there() {
             return Ok(None);
         }
         self.clear_the_way();
-        self.mend_index(since)?;
+        self.repair_index(since)?;
         // Git would look into submodules, and run what is configured there.
         let words = ["status", "--porcelain", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=all"];
-        let said = self.git().ask(&words)?;
+        let said = self.git().run_git(&words)?;
         // The second letter is of the files against the index, which has what was laid out.
         let clean = said.split('\0').filter(|line| !line.is_empty()).all(|line| line.get(1..2) == Some(" "));
         if !clean {
@@ -169,23 +169,24 @@ impl Workspace {
         }
         let tree = self.vault.tree(since)?;
         self.vault.know(&self.folder, &tree);
-        Ok(Some(Changes::none(tree)))
+        Ok(Some(WorkspaceChanges::none(tree)))
     }
 
     /// The files as they are now, against a commit.
-    pub(crate) fn changes(&self, since: &Hash) -> Result<Changes> {
+    pub(crate) fn changes(&self, since: &GitHash) -> GitResult<WorkspaceChanges> {
         let known = self.vault.tree(since)?;
-        let refused = |why: String| Ok(Changes { refused: Some(why), ..Changes::none(known.clone()) });
+        let refused =
+            |why: String| Ok(WorkspaceChanges { refused: Some(why), ..WorkspaceChanges::none(known.clone()) });
         if !self.is_there() {
             return refused("the folder is gone, or something else is in its place".to_owned());
         }
         self.clear_the_way();
-        self.mend_index(since)?;
+        self.repair_index(since)?;
         // Names that git does not take, files that nobody can read: an agent's doing, and nobody else's trouble.
         if let Err(error) = self.add() {
             return refused(error.message);
         }
-        let mut changes = Changes { strays: self.strays()?, ..Changes::none(self.write_tree()?) };
+        let mut changes = WorkspaceChanges { strays: self.strays()?, ..WorkspaceChanges::none(self.write_tree()?) };
         self.vault.know(&self.folder, &changes.tree);
         if known == changes.tree {
             return Ok(changes);
@@ -213,7 +214,7 @@ impl Workspace {
     }
 
     /// Those of the paths that git ignores, or that lie in a submodule: no diff has them.
-    pub(crate) fn untracked_by_rule(&self, paths: &[String]) -> Result<Vec<String>> {
+    pub(crate) fn untracked_by_rule(&self, paths: &[String]) -> GitResult<Vec<String>> {
         let submodules = self.vault.submodules()?;
         let in_submodule =
             |path: &&String| submodules.iter().any(|one| Path::new(path.as_str()).starts_with(&one.path));
@@ -234,37 +235,37 @@ impl Workspace {
     }
 
     /// Puts these paths back to what they are in an earlier tree, and leaves all other files as `changed` has them.
-    pub(crate) fn undo(&self, changed: &Hash, paths: &BTreeSet<PathBuf>, earlier: &Hash) -> Result<()> {
+    pub(crate) fn undo(&self, changed: &GitHash, paths: &BTreeSet<PathBuf>, earlier: &GitHash) -> GitResult<()> {
         let index = beside(&self.folder, "undone");
         remove(&index)?;
         let git = self.git_with(&index);
-        git.ask(&["read-tree", changed.as_str()])?;
-        let entries = git.list(&["ls-tree", "-r", "-z", earlier.as_str()])?;
+        git.run_git(&["read-tree", changed.as_str()])?;
+        let entries = git.run_for_list(&["ls-tree", "-r", "-z", earlier.as_str()])?;
         let before = entries.iter().filter_map(|line| entry_of(line)).filter(|entry| paths.contains(&entry.path));
         let absent = paths.iter().map(|path| TreeEntry::absent(path.clone(), changed.as_str().len()));
         let listed: Vec<u8> = absent.chain(before).flat_map(|entry| entry.index_info()).collect();
-        git.tell(&["update-index", "-z", "--index-info"], listed)?;
-        let tree = Hash::parse(&git.ask(&["write-tree"])?)?;
+        git.run_with_input(&["update-index", "-z", "--index-info"], listed)?;
+        let tree = GitHash::parse(&git.run_git(&["write-tree"])?)?;
         remove(&index)?;
         self.lay_out(&tree)
     }
 
-    pub(super) fn write_tree(&self) -> Result<Hash> {
-        let tree = Hash::parse(&self.git().ask(&["write-tree"])?)?;
+    pub(super) fn write_tree(&self) -> GitResult<GitHash> {
+        let tree = GitHash::parse(&self.git().run_git(&["write-tree"])?)?;
         // It notes in the index what it has found.
         self.vault.note_index(&self.index)?;
         Ok(tree)
     }
 
     /// Takes the files into the index, but for submodules: git would look into them, and run what is configured there.
-    fn add(&self) -> Result<()> {
+    fn add(&self) -> GitResult<()> {
         let mut arguments: Vec<OsString> = ["add", "--all", "--", "."].map(OsString::from).to_vec();
         for submodule in self.vault.submodules()?.iter() {
             let mut but = OsString::from(":(exclude,literal)");
             but.push(&submodule.path);
             arguments.push(but);
         }
-        self.git().ask(&arguments).map(|_| ())
+        self.git().run_git(&arguments).map(|_| ())
     }
 
     /// What would keep git waiting goes: pipes, wherever an agent has left them, and a lock of a git that was killed.
@@ -324,7 +325,7 @@ pub(super) fn folder_name(group: &str) -> String {
     name
 }
 
-impl AsRef<OsStr> for Hash {
+impl AsRef<OsStr> for GitHash {
     fn as_ref(&self) -> &OsStr {
         self.0.as_ref()
     }

@@ -17,7 +17,7 @@ use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, watch};
 use tokio::time::{sleep, timeout};
 
-use super::Signals;
+use super::StopSignals;
 
 /// More wait until one of these ends.
 const MOST_CONNECTIONS: usize = 512;
@@ -29,7 +29,7 @@ const LAST_ANSWERS: Duration = Duration::from_secs(5);
 const NO_ROOM: Duration = Duration::from_millis(50);
 
 /// Answers until it is told to stop; then what is under way is answered, unless that takes too long or it is told again.
-pub(super) async fn serve(listener: TcpListener, router: Router, mut signals: Signals, stop: watch::Sender<bool>) {
+pub(super) async fn serve(listener: TcpListener, router: Router, mut signals: StopSignals, stop: watch::Sender<bool>) {
     let open = GracefulShutdown::new();
     let room = Arc::new(Semaphore::new(MOST_CONNECTIONS));
     tokio::select! {
@@ -70,30 +70,30 @@ async fn take_up(listener: &TcpListener, router: &Router, open: &GracefulShutdow
 
 /// Whether the server stops.
 #[derive(Clone)]
-pub(super) struct Stopping(watch::Receiver<bool>);
+pub(super) struct StopNotice(watch::Receiver<bool>);
 
-pub(super) fn stop() -> (watch::Sender<bool>, Stopping) {
+pub(super) fn stop() -> (watch::Sender<bool>, StopNotice) {
     let (stop, stopping) = watch::channel(false);
-    (stop, Stopping(stopping))
+    (stop, StopNotice(stopping))
 }
 
-impl Stopping {
+impl StopNotice {
     /// An answer that goes on for ever ends when the server stops.
     pub(super) fn ends(&self, body: Body) -> Body {
         let mut stopping = self.0.clone();
         let stopped = Box::pin(async move {
             let _ = stopping.wait_for(|stopping| *stopping).await;
         });
-        Body::new(Ending { body, stopped })
+        Body::new(StoppableBody { body, stopped })
     }
 }
 
-struct Ending {
+struct StoppableBody {
     body: Body,
     stopped: Pin<Box<dyn Future<Output = ()> + Send>>,
 }
 
-impl HttpBody for Ending {
+impl HttpBody for StoppableBody {
     type Data = Bytes;
     type Error = axum::Error;
 

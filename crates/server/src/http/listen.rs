@@ -6,11 +6,11 @@ use std::net::SocketAddr;
 use interlock_core::code::Code;
 use tokio::net::TcpListener;
 
-use super::Door;
-use interlock_app::error::{CommandExit, CommandError};
+use super::ServerAccess;
+use interlock_app::error::{CommandError, CommandExit};
 
 /// Others reach this machine only if somebody has said under which name: that is what requests are held against.
-pub(super) fn reachable_on_purpose(door: &Door) -> Result<(), CommandError> {
+pub(super) fn reachable_on_purpose(door: &ServerAccess) -> Result<(), CommandError> {
     if door.listen.ip().is_loopback() || !door.hosts.is_empty() {
         return Ok(());
     }

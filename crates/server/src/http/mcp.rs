@@ -14,7 +14,7 @@ use rmcp::transport::streamable_http_server::{
     SessionId, SessionManager as _, StreamableHttpServerConfig, StreamableHttpService,
 };
 
-use super::connections::Stopping;
+use super::connections::StopNotice;
 use super::refusal;
 
 pub(super) const PATH: &str = "/mcp";
@@ -26,7 +26,10 @@ const MOST_SESSIONS: usize = 256;
 const IDLE: Duration = Duration::from_secs(4 * 60 * 60);
 const SESSION: &str = "mcp-session-id";
 
-pub(super) fn router<H: ServerHandler>(handler: impl Fn() -> H + Send + Sync + 'static, stopping: Stopping) -> Router {
+pub(super) fn router<H: ServerHandler>(
+    handler: impl Fn() -> H + Send + Sync + 'static,
+    stopping: StopNotice,
+) -> Router {
     let mut sessions = LocalSessionManager::default();
     sessions.session_config.keep_alive = Some(IDLE);
     let sessions = Arc::new(sessions);
@@ -36,17 +39,17 @@ pub(super) fn router<H: ServerHandler>(handler: impl Fn() -> H + Send + Sync + '
         .disable_allowed_hosts()
         .disable_allowed_origins();
     let service = StreamableHttpService::new(move || Ok(handler()), sessions.clone(), config);
-    let around = Around { sessions, stopping };
+    let around = McpMiddleware { sessions, stopping };
     Router::new().route_service(PATH, service).layer(from_fn_with_state(around, around_each))
 }
 
 #[derive(Clone)]
-struct Around {
+struct McpMiddleware {
     sessions: Arc<LocalSessionManager>,
-    stopping: Stopping,
+    stopping: StopNotice,
 }
 
-async fn around_each(State(around): State<Around>, request: Request, next: Next) -> Response {
+async fn around_each(State(around): State<McpMiddleware>, request: Request, next: Next) -> Response {
     let (method, begun) = (request.method().clone(), session(request.headers()));
     let response = next.run(request).await;
     if response.status() == StatusCode::PAYLOAD_TOO_LARGE {

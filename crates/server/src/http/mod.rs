@@ -4,11 +4,11 @@
 //! can do anything takes the token (`token`) as well.
 
 mod connections;
-mod door;
 mod health;
 mod listen;
 mod mcp;
 mod refusal;
+mod request_guard;
 mod router;
 mod token;
 
@@ -21,9 +21,9 @@ use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use interlock_app::error::{CommandExit, CommandError};
+use interlock_app::error::{CommandError, CommandExit};
 use interlock_store::keys::SecretKey;
-pub use token::Token;
+pub use token::BearerToken;
 
 /// How long an order that is under way may take to be stored after the server was told to stop.
 const LAST_ORDERS: Duration = Duration::from_secs(10);
@@ -32,7 +32,7 @@ const ORDERS_AT_ONCE: usize = 16;
 
 /// Who may reach the server, and by what.
 #[derive(Clone)]
-pub struct Door {
+pub struct ServerAccess {
     /// Where it listens. Port 0: any that is free.
     pub listen: SocketAddr,
     /// Names by which clients may call it, beside those of this machine.
@@ -42,16 +42,16 @@ pub struct Door {
 }
 
 /// A server that listens, and answers nobody yet.
-pub struct Bound {
+pub struct BoundServer {
     runtime: Runtime,
     listener: TcpListener,
-    door: Door,
+    door: ServerAccess,
     /// Where it really listens.
     pub address: SocketAddr,
 }
 
-impl Bound {
-    pub fn new(door: Door) -> Result<Self, CommandError> {
+impl BoundServer {
+    pub fn new(door: ServerAccess) -> Result<Self, CommandError> {
         listen::reachable_on_purpose(&door)?;
         let runtime = Builder::new_current_thread().enable_all().max_blocking_threads(ORDERS_AT_ONCE).build();
         let runtime = runtime.map_err(|error| broken(&error))?;
@@ -62,9 +62,9 @@ impl Bound {
     /// Serves whoever comes, until the process is told to stop. Each MCP session, and each request of the versions that
     /// have none, gets a handler of its own.
     pub fn serve<H: ServerHandler>(self, handler: impl Fn() -> H + Send + Sync + 'static) -> Result<(), CommandError> {
-        let Bound { runtime, listener, door, address } = self;
+        let BoundServer { runtime, listener, door, address } = self;
         let ended = runtime.block_on(async {
-            let signals = Signals::new().map_err(|error| broken(&error))?;
+            let signals = StopSignals::new().map_err(|error| broken(&error))?;
             let (stop, stopping) = connections::stop();
             let router = router::router(&door, address, handler, stopping);
             connections::serve(listener, router, signals, stop).await;
@@ -76,22 +76,25 @@ impl Bound {
 }
 
 /// For programs that put a handler of their own behind the same door: the tests of conformance do.
-pub fn bind(door: Door) -> Result<Bound, String> {
-    Bound::new(door).map_err(|failure| failure.json().to_string())
+pub fn bind(door: ServerAccess) -> Result<BoundServer, String> {
+    BoundServer::new(door).map_err(|failure| failure.json().to_string())
 }
 
 /// The same, for what [`bind`] gave.
-pub fn serve<H: ServerHandler>(bound: Bound, handler: impl Fn() -> H + Send + Sync + 'static) -> Result<(), String> {
+pub fn serve<H: ServerHandler>(
+    bound: BoundServer,
+    handler: impl Fn() -> H + Send + Sync + 'static,
+) -> Result<(), String> {
     bound.serve(handler).map_err(|failure| failure.json().to_string())
 }
 
 /// Ctrl-C, or what a supervisor sends.
-struct Signals {
+struct StopSignals {
     interrupt: Signal,
     terminate: Signal,
 }
 
-impl Signals {
+impl StopSignals {
     fn new() -> std::io::Result<Self> {
         Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
     }

@@ -6,7 +6,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::Response;
 use interlock_core::code::Code;
 
-use interlock_app::error::{CommandExit, CommandError};
+use interlock_app::error::{CommandError, CommandExit};
 
 /// The same JSON that a command prints with `--json`.
 pub(super) fn refusal(status: StatusCode, failure: &CommandError) -> Response {

@@ -7,18 +7,18 @@ use std::path::{Path, PathBuf};
 
 use interlock_core::code::Code;
 
-use interlock_app::error::{CommandExit, CommandError};
+use interlock_app::error::{CommandError, CommandExit};
 use interlock_store::keys::SecretKey;
 use interlock_system::files;
 
 const FILE: &str = "serve.token";
 
-pub struct Token {
+pub struct BearerToken {
     pub file: PathBuf,
     pub secret: SecretKey,
 }
 
-impl Token {
+impl BearerToken {
     /// The one in this folder; made, if there is none yet.
     pub fn in_folder(folder: &Path) -> Result<Self, CommandError> {
         let file = folder.join(FILE);

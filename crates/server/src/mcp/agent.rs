@@ -14,22 +14,22 @@ use rmcp::model::{
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::json;
 
-use crate::mcp::arguments::{self, HandOff};
-use crate::mcp::told::{Outcome, Told, refused};
+use crate::mcp::arguments::{self, HandOffArguments};
+use crate::mcp::tool_reply::{ToolReply, ToolResult, refused};
 use crate::mcp::tools;
 use interlock_agents::HandoffServer;
 use interlock_app::contract::HandoffContract;
-use interlock_app::error::{CommandExit, CommandError, SourceTexts};
+use interlock_app::error::{CommandError, CommandExit, SourceTexts};
 use interlock_app::handoff_check::document;
 use interlock_prompt::handoff_files;
 
 #[derive(Clone)]
-pub(super) struct Agent {
+pub(super) struct AgentServer {
     folder: PathBuf,
     contract: Arc<HandoffContract>,
 }
 
-impl Agent {
+impl AgentServer {
     pub(super) fn new(folder: &Path) -> Result<Self, CommandError> {
         let contract = HandoffContract::read(folder).map_err(|error| {
             let message = format!("{} is not the output folder of an agent: {error}", folder.display());
@@ -39,7 +39,7 @@ impl Agent {
         Ok(Self { folder: folder.to_owned(), contract: Arc::new(contract) })
     }
 
-    fn hand_off(&self, HandOff { handoff }: &HandOff) -> Outcome {
+    fn hand_off(&self, HandOffArguments { handoff }: &HandOffArguments) -> ToolResult {
         let bytes = handoff.bytes();
         let checked = self.contract.check(&bytes);
         if !checked.is_valid() {
@@ -52,11 +52,11 @@ impl Agent {
         })?;
         let document = document(&checked, None);
         let facts = json!({ "taken": true, "status": document["status"], "warnings": document["warnings"] });
-        Ok(Told::new(facts, "It is given in when you end. End your turn now."))
+        Ok(ToolReply::new(facts, "It is given in when you end. End your turn now."))
     }
 }
 
-impl ServerHandler for Agent {
+impl ServerHandler for AgentServer {
     fn get_info(&self) -> ServerConfig {
         let itself = Implementation::new("interlock", env!("CARGO_PKG_VERSION")).with_title("Interlock");
         ServerConfig::new(ServerCapabilities::builder().enable_tools().build())

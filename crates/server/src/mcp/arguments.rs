@@ -11,14 +11,15 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
 
-use interlock_app::error::{CommandExit, CommandError};
+use interlock_app::error::{CommandError, CommandExit};
 use interlock_engine::SubmittedHandoff;
 
 /// Reads them strictly: an argument that no tool has is most likely an attempt to do what the tool does not.
 pub(super) fn read<T: DeserializeOwned>(arguments: JsonObject) -> Result<T, CommandError> {
     serde_json::from_value(Json::Object(arguments)).map_err(|error| {
         let message = format!("the arguments are not those of this tool: {error}");
-        CommandError::new(CommandExit::Usage, Code::BadArgument, message).help("the input schema of the tool has them all")
+        CommandError::new(CommandExit::Usage, Code::BadArgument, message)
+            .help("the input schema of the tool has them all")
     })
 }
 
@@ -30,7 +31,7 @@ pub(super) fn bad_id(given: &str, how: &str) -> CommandError {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Start {
+pub(super) struct StartArguments {
     pub(super) title: String,
     pub(super) mission: Option<String>,
     pub(super) workflow: Option<String>,
@@ -40,67 +41,67 @@ pub(super) struct Start {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct OfSession {
+pub(super) struct SessionArguments {
     pub(super) session: Option<String>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Claim {
+pub(super) struct ClaimArguments {
     pub(super) assignment: String,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Report {
+pub(super) struct ReportArguments {
     pub(super) assignment: String,
     pub(super) token: String,
-    pub(super) handoff: Handoff,
+    pub(super) handoff: HandoffArgument,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct HandOff {
-    pub(super) handoff: Handoff,
+pub(super) struct HandOffArguments {
+    pub(super) handoff: HandoffArgument,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Check {
+pub(super) struct CheckArguments {
     pub(super) assignment: Option<String>,
     pub(super) role: Option<String>,
     pub(super) workflow: Option<String>,
     pub(super) phase: Option<String>,
-    pub(super) handoff: Handoff,
+    pub(super) handoff: HandoffArgument,
 }
 
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Ask {
+pub(super) struct AskArguments {
     pub(super) question: Option<String>,
     pub(super) session: Option<String>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Explain {
+pub(super) struct ExplainArguments {
     pub(super) decision: String,
 }
 
 /// The block itself, or everything that the agent wrote.
 #[derive(Deserialize)]
 #[serde(untagged)]
-pub(super) enum Handoff {
+pub(super) enum HandoffArgument {
     Text(String),
     Object(JsonObject),
 }
 
-impl Handoff {
+impl HandoffArgument {
     /// The same as if it had come in a file.
     pub(super) fn bytes(&self) -> Vec<u8> {
         match self {
-            Handoff::Text(text) => text.clone().into_bytes(),
-            Handoff::Object(object) => serde_json::to_vec_pretty(object).unwrap_or_default(),
+            HandoffArgument::Text(text) => text.clone().into_bytes(),
+            HandoffArgument::Object(object) => serde_json::to_vec_pretty(object).unwrap_or_default(),
         }
     }
 

@@ -3,16 +3,16 @@
 use interlock_core::code::Code;
 use serde_json::json;
 
-use crate::mcp::arguments::{Claim, bad_id};
-use crate::mcp::told::{Outcome, Told};
-use interlock_app::error::{CommandExit, CommandError};
+use crate::mcp::arguments::{ClaimArguments, bad_id};
+use crate::mcp::tool_reply::{ToolReply, ToolResult};
 use interlock_app::context::AppContext;
-use interlock_engine::{AssignmentRef, Request, Operation};
+use interlock_app::error::{CommandError, CommandExit};
+use interlock_engine::{AssignmentRef, Operation, Request};
 use interlock_prompt::handoff_files;
 use interlock_system::clock::rfc3339;
 
 /// As `interlock claim`: whoever claims holds the token. Where hooks claim, a model never sees one.
-pub(super) fn claim(claim: &Claim, place: &AppContext) -> Outcome {
+pub(super) fn claim(claim: &ClaimArguments, place: &AppContext) -> ToolResult {
     let reference = AssignmentRef::parse(&claim.assignment).map_err(|how| bad_id(&claim.assignment, &how))?;
     let AssignmentRef { session, id } = &reference;
     let mut engine = place.engine()?;
@@ -37,5 +37,5 @@ pub(super) fn claim(claim: &Claim, place: &AppContext) -> Outcome {
          report_handoff {reference} with this token.",
         claimed.role
     );
-    Ok(Told::new(facts, next))
+    Ok(ToolReply::new(facts, next))
 }

@@ -1,11 +1,11 @@
 //! Why a decision was made, or what an event of the log was.
 
-use crate::mcp::arguments::{Explain, bad_id};
-use crate::mcp::told::{Outcome, Told};
-use interlock_app::explain::{self, ExplainSubject};
+use crate::mcp::arguments::{ExplainArguments, bad_id};
+use crate::mcp::tool_reply::{ToolReply, ToolResult};
 use interlock_app::context::AppContext;
+use interlock_app::explain::{self, ExplainSubject};
 
-pub(super) fn explain(explain: &Explain, place: &AppContext) -> Outcome {
+pub(super) fn explain(explain: &ExplainArguments, place: &AppContext) -> ToolResult {
     let subject = ExplainSubject::parse(&explain.decision).map_err(|how| bad_id(&explain.decision, &how))?;
     let (facts, _) = explain::explain_subject(place, &subject)?;
     let session = subject.session();
@@ -13,5 +13,5 @@ pub(super) fn explain(explain: &Explain, place: &AppContext) -> Outcome {
         Some(rule) => format!("Rule `{rule}` decided it, and it stands: go on with whats_next {session}."),
         None => format!("This event led to no decision: go on with whats_next {session}."),
     };
-    Ok(Told::new(facts, next))
+    Ok(ToolReply::new(facts, next))
 }

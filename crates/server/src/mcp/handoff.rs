@@ -2,21 +2,21 @@
 
 use interlock_core::code::Code;
 use interlock_core::decide::{returned_status, returned_status_of_role};
-use interlock_core::handoff::{Checked, Context, Expect, Extracted};
+use interlock_core::handoff::{CheckedHandoff, ExpectedHandoff, ExtractedHandoff, OrchestrationMode};
 use interlock_core::rejection::Rejection;
 use interlock_core::workflow::Workflow;
 use serde_json::{Value as Json, json};
 
-use crate::mcp::arguments::{Check, Report, bad_id};
-use crate::mcp::session::permitted;
-use crate::mcp::steps;
-use crate::mcp::told::{Outcome, Told};
-use interlock_app::decision;
-use interlock_app::error::{CommandExit, CommandError};
-use interlock_app::handoff_check::{document, check_extracted as checked_against, known_phase};
-use interlock_app::library;
+use crate::mcp::arguments::{CheckArguments, ReportArguments, bad_id};
+use crate::mcp::next_steps;
+use crate::mcp::session::permitted_workflow;
+use crate::mcp::tool_reply::{ToolReply, ToolResult};
 use interlock_app::context::AppContext;
-use interlock_engine::{AssignmentRef, Committed, Request, ReportContext, Operation, check_submitted};
+use interlock_app::decision;
+use interlock_app::error::{CommandError, CommandExit};
+use interlock_app::handoff_check::{check_extracted as checked_against, document, known_phase};
+use interlock_app::library;
+use interlock_engine::{AssignmentRef, Committed, Operation, ReportContext, Request, check_submitted};
 use interlock_store::keys::SecretKey;
 use interlock_system::clock;
 
@@ -39,7 +39,7 @@ const OF_A_DECISION: [&str; 15] = [
     "repeated",
 ];
 
-pub(super) fn report(report: &Report, place: &AppContext) -> Outcome {
+pub(super) fn report(report: &ReportArguments, place: &AppContext) -> ToolResult {
     let reference = AssignmentRef::parse(&report.assignment).map_err(|how| bad_id(&report.assignment, &how))?;
     // What is no token at all is a wrong one.
     let token = Some(SecretKey::parse(&report.token).unwrap_or_default());
@@ -48,7 +48,7 @@ pub(super) fn report(report: &Report, place: &AppContext) -> Outcome {
     let mut engine = place.engine()?;
     let done = engine.execute(&Request { session, task })?;
     let (live, _) = engine.load_session(&done.session)?;
-    Ok(Told::new(decided(&done), steps::line(&live)))
+    Ok(ToolReply::new(decided(&done), next_steps::line(&live)))
 }
 
 /// A decision in short.
@@ -61,13 +61,13 @@ pub(super) fn decided(done: &Committed) -> Json {
 }
 
 /// Nothing is stored, not even that it was tried.
-pub(super) fn check(check: &Check, place: &AppContext) -> Outcome {
+pub(super) fn check(check: &CheckArguments, place: &AppContext) -> ToolResult {
     let (mut checked, returned, extracted) = match check.handoff.given().extracted {
         Ok(extracted) => {
             let (checked, returned) = held_against(check, &extracted, place)?;
             (checked, returned, Some(extracted))
         }
-        Err(problems) => (Checked { handoff: None, status: None, problems, warnings: Vec::new() }, None, None),
+        Err(problems) => (CheckedHandoff { handoff: None, status: None, problems, warnings: Vec::new() }, None, None),
     };
     // A handoff that report_handoff would send back is not valid.
     if let Some(returned) = &returned {
@@ -87,11 +87,15 @@ pub(super) fn check(check: &Check, place: &AppContext) -> Outcome {
         (false, 1) => "It would be refused: have the agent fix the problem, and check again.".to_owned(),
         (false, count) => format!("It would be refused: have the agent fix all {count} problems, and check again."),
     };
-    Ok(Told::new(facts, next))
+    Ok(ToolReply::new(facts, next))
 }
 
 /// The handoff held against its assignment or its role, and how its status would come back.
-fn held_against(check: &Check, extracted: &Extracted, place: &AppContext) -> Result<(Checked, Option<Rejection>), CommandError> {
+fn held_against(
+    check: &CheckArguments,
+    extracted: &ExtractedHandoff,
+    place: &AppContext,
+) -> Result<(CheckedHandoff, Option<Rejection>), CommandError> {
     let status = extracted.json.get("status").and_then(Json::as_str).filter(|status| !status.trim().is_empty());
     if let Some(assignment) = &check.assignment {
         if check.role.is_some() || check.workflow.is_some() || check.phase.is_some() {
@@ -111,7 +115,7 @@ fn held_against(check: &Check, extracted: &Extracted, place: &AppContext) -> Res
         let message = "name the assignment that the handoff is for, or the role";
         return Err(CommandError::new(CommandExit::Usage, Code::BadArgument, message));
     };
-    let workflow = library::runnable(&permitted(check.workflow.as_deref(), place)?)?;
+    let workflow = library::runnable(&permitted_workflow(check.workflow.as_deref(), place)?)?;
     if let Some(phase) = &check.phase {
         known_phase(&workflow, phase)?;
     }
@@ -119,8 +123,13 @@ fn held_against(check: &Check, extracted: &Extracted, place: &AppContext) -> Res
     let known = workflow.role_named(role);
     let returned = known.zip(status).and_then(|(role, status)| returned_status_of_role(&workflow, role, status));
     let task = workflow.task_of(role, status.unwrap_or_default());
-    let expect =
-        Expect { role: Some(role), phase: check.phase.as_deref(), task, context: Context::Orchestrated, groups: &[] };
+    let expect = ExpectedHandoff {
+        role: Some(role),
+        phase: check.phase.as_deref(),
+        task,
+        context: OrchestrationMode::Orchestrated,
+        groups: &[],
+    };
     Ok((checked_against(Some(&workflow), &expect, extracted), returned))
 }
 

@@ -8,14 +8,14 @@
 mod agent;
 mod arguments;
 mod assignment;
+mod elicitation;
 mod explain;
 mod handoff;
-mod person;
+mod next_steps;
 mod prompts;
 mod resources;
 mod session;
-mod steps;
-mod told;
+mod tool_reply;
 mod tools;
 
 use std::path::Path;
@@ -24,7 +24,7 @@ use std::time::Duration;
 
 use interlock_core::code::Code;
 use interlock_core::id::Name;
-use interlock_core::watch::Via;
+use interlock_core::provenance::Channel;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ErrorData, GetPromptRequestParams, GetPromptResponse,
     Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
@@ -35,10 +35,10 @@ use rmcp::{ServerHandler, ServiceExt as _};
 use tokio::runtime::Builder;
 use tokio::task;
 
-use interlock_app::error::CommandResult;
-use interlock_app::error::{CommandExit, CommandError};
 use interlock_app::context::AppContext;
-use told::refused;
+use interlock_app::error::CommandResult;
+use interlock_app::error::{CommandError, CommandExit};
+use tool_reply::refused;
 
 /// How long an order that is under way may take to be stored after the client has gone.
 const LAST_ORDERS: Duration = Duration::from_secs(10);
@@ -51,16 +51,18 @@ one. What is not allowed is refused, with what is. Questions are for a person: a
 
 /// Serves a client whose model orchestrates, until it closes stdin.
 pub fn serve(place: &AppContext) -> CommandResult {
-    on_stdio(Server::new(place))
+    on_stdio(OrchestratorServer::new(place))
 }
 
 /// Serves the client of an agent that hands off into this folder.
 pub fn serve_agent(folder: &Path) -> CommandResult {
-    on_stdio(agent::Agent::new(folder)?)
+    on_stdio(agent::AgentServer::new(folder)?)
 }
 
 fn on_stdio(server: impl ServerHandler) -> CommandResult {
-    let broken = |error: &dyn std::fmt::Display| CommandError::new(CommandExit::Unavailable, Code::OutputFailed, error.to_string());
+    let broken = |error: &dyn std::fmt::Display| {
+        CommandError::new(CommandExit::Unavailable, Code::OutputFailed, error.to_string())
+    };
     let runtime = Builder::new_current_thread().enable_all().build().map_err(|error| broken(&error))?;
     let ended = runtime.block_on(async {
         let running = match server.serve(rmcp::transport::stdio()).await {
@@ -76,19 +78,19 @@ fn on_stdio(server: impl ServerHandler) -> CommandResult {
 
 /// What answers a client. Copies share what is under way, because an answer may come back to another one.
 #[derive(Clone)]
-pub struct Server {
+pub struct OrchestratorServer {
     place: AppContext,
     /// Questions that were put to a person by way of the client, and are not answered yet.
-    asked: Arc<person::Asked>,
+    asked: Arc<elicitation::PendingElicitations>,
 }
 
-impl Server {
+impl OrchestratorServer {
     pub fn new(place: &AppContext) -> Self {
         Self { place: place.clone(), asked: Arc::default() }
     }
 
     /// Does what the engine takes its time for, beside the conversation; a panic in it is a bug, and ends one call only.
-    async fn beside<T: Send + 'static>(
+    async fn run_blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce(&AppContext) -> Result<T, CommandError> + Send + 'static,
     ) -> Result<T, CommandError> {
@@ -98,10 +100,10 @@ impl Server {
     }
 
     /// What a model has done goes into the log as coming from its client.
-    async fn carry_out(&self, order: tools::Order, client: &str) -> CallToolResult {
+    async fn carry_out(&self, order: tools::EngineCall, client: &str) -> CallToolResult {
         let session = order.session();
-        let via = Via::Mcp(Name::new(client));
-        match self.beside(move |place| order.run(&place.via(via))).await {
+        let via = Channel::Mcp(Name::new(client));
+        match self.run_blocking(move |place| order.run(&place.via(via))).await {
             Ok(told) => told.result(),
             Err(failure) => self.refuse(failure, session).await,
         }
@@ -109,13 +111,14 @@ impl Server {
 
     /// A refusal says what is allowed instead, even where the engine had no list of it.
     async fn refuse(&self, failure: CommandError, session: Option<String>) -> CallToolResult {
-        let steps = self.beside(move |place| Ok(session.and_then(|session| steps::of(place, &session).ok())));
+        let steps =
+            self.run_blocking(move |place| Ok(session.and_then(|session| next_steps::of(place, &session).ok())));
         let steps = steps.await.ok().flatten().unwrap_or_default();
         refused(&failure, &steps)
     }
 }
 
-impl ServerHandler for Server {
+impl ServerHandler for OrchestratorServer {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder().enable_prompts().enable_resources().enable_tools().build();
         let itself = Implementation::new("interlock", env!("CARGO_PKG_VERSION")).with_title("Interlock");
@@ -138,10 +141,10 @@ impl ServerHandler for Server {
         if !tools::known(&request.name) {
             return Err(ErrorData::invalid_params(format!("there is no tool `{}`", request.name), None));
         }
-        match tools::Call::read(&request.name, request.arguments.clone().unwrap_or_default()) {
+        match tools::ToolCall::read(&request.name, request.arguments.clone().unwrap_or_default()) {
             Err(failure) => Ok(self.refuse(failure, None).await.into()),
-            Ok(tools::Call::AskPerson(ask)) => Ok(self.ask_person(ask, request, context).await),
-            Ok(tools::Call::Order(order)) => {
+            Ok(tools::ToolCall::AskPerson(ask)) => Ok(self.ask_person(ask, request, context).await),
+            Ok(tools::ToolCall::Order(order)) => {
                 let client = context.client_info().map(|client| client.name).unwrap_or_default();
                 Ok(self.carry_out(order, &client).await.into())
             }
@@ -153,7 +156,7 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        let listed = self.beside(|place| Ok(resources::list(place))).await;
+        let listed = self.run_blocking(|place| Ok(resources::list(place))).await;
         Ok(ListResourcesResult::with_all_items(listed.unwrap_or_default()))
     }
 
@@ -171,8 +174,8 @@ impl ServerHandler for Server {
         _: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let uri = request.uri.clone();
-        let read = self.beside(move |place| resources::read(place, &request.uri)).await;
-        read.map(Into::into).map_err(|failure| told::unread(&uri, &failure))
+        let read = self.run_blocking(move |place| resources::read(place, &request.uri)).await;
+        read.map(Into::into).map_err(|failure| tool_reply::unread(&uri, &failure))
     }
 
     async fn list_prompts(
@@ -180,7 +183,7 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        let listed = self.beside(prompts::list).await;
+        let listed = self.run_blocking(prompts::list).await;
         Ok(ListPromptsResult::with_all_items(listed.unwrap_or_default()))
     }
 
@@ -189,7 +192,7 @@ impl ServerHandler for Server {
         request: GetPromptRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        let prompt = self.beside(move |place| prompts::get(place, &request.name)).await;
-        prompt.map(Into::into).map_err(|failure| told::protocol_error(&failure))
+        let prompt = self.run_blocking(move |place| prompts::get(place, &request.name)).await;
+        prompt.map(Into::into).map_err(|failure| tool_reply::protocol_error(&failure))
     }
 }

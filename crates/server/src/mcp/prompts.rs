@@ -6,9 +6,9 @@ use interlock_core::workflow::{Role, Workflow};
 use rmcp::model::{GetPromptResult, Prompt, PromptArgument, PromptMessage, Role as Speaker};
 
 use crate::mcp::handoff::known_role;
+use interlock_app::context::AppContext;
 use interlock_app::error::CommandError;
 use interlock_app::library;
-use interlock_app::context::AppContext;
 use interlock_app::roles::{held, text};
 use interlock_app::session_start::workflow_name;
 

@@ -6,10 +6,10 @@ use interlock_core::workflow::BUILTINS;
 use rmcp::model::{ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
 use serde_json::{Value as Json, json};
 
-use interlock_app::error::{CommandExit, CommandError};
+use interlock_app::context::AppContext;
+use interlock_app::error::{CommandError, CommandExit};
 use interlock_app::library;
 use interlock_app::narrative;
-use interlock_app::context::AppContext;
 use interlock_app::session_start::workflow_name;
 use interlock_app::session_view;
 use interlock_store::{EventRow, Store as _};
@@ -102,8 +102,12 @@ fn workflow(place: &AppContext, name: &str) -> Result<String, CommandError> {
     let names = BUILTINS.iter().map(|builtin| builtin.name);
     match BUILTINS.iter().find(|builtin| builtin.name == name) {
         Some(builtin) => source(builtin.name),
-        None => Err(CommandError::new(CommandExit::Invalid, Code::UnknownWorkflow, format!("there is no workflow `{name}`"))
-            .allowed(names.chain([PROJECT]))),
+        None => Err(CommandError::new(
+            CommandExit::Invalid,
+            Code::UnknownWorkflow,
+            format!("there is no workflow `{name}`"),
+        )
+        .allowed(names.chain([PROJECT]))),
     }
 }
 
@@ -116,7 +120,13 @@ fn session(place: &AppContext, id: &str) -> Result<String, CommandError> {
     let (live, workflow) = engine.load_session(id)?;
     let briefs = session_view::briefs(&mut engine, &live, &workflow)?;
     let directory = engine.feature_directory(id);
-    let whole = session_view::session(&live, &workflow, &session_view::PinnedFileState { file_says: None }, &briefs, &directory);
+    let whole = session_view::session(
+        &live,
+        &workflow,
+        &session_view::PinnedFileState { file_says: None },
+        &briefs,
+        &directory,
+    );
     Ok(format!("{whole:#}"))
 }
 

@@ -5,19 +5,19 @@ use interlock_core::id::Name;
 use interlock_core::workflow::BUILTINS;
 use serde_json::{Value as Json, json};
 
-use crate::mcp::arguments::{OfSession, Start};
-use crate::mcp::steps;
-use crate::mcp::told::{Outcome, Told};
-use interlock_app::decision;
-use interlock_app::error::{CommandExit, CommandError};
-use interlock_app::library;
+use crate::mcp::arguments::{SessionArguments, StartArguments};
+use crate::mcp::next_steps;
+use crate::mcp::tool_reply::{ToolReply, ToolResult};
 use interlock_app::context::AppContext;
-use interlock_app::session_start::{SessionStartRequest, LARGEST_MISSION, workflow_name};
-use interlock_app::setting::SettingArgument;
+use interlock_app::decision;
+use interlock_app::error::{CommandError, CommandExit};
+use interlock_app::library;
+use interlock_app::session_start::{LARGEST_MISSION, SessionStartRequest, workflow_name};
 use interlock_app::session_view;
+use interlock_app::setting::SettingArgument;
 use interlock_store::Store as _;
 
-pub(super) fn start(start: Start, place: &AppContext) -> Outcome {
+pub(super) fn start(start: StartArguments, place: &AppContext) -> ToolResult {
     let bad = |message: &str| Err(CommandError::new(CommandExit::Usage, Code::BadArgument, message));
     if start.title.trim().is_empty() {
         return bad("a session needs a title");
@@ -25,8 +25,9 @@ pub(super) fn start(start: Start, place: &AppContext) -> Outcome {
     if start.mission.as_ref().is_some_and(|mission| mission.len() as u64 > LARGEST_MISSION) {
         return bad("no agent reads a mission of more than 1 MiB to its end");
     }
-    let workflow = permitted(start.workflow.as_deref(), place)?;
-    let settings: Vec<SettingArgument> = start.settings.into_iter().map(|(name, value)| SettingArgument { name, value }).collect();
+    let workflow = permitted_workflow(start.workflow.as_deref(), place)?;
+    let settings: Vec<SettingArgument> =
+        start.settings.into_iter().map(|(name, value)| SettingArgument { name, value }).collect();
     let beginning = SessionStartRequest {
         title: &start.title,
         workflow: &workflow,
@@ -45,11 +46,11 @@ pub(super) fn start(start: Start, place: &AppContext) -> Outcome {
     let facts = json!({
         "session": done.session, "workflow": workflow.name, "workflow_hash": workflow.hash.to_string(), "next": next,
     });
-    Ok(Told::new(facts, steps::line(&live)))
+    Ok(ToolReply::new(facts, next_steps::line(&live)))
 }
 
 /// The project's workflow or a built-in one. A model that could name any file could write its own rules first.
-pub(super) fn permitted(named: Option<&str>, place: &AppContext) -> Result<String, CommandError> {
+pub(super) fn permitted_workflow(named: Option<&str>, place: &AppContext) -> Result<String, CommandError> {
     let own = workflow_name(None, place);
     match named {
         None => own,
@@ -60,9 +61,13 @@ pub(super) fn permitted(named: Option<&str>, place: &AppContext) -> Result<Strin
         Some(name) if own.as_ref().is_ok_and(|own| own == name) || name == interlock_app::library::PROJECT_FILE => own,
         Some(name) => {
             let names = BUILTINS.iter().map(|builtin| builtin.name.to_owned());
-            Err(CommandError::new(CommandExit::Refused, Code::UnknownWorkflow, format!("`{name}` is no workflow of this project"))
-                .help("leave it out for the project's own; with another file, a person starts the session")
-                .allowed(own.is_ok().then(|| interlock_app::library::PROJECT_FILE.to_owned()).into_iter().chain(names)))
+            Err(CommandError::new(
+                CommandExit::Refused,
+                Code::UnknownWorkflow,
+                format!("`{name}` is no workflow of this project"),
+            )
+            .help("leave it out for the project's own; with another file, a person starts the session")
+            .allowed(own.is_ok().then(|| interlock_app::library::PROJECT_FILE.to_owned()).into_iter().chain(names)))
         }
     }
 }
@@ -79,8 +84,8 @@ fn keeps_requirements(own: &str, named: &str) -> Result<(), CommandError> {
         .help("leave it out for the project's own; with another workflow, a person starts the session"))
 }
 
-pub(super) fn whats_next(of: &OfSession, place: &AppContext) -> Outcome {
-    let session = chosen(of.session.as_deref(), place)?;
+pub(super) fn whats_next(of: &SessionArguments, place: &AppContext) -> ToolResult {
+    let session = resolve_session(of.session.as_deref(), place)?;
     let mut engine = place.engine()?;
     let (live, workflow) = engine.load_session(&session)?;
     let briefs = session_view::briefs(&mut engine, &live, &workflow)?;
@@ -91,16 +96,22 @@ pub(super) fn whats_next(of: &OfSession, place: &AppContext) -> Outcome {
         "questions": session_view::questions(&live, &briefs),
         "gates": session_view::gates(&live, &workflow, &engine.feature_directory(&session)),
     });
-    Ok(Told::new(facts, steps::line(&live)))
+    Ok(ToolReply::new(facts, next_steps::line(&live)))
 }
 
-pub(super) fn status(of: &OfSession, place: &AppContext) -> Outcome {
-    let session = chosen(of.session.as_deref(), place)?;
+pub(super) fn status(of: &SessionArguments, place: &AppContext) -> ToolResult {
+    let session = resolve_session(of.session.as_deref(), place)?;
     let mut engine = place.engine()?;
     let (live, workflow) = engine.load_session(&session)?;
     let briefs = session_view::briefs(&mut engine, &live, &workflow)?;
     let directory = engine.feature_directory(&session);
-    let whole = session_view::session(&live, &workflow, &session_view::PinnedFileState { file_says: None }, &briefs, &directory);
+    let whole = session_view::session(
+        &live,
+        &workflow,
+        &session_view::PinnedFileState { file_says: None },
+        &briefs,
+        &directory,
+    );
     let groups: Vec<Json> = whole["groups"].as_array().into_iter().flatten().map(group).collect();
     let facts = json!({
         "session": live.id,
@@ -115,7 +126,7 @@ pub(super) fn status(of: &OfSession, place: &AppContext) -> Outcome {
         },
         "events": whole["events"],
     });
-    Ok(Told::new(facts, steps::line(&live)))
+    Ok(ToolReply::new(facts, next_steps::line(&live)))
 }
 
 /// A group in a few words; the resource of the session has all of them.
@@ -129,7 +140,7 @@ fn group(whole: &Json) -> Json {
 }
 
 /// The session that is named, or the only one that is not over: a model that has lost its memory finds it again.
-pub(super) fn chosen(named: Option<&str>, place: &AppContext) -> Result<String, CommandError> {
+pub(super) fn resolve_session(named: Option<&str>, place: &AppContext) -> Result<String, CommandError> {
     if let Some(named) = named {
         return Ok(named.to_owned());
     }
@@ -139,8 +150,7 @@ pub(super) fn chosen(named: Option<&str>, place: &AppContext) -> Result<String, 
         [only] => Ok(only.clone()),
         [] => Err(CommandError::new(CommandExit::Usage, Code::BadArgument, "no session is under way")
             .help("start_session starts one; name one that is over to look at it")),
-        _ => {
-            Err(CommandError::new(CommandExit::Usage, Code::BadArgument, "several sessions are under way: name one").allowed(open))
-        }
+        _ => Err(CommandError::new(CommandExit::Usage, Code::BadArgument, "several sessions are under way: name one")
+            .allowed(open)),
     }
 }

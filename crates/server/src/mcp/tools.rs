@@ -6,69 +6,72 @@ use std::sync::Arc;
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value as Json, json};
 
-use crate::mcp::arguments::{self, Ask, Check, Claim, Explain, OfSession, Report, Start};
-use crate::mcp::told::Outcome;
+use crate::mcp::arguments::{
+    self, AskArguments, CheckArguments, ClaimArguments, ExplainArguments, ReportArguments, SessionArguments,
+    StartArguments,
+};
+use crate::mcp::tool_reply::ToolResult;
 use crate::mcp::{assignment, explain, handoff, session};
 use interlock_agents as agents;
-use interlock_app::error::CommandError;
 use interlock_app::context::AppContext;
+use interlock_app::error::CommandError;
 
 /// A call, with its arguments read.
-pub(super) enum Call {
+pub(super) enum ToolCall {
     /// The only one that may have to wait for somebody.
-    AskPerson(Ask),
-    Order(Order),
+    AskPerson(AskArguments),
+    Order(EngineCall),
 }
 
 /// What the engine answers at once.
-pub(super) enum Order {
-    Start(Start),
-    Next(OfSession),
-    Claim(Claim),
-    Report(Report),
-    Check(Check),
-    Explain(Explain),
-    Status(OfSession),
+pub(super) enum EngineCall {
+    Start(StartArguments),
+    Next(SessionArguments),
+    Claim(ClaimArguments),
+    Report(ReportArguments),
+    Check(CheckArguments),
+    Explain(ExplainArguments),
+    Status(SessionArguments),
 }
 
-impl Call {
+impl ToolCall {
     pub(super) fn read(tool: &str, given: JsonObject) -> Result<Self, CommandError> {
-        Ok(Call::Order(match tool {
-            "ask_person" => return Ok(Call::AskPerson(arguments::read(given).map_err(only_a_person)?)),
-            "start_session" => Order::Start(arguments::read(given)?),
-            "whats_next" => Order::Next(arguments::read(given)?),
-            "claim_assignment" => Order::Claim(arguments::read(given)?),
-            "report_handoff" => Order::Report(arguments::read(given)?),
-            "check_handoff" => Order::Check(arguments::read(given)?),
-            "explain_decision" => Order::Explain(arguments::read(given)?),
-            _ => Order::Status(arguments::read(given)?),
+        Ok(ToolCall::Order(match tool {
+            "ask_person" => return Ok(ToolCall::AskPerson(arguments::read(given).map_err(only_a_person)?)),
+            "start_session" => EngineCall::Start(arguments::read(given)?),
+            "whats_next" => EngineCall::Next(arguments::read(given)?),
+            "claim_assignment" => EngineCall::Claim(arguments::read(given)?),
+            "report_handoff" => EngineCall::Report(arguments::read(given)?),
+            "check_handoff" => EngineCall::Check(arguments::read(given)?),
+            "explain_decision" => EngineCall::Explain(arguments::read(given)?),
+            _ => EngineCall::Status(arguments::read(given)?),
         }))
     }
 }
 
-impl Order {
+impl EngineCall {
     /// Which session it is about, for the steps that a refusal shows.
     pub(super) fn session(&self) -> Option<String> {
         let of = |id: &str| id.rsplit_once('.').map(|(session, _)| session.to_owned());
         match self {
-            Order::Start(_) => None,
-            Order::Next(asked) | Order::Status(asked) => asked.session.clone(),
-            Order::Claim(claim) => of(&claim.assignment),
-            Order::Report(report) => of(&report.assignment),
-            Order::Check(check) => check.assignment.as_deref().and_then(of),
-            Order::Explain(explain) => of(&explain.decision),
+            EngineCall::Start(_) => None,
+            EngineCall::Next(asked) | EngineCall::Status(asked) => asked.session.clone(),
+            EngineCall::Claim(claim) => of(&claim.assignment),
+            EngineCall::Report(report) => of(&report.assignment),
+            EngineCall::Check(check) => check.assignment.as_deref().and_then(of),
+            EngineCall::Explain(explain) => of(&explain.decision),
         }
     }
 
-    pub(super) fn run(self, place: &AppContext) -> Outcome {
+    pub(super) fn run(self, place: &AppContext) -> ToolResult {
         match self {
-            Order::Start(start) => session::start(start, place),
-            Order::Next(of) => session::whats_next(&of, place),
-            Order::Claim(claim) => assignment::claim(&claim, place),
-            Order::Report(report) => handoff::report(&report, place),
-            Order::Check(check) => handoff::check(&check, place),
-            Order::Explain(explain) => explain::explain(&explain, place),
-            Order::Status(of) => session::status(&of, place),
+            EngineCall::Start(start) => session::start(start, place),
+            EngineCall::Next(of) => session::whats_next(&of, place),
+            EngineCall::Claim(claim) => assignment::claim(&claim, place),
+            EngineCall::Report(report) => handoff::report(&report, place),
+            EngineCall::Check(check) => handoff::check(&check, place),
+            EngineCall::Explain(explain) => explain::explain(&explain, place),
+            EngineCall::Status(of) => session::status(&of, place),
         }
     }
 }
@@ -105,7 +108,7 @@ pub(super) fn hand_off(statuses: &str) -> Tool {
         agents::HandoffServer::NAME,
         "Hand off",
         about,
-        &Touch::AddsOnce,
+        &ToolEffect::AddsOnce,
         takes(&json!({ "handoff": a_handoff() }), &["handoff"]),
         gives(
             json!({
@@ -119,7 +122,7 @@ pub(super) fn hand_off(statuses: &str) -> Tool {
 }
 
 /// How a tool touches the world.
-enum Touch {
+enum ToolEffect {
     Reads,
     Adds,
     /// The same again changes nothing.
@@ -130,15 +133,15 @@ fn tool(
     name: &'static str,
     title: &str,
     about: impl Into<Cow<'static, str>>,
-    touch: &Touch,
+    touch: &ToolEffect,
     input: Json,
     output: Json,
 ) -> Tool {
     let hints = ToolAnnotations::with_title(title).open_world(false);
     let hints = match touch {
-        Touch::Reads => hints.read_only(true),
-        Touch::Adds => hints.read_only(false).destructive(false),
-        Touch::AddsOnce => hints.read_only(false).destructive(false).idempotent(true),
+        ToolEffect::Reads => hints.read_only(true),
+        ToolEffect::Adds => hints.read_only(false).destructive(false),
+        ToolEffect::AddsOnce => hints.read_only(false).destructive(false).idempotent(true),
     };
     Tool::new(name, about, object(input))
         .with_title(title)
@@ -256,7 +259,7 @@ fn start_session() -> Tool {
         "Start a session",
         "Starts a session of a workflow and returns the assignments that can be claimed first. One session is one piece \
          of work: a feature, an integration, a bug fix.",
-        &Touch::Adds,
+        &ToolEffect::Adds,
         takes(
             &json!({
                 "title": text("what is to be done, in a few words"),
@@ -288,7 +291,7 @@ fn whats_next() -> Tool {
         "Lists what may happen now in a session: assignments to claim or to report for, questions that wait for a person, \
          gates. Whatever is not listed would be refused. Call it first, after every decision, and whenever you have \
          lost track.",
-        &Touch::Reads,
+        &ToolEffect::Reads,
         takes(&json!({ "session": text("the session; the only one under way if left out") }), &[]),
         gives(
             json!({
@@ -311,7 +314,7 @@ fn claim_assignment() -> Tool {
          the token that its handoff is given in with. Whoever has the token can report for this assignment, and you \
          have it now: pass on what the agent writes, never what you would have written. Claiming again voids the \
          earlier token. Where Interlock's hooks are installed they claim and report, and you need not.",
-        &Touch::Adds,
+        &ToolEffect::Adds,
         takes(&json!({ "assignment": text("SESSION.aN, from whats_next") }), &["assignment"]),
         gives(
             json!({
@@ -336,7 +339,7 @@ fn report_handoff() -> Tool {
         "Submits the JSON block that ends an agent's last message, and returns the decision: what happens next, \
          and by which rule. The same handoff again gets the same decision. A handoff that is not valid is refused with \
          everything that is wrong with it: send that back to the agent, and give in what it writes then.",
-        &Touch::AddsOnce,
+        &ToolEffect::AddsOnce,
         takes(
             &json!({
                 "assignment": text("SESSION.aN"),
@@ -355,7 +358,7 @@ fn check_handoff() -> Tool {
         "Check a handoff",
         "Says whether a handoff would be taken, and lists everything that is wrong with it. Nothing is stored. Name the \
          assignment that it is for; or else a role, and its phase where the workflow has phases.",
-        &Touch::Reads,
+        &ToolEffect::Reads,
         takes(
             &json!({
                 "assignment": text("SESSION.aN"),
@@ -390,7 +393,7 @@ fn ask_person() -> Tool {
         "Ask a person",
         "Puts an open question to the person at this client, and returns what they decided; where the client cannot ask, \
          it says how a person answers. It takes no answer: nobody but a person can give one.",
-        &Touch::Adds,
+        &ToolEffect::Adds,
         takes(
             &json!({
                 "question": text("SESSION.qN, from whats_next; the first that is open if left out"),
@@ -408,7 +411,7 @@ fn explain_decision() -> Tool {
         "Explain a decision",
         "Explains a decision: the rule with its place in the workflow, the overrides, and the facts that were read. Also \
          explains any other event of the log by its number, such as a refusal with all of its problems.",
-        &Touch::Reads,
+        &ToolEffect::Reads,
         takes(&json!({ "decision": text("SESSION.dN, or SESSION.eN for event N of the log") }), &["decision"]),
         gives(
             json!({
@@ -441,7 +444,7 @@ fn session_status() -> Tool {
         "How a session stands",
         "Shows how a session stands: each group with its status, who has it, and the evidence so far. The resource \
          interlock://session/ID has everything.",
-        &Touch::Reads,
+        &ToolEffect::Reads,
         takes(&json!({ "session": text("the session; the only one under way if left out") }), &[]),
         gives(
             json!({

@@ -1,13 +1,13 @@
 //! Walks along a chain, and says where it is broken and how.
 
-use interlock_core::event::{Cause, Event};
+use interlock_core::event::{Event, EventCause};
 use interlock_core::id::{Digest, Name, Timestamp};
 use interlock_core::state::State;
 
 use crate::ChainLink;
 use crate::SessionHead;
 use crate::Snapshot;
-use crate::audit::{SessionProjection, ChainHead, AuditProblemKind, AuditProblem, AuditReport};
+use crate::audit::{AuditProblem, AuditProblemKind, AuditReport, ChainHead, SessionProjection};
 use crate::chain::{self, BEGINNING, ChainKey, Seal, SealedContent};
 use crate::rows::{self, SessionRow};
 use crate::table::ProjectedTables;
@@ -160,22 +160,26 @@ impl<'a> ChainVerifier<'a> {
     /// The seal fits: what the event says, what it was given, and what follows from it.
     fn look_inside(&mut self, link: &ChainLink<'_>) {
         let Ok(event) = serde_json::from_str::<Event>(link.data) else {
-            return self.problem(Some(link.seq), AuditProblemKind::Changed, format!("event {} cannot be read", link.seq));
+            return self.problem(
+                Some(link.seq),
+                AuditProblemKind::Changed,
+                format!("event {} cannot be read", link.seq),
+            );
         };
         let given = link.attachment.map(|body| chain::hash_attachment(body.as_bytes()));
         self.given(link.seq, "what event", given, link.given);
         let told = match &event.cause {
-            Cause::Claimed { prompt, .. } => *prompt,
+            EventCause::Claimed { prompt, .. } => *prompt,
             _ => None,
         };
         let prompt = link.prompt.map(|body| Digest::of(body.as_bytes()));
         self.given(link.seq, "the prompt of event", prompt, told);
-        if let Cause::Upgraded { .. } = event.cause {
+        if let EventCause::Upgraded { .. } = event.cause {
             self.pinned = link.seq;
         }
         self.state.apply(&event);
         let written = rows::project_event(&event, &self.state);
-        self.state.settle(&event);
+        self.state.drop_closed(&event);
         if written.says != link.says {
             let text = format!("what event {} says for the guards is not what it does", link.seq);
             self.problem(Some(link.seq), AuditProblemKind::Changed, text);
@@ -244,7 +248,14 @@ impl<'a> ChainVerifier<'a> {
         let snapshot = self.snapshot_problem();
         let row = self.row.unwrap_or_else(|| rows::project_event(&nothing(), &State::default()).session);
         let row = SessionRow { lapsed: self.lapsed, ..row };
-        SessionProjection { session: session.clone(), fold: self.fold, row, pinned: self.pinned, snapshot, report: self.report }
+        SessionProjection {
+            session: session.clone(),
+            fold: self.fold,
+            row,
+            pinned: self.pinned,
+            snapshot,
+            report: self.report,
+        }
     }
 
     /// A snapshot that was not sealed at its event is no use to anybody, and somebody made it.
@@ -254,7 +265,12 @@ impl<'a> ChainVerifier<'a> {
             return None;
         }
         let text = format!("the snapshot at event {} has been changed: its seal does not fit", snapshot.seq);
-        Some(AuditProblem { session: Some(self.session.clone()), seq: Some(snapshot.seq), kind: AuditProblemKind::Projection, text })
+        Some(AuditProblem {
+            session: Some(self.session.clone()),
+            seq: Some(snapshot.seq),
+            kind: AuditProblemKind::Projection,
+            text,
+        })
     }
 
     fn problem(&mut self, seq: Option<u64>, kind: AuditProblemKind, text: String) {
@@ -265,5 +281,5 @@ impl<'a> ChainVerifier<'a> {
 /// For a session of which no event is left.
 fn nothing() -> Event {
     let (at, changes) = (Timestamp(0), Vec::new());
-    Event { at, cause: Cause::Cancelled { by: Name::new("") }, decision: None, changes, handoff: None }
+    Event { at, cause: EventCause::Cancelled { by: Name::new("") }, decision: None, changes, handoff: None }
 }

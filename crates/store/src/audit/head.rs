@@ -8,7 +8,7 @@ use serde_json::{Value as Json, json};
 use crate::SessionHead;
 use crate::StoreError;
 use crate::StoreResult;
-use crate::audit::{AuditProblemKind, AuditProblem};
+use crate::audit::{AuditProblem, AuditProblemKind};
 use crate::chain::{ChainKey, Seal};
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -61,7 +61,12 @@ impl ChainHead {
             Ok(()) => Ok(head),
             Err(_) => {
                 let text = "the signature of the head does not fit what it says, or another store made it".to_owned();
-                Err(AuditProblem { session: Some(head.session), seq: Some(head.seq), kind: AuditProblemKind::Signature, text })
+                Err(AuditProblem {
+                    session: Some(head.session),
+                    seq: Some(head.seq),
+                    kind: AuditProblemKind::Signature,
+                    text,
+                })
             }
         })
     }

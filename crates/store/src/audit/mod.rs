@@ -89,7 +89,12 @@ pub struct SessionProjection {
 pub type StoreOpener<'a> = &'a (dyn Fn() -> StoreResult<Box<dyn Store>> + Sync);
 
 /// Looks at these sessions with as many threads as there are processors, and at the schema.
-pub fn verify(open: StoreOpener<'_>, key: &ChainKey, sessions: &[SessionHead], heads: &[ChainHead]) -> StoreResult<AuditReport> {
+pub fn verify(
+    open: StoreOpener<'_>,
+    key: &ChainKey,
+    sessions: &[SessionHead],
+    heads: &[ChainHead],
+) -> StoreResult<AuditReport> {
     let mut report = AuditReport::default();
     let mut store = open()?;
     let (schema, folded) = thread::scope(|scope| {
@@ -121,7 +126,11 @@ pub fn verify(open: StoreOpener<'_>, key: &ChainKey, sessions: &[SessionHead], h
 }
 
 /// What belongs to no session, or to no event.
-fn strays(view: &mut dyn StoreView, looked_at: &[SessionHead], seen: AttachmentCounts) -> StoreResult<Vec<AuditProblem>> {
+fn strays(
+    view: &mut dyn StoreView,
+    looked_at: &[SessionHead],
+    seen: AttachmentCounts,
+) -> StoreResult<Vec<AuditProblem>> {
     let lost = view.lost_sessions()?.into_iter();
     let lost = lost.map(|(table, count)| format!("sessions that are gone, with rows in {table} still there: {count}"));
     let mut texts: Vec<(AuditProblemKind, String)> = lost.map(|text| (AuditProblemKind::Dropped, text)).collect();
@@ -140,7 +149,12 @@ fn strays(view: &mut dyn StoreView, looked_at: &[SessionHead], seen: AttachmentC
 }
 
 /// Holds one session against its events, and folds them.
-pub fn fold(view: &mut dyn StoreView, key: &ChainKey, session: &SessionHead, heads: &[ChainHead]) -> StoreResult<SessionProjection> {
+pub fn fold(
+    view: &mut dyn StoreView,
+    key: &ChainKey,
+    session: &SessionHead,
+    heads: &[ChainHead],
+) -> StoreResult<SessionProjection> {
     let heads: Vec<&ChainHead> = heads.iter().filter(|head| head.session == session.id).collect();
     let snapshot = view.snapshot(session.key)?;
     let mut walk = chain::ChainVerifier::new(key, session, &heads, snapshot.as_ref());

@@ -7,10 +7,14 @@ use interlock_core::workflow::load_pinned;
 use crate::SessionHead;
 use crate::StoreResult;
 use crate::StoreView;
-use crate::audit::{AuditProblemKind, AuditProblem};
+use crate::audit::{AuditProblem, AuditProblemKind};
 
 /// An event of each session commits to its workflow by hash; each workflow is looked at once.
-pub(super) fn compare(view: &mut dyn StoreView, sessions: &[SessionHead], events: &[u64]) -> StoreResult<Vec<AuditProblem>> {
+pub(super) fn compare(
+    view: &mut dyn StoreView,
+    sessions: &[SessionHead],
+    events: &[u64],
+) -> StoreResult<Vec<AuditProblem>> {
     let mut seen = BTreeMap::new();
     let mut problems = Vec::new();
     for (session, seq) in sessions.iter().zip(events) {

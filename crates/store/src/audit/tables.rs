@@ -5,9 +5,9 @@ use interlock_core::id::Name;
 use crate::SessionHead;
 use crate::StoreResult;
 use crate::StoreView;
-use crate::audit::{AuditProblemKind, AuditProblem};
+use crate::audit::{AuditProblem, AuditProblemKind};
 use crate::rows::SessionRow;
-use crate::table::{CellValue, ProjectedTables, TableRows, TABLES, TableSchema};
+use crate::table::{CellValue, ProjectedTables, TABLES, TableRows, TableSchema};
 
 /// More than this nobody reads.
 const MOST: usize = 20;
@@ -27,7 +27,8 @@ pub(super) fn compare(
         }
     }
     wrong.truncate(MOST);
-    let problem = |(seq, text)| AuditProblem { session: Some(session.id.clone()), seq, kind: AuditProblemKind::Projection, text };
+    let problem =
+        |(seq, text)| AuditProblem { session: Some(session.id.clone()), seq, kind: AuditProblemKind::Projection, text };
     Ok(wrong.into_iter().map(problem).collect())
 }
 

@@ -18,9 +18,9 @@ use interlock_core::id::Timestamp;
 use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, TransactionBehavior};
 
-use crate::StoreIdentity;
 use crate::Store;
 use crate::StoreError;
+use crate::StoreIdentity;
 use crate::StoreResult;
 use crate::StoreTransaction;
 use crate::StoreView;

@@ -10,11 +10,12 @@ use rusqlite::config::DbConfig;
 use rusqlite::ffi::ErrorCode;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
-use crate::StoreIdentity;
 use crate::StoreError;
+use crate::StoreIdentity;
 use crate::StoreResult;
 use crate::sqlite::{
-    APPLICATION_ID, PATIENCE, STATEMENTS, SqliteStore, BusyHandler, corrupt, filesystem, guards, store_error, wait_for_turn,
+    APPLICATION_ID, BusyHandler, PATIENCE, STATEMENTS, SqliteStore, corrupt, filesystem, guards, store_error,
+    wait_for_turn,
 };
 use interlock_system::files;
 

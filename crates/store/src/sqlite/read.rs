@@ -4,19 +4,19 @@ use std::borrow::Cow;
 
 use interlock_core::id::{AssignmentId, Digest, Name, QuestionId, Timestamp};
 use interlock_core::state::Question;
-use interlock_core::workflow::Requirements;
+use interlock_core::workflow::CompletionRequirements;
 use rusqlite::types::ValueRef;
 use rusqlite::{OptionalExtension, Params, params};
 
-use crate::RefusedWrite;
-use crate::EventRow;
-use crate::StoreIdentity;
 use crate::AttachmentCounts;
 use crate::ChainLink;
+use crate::EventRow;
 use crate::OpenQuestion;
 use crate::PinnedSources;
+use crate::RefusedWrite;
 use crate::SessionHead;
 use crate::Snapshot;
+use crate::StoreIdentity;
 use crate::StoreResult;
 use crate::StoreView;
 use crate::chain::Seal;
@@ -73,7 +73,7 @@ impl StoreView for SqliteTransaction<'_> {
         Ok(Some(PinnedSources { name, sources }))
     }
 
-    fn needs_are(&mut self, hash: Digest, needs: &Requirements) -> StoreResult<bool> {
+    fn needs_are(&mut self, hash: Digest, needs: &CompletionRequirements) -> StoreResult<bool> {
         let sql = "SELECT clause, kind, name FROM needs WHERE workflow = ?1 ORDER BY clause, name";
         let found: Vec<(u32, String, Name)> =
             self.all(sql, [hash.to_string()], |row| Ok((row.get(0)?, row.get(1)?, name(row, 2)?)))?;
@@ -92,8 +92,9 @@ impl StoreView for SqliteTransaction<'_> {
 
     fn count_attachments(&mut self) -> StoreResult<AttachmentCounts> {
         let sql = "SELECT (SELECT count(*) FROM attachments), (SELECT count(*) FROM prompts)";
-        let kept =
-            self.one(sql, [], |row| Ok(AttachmentCounts { attachments: unsigned(row.get(0)?), prompts: unsigned(row.get(1)?) }));
+        let kept = self.one(sql, [], |row| {
+            Ok(AttachmentCounts { attachments: unsigned(row.get(0)?), prompts: unsigned(row.get(1)?) })
+        });
         kept.map(Option::unwrap_or_default)
     }
 

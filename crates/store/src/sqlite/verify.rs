@@ -5,7 +5,7 @@ use rusqlite::{Connection, params};
 use crate::StoreResult;
 use crate::rows::SessionRow;
 use crate::sqlite::{SqliteTransaction, open};
-use crate::table::{ProjectedTables, WriteMode, RowWrite, TABLES};
+use crate::table::{ProjectedTables, RowWrite, TABLES, WriteMode};
 
 /// Every object that is not as this version makes it.
 pub(super) fn schema(connection: &Connection) -> rusqlite::Result<Vec<String>> {

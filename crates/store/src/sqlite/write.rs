@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use interlock_core::code::Code;
 use interlock_core::id::{Digest, Name, Timestamp};
-use interlock_core::workflow::Requirements;
+use interlock_core::workflow::CompletionRequirements;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Params, ToSql, named_params, params};
 use serde_json::json;
@@ -23,7 +23,7 @@ use crate::StoreView as _;
 use crate::chain::Seal;
 use crate::rows::SessionRow;
 use crate::sqlite::{SqliteTransaction, corrupt, signed, verify};
-use crate::table::{CellValue, ProjectedTables, WriteMode, RowWrite, ResolvedBlocks, TableSchema, TableWrite};
+use crate::table::{CellValue, ProjectedTables, ResolvedBlocks, RowWrite, TableSchema, TableWrite, WriteMode};
 
 /// A row's place: its session, and the event that writes it.
 #[derive(Clone, Copy)]
@@ -33,7 +33,12 @@ struct RowOrigin {
 }
 
 impl StoreTransaction for SqliteTransaction<'_> {
-    fn pin_workflow(&mut self, digest: Digest, pinned: &PinnedSources, needs: &Requirements) -> StoreResult<()> {
+    fn pin_workflow(
+        &mut self,
+        digest: Digest,
+        pinned: &PinnedSources,
+        needs: &CompletionRequirements,
+    ) -> StoreResult<()> {
         let hash = digest.to_string();
         let known = self.count("SELECT count(*) FROM workflows WHERE hash = ?1", [&hash])?;
         if known > 0 {
@@ -219,7 +224,12 @@ impl StatementCache {
             SqlVerb::Insert => insert(record),
             SqlVerb::Update => update(record),
         });
-        self.0.push(CachedStatement { verb, table: record.table.name, columns: columns().collect(), sql: Arc::clone(&sql) });
+        self.0.push(CachedStatement {
+            verb,
+            table: record.table.name,
+            columns: columns().collect(),
+            sql: Arc::clone(&sql),
+        });
         sql
     }
 }
@@ -265,7 +275,7 @@ impl ToSql for CellValue {
 }
 
 /// Each clause of the needs, numbered, with the names that satisfy it.
-pub(super) fn clauses(needs: &Requirements) -> Vec<(u32, &'static str, Name)> {
+pub(super) fn clauses(needs: &CompletionRequirements) -> Vec<(u32, &'static str, Name)> {
     let mut rows = Vec::new();
     let mut clause = 0;
     let mut next = || {

@@ -123,7 +123,8 @@ mod tests {
     #[test]
     fn a_helper_that_never_ends_is_ended() {
         let began = Instant::now();
-        let helper = HelperProcess::start_for(Command::new("sleep").arg("60"), Duration::from_millis(100)).expect("it starts");
+        let helper =
+            HelperProcess::start_for(Command::new("sleep").arg("60"), Duration::from_millis(100)).expect("it starts");
         let ended = helper.output().expect("it is waited for");
         assert!(!ended.status.success() && began.elapsed() < Duration::from_secs(30));
     }

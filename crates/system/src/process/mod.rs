@@ -8,11 +8,11 @@
 mod children;
 mod control;
 mod input;
-mod supervisor;
 mod line_splitter;
+mod orphans;
 mod resolve;
 mod running;
-mod orphans;
+mod supervisor;
 mod transcript;
 mod tree;
 
@@ -25,9 +25,9 @@ use std::time::Duration;
 pub use children::{HelperProcess, own_no_others};
 pub use control::ProcessControl;
 pub use input::ProcessHandle;
-pub use supervisor::{WORD as KEEPER, main as keep};
-pub use running::{run, set_supervisor};
 pub use orphans::{MARK, become_subreaper, end_marked_processes};
+pub use running::{run, set_supervisor};
+pub use supervisor::{WORD as KEEPER, main as keep};
 pub use tree::wake_children;
 
 /// What to start, and where.

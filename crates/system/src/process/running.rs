@@ -17,10 +17,13 @@ use rustix::io::ioctl_fionbio;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 
 use super::children::{self, pid_of};
-use super::input::{StdinWriter, ProcessHandle};
+use super::input::{ProcessHandle, StdinWriter};
 use super::line_splitter::LineSplitter;
 use super::transcript::OutputTranscript;
-use super::{ProcessControl, ProcessEnd, OutputListener, MARK, ProcessSpec, StdinMode, OutputStream, supervisor, resolve, orphans, tree};
+use super::{
+    MARK, OutputListener, OutputStream, ProcessControl, ProcessEnd, ProcessSpec, StdinMode, orphans, resolve,
+    supervisor, tree,
+};
 
 /// Read at a time.
 const CHUNK: usize = 64 << 10;
@@ -49,7 +52,8 @@ pub fn run(spec: &ProcessSpec, control: &ProcessControl, listener: &mut dyn Outp
     if control.is_stopped() {
         return Ok(ProcessEnd::Stopped);
     }
-    let transcript = spec.transcript.as_deref().map(|path| OutputTranscript::create(path, spec.limits.kept)).transpose()?;
+    let transcript =
+        spec.transcript.as_deref().map(|path| OutputTranscript::create(path, spec.limits.kept)).transpose()?;
     let mut running = RunningProcess::start(spec, control, &mut command)?;
     running.transcript = transcript;
     running.attend(listener);

@@ -1,20 +1,20 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
-use interlock_core::handoff::{self, Checked, Expect, Extracted, KnownFields};
+use interlock_core::handoff::{self, CheckedHandoff, ExpectedHandoff, ExtractedHandoff, KnownFields};
 use interlock_core::problem::Problem;
-use interlock_core::workflow::{Task, Workflow};
+use interlock_core::workflow::{AssignmentTask, Workflow};
 use serde_json::Value;
 
 use crate::commands::examples;
-use crate::commands::values::Context;
+use crate::commands::values::ContextArg;
+use interlock_app::diagnostics;
 use interlock_app::error::CommandResult;
-use interlock_app::error::{CommandExit, CommandError, SourceTexts};
-use interlock_app::handoff_check::{document, check_extracted, known_phase};
+use interlock_app::error::{CommandError, CommandExit, SourceTexts};
+use interlock_app::handoff_check::{check_extracted, document, known_phase};
 use interlock_app::input;
 use interlock_app::library;
 use interlock_app::output::{CommandOutput, print_diagnostics};
-use interlock_app::diagnostics;
 use interlock_system::clock;
 use interlock_system::sanitise;
 use interlock_system::text::{NAME, TerminalText};
@@ -37,7 +37,7 @@ const LARGEST_PROMPT: u64 = 16 << 20;
     "interlock handoff check output.md --workflow delivery-team --role developer --filled"
     "some-agent | interlock handoff check - --workflow feature --role frontend-developer --context direct"
 ))]
-pub(crate) struct Check {
+pub(crate) struct HandoffCheckCommand {
     /// What the agent wrote; `-` reads stdin
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) file: PathBuf,
@@ -56,7 +56,7 @@ pub(crate) struct Check {
 
     /// How the agent was started; read from the prompt if absent
     #[arg(long, value_enum)]
-    pub(crate) context: Option<Context>,
+    pub(crate) context: Option<ContextArg>,
 
     /// Check as for an assignment of the role: fields that Interlock fills in may be absent
     #[arg(long, requires_all = ["workflow", "role"])]
@@ -67,7 +67,7 @@ pub(crate) struct Check {
     pub(crate) prompt: Option<PathBuf>,
 }
 
-impl Check {
+impl HandoffCheckCommand {
     pub(crate) fn run(&self, output: CommandOutput) -> CommandResult {
         let workflow = self.workflow.as_deref().map(library::runnable).transpose()?;
         if let (Some(workflow), Some(phase)) = (&workflow, &self.phase) {
@@ -79,7 +79,7 @@ impl Check {
         let (checked, extracted) = match handoff::extract(&file, &bytes) {
             Ok(extracted) => {
                 let extracted = self.filled_in(workflow.as_ref(), extracted);
-                let expect = Expect {
+                let expect = ExpectedHandoff {
                     role: self.role.as_deref(),
                     phase: self.phase.as_deref(),
                     task: self.task(workflow.as_ref(), &extracted),
@@ -88,7 +88,7 @@ impl Check {
                 };
                 (check_extracted(workflow.as_ref(), &expect, &extracted), Some(extracted))
             }
-            Err(problems) => (Checked { handoff: None, status: None, problems, warnings: Vec::new() }, None),
+            Err(problems) => (CheckedHandoff { handoff: None, status: None, problems, warnings: Vec::new() }, None),
         };
         let exit = if checked.is_valid() { CommandExit::Done } else { CommandExit::Invalid };
         if output.json {
@@ -111,7 +111,7 @@ impl Check {
     }
 
     /// With `--filled`, the handoff as a report for an assignment would complete it.
-    fn filled_in(&self, workflow: Option<&Workflow>, extracted: Extracted) -> Extracted {
+    fn filled_in(&self, workflow: Option<&Workflow>, extracted: ExtractedHandoff) -> ExtractedHandoff {
         let (true, Some(workflow), Some(role)) = (self.filled, workflow, self.role.as_deref()) else {
             return extracted;
         };
@@ -122,23 +122,23 @@ impl Check {
     }
 
     /// A status that only merges have is held against what merges ask for.
-    fn task(&self, workflow: Option<&Workflow>, extracted: &Extracted) -> Task {
+    fn task(&self, workflow: Option<&Workflow>, extracted: &ExtractedHandoff) -> AssignmentTask {
         let word = |key: &str| extracted.json.get(key).and_then(Value::as_str);
         let role = self.role.as_deref().or_else(|| word("agent")).unwrap_or_default();
-        workflow.map_or(Task::Work, |workflow| workflow.task_of(role, word("status").unwrap_or_default()))
+        workflow.map_or(AssignmentTask::Work, |workflow| workflow.task_of(role, word("status").unwrap_or_default()))
     }
 
     /// As told, or as the prompt shows; an agent that Interlock starts is orchestrated.
-    fn context(&self) -> Result<handoff::Context, CommandError> {
+    fn context(&self) -> Result<handoff::OrchestrationMode, CommandError> {
         match (self.context, &self.prompt) {
-            (Some(Context::Orchestrated), _) | (None, None) => Ok(handoff::Context::Orchestrated),
-            (Some(Context::Direct), _) => Ok(handoff::Context::Direct),
+            (Some(ContextArg::Orchestrated), _) | (None, None) => Ok(handoff::OrchestrationMode::Orchestrated),
+            (Some(ContextArg::Direct), _) => Ok(handoff::OrchestrationMode::Direct),
             (None, Some(prompt)) => Ok(handoff::context_of_prompt(&input::text(prompt, LARGEST_PROMPT)?)),
         }
     }
 }
 
-fn verdict(checked: &Checked) -> TerminalText {
+fn verdict(checked: &CheckedHandoff) -> TerminalText {
     let mut text = TerminalText::default();
     text.push("valid");
     if let Some(status) = &checked.status {

@@ -16,12 +16,12 @@ use interlock_app::output::CommandOutput;
     "interlock handoff check output.md --workflow delivery-team --role developer"
     "interlock handoff schema > handoff.schema.json"
 ))]
-pub(crate) enum Handoff {
-    Check(check::Check),
-    Schema(schema::Schema),
+pub(crate) enum HandoffCommand {
+    Check(check::HandoffCheckCommand),
+    Schema(schema::HandoffSchemaCommand),
 }
 
-impl Handoff {
+impl HandoffCommand {
     pub(crate) fn run(&self, output: CommandOutput) -> CommandResult {
         match self {
             Self::Check(command) => command.run(output),

@@ -2,8 +2,8 @@ use clap::{Args, ValueHint};
 use interlock_core::handoff;
 
 use crate::commands::examples;
-use interlock_app::error::CommandResult;
 use interlock_app::error::CommandExit;
+use interlock_app::error::CommandResult;
 use interlock_app::library;
 use interlock_app::output::CommandOutput;
 
@@ -16,7 +16,7 @@ use interlock_app::output::CommandOutput;
     "interlock handoff schema > handoff.schema.json"
     "interlock handoff schema --workflow delivery-team --filled"
 ))]
-pub(crate) struct Schema {
+pub(crate) struct HandoffSchemaCommand {
     /// The name of a built-in workflow, or a file
     #[arg(long, value_name = "NAME or FILE", value_hint = ValueHint::FilePath)]
     pub(crate) workflow: Option<String>,
@@ -26,7 +26,7 @@ pub(crate) struct Schema {
     pub(crate) filled: bool,
 }
 
-impl Schema {
+impl HandoffSchemaCommand {
     pub(crate) fn run(&self, output: CommandOutput) -> CommandResult {
         let workflow = self.workflow.as_deref().map(library::runnable).transpose()?;
         let schema = match workflow.as_ref().filter(|_| self.filled) {

@@ -4,10 +4,10 @@ use clap::Args;
 use serde_json::json;
 
 use crate::commands::examples;
-use interlock_app::error::CommandResult;
-use interlock_app::error::CommandExit;
-use interlock_app::output::CommandOutput;
 use interlock_app::context::AppContext;
+use interlock_app::error::CommandExit;
+use interlock_app::error::CommandResult;
+use interlock_app::output::CommandOutput;
 use interlock_store::Store as _;
 use interlock_system::clock::rfc3339;
 use interlock_system::sanitise;
@@ -18,9 +18,9 @@ use interlock_system::text::{NAME, TerminalText};
 /// Each with its id, its status (active, validating, completed or cancelled), its workflow and its title.
 #[derive(Args)]
 #[command(after_help = examples!("interlock session list"))]
-pub(crate) struct List {}
+pub(crate) struct SessionListCommand {}
 
-impl List {
+impl SessionListCommand {
     #[allow(clippy::unused_self, reason = "every command runs the same way")]
     pub(crate) fn run(&self, output: CommandOutput, place: &AppContext) -> CommandResult {
         let mut store = place.store()?;

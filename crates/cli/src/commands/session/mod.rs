@@ -8,9 +8,9 @@ mod upgrade;
 
 use clap::Subcommand;
 
+use interlock_app::context::AppContext;
 use interlock_app::error::CommandResult;
 use interlock_app::output::CommandOutput;
-use interlock_app::context::AppContext;
 
 /// Start sessions, and see how they stand
 ///
@@ -18,15 +18,15 @@ use interlock_app::context::AppContext;
 /// session and a number: SESSION.a3 is an assignment, SESSION.q1 a question, SESSION.d12 a decision.
 #[derive(Subcommand)]
 #[command(after_help = crate::commands::examples!("interlock session start --title \"Add login\"" "interlock session next add-login-4f2k"))]
-pub(crate) enum Session {
-    Start(Box<start::Start>),
-    List(list::List),
-    Show(show::Show),
-    Next(next::Next),
-    Upgrade(upgrade::Upgrade),
+pub(crate) enum SessionCommand {
+    Start(Box<start::SessionStartCommand>),
+    List(list::SessionListCommand),
+    Show(show::SessionShowCommand),
+    Next(next::SessionNextCommand),
+    Upgrade(upgrade::SessionUpgradeCommand),
 }
 
-impl Session {
+impl SessionCommand {
     pub(crate) fn run(&self, output: CommandOutput, place: &AppContext) -> CommandResult {
         match self {
             Session::Start(command) => command.run(output, place),

@@ -4,10 +4,10 @@ use clap::Args;
 use serde_json::json;
 
 use crate::commands::examples;
-use interlock_app::error::CommandResult;
-use interlock_app::error::CommandExit;
-use interlock_app::output::CommandOutput;
 use interlock_app::context::AppContext;
+use interlock_app::error::CommandExit;
+use interlock_app::error::CommandResult;
+use interlock_app::output::CommandOutput;
 use interlock_app::session_view;
 
 /// Show what may happen now: assignments to claim, questions to answer
@@ -15,12 +15,12 @@ use interlock_app::session_view;
 /// Whatever is not listed here would be refused. An assignment that is claimed waits for its report.
 #[derive(Args)]
 #[command(after_help = examples!("interlock session next add-login-4f2k"))]
-pub(crate) struct Next {
+pub(crate) struct SessionNextCommand {
     #[arg(value_name = "SESSION")]
     session: String,
 }
 
-impl Next {
+impl SessionNextCommand {
     pub(crate) fn run(&self, output: CommandOutput, place: &AppContext) -> CommandResult {
         let mut engine = place.engine()?;
         let (live, workflow) = engine.load_session(&self.session)?;

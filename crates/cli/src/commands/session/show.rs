@@ -3,11 +3,11 @@
 use clap::Args;
 
 use crate::commands::examples;
-use interlock_app::error::CommandResult;
+use interlock_app::context::AppContext;
 use interlock_app::error::CommandExit;
+use interlock_app::error::CommandResult;
 use interlock_app::library;
 use interlock_app::output::CommandOutput;
-use interlock_app::context::AppContext;
 use interlock_app::session_view;
 
 /// Show how a session stands: its groups, who works, what loops, what is asked
@@ -15,12 +15,12 @@ use interlock_app::session_view;
 /// Also says which workflow it is pinned to, and whether the file has changed since.
 #[derive(Args)]
 #[command(after_help = examples!("interlock session show add-login-4f2k"))]
-pub(crate) struct Show {
+pub(crate) struct SessionShowCommand {
     #[arg(value_name = "SESSION")]
     session: String,
 }
 
-impl Show {
+impl SessionShowCommand {
     pub(crate) fn run(&self, output: CommandOutput, place: &AppContext) -> CommandResult {
         let mut engine = place.engine()?;
         let (live, workflow) = engine.load_session(&self.session)?;

@@ -7,12 +7,12 @@ use interlock_core::code::Code;
 use serde_json::json;
 
 use crate::commands::examples;
-use interlock_app::decision;
-use interlock_app::error::CommandResult;
-use interlock_app::error::{CommandExit, CommandError, SourceTexts};
-use interlock_app::output::{CommandOutput, print_diagnostics};
 use interlock_app::context::{AppContext, person};
+use interlock_app::decision;
 use interlock_app::diagnostics;
+use interlock_app::error::CommandResult;
+use interlock_app::error::{CommandError, CommandExit, SourceTexts};
+use interlock_app::output::{CommandOutput, print_diagnostics};
 use interlock_app::session_start::{SessionStartRequest, allowed_by_person, read_mission, workflow_name};
 use interlock_app::setting::SettingArgument;
 use interlock_system::text::{HEADING, NAME, TerminalText};
@@ -25,7 +25,7 @@ use interlock_system::text::{HEADING, NAME, TerminalText};
     "interlock session start --title \"Add login\""
     "interlock session start --title \"Add login\" --mission login.md --set testing=minimal"
 ))]
-pub(crate) struct Start {
+pub(crate) struct SessionStartCommand {
     /// What is to be done, in a few words
     #[arg(long, value_name = "TEXT")]
     title: String,
@@ -55,7 +55,7 @@ pub(crate) struct Start {
     allow: Vec<String>,
 }
 
-impl Start {
+impl SessionStartCommand {
     pub(crate) fn run(&self, output: CommandOutput, place: &AppContext) -> CommandResult {
         if self.title.trim().is_empty() {
             return Err(CommandError::new(CommandExit::Usage, Code::BadArgument, "a session needs a title"));

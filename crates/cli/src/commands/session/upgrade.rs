@@ -9,12 +9,12 @@ use serde_json::json;
 use similar::TextDiff;
 
 use crate::commands::examples;
-use interlock_app::error::CommandResult;
+use interlock_app::context::{AppContext, person};
 use interlock_app::error::CommandExit;
+use interlock_app::error::CommandResult;
 use interlock_app::library;
 use interlock_app::output::CommandOutput;
-use interlock_app::context::{AppContext, person};
-use interlock_engine::{Request, Operation};
+use interlock_engine::{Operation, Request};
 use interlock_store::PinnedSources;
 use interlock_system::sanitise;
 use interlock_system::text::{HEADING, NAME, TerminalText};
@@ -25,7 +25,7 @@ use interlock_system::text::{HEADING, NAME, TerminalText};
 /// changes. A workflow that demands less is refused with each dropped requirement, unless `--weaker` asks for it.
 #[derive(Args)]
 #[command(after_help = examples!("interlock session upgrade add-login-4f2k --workflow interlock.yaml"))]
-pub(crate) struct Upgrade {
+pub(crate) struct SessionUpgradeCommand {
     #[arg(value_name = "SESSION")]
     session: String,
 
@@ -42,7 +42,7 @@ pub(crate) struct Upgrade {
     by: Option<String>,
 }
 
-impl Upgrade {
+impl SessionUpgradeCommand {
     pub(crate) fn run(&self, output: CommandOutput, place: &AppContext) -> CommandResult {
         let (workflow, pinned) = library::pinnable(&self.workflow)?;
         let mut engine = place.engine()?;

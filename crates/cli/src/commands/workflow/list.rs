@@ -5,8 +5,8 @@ use interlock_core::workflow::{BUILTINS, load_builtin};
 use serde_json::json;
 
 use crate::commands::examples;
-use interlock_app::error::CommandResult;
 use interlock_app::error::CommandExit;
+use interlock_app::error::CommandResult;
 use interlock_app::output::CommandOutput;
 use interlock_system::text::{NAME, TerminalText, columns, wrap};
 
@@ -19,9 +19,9 @@ use interlock_system::text::{NAME, TerminalText, columns, wrap};
     "interlock workflow list"
     "interlock workflow list --json | jq -r '.workflows[].name'"
 ))]
-pub(crate) struct List {}
+pub(crate) struct WorkflowListCommand {}
 
-impl List {
+impl WorkflowListCommand {
     pub(crate) fn run(&self, output: CommandOutput) -> CommandResult {
         let all = BUILTINS.iter().filter_map(|builtin| load_builtin(builtin.name).map(|loaded| (builtin, loaded)));
         if output.json {

@@ -19,14 +19,14 @@ use interlock_app::output::CommandOutput;
     "interlock workflow graph delivery-team > delivery-team.svg"
     "interlock workflow schema > workflow.schema.json"
 ))]
-pub(crate) enum Workflow {
-    List(list::List),
-    Show(show::Show),
-    Graph(graph::Graph),
-    Schema(schema::Schema),
+pub(crate) enum WorkflowCommand {
+    List(list::WorkflowListCommand),
+    Show(show::WorkflowShowCommand),
+    Graph(graph::WorkflowGraphCommand),
+    Schema(schema::WorkflowSchemaCommand),
 }
 
-impl Workflow {
+impl WorkflowCommand {
     pub(crate) fn run(&self, output: CommandOutput) -> CommandResult {
         match self {
             Self::List(command) => command.run(output),

@@ -1,8 +1,8 @@
 use clap::Args;
 
 use crate::commands::examples;
-use interlock_app::error::CommandResult;
 use interlock_app::error::CommandExit;
+use interlock_app::error::CommandResult;
 use interlock_app::output::CommandOutput;
 
 /// Print the JSON Schema of workflow files
@@ -16,9 +16,9 @@ use interlock_app::output::CommandOutput;
     "# Then, as the first line of a workflow file, for editors with the YAML language server:"
     "# yaml-language-server: $schema=workflow.schema.json"
 ))]
-pub(crate) struct Schema {}
+pub(crate) struct WorkflowSchemaCommand {}
 
-impl Schema {
+impl WorkflowSchemaCommand {
     pub(crate) fn run(&self, output: CommandOutput) -> CommandResult {
         output.document(&interlock_core::workflow::schema())?;
         Ok(CommandExit::Done)

@@ -1,11 +1,11 @@
 use clap::{Args, ValueHint};
 use interlock_core::id::Name;
-use interlock_core::workflow::{Guard, Loaded, Role, Workflow};
+use interlock_core::workflow::{Guard, LoadedWorkflow, Role, Workflow};
 use serde_json::{Map, Value as Json, json};
 
 use crate::commands::examples;
 use interlock_app::error::CommandResult;
-use interlock_app::error::{CommandExit, CommandError};
+use interlock_app::error::{CommandError, CommandExit};
 use interlock_app::library;
 use interlock_app::output::CommandOutput;
 use interlock_system::text::{HEADING, NAME, TerminalText};
@@ -21,7 +21,7 @@ use interlock_system::text::{HEADING, NAME, TerminalText};
     "interlock workflow show feature --compiled"
     "interlock workflow show mine.yaml --json | jq '.rules[].id'"
 ))]
-pub(crate) struct Show {
+pub(crate) struct WorkflowShowCommand {
     /// The name of a built-in workflow, or a file
     #[arg(value_name = "NAME or FILE", value_hint = ValueHint::FilePath)]
     workflow: String,
@@ -31,7 +31,7 @@ pub(crate) struct Show {
     compiled: bool,
 }
 
-impl Show {
+impl WorkflowShowCommand {
     pub(crate) fn run(&self, output: CommandOutput) -> CommandResult {
         let mut loaded = library::open(&self.workflow)?;
         let (file, source) = loaded.sources.first().cloned().unwrap_or_default();
@@ -54,7 +54,7 @@ impl Show {
     }
 }
 
-fn document(workflow: &Workflow, loaded: &Loaded, file: &str, source: &str) -> Json {
+fn document(workflow: &Workflow, loaded: &LoadedWorkflow, file: &str, source: &str) -> Json {
     let guards = workflow.guards.iter().map(|guard| {
         json!({ "name": guard.name, "source": guard.source, "values": guard.values, "required": guard.required })
     });

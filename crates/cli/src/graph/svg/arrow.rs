@@ -1,10 +1,10 @@
 //! Lines, arrowheads, labels.
 
-use interlock_core::graph::{Edge, EdgeKind};
+use interlock_core::graph::{EdgeKind, GraphEdge};
 
-use super::route::{Line, Point, Rect};
-use super::text::Block;
-use super::xml::{Anchor, Xml, number};
+use super::route::{Point, Rect, RoutedEdge};
+use super::text::TextBlock;
+use super::xml::{TextAnchor, XmlWriter, number};
 
 const ROUNDING: f64 = 7.0;
 const HEAD: f64 = 8.0;
@@ -21,7 +21,7 @@ pub(super) fn class(kind: EdgeKind) -> &'static str {
 }
 
 /// The line and its heads. A halo keeps lines that cross apart.
-pub(super) fn line(xml: &mut Xml, edge: &Edge, line: &Line, what: &str) {
+pub(super) fn line(xml: &mut XmlWriter, edge: &GraphEdge, line: &RoutedEdge, what: &str) {
     xml.open("g", &[("class", format!("edge {}", class(edge.kind)))]);
     xml.element("title", &[], what);
     let mut points = line.points.clone();
@@ -35,7 +35,7 @@ pub(super) fn line(xml: &mut Xml, edge: &Edge, line: &Line, what: &str) {
     xml.close("g");
 }
 
-pub(super) fn label(xml: &mut Xml, edge: &Edge, rect: Rect, text: &Block) {
+pub(super) fn label(xml: &mut XmlWriter, edge: &GraphEdge, rect: Rect, text: &TextBlock) {
     xml.open("g", &[("class", format!("edge {}", class(edge.kind)))]);
     xml.empty(
         "rect",
@@ -50,7 +50,7 @@ pub(super) fn label(xml: &mut Xml, edge: &Edge, rect: Rect, text: &Block) {
     );
     let mut y = rect.y + (rect.height - text.height()) / 2.0;
     for row in &text.rows {
-        xml.row(row, rect.centre().x, y + row.height() * 0.72, Anchor::Middle);
+        xml.row(row, rect.centre().x, y + row.height() * 0.72, TextAnchor::Middle);
         y += row.height();
     }
     xml.close("g");
@@ -75,7 +75,7 @@ fn shorten(points: &mut [Point], at_end: bool) -> Option<(Point, Point)> {
     Some((tip, *last))
 }
 
-pub(super) fn head(xml: &mut Xml, tip: Point, base: Point) {
+pub(super) fn head(xml: &mut XmlWriter, tip: Point, base: Point) {
     // Heads are as wide across as the way they point is not.
     let (dx, dy) = if (tip.x - base.x).abs() > (tip.y - base.y).abs() { (0.0, HALF_HEAD) } else { (HALF_HEAD, 0.0) };
     let corners = [(tip.x, tip.y), (base.x - dx, base.y - dy), (base.x + dx, base.y + dy)];

@@ -5,8 +5,8 @@
 //! none of them runs through a box or on top of another.
 
 mod arrow;
-mod gutter;
-mod listed;
+mod back_edges;
+mod edge_lists;
 mod panel;
 mod ports;
 mod rank;
@@ -20,17 +20,17 @@ mod text;
 mod tracks;
 mod xml;
 
-use interlock_core::graph::Graph;
+use interlock_core::graph::WorkflowGraph;
 
-use super::words;
-use panel::Card;
+use super::edge_text;
+use panel::PanelCard;
 use ports::BETWEEN_PORTS;
-use rank::Size;
-use route::{Line, Rect, Routed};
-use search::Task;
-use shape::Shape;
-use text::{Block, Face, Row};
-use xml::{Anchor, Xml, number};
+use rank::BoxSize;
+use route::{Rect, RoutedEdge, RoutedGraph};
+use search::LayoutProblem;
+use shape::NodeShape;
+use text::{TextBlock, TextRow, TextStyle};
+use xml::{TextAnchor, XmlWriter, number};
 
 const MARGIN: f64 = 28.0;
 /// Around the boxes of a lane; its name stands above them.
@@ -42,30 +42,30 @@ const LABEL_ABOVE: f64 = 3.0;
 /// The least width that boxes without arrows fill before they start another row.
 const LOOSE_WIDTH: f64 = 900.0;
 
-struct Picture<'a> {
-    shapes: Vec<Shape<'a>>,
-    labels: Vec<Block>,
+struct SvgDrawing<'a> {
+    shapes: Vec<NodeShape<'a>>,
+    labels: Vec<TextBlock>,
     boxes: Vec<Rect>,
-    lines: Vec<Line>,
+    lines: Vec<RoutedEdge>,
     lanes: Vec<(usize, Rect)>,
-    size: Size,
+    size: BoxSize,
 }
 
-pub(super) fn write(graph: &Graph) -> String {
-    let graph = &listed::listed(graph);
+pub(super) fn write(graph: &WorkflowGraph) -> String {
+    let graph = &edge_lists::listed(graph);
     let picture = picture(graph);
-    let mut cards: Vec<Card> = Card::legend(graph).into_iter().collect();
-    cards.extend(graph.tables.iter().map(Card::of_table));
+    let mut cards: Vec<PanelCard> = PanelCard::legend(graph).into_iter().collect();
+    cards.extend(graph.tables.iter().map(PanelCard::of_table));
     let (places, size) = panel::arrange(&cards, picture.size);
     let header = header(graph, size.width);
     let offset = MARGIN + header.height() + 18.0;
-    let whole = Size { width: size.width.max(header.width()) + 2.0 * MARGIN, height: offset + size.height + MARGIN };
+    let whole = BoxSize { width: size.width.max(header.width()) + 2.0 * MARGIN, height: offset + size.height + MARGIN };
 
-    let mut xml = Xml::default();
+    let mut xml = XmlWriter::default();
     open(&mut xml, graph, whole);
     let mut y = MARGIN;
     for row in &header.rows {
-        xml.row(row, MARGIN, y + row.height() * 0.72, Anchor::Start);
+        xml.row(row, MARGIN, y + row.height() * 0.72, TextAnchor::Start);
         y += row.height();
     }
     xml.open("g", &[("transform", format!("translate({} {})", number(MARGIN), number(offset)))]);
@@ -78,7 +78,7 @@ pub(super) fn write(graph: &Graph) -> String {
     xml.finish()
 }
 
-fn open(xml: &mut Xml, graph: &Graph, size: Size) {
+fn open(xml: &mut XmlWriter, graph: &WorkflowGraph, size: BoxSize) {
     let (width, height) = (number(size.width.ceil()), number(size.height.ceil()));
     xml.open(
         "svg",
@@ -98,56 +98,56 @@ fn open(xml: &mut Xml, graph: &Graph, size: Size) {
 }
 
 /// The picture in words, for those who cannot see it.
-fn describe(graph: &Graph) -> String {
+fn describe(graph: &WorkflowGraph) -> String {
     let mut sentences: Vec<String> = graph.about.iter().cloned().collect();
     for edge in &graph.edges {
-        sentences.push(format!("{}.", words::sentence(graph, edge)));
+        sentences.push(format!("{}.", edge_text::sentence(graph, edge)));
     }
     sentences.join(" ")
 }
 
-fn header(graph: &Graph, width: f64) -> Block {
-    let mut rows = vec![Row::one(&graph.name, Face::Heading)];
+fn header(graph: &WorkflowGraph, width: f64) -> TextBlock {
+    let mut rows = vec![TextRow::one(&graph.name, TextStyle::Heading)];
     if let Some(about) = &graph.about {
-        rows.extend(Block::wrapped(about, Face::About, width.max(500.0)).rows);
+        rows.extend(TextBlock::wrapped(about, TextStyle::About, width.max(500.0)).rows);
     }
-    Block { rows }
+    TextBlock { rows }
 }
 
-fn picture(graph: &Graph) -> Picture<'_> {
-    let shapes: Vec<Shape<'_>> = graph.nodes.iter().map(Shape::new).collect();
-    let labels: Vec<Block> = graph.edges.iter().map(Block::of_edge).collect();
+fn picture(graph: &WorkflowGraph) -> SvgDrawing<'_> {
+    let shapes: Vec<NodeShape<'_>> = graph.nodes.iter().map(NodeShape::new).collect();
+    let labels: Vec<TextBlock> = graph.edges.iter().map(TextBlock::of_edge).collect();
     let ends = rank::ends(graph);
     let most = ports::most_on_a_side(shapes.len(), &ends);
     let least = |index: usize| most.get(index).map_or(0.0, |ports| *ports as f64 * BETWEEN_PORTS);
-    let sizes: Vec<Size> = shapes.iter().enumerate().map(|(index, shape)| shape.size(least(index))).collect();
-    let inset: Vec<f64> = shapes.iter().map(Shape::inset).collect();
-    let label_sizes: Vec<Option<Size>> = labels.iter().map(label_size).collect();
+    let sizes: Vec<BoxSize> = shapes.iter().enumerate().map(|(index, shape)| shape.size(least(index))).collect();
+    let inset: Vec<f64> = shapes.iter().map(NodeShape::inset).collect();
+    let label_sizes: Vec<Option<BoxSize>> = labels.iter().map(label_size).collect();
 
-    let task = Task { graph, ends: &ends, nodes: &sizes, inset: &inset, labels: &label_sizes };
+    let task = LayoutProblem { graph, ends: &ends, nodes: &sizes, inset: &inset, labels: &label_sizes };
     let mut routed = search::best(&task);
     turn(graph, &mut routed);
     let boxes = place_loose(&routed, &sizes);
-    let mut picture = Picture {
+    let mut picture = SvgDrawing {
         shapes,
         labels,
         boxes,
         lines: routed.lines,
         lanes: Vec::new(),
-        size: Size { width: 0.0, height: 0.0 },
+        size: BoxSize { width: 0.0, height: 0.0 },
     };
     picture.lanes = lanes(graph, &picture.boxes);
     settle(graph, &mut picture);
     picture
 }
 
-fn label_size(block: &Block) -> Option<Size> {
-    let size = Size { width: block.width() + 2.0 * LABEL_SIDE, height: block.height() + 2.0 * LABEL_ABOVE };
+fn label_size(block: &TextBlock) -> Option<BoxSize> {
+    let size = BoxSize { width: block.width() + 2.0 * LABEL_SIDE, height: block.height() + 2.0 * LABEL_ABOVE };
     (!block.rows.is_empty()).then_some(size)
 }
 
 /// Lines come from the top; arrows point where they point.
-fn turn(graph: &Graph, routed: &mut Routed) {
+fn turn(graph: &WorkflowGraph, routed: &mut RoutedGraph) {
     for line in &mut routed.lines {
         let from = graph.edges.get(line.edge).and_then(|edge| routed.nodes.get(edge.from)).copied().flatten();
         let starts_there = from.zip(line.points.first()).is_some_and(|(rect, first)| {
@@ -160,7 +160,7 @@ fn turn(graph: &Graph, routed: &mut Routed) {
 }
 
 /// Boxes that no arrow touches stand in rows below the others.
-fn place_loose(routed: &Routed, sizes: &[Size]) -> Vec<Rect> {
+fn place_loose(routed: &RoutedGraph, sizes: &[BoxSize]) -> Vec<Rect> {
     let placed = || routed.nodes.iter().flatten();
     let loose = routed.nodes.iter().zip(sizes).filter(|(rect, _)| rect.is_none()).map(|(_, size)| size);
     let area: f64 = loose.map(|size| (size.width + MARGIN) * (size.height + MARGIN)).sum();
@@ -186,7 +186,7 @@ fn place_loose(routed: &Routed, sizes: &[Size]) -> Vec<Rect> {
 }
 
 /// A band behind the boxes of each lane; none at all if they would overlap.
-fn lanes(graph: &Graph, boxes: &[Rect]) -> Vec<(usize, Rect)> {
+fn lanes(graph: &WorkflowGraph, boxes: &[Rect]) -> Vec<(usize, Rect)> {
     let mut bands: Vec<(usize, Rect)> = Vec::new();
     for index in 0..graph.lanes.len() {
         let own = graph.nodes.iter().zip(boxes).filter(|(node, _)| node.lane == Some(index)).map(|(_, rect)| rect);
@@ -203,7 +203,7 @@ fn lanes(graph: &Graph, boxes: &[Rect]) -> Vec<(usize, Rect)> {
 }
 
 /// Moves everything so that the picture begins at zero.
-fn settle(graph: &Graph, picture: &mut Picture<'_>) {
+fn settle(graph: &WorkflowGraph, picture: &mut SvgDrawing<'_>) {
     let side = if picture.lanes.is_empty() { 0.0 } else { LANE_SIDE };
     let labels = picture.lines.iter().filter_map(|line| line.label);
     let points = picture.lines.iter().flat_map(|line| &line.points);
@@ -216,11 +216,11 @@ fn settle(graph: &Graph, picture: &mut Picture<'_>) {
     let bottom = tops.map(Rect::bottom).fold(0.0, f64::max);
     let (left, top) = (if left.is_finite() { left } else { 0.0 }, if top.is_finite() { top } else { 0.0 });
     // The first box of a lane is entered from above: its name must not stand there.
-    let names = graph.lanes.iter().map(|name| text::width(name, Face::Lane)).fold(0.0, f64::max);
+    let names = graph.lanes.iter().map(|name| text::width(name, TextStyle::Lane)).fold(0.0, f64::max);
     let entered = picture.boxes.iter().map(|rect| rect.centre().x).fold(f64::INFINITY, f64::min) - left;
     let extra = if picture.lanes.is_empty() { 0.0 } else { (names + LANE_SIDE - entered).max(0.0) };
     let (dx, dy) = (side + extra - left, -top);
-    picture.size = Size { width: right - left + 2.0 * side + extra, height: bottom - top };
+    picture.size = BoxSize { width: right - left + 2.0 * side + extra, height: bottom - top };
     let moved = |rect: &mut Rect| {
         rect.x += dx;
         rect.y += dy;
@@ -240,13 +240,13 @@ fn settle(graph: &Graph, picture: &mut Picture<'_>) {
 }
 
 /// Behind to front: lanes, lines, boxes, labels.
-fn draw(xml: &mut Xml, graph: &Graph, picture: &Picture<'_>) {
+fn draw(xml: &mut XmlWriter, graph: &WorkflowGraph, picture: &SvgDrawing<'_>) {
     for (index, rect) in &picture.lanes {
         lane(xml, graph.lanes.get(*index).map_or("", String::as_str), *rect);
     }
     for line in &picture.lines {
         if let Some(edge) = graph.edges.get(line.edge) {
-            arrow::line(xml, edge, line, &words::sentence(graph, edge));
+            arrow::line(xml, edge, line, &edge_text::sentence(graph, edge));
         }
     }
     for (shape, rect) in picture.shapes.iter().zip(&picture.boxes) {
@@ -260,7 +260,7 @@ fn draw(xml: &mut Xml, graph: &Graph, picture: &Picture<'_>) {
     }
 }
 
-fn lane(xml: &mut Xml, name: &str, rect: Rect) {
+fn lane(xml: &mut XmlWriter, name: &str, rect: Rect) {
     xml.empty(
         "rect",
         &[
@@ -272,5 +272,5 @@ fn lane(xml: &mut Xml, name: &str, rect: Rect) {
             ("rx", "10".to_owned()),
         ],
     );
-    xml.row(&Row::one(name, Face::Lane), rect.x + LANE_SIDE - 6.0, rect.y + 17.0, Anchor::Start);
+    xml.row(&TextRow::one(name, TextStyle::Lane), rect.x + LANE_SIDE - 6.0, rect.y + 17.0, TextAnchor::Start);
 }

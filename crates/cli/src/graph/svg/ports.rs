@@ -1,6 +1,6 @@
 //! Where arrows meet boxes: spread along the upper and lower sides, in the order of where they go.
 
-use super::rank::{Chain, Place, Ranked, Size};
+use super::rank::{BoxSize, RankedEdge, RankedGraph, RowPosition};
 
 /// Two arrows on one side keep this distance where the box is wide enough.
 pub(super) const BETWEEN_PORTS: f64 = 16.0;
@@ -13,7 +13,7 @@ const TINY: f64 = 3.0;
 
 /// Where a chain leaves its upper box and enters its lower one.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Ports {
+pub(super) struct EdgePorts {
     pub(super) upper: f64,
     pub(super) lower: f64,
 }
@@ -33,8 +33,8 @@ pub(super) fn most_on_a_side(nodes: usize, ends: &[(usize, usize)]) -> Vec<usize
 }
 
 /// `inset` is how far from its corners a box may be touched.
-pub(super) fn ports(ranked: &Ranked, sizes: &[Size], inset: &[f64]) -> Vec<Ports> {
-    let mut ports = vec![Ports::default(); ranked.chains.len()];
+pub(super) fn ports(ranked: &RankedGraph, sizes: &[BoxSize], inset: &[f64]) -> Vec<EdgePorts> {
+    let mut ports = vec![EdgePorts::default(); ranked.chains.len()];
     for (index, place) in ranked.nodes.iter().enumerate() {
         let (Some(place), Some(size), Some(inset)) = (place, sizes.get(index), inset.get(index)) else { continue };
         let half = (size.width / 2.0 - inset).max(0.0);
@@ -56,9 +56,9 @@ pub(super) fn ports(ranked: &Ranked, sizes: &[Size], inset: &[f64]) -> Vec<Ports
 
 /// The chains of one side with where each wants to go, from left to right.
 fn side<'a>(
-    ranked: &'a Ranked,
-    belongs: impl Fn(&Chain) -> bool,
-    next: impl Fn(&'a Chain) -> (Option<&'a Place>, usize),
+    ranked: &'a RankedGraph,
+    belongs: impl Fn(&RankedEdge) -> bool,
+    next: impl Fn(&'a RankedEdge) -> (Option<&'a RowPosition>, usize),
 ) -> Vec<(usize, f64)> {
     let mut wanted = Vec::new();
     for (index, chain) in ranked.chains.iter().enumerate().filter(|(_, chain)| belongs(chain)) {

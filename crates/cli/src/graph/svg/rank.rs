@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use dagre::graph::{Graph as Layered, GraphOptions};
 use dagre::layout::types::LabelPos;
 use dagre::{Align, EdgeLabel, LayoutOptions, NodeLabel};
-use interlock_core::graph::{Edge, EdgeKind, Graph};
+use interlock_core::graph::{EdgeKind, GraphEdge, WorkflowGraph};
 
-use super::gutter;
+use super::back_edges;
 
 /// Boxes, and lines beside each other, keep this distance.
 const BETWEEN_BOXES: f64 = 34.0;
@@ -17,73 +17,79 @@ const BETWEEN_LINES: f64 = 18.0;
 const NEAR: f64 = 0.01;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Size {
+pub(super) struct BoxSize {
     pub(super) width: f64,
     pub(super) height: f64,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct RowPosition {
     pub(super) row: usize,
     pub(super) x: f64,
 }
 
 /// An arrow from the upper to the lower of its ends, whichever way it points.
 #[derive(Clone, Debug)]
-pub(super) struct Chain {
+pub(super) struct RankedEdge {
     pub(super) edge: usize,
     pub(super) upper: usize,
     pub(super) lower: usize,
     /// Where it crosses the rows between its ends, from the top.
-    pub(super) passes: Vec<Place>,
+    pub(super) passes: Vec<RowPosition>,
     /// Which of them carries the label.
     pub(super) label: Option<usize>,
 }
 
-impl Chain {
+impl RankedEdge {
     fn new(edge: usize, upper: usize, lower: usize) -> Self {
         Self { edge, upper, lower, passes: Vec::new(), label: None }
     }
 }
 
 #[derive(Clone, Debug, Default)]
-pub(super) struct Ranked {
-    pub(super) nodes: Vec<Option<Place>>,
-    pub(super) chains: Vec<Chain>,
+pub(super) struct RankedGraph {
+    pub(super) nodes: Vec<Option<RowPosition>>,
+    pub(super) chains: Vec<RankedEdge>,
     pub(super) rows: usize,
 }
 
 /// The upper and the lower end of every arrow.
-pub(super) fn ends(graph: &Graph) -> Vec<(usize, usize)> {
+pub(super) fn ends(graph: &WorkflowGraph) -> Vec<(usize, usize)> {
     let order = flow(graph);
-    let down = |edge: &Edge| order.get(edge.from) <= order.get(edge.to);
+    let down = |edge: &GraphEdge| order.get(edge.from) <= order.get(edge.to);
     graph.edges.iter().map(|edge| if down(edge) { (edge.from, edge.to) } else { (edge.to, edge.from) }).collect()
 }
 
 /// What the layout starts from; it finds other solutions from another order.
 #[derive(Clone, Debug)]
-pub(super) struct Order {
+pub(super) struct LayoutOrder {
     pub(super) nodes: Vec<usize>,
     pub(super) edges: Vec<usize>,
 }
 
 /// Nodes that no arrow touches get no place.
 pub(super) fn rank(
-    graph: &Graph,
+    graph: &WorkflowGraph,
     ends: &[(usize, usize)],
-    order: &Order,
-    nodes: &[Size],
-    labels: &[Option<Size>],
-) -> Ranked {
-    let chain = |edge: &usize| ends.get(*edge).map(|(upper, lower)| Chain::new(*edge, *upper, *lower));
-    let all: Vec<Chain> = order.edges.iter().filter_map(chain).collect();
-    let in_gutter = |chain: &Chain| graph.edges.get(chain.edge).is_some_and(|edge| gutter::takes(graph, edge));
-    let (back, layered): (Vec<Chain>, Vec<Chain>) = all.iter().cloned().partition(in_gutter);
+    order: &LayoutOrder,
+    nodes: &[BoxSize],
+    labels: &[Option<BoxSize>],
+) -> RankedGraph {
+    let chain = |edge: &usize| ends.get(*edge).map(|(upper, lower)| RankedEdge::new(*edge, *upper, *lower));
+    let all: Vec<RankedEdge> = order.edges.iter().filter_map(chain).collect();
+    let in_gutter = |chain: &RankedEdge| graph.edges.get(chain.edge).is_some_and(|edge| back_edges::takes(graph, edge));
+    let (back, layered): (Vec<RankedEdge>, Vec<RankedEdge>) = all.iter().cloned().partition(in_gutter);
     let ranked = layer(graph, layered, order, nodes, labels);
-    gutter::add(ranked, back, nodes, labels).unwrap_or_else(|| layer(graph, all, order, nodes, labels))
+    back_edges::add(ranked, back, nodes, labels).unwrap_or_else(|| layer(graph, all, order, nodes, labels))
 }
 
-fn layer(graph: &Graph, chains: Vec<Chain>, order: &Order, nodes: &[Size], labels: &[Option<Size>]) -> Ranked {
+fn layer(
+    graph: &WorkflowGraph,
+    chains: Vec<RankedEdge>,
+    order: &LayoutOrder,
+    nodes: &[BoxSize],
+    labels: &[Option<BoxSize>],
+) -> RankedGraph {
     let mut layered: Layered<NodeLabel, EdgeLabel> =
         Layered::with_options(GraphOptions { directed: true, multigraph: true, compound: false });
     let touched: BTreeSet<usize> = chains.iter().flat_map(|chain| [chain.upper, chain.lower]).collect();
@@ -93,7 +99,7 @@ fn layer(graph: &Graph, chains: Vec<Chain>, order: &Order, nodes: &[Size], label
         layered.set_node(key(*index), Some(label));
     }
     for chain in &chains {
-        let size = labels.get(chain.edge).copied().flatten().unwrap_or(Size { width: 0.0, height: 0.0 });
+        let size = labels.get(chain.edge).copied().flatten().unwrap_or(BoxSize { width: 0.0, height: 0.0 });
         let forward = graph.edges.get(chain.edge).is_some_and(|edge| edge.kind == EdgeKind::Forward);
         let label = EdgeLabel {
             width: size.width,
@@ -120,12 +126,12 @@ fn key(index: usize) -> String {
     index.to_string()
 }
 
-fn read(layered: &Layered<NodeLabel, EdgeLabel>, nodes: usize, mut chains: Vec<Chain>) -> Ranked {
+fn read(layered: &Layered<NodeLabel, EdgeLabel>, nodes: usize, mut chains: Vec<RankedEdge>) -> RankedGraph {
     let at = |index: usize| {
         let label = layered.node(&key(index))?;
         Some((label.x?, label.y?))
     };
-    let points = |chain: &Chain| {
+    let points = |chain: &RankedEdge| {
         let label = layered.edge(&key(chain.upper), &key(chain.lower), Some(&key(chain.edge)));
         label.map(|label| (label.points.clone(), label.x.zip(label.y))).unwrap_or_default()
     };
@@ -138,17 +144,17 @@ fn read(layered: &Layered<NodeLabel, EdgeLabel>, nodes: usize, mut chains: Vec<C
     rows.sort_by(f64::total_cmp);
     rows.dedup_by(|a, b| (*a - *b).abs() < NEAR);
     let row = |y: f64| rows.iter().position(|one| (one - y).abs() < NEAR);
-    let placed: Vec<Option<Place>> =
-        (0..nodes).map(|index| at(index).and_then(|(x, y)| Some(Place { row: row(y)?, x: x.round() }))).collect();
+    let placed: Vec<Option<RowPosition>> =
+        (0..nodes).map(|index| at(index).and_then(|(x, y)| Some(RowPosition { row: row(y)?, x: x.round() }))).collect();
     for chain in &mut chains {
         let (points, label) = points(chain);
-        let between = |place: &Place| {
+        let between = |place: &RowPosition| {
             let row_of = |node: usize| placed.get(node).copied().flatten().map(|place| place.row);
             row_of(chain.upper).is_some_and(|upper| upper < place.row)
                 && row_of(chain.lower).is_some_and(|lower| place.row < lower)
         };
-        let passes = points.iter().filter_map(|point| Some(Place { row: row(point.y)?, x: point.x.round() }));
-        let mut passes: Vec<Place> = passes.filter(between).collect();
+        let passes = points.iter().filter_map(|point| Some(RowPosition { row: row(point.y)?, x: point.x.round() }));
+        let mut passes: Vec<RowPosition> = passes.filter(between).collect();
         passes.sort_by_key(|place| place.row);
         passes.dedup_by_key(|place| place.row);
         let passes = without_holes(passes);
@@ -158,15 +164,15 @@ fn read(layered: &Layered<NodeLabel, EdgeLabel>, nodes: usize, mut chains: Vec<C
         });
         chain.passes = passes;
     }
-    Ranked { nodes: placed, chains, rows: rows.len() }
+    RankedGraph { nodes: placed, chains, rows: rows.len() }
 }
 
 /// A row that a chain is not said to cross, it crosses straight.
-fn without_holes(passes: Vec<Place>) -> Vec<Place> {
-    let mut whole: Vec<Place> = Vec::new();
+fn without_holes(passes: Vec<RowPosition>) -> Vec<RowPosition> {
+    let mut whole: Vec<RowPosition> = Vec::new();
     for pass in passes {
         if let Some(last) = whole.last().copied() {
-            whole.extend((last.row + 1..pass.row).map(|row| Place { row, x: last.x }));
+            whole.extend((last.row + 1..pass.row).map(|row| RowPosition { row, x: last.x }));
         }
         whole.push(pass);
     }
@@ -177,7 +183,7 @@ fn without_holes(passes: Vec<Place>) -> Vec<Place> {
 ///
 /// Cycles are cut here and not by the library, which would cut them where it first
 /// meets them: the picture should run the way the work does.
-fn flow(graph: &Graph) -> Vec<(usize, usize)> {
+fn flow(graph: &WorkflowGraph) -> Vec<(usize, usize)> {
     let count = graph.nodes.len();
     let mut next: Vec<Vec<usize>> = vec![Vec::new(); count];
     for edge in graph.edges.iter().filter(|edge| matches!(edge.kind, EdgeKind::Forward | EdgeKind::Question)) {

@@ -1,8 +1,8 @@
 //! From rows to coordinates: heights, lines with right angles, labels on them.
 
-use super::ports::{Ports, ports};
-use super::rank::{Chain, Place, Ranked, Size};
-use super::tracks::{Shift, tracks};
+use super::ports::{EdgePorts, ports};
+use super::rank::{BoxSize, RankedEdge, RankedGraph, RowPosition};
+use super::tracks::{SidewaysLine, tracks};
 
 /// Between a row and the first line that turns below it: room for an arrowhead.
 const CLEARANCE: f64 = 16.0;
@@ -24,7 +24,7 @@ pub(super) struct Rect {
 }
 
 impl Rect {
-    pub(super) fn around(centre: Point, size: Size) -> Self {
+    pub(super) fn around(centre: Point, size: BoxSize) -> Self {
         let (x, y) = (centre.x - size.width / 2.0, centre.y - size.height / 2.0);
         Self { x, y, width: size.width, height: size.height }
     }
@@ -44,26 +44,26 @@ impl Rect {
 
 /// An arrow as drawn, from where it starts to where it points.
 #[derive(Clone, Debug)]
-pub(super) struct Line {
+pub(super) struct RoutedEdge {
     pub(super) edge: usize,
     pub(super) points: Vec<Point>,
     pub(super) label: Option<Rect>,
 }
 
 #[derive(Clone, Debug, Default)]
-pub(super) struct Routed {
+pub(super) struct RoutedGraph {
     pub(super) nodes: Vec<Option<Rect>>,
-    pub(super) lines: Vec<Line>,
+    pub(super) lines: Vec<RoutedEdge>,
 }
 
 /// Everything that the boxes of one row have in common.
 #[derive(Clone, Copy, Debug, Default)]
-struct Band {
+struct RowBand {
     top: f64,
     height: f64,
 }
 
-impl Band {
+impl RowBand {
     fn middle(self) -> f64 {
         self.top + self.height / 2.0
     }
@@ -73,20 +73,20 @@ impl Band {
     }
 }
 
-pub(super) fn route(ranked: &Ranked, nodes: &[Size], inset: &[f64], labels: &[Option<Size>]) -> Routed {
+pub(super) fn route(ranked: &RankedGraph, nodes: &[BoxSize], inset: &[f64], labels: &[Option<BoxSize>]) -> RoutedGraph {
     let ports = ports(ranked, nodes, inset);
-    let label_of = |chain: &Chain| labels.get(chain.edge).copied().flatten();
+    let label_of = |chain: &RankedEdge| labels.get(chain.edge).copied().flatten();
     let heights = heights(ranked, nodes, &label_of);
-    let gaps: Vec<Gap> = (0..ranked.rows).map(|row| gap(ranked, &ports, row)).collect();
-    let mut bands: Vec<Band> = Vec::new();
+    let gaps: Vec<RowGap> = (0..ranked.rows).map(|row| gap(ranked, &ports, row)).collect();
+    let mut bands: Vec<RowBand> = Vec::new();
     let mut top = 0.0;
     for (height, gap) in heights.iter().zip(&gaps) {
-        let band = Band { top, height: *height };
+        let band = RowBand { top, height: *height };
         top = band.bottom() + gap.height();
         bands.push(band);
     }
     let band = |row: usize| bands.get(row).copied().unwrap_or_default();
-    let rect = |index: usize, size: &Size| {
+    let rect = |index: usize, size: &BoxSize| {
         let place = ranked.nodes.get(index).copied().flatten()?;
         Some(Rect::around(Point { x: place.x, y: band(place.row).middle() }, *size))
     };
@@ -97,14 +97,14 @@ pub(super) fn route(ranked: &Ranked, nodes: &[Size], inset: &[f64], labels: &[Op
         let Some(points) = points(chain, ports, &boxes, &bands, &gaps, index) else { continue };
         let label = chain.label.and_then(|at| chain.passes.get(at)).zip(label_of(chain));
         let label = label.map(|(pass, size)| Rect::around(Point { x: pass.x, y: band(pass.row).middle() }, size));
-        lines.push(Line { edge: chain.edge, points, label });
+        lines.push(RoutedEdge { edge: chain.edge, points, label });
     }
-    Routed { nodes: boxes, lines }
+    RoutedGraph { nodes: boxes, lines }
 }
 
-fn heights(ranked: &Ranked, nodes: &[Size], label_of: &dyn Fn(&Chain) -> Option<Size>) -> Vec<f64> {
+fn heights(ranked: &RankedGraph, nodes: &[BoxSize], label_of: &dyn Fn(&RankedEdge) -> Option<BoxSize>) -> Vec<f64> {
     let mut heights = vec![0.0f64; ranked.rows];
-    let mut grow = |place: &Place, height: f64| {
+    let mut grow = |place: &RowPosition, height: f64| {
         if let Some(slot) = heights.get_mut(place.row) {
             *slot = slot.max(height);
         }
@@ -123,20 +123,20 @@ fn heights(ranked: &Ranked, nodes: &[Size], label_of: &dyn Fn(&Chain) -> Option<
 }
 
 /// The lines between one row and the next.
-struct Gap {
+struct RowGap {
     /// The chain of each, and its shift.
-    chains: Vec<(usize, Shift)>,
+    chains: Vec<(usize, SidewaysLine)>,
     tracks: Vec<Option<usize>>,
     used: usize,
 }
 
-impl Gap {
+impl RowGap {
     fn height(&self) -> f64 {
         2.0 * CLEARANCE + self.used.saturating_sub(1) as f64 * BETWEEN_TRACKS
     }
 
     /// The shift of a chain, and how far down it turns.
-    fn of(&self, chain: usize) -> Option<(Shift, Option<f64>)> {
+    fn of(&self, chain: usize) -> Option<(SidewaysLine, Option<f64>)> {
         let place = self.chains.binary_search_by_key(&chain, |(index, _)| *index).ok()?;
         let (_, shift) = self.chains.get(place)?;
         let track = self.tracks.get(place).copied().flatten();
@@ -144,7 +144,7 @@ impl Gap {
     }
 }
 
-fn gap(ranked: &Ranked, ports: &[Ports], row: usize) -> Gap {
+fn gap(ranked: &RankedGraph, ports: &[EdgePorts], row: usize) -> RowGap {
     let mut chains = Vec::new();
     for (index, chain) in ranked.chains.iter().enumerate() {
         let ports = ports.get(index).copied().unwrap_or_default();
@@ -152,28 +152,28 @@ fn gap(ranked: &Ranked, ports: &[Ports], row: usize) -> Gap {
         let above = stops.iter().find(|stop| stop.row == row);
         let below = stops.iter().find(|stop| stop.row == row + 1);
         if let (Some(above), Some(below)) = (above, below) {
-            chains.push((index, Shift { from: above.x, to: below.x }));
+            chains.push((index, SidewaysLine { from: above.x, to: below.x }));
         }
     }
-    let shifts: Vec<Shift> = chains.iter().map(|(_, shift)| *shift).collect();
+    let shifts: Vec<SidewaysLine> = chains.iter().map(|(_, shift)| *shift).collect();
     let (tracks, used) = tracks(&shifts);
-    Gap { chains, tracks, used }
+    RowGap { chains, tracks, used }
 }
 
 /// Every row that a chain touches, with where.
-fn stops(ranked: &Ranked, chain: &Chain, ports: Ports) -> Vec<Place> {
+fn stops(ranked: &RankedGraph, chain: &RankedEdge, ports: EdgePorts) -> Vec<RowPosition> {
     let row = |node: usize| ranked.nodes.get(node).copied().flatten().map(|place| place.row);
-    let upper = row(chain.upper).map(|row| Place { row, x: ports.upper });
-    let lower = row(chain.lower).map(|row| Place { row, x: ports.lower });
+    let upper = row(chain.upper).map(|row| RowPosition { row, x: ports.upper });
+    let lower = row(chain.lower).map(|row| RowPosition { row, x: ports.lower });
     upper.into_iter().chain(chain.passes.iter().copied()).chain(lower).collect()
 }
 
 fn points(
-    chain: &Chain,
-    ports: Ports,
+    chain: &RankedEdge,
+    ports: EdgePorts,
     boxes: &[Option<Rect>],
-    bands: &[Band],
-    gaps: &[Gap],
+    bands: &[RowBand],
+    gaps: &[RowGap],
     index: usize,
 ) -> Option<Vec<Point>> {
     let upper = boxes.get(chain.upper).copied().flatten()?;

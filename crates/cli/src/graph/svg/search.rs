@@ -4,10 +4,10 @@
 //! by step, and which one that is depends on the order of what it is given. So it is
 //! asked several times, in orders that are the same every time the program runs.
 
-use interlock_core::graph::Graph;
+use interlock_core::graph::WorkflowGraph;
 
-use super::rank::{self, Order, Size};
-use super::route::{self, Line, Rect, Routed};
+use super::rank::{self, BoxSize, LayoutOrder};
+use super::route::{self, Rect, RoutedEdge, RoutedGraph};
 
 /// How much work all attempts together may be; one grows with the square of its arrows.
 const EFFORT: usize = 60_000;
@@ -17,16 +17,16 @@ const MOST_TRIES: usize = 40;
 const CROSSING: f64 = 90.0;
 
 /// What is to be placed.
-pub(super) struct Task<'a> {
-    pub(super) graph: &'a Graph,
+pub(super) struct LayoutProblem<'a> {
+    pub(super) graph: &'a WorkflowGraph,
     /// The upper and lower end of every arrow.
     pub(super) ends: &'a [(usize, usize)],
-    pub(super) nodes: &'a [Size],
+    pub(super) nodes: &'a [BoxSize],
     pub(super) inset: &'a [f64],
-    pub(super) labels: &'a [Option<Size>],
+    pub(super) labels: &'a [Option<BoxSize>],
 }
 
-pub(super) fn best(task: &Task<'_>) -> Routed {
+pub(super) fn best(task: &LayoutProblem<'_>) -> RoutedGraph {
     let first = natural(task.graph);
     let arrows = task.graph.edges.len();
     // A pipeline has an order, and what matters there is that it is kept.
@@ -42,7 +42,7 @@ pub(super) fn best(task: &Task<'_>) -> Routed {
         });
         tried.min_by(better)
     };
-    let found: Vec<Option<(f64, usize, Routed)>> = std::thread::scope(|scope| {
+    let found: Vec<Option<(f64, usize, RoutedGraph)>> = std::thread::scope(|scope| {
         let others: Vec<_> = (1..workers).map(|worker| scope.spawn(move || share(worker))).collect();
         let own = share(0);
         others.into_iter().map(|other| other.join().unwrap_or_default()).chain([own]).collect()
@@ -51,25 +51,25 @@ pub(super) fn best(task: &Task<'_>) -> Routed {
 }
 
 /// Of two that cost the same the earlier, so that the number of workers does not show.
-fn better(a: &(f64, usize, Routed), b: &(f64, usize, Routed)) -> std::cmp::Ordering {
+fn better(a: &(f64, usize, RoutedGraph), b: &(f64, usize, RoutedGraph)) -> std::cmp::Ordering {
     a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))
 }
 
-fn attempt(task: &Task<'_>, order: &Order) -> Routed {
+fn attempt(task: &LayoutProblem<'_>, order: &LayoutOrder) -> RoutedGraph {
     let ranked = rank::rank(task.graph, task.ends, order, task.nodes, task.labels);
     route::route(&ranked, task.nodes, task.inset, task.labels)
 }
 
 /// Boxes as they come, arrows with the most important kind first.
-fn natural(graph: &Graph) -> Order {
+fn natural(graph: &WorkflowGraph) -> LayoutOrder {
     let mut edges: Vec<usize> = (0..graph.edges.len()).collect();
     edges.sort_by_key(|index| graph.edges.get(*index).map(|edge| edge.kind));
-    Order { nodes: (0..graph.nodes.len()).collect(), edges }
+    LayoutOrder { nodes: (0..graph.nodes.len()).collect(), edges }
 }
 
-fn shuffled(order: &Order, seed: u64) -> Order {
+fn shuffled(order: &LayoutOrder, seed: u64) -> LayoutOrder {
     let mut state = seed;
-    Order { nodes: shuffle(&order.nodes, &mut state), edges: shuffle(&order.edges, &mut state) }
+    LayoutOrder { nodes: shuffle(&order.nodes, &mut state), edges: shuffle(&order.edges, &mut state) }
 }
 
 /// Knuth's shuffle, with his multiplier for the numbers.
@@ -83,7 +83,7 @@ fn shuffle(list: &[usize], state: &mut u64) -> Vec<usize> {
 }
 
 /// Less is better: narrow, short lines, few crossings.
-fn cost(routed: &Routed) -> f64 {
+fn cost(routed: &RoutedGraph) -> f64 {
     let boxes = routed.nodes.iter().flatten().chain(routed.lines.iter().filter_map(|line| line.label.as_ref()));
     let right = boxes.clone().map(Rect::right).fold(0.0, f64::max);
     let left = boxes.map(|rect| rect.x).fold(right, f64::min);
@@ -99,7 +99,7 @@ fn reach(pair: &[route::Point]) -> f64 {
 }
 
 /// How often a level piece of one line meets an upright piece of another.
-fn crossings(lines: &[Line]) -> usize {
+fn crossings(lines: &[RoutedEdge]) -> usize {
     let mut level: Vec<(usize, f64, f64, f64)> = Vec::new();
     let mut upright: Vec<(usize, f64, f64, f64)> = Vec::new();
     for (index, line) in lines.iter().enumerate() {
@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn a_crossing_is_counted_once_and_touching_is_none() {
-        let line = |points: &[(f64, f64)]| Line {
+        let line = |points: &[(f64, f64)]| RoutedEdge {
             edge: 0,
             points: points.iter().map(|(x, y)| Point { x: *x, y: *y }).collect(),
             label: None,

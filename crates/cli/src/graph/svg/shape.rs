@@ -1,11 +1,11 @@
 //! What each kind of box looks like, and how much room it needs.
 
-use interlock_core::graph::{Node, NodeKind};
+use interlock_core::graph::{GraphNode, NodeKind};
 
-use super::rank::Size;
+use super::rank::BoxSize;
 use super::route::Rect;
-use super::text::{Block, Face};
-use super::xml::{Anchor, Xml, number};
+use super::text::{TextBlock, TextStyle};
+use super::xml::{TextAnchor, XmlWriter, number};
 
 const PADDING: f64 = 12.0;
 const ABOVE: f64 = 7.0;
@@ -17,15 +17,15 @@ const PERSON: f64 = 22.0;
 const STACK: f64 = 5.0;
 
 /// One box with its text.
-pub(super) struct Shape<'a> {
-    pub(super) node: &'a Node,
-    pub(super) text: Block,
+pub(super) struct NodeShape<'a> {
+    pub(super) node: &'a GraphNode,
+    pub(super) text: TextBlock,
 }
 
-impl<'a> Shape<'a> {
-    pub(super) fn new(node: &'a Node) -> Self {
+impl<'a> NodeShape<'a> {
+    pub(super) fn new(node: &'a GraphNode) -> Self {
         let text = match node.kind {
-            NodeKind::Join => Block::default(),
+            NodeKind::Join => TextBlock::default(),
             NodeKind::Start
             | NodeKind::Role
             | NodeKind::Authors
@@ -37,13 +37,13 @@ impl<'a> Shape<'a> {
             | NodeKind::Groups
             | NodeKind::GroupCompleted
             | NodeKind::GroupDeferred
-            | NodeKind::SessionCompleted => Block::of_node(node),
+            | NodeKind::SessionCompleted => TextBlock::of_node(node),
         };
         Self { node, text }
     }
 
     /// The room it takes, if it is at least `least` wide.
-    pub(super) fn size(&self, least: f64) -> Size {
+    pub(super) fn size(&self, least: f64) -> BoxSize {
         let sides = match self.node.kind {
             NodeKind::Gate | NodeKind::Validator => 2.0 * (PADDING + CORNER / 2.0),
             NodeKind::Question => 2.0 * PADDING + PERSON,
@@ -57,7 +57,7 @@ impl<'a> Shape<'a> {
         let stacked = if self.is_stack() { 2.0 * STACK } else { 0.0 };
         let height = if self.node.kind == NodeKind::Join { 8.0 } else { self.text.height() + 2.0 * ABOVE + stacked };
         let narrowest = if self.node.kind == NodeKind::Join { 120.0 } else { 60.0 };
-        Size { width: (self.text.width() + sides).max(least + 2.0 * self.inset()).max(narrowest).ceil(), height }
+        BoxSize { width: (self.text.width() + sides).max(least + 2.0 * self.inset()).max(narrowest).ceil(), height }
     }
 
     /// How far from its corners an arrow may touch it.
@@ -101,7 +101,7 @@ impl<'a> Shape<'a> {
         }
     }
 
-    pub(super) fn draw(&self, xml: &mut Xml, rect: Rect) {
+    pub(super) fn draw(&self, xml: &mut XmlWriter, rect: Rect) {
         let optional = if self.node.optional { " optional" } else { "" };
         xml.open("g", &[("class", format!("node {}{optional}", self.class())), ("id", self.node.id.clone())]);
         xml.element("title", &[], &self.node.title);
@@ -113,15 +113,15 @@ impl<'a> Shape<'a> {
         for row in &self.text.rows {
             let mut row = row.clone();
             if self.node.kind == NodeKind::Start {
-                row.spans.iter_mut().for_each(|span| span.face = Face::OnDark);
+                row.spans.iter_mut().for_each(|span| span.face = TextStyle::OnDark);
             }
-            xml.row(&row, middle, y + row.height() * 0.72, Anchor::Middle);
+            xml.row(&row, middle, y + row.height() * 0.72, TextAnchor::Middle);
             y += row.height();
         }
         xml.close("g");
     }
 
-    fn outline(&self, xml: &mut Xml, rect: Rect) {
+    fn outline(&self, xml: &mut XmlWriter, rect: Rect) {
         match self.node.kind {
             NodeKind::Gate | NodeKind::Validator => cut_corners(xml, rect),
             NodeKind::Authors | NodeKind::Groups => {
@@ -155,7 +155,7 @@ impl<'a> Shape<'a> {
     }
 }
 
-fn rounded(xml: &mut Xml, class: &str, rect: Rect, radius: f64) {
+fn rounded(xml: &mut XmlWriter, class: &str, rect: Rect, radius: f64) {
     xml.empty(
         "rect",
         &[
@@ -169,7 +169,7 @@ fn rounded(xml: &mut Xml, class: &str, rect: Rect, radius: f64) {
     );
 }
 
-fn cut_corners(xml: &mut Xml, rect: Rect) {
+fn cut_corners(xml: &mut XmlWriter, rect: Rect) {
     let (left, right, top, bottom) = (rect.x, rect.right(), rect.y, rect.bottom());
     let middle = rect.centre().y;
     let corners = [
@@ -185,7 +185,7 @@ fn cut_corners(xml: &mut Xml, rect: Rect) {
 }
 
 /// Head and shoulders, at the left of the box.
-fn person(xml: &mut Xml, rect: Rect) {
+fn person(xml: &mut XmlWriter, rect: Rect) {
     let (x, y) = (rect.x + PADDING + 8.0, rect.centre().y);
     xml.empty(
         "circle",

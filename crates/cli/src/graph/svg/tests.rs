@@ -2,11 +2,11 @@
 
 use std::sync::OnceLock;
 
-use interlock_core::graph::{Edge, EdgeKind, Graph, Label, Node, NodeKind, graph};
+use interlock_core::graph::{EdgeKind, GraphEdge, GraphLabel, GraphNode, NodeKind, WorkflowGraph, graph};
 use roxmltree::{Document, Node as Element};
 
 use super::super::tests::{HOSTILE, NAMES, built_in, workflow};
-use super::super::{Format, render};
+use super::super::{GraphFormat, render};
 use super::route::Rect;
 use super::write;
 
@@ -16,7 +16,7 @@ fn pictures() -> &'static [(String, String)] {
     PICTURES.get_or_init(|| {
         let mut all: Vec<(String, String)> =
             NAMES.iter().map(|name| ((*name).to_owned(), write(&graph(&built_in(name))))).collect();
-        all.push(("hostile".to_owned(), render(&workflow(HOSTILE), Format::Svg)));
+        all.push(("hostile".to_owned(), render(&workflow(HOSTILE), GraphFormat::Svg)));
         all.push(("two ways back from one row".to_owned(), write(&graph(&workflow(TWO_WAYS)))));
         // The first of them once had two lines on each other.
         all.extend([357].into_iter().chain(0..40).map(|seed| (format!("made up {seed}"), write(&made_up(seed)))));
@@ -40,7 +40,7 @@ phases:
 ";
 
 /// Some graph or other: all kinds of boxes and arrows, back and forth, with and without labels.
-fn made_up(seed: u64) -> Graph {
+fn made_up(seed: u64) -> WorkflowGraph {
     let mut state = seed;
     let mut below = move |limit: usize| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -61,7 +61,7 @@ fn made_up(seed: u64) -> Graph {
     // Every third is a pipeline, the others have no phases.
     let kinds = if seed.is_multiple_of(3) { &kinds[..] } else { &kinds[..kinds.len() - 1] };
     let count = 1 + below(12);
-    let nodes = (0..count).map(|index| Node {
+    let nodes = (0..count).map(|index| GraphNode {
         id: format!("n{index}"),
         kind: kinds[below(kinds.len())],
         title: "x".repeat(1 + below(30)),
@@ -69,17 +69,18 @@ fn made_up(seed: u64) -> Graph {
         optional: below(4) == 0,
         lane: None,
     });
-    let nodes: Vec<Node> = nodes.collect();
-    let mut edges: Vec<Edge> = Vec::new();
+    let nodes: Vec<GraphNode> = nodes.collect();
+    let mut edges: Vec<GraphEdge> = Vec::new();
     for _ in 0..below(24) {
         let (from, to, kind) = (below(count), below(count), EdgeKind::ALL[below(5)]);
-        let labels = (0..below(3)).map(|_| Label { text: "S".repeat(1 + below(20)), detail: String::new() }).collect();
+        let labels =
+            (0..below(3)).map(|_| GraphLabel { text: "S".repeat(1 + below(20)), detail: String::new() }).collect();
         let known = edges.iter().any(|edge| (edge.from, edge.to, edge.kind) == (from, to, kind));
         if from != to && !known {
-            edges.push(Edge { from, to, kind, labels, more: below(3), returns: below(2) == 0 });
+            edges.push(GraphEdge { from, to, kind, labels, more: below(3), returns: below(2) == 0 });
         }
     }
-    Graph { name: format!("made up {seed}"), about: None, nodes, edges, lanes: Vec::new(), tables: Vec::new() }
+    WorkflowGraph { name: format!("made up {seed}"), about: None, nodes, edges, lanes: Vec::new(), tables: Vec::new() }
 }
 
 fn number(element: Element<'_, '_>, name: &str) -> f64 {
@@ -364,7 +365,7 @@ fn one_role_and_a_hundred_can_be_drawn() {
 
 #[test]
 fn nothing_at_all_can_be_drawn() {
-    let empty = Graph {
+    let empty = WorkflowGraph {
         name: String::new(),
         about: None,
         nodes: Vec::new(),

@@ -3,7 +3,7 @@
 //! The picture is drawn with whatever fonts the reader has, so widths are those of
 //! the widest common ones: text may come out narrower than its box, never wider.
 
-use interlock_core::graph::{Edge, Label, Mark, Node};
+use interlock_core::graph::{GraphEdge, GraphLabel, GraphNode, NodeLineMark};
 
 /// Longer names are cut in the picture; the whole name is in its tooltip.
 const LONGEST: usize = 44;
@@ -14,63 +14,65 @@ const WIDEST_NOTE: f64 = 270.0;
 
 /// One look of text; its name is its class in the style sheet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Face {
+pub(super) enum TextStyle {
     Title,
     /// A title on a dark box.
     OnDark,
     Note,
     Code,
     Detail,
-    Sign(Mark),
+    Sign(NodeLineMark),
     Heading,
     About,
     TableTitle,
     Lane,
 }
 
-impl Face {
+impl TextStyle {
     pub(super) fn class(self) -> &'static str {
         match self {
-            Face::Title => "title",
-            Face::OnDark => "title light-text",
-            Face::Note => "note",
-            Face::Code => "code",
-            Face::Detail => "detail",
-            Face::Sign(Mark::Note) => "note",
-            Face::Sign(Mark::Again) => "sign rework-ink",
-            Face::Sign(Mark::Back) => "sign consult-ink",
-            Face::Sign(Mark::Up) => "sign escalation-ink",
-            Face::Sign(Mark::Stop) => "sign stop-ink",
-            Face::Heading => "heading",
-            Face::About => "about",
-            Face::TableTitle => "table-title",
-            Face::Lane => "lane-name",
+            TextStyle::Title => "title",
+            TextStyle::OnDark => "title light-text",
+            TextStyle::Note => "note",
+            TextStyle::Code => "code",
+            TextStyle::Detail => "detail",
+            TextStyle::Sign(NodeLineMark::Note) => "note",
+            TextStyle::Sign(NodeLineMark::Again) => "sign rework-ink",
+            TextStyle::Sign(NodeLineMark::Back) => "sign consult-ink",
+            TextStyle::Sign(NodeLineMark::Up) => "sign escalation-ink",
+            TextStyle::Sign(NodeLineMark::Stop) => "sign stop-ink",
+            TextStyle::Heading => "heading",
+            TextStyle::About => "about",
+            TextStyle::TableTitle => "table-title",
+            TextStyle::Lane => "lane-name",
         }
     }
 
     fn size(self) -> f64 {
         match self {
-            Face::Heading => 20.0,
-            Face::Title | Face::OnDark | Face::About => 13.0,
-            Face::TableTitle => 12.0,
-            Face::Note | Face::Code | Face::Detail | Face::Sign(_) | Face::Lane => 11.0,
+            TextStyle::Heading => 20.0,
+            TextStyle::Title | TextStyle::OnDark | TextStyle::About => 13.0,
+            TextStyle::TableTitle => 12.0,
+            TextStyle::Note | TextStyle::Code | TextStyle::Detail | TextStyle::Sign(_) | TextStyle::Lane => 11.0,
         }
     }
 
     fn line(self) -> f64 {
         match self {
-            Face::Heading => 28.0,
-            Face::Title | Face::OnDark | Face::About | Face::TableTitle => 18.0,
-            Face::Note | Face::Code | Face::Detail | Face::Sign(_) | Face::Lane => 15.0,
+            TextStyle::Heading => 28.0,
+            TextStyle::Title | TextStyle::OnDark | TextStyle::About | TextStyle::TableTitle => 18.0,
+            TextStyle::Note | TextStyle::Code | TextStyle::Detail | TextStyle::Sign(_) | TextStyle::Lane => 15.0,
         }
     }
 
     fn width_of(self, character: char) -> f64 {
         let em = match self {
-            Face::Code => fixed(character),
-            Face::Title | Face::OnDark | Face::Heading | Face::TableTitle | Face::Lane => proportional(character) * 1.1,
-            Face::Note | Face::Detail | Face::About => proportional(character),
-            Face::Sign(_) => 1.0,
+            TextStyle::Code => fixed(character),
+            TextStyle::Title | TextStyle::OnDark | TextStyle::Heading | TextStyle::TableTitle | TextStyle::Lane => {
+                proportional(character) * 1.1
+            }
+            TextStyle::Note | TextStyle::Detail | TextStyle::About => proportional(character),
+            TextStyle::Sign(_) => 1.0,
         };
         em * self.size()
     }
@@ -98,20 +100,20 @@ fn is_wide(character: char) -> bool {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Span {
+pub(super) struct TextSpan {
     pub(super) text: String,
-    pub(super) face: Face,
+    pub(super) face: TextStyle,
 }
 
 /// Spans that stand on one line.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Row {
-    pub(super) spans: Vec<Span>,
+pub(super) struct TextRow {
+    pub(super) spans: Vec<TextSpan>,
 }
 
-impl Row {
-    pub(super) fn one(text: &str, face: Face) -> Self {
-        Self { spans: vec![Span { text: clean(text), face }] }
+impl TextRow {
+    pub(super) fn one(text: &str, face: TextStyle) -> Self {
+        Self { spans: vec![TextSpan { text: clean(text), face }] }
     }
 
     pub(super) fn width(&self) -> f64 {
@@ -127,34 +129,34 @@ impl Row {
 /// Between the spans of a row.
 pub(super) const SPAN_GAP: f64 = 5.0;
 
-pub(super) fn width(text: &str, face: Face) -> f64 {
+pub(super) fn width(text: &str, face: TextStyle) -> f64 {
     text.chars().map(|character| face.width_of(character)).sum()
 }
 
 /// Rows under each other.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Block {
-    pub(super) rows: Vec<Row>,
+pub(super) struct TextBlock {
+    pub(super) rows: Vec<TextRow>,
 }
 
-impl Block {
+impl TextBlock {
     pub(super) fn width(&self) -> f64 {
-        self.rows.iter().map(Row::width).fold(0.0, f64::max)
+        self.rows.iter().map(TextRow::width).fold(0.0, f64::max)
     }
 
     pub(super) fn height(&self) -> f64 {
-        self.rows.iter().map(Row::height).sum()
+        self.rows.iter().map(TextRow::height).sum()
     }
 
-    pub(super) fn of_node(node: &Node) -> Self {
-        let mut rows = vec![Row::one(&node.title, Face::Title)];
+    pub(super) fn of_node(node: &GraphNode) -> Self {
+        let mut rows = vec![TextRow::one(&node.title, TextStyle::Title)];
         for line in &node.lines {
             match line.mark {
-                Mark::Note => rows.extend(label_rows(&line.label, WIDEST_NOTE)),
-                mark @ (Mark::Again | Mark::Back | Mark::Up | Mark::Stop) => {
+                NodeLineMark::Note => rows.extend(label_rows(&line.label, WIDEST_NOTE)),
+                mark @ (NodeLineMark::Again | NodeLineMark::Back | NodeLineMark::Up | NodeLineMark::Stop) => {
                     let mut own = label_rows(&line.label, WIDEST_LABEL);
                     if let Some(first) = own.first_mut() {
-                        first.spans.insert(0, Span { text: mark.sign().to_owned(), face: Face::Sign(mark) });
+                        first.spans.insert(0, TextSpan { text: mark.sign().to_owned(), face: TextStyle::Sign(mark) });
                     }
                     rows.append(&mut own);
                 }
@@ -163,16 +165,16 @@ impl Block {
         Self { rows }
     }
 
-    pub(super) fn of_edge(edge: &Edge) -> Self {
-        let mut rows: Vec<Row> = edge.labels.iter().flat_map(|label| label_rows(label, WIDEST_LABEL)).collect();
+    pub(super) fn of_edge(edge: &GraphEdge) -> Self {
+        let mut rows: Vec<TextRow> = edge.labels.iter().flat_map(|label| label_rows(label, WIDEST_LABEL)).collect();
         if edge.more > 0 {
-            rows.push(Row::one(&format!("+{} more", edge.more), Face::Detail));
+            rows.push(TextRow::one(&format!("+{} more", edge.more), TextStyle::Detail));
         }
         Self { rows }
     }
 
     /// A text broken at spaces, no line wider than `most`.
-    pub(super) fn wrapped(text: &str, face: Face, most: f64) -> Self {
+    pub(super) fn wrapped(text: &str, face: TextStyle, most: f64) -> Self {
         let mut lines: Vec<String> = Vec::new();
         for word in text.split_whitespace().map(clean) {
             match lines.last_mut() {
@@ -183,20 +185,20 @@ impl Block {
                 Some(_) | None => lines.push(word),
             }
         }
-        Self { rows: lines.into_iter().map(|text| Row { spans: vec![Span { text, face }] }).collect() }
+        Self { rows: lines.into_iter().map(|text| TextRow { spans: vec![TextSpan { text, face }] }).collect() }
     }
 }
 
 /// The status and its detail on one line, or on several.
-fn label_rows(label: &Label, widest: f64) -> Vec<Row> {
-    let code = (!label.text.is_empty()).then(|| Span { text: clean(&label.text), face: Face::Code });
-    let detail = (!label.detail.is_empty()).then(|| Span { text: clean(&label.detail), face: Face::Detail });
-    let row = Row { spans: code.clone().into_iter().chain(detail).collect() };
+fn label_rows(label: &GraphLabel, widest: f64) -> Vec<TextRow> {
+    let code = (!label.text.is_empty()).then(|| TextSpan { text: clean(&label.text), face: TextStyle::Code });
+    let detail = (!label.detail.is_empty()).then(|| TextSpan { text: clean(&label.detail), face: TextStyle::Detail });
+    let row = TextRow { spans: code.clone().into_iter().chain(detail).collect() };
     if row.width() <= widest && label.detail.chars().count() <= LONGEST {
         return vec![row];
     }
-    let code = code.map(|span| Row { spans: vec![span] });
-    code.into_iter().chain(Block::wrapped(&label.detail, Face::Detail, widest).rows).collect()
+    let code = code.map(|span| TextRow { spans: vec![span] });
+    code.into_iter().chain(TextBlock::wrapped(&label.detail, TextStyle::Detail, widest).rows).collect()
 }
 
 /// One line of bounded length.

@@ -2,12 +2,12 @@
 
 /// A line that comes from above at `from` and goes on below at `to`.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Shift {
+pub(super) struct SidewaysLine {
     pub(super) from: f64,
     pub(super) to: f64,
 }
 
-impl Shift {
+impl SidewaysLine {
     fn left(self) -> f64 {
         self.from.min(self.to)
     }
@@ -25,7 +25,7 @@ impl Shift {
     }
 
     /// How often the two cross if `self` runs above `other`.
-    fn crossings_above(self, other: Shift) -> usize {
+    fn crossings_above(self, other: SidewaysLine) -> usize {
         let own_drop = usize::from(other.spans(self.to));
         let other_drop = usize::from(self.spans(other.from));
         // Two lines on top of each other are worse than any crossing.
@@ -34,7 +34,7 @@ impl Shift {
     }
 
     /// Would it lie on the other if it ran above it?
-    fn covers_below(self, other: Shift) -> bool {
+    fn covers_below(self, other: SidewaysLine) -> bool {
         (self.to - other.from).abs() < CLEAR
     }
 }
@@ -49,10 +49,10 @@ const CLEAR: f64 = 7.0;
 const ROUNDS: usize = 24;
 
 /// A track for each shift, counted from above, and how many there are.
-pub(super) fn tracks(shifts: &[Shift]) -> (Vec<Option<usize>>, usize) {
+pub(super) fn tracks(shifts: &[SidewaysLine]) -> (Vec<Option<usize>>, usize) {
     let mut order: Vec<usize> =
         shifts.iter().enumerate().filter(|(_, shift)| !shift.is_straight()).map(|(index, _)| index).collect();
-    let at = |index: usize| shifts.get(index).copied().unwrap_or(Shift { from: 0.0, to: 0.0 });
+    let at = |index: usize| shifts.get(index).copied().unwrap_or(SidewaysLine { from: 0.0, to: 0.0 });
     order.sort_by(|a, b| first_guess(at(*a), at(*b)));
     for _ in 0..ROUNDS {
         let mut better = false;
@@ -84,7 +84,7 @@ pub(super) fn tracks(shifts: &[Shift]) -> (Vec<Option<usize>>, usize) {
 }
 
 /// The same order, but a line that begins where another ends has turned off above it.
-fn uncovered(order: Vec<usize>, at: impl Fn(usize) -> Shift) -> Vec<usize> {
+fn uncovered(order: Vec<usize>, at: impl Fn(usize) -> SidewaysLine) -> Vec<usize> {
     let mut left = order;
     let mut sorted = Vec::new();
     while !left.is_empty() {
@@ -97,7 +97,7 @@ fn uncovered(order: Vec<usize>, at: impl Fn(usize) -> Shift) -> Vec<usize> {
 }
 
 /// Lines to the right run above those to their left, and the reverse: then they do not cross.
-fn first_guess(a: Shift, b: Shift) -> std::cmp::Ordering {
+fn first_guess(a: SidewaysLine, b: SidewaysLine) -> std::cmp::Ordering {
     match (a.to > a.from, b.to > b.from) {
         (true, true) => b.from.total_cmp(&a.from),
         (false, false) => a.from.total_cmp(&b.from),
@@ -106,7 +106,7 @@ fn first_guess(a: Shift, b: Shift) -> std::cmp::Ordering {
     }
 }
 
-fn meet(a: Shift, b: Shift) -> bool {
+fn meet(a: SidewaysLine, b: SidewaysLine) -> bool {
     a.left() - CLEAR < b.right() && b.left() - CLEAR < a.right()
 }
 
@@ -114,8 +114,8 @@ fn meet(a: Shift, b: Shift) -> bool {
 mod tests {
     use super::*;
 
-    fn shift(from: f64, to: f64) -> Shift {
-        Shift { from, to }
+    fn shift(from: f64, to: f64) -> SidewaysLine {
+        SidewaysLine { from, to }
     }
 
     #[test]

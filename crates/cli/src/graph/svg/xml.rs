@@ -2,21 +2,21 @@
 
 use std::fmt::Write;
 
-use super::text::{Row, SPAN_GAP};
+use super::text::{SPAN_GAP, TextRow};
 
 /// What of a row of text stands at its place.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Anchor {
+pub(super) enum TextAnchor {
     Start,
     Middle,
 }
 
 #[derive(Default)]
-pub(super) struct Xml {
+pub(super) struct XmlWriter {
     out: String,
 }
 
-impl Xml {
+impl XmlWriter {
     pub(super) fn finish(self) -> String {
         self.out
     }
@@ -48,9 +48,9 @@ impl Xml {
     /// A row of text that stands on `y` and starts at `x`, or has its middle there.
     ///
     /// The viewer does the centring: it knows its fonts, and here they are only guessed.
-    pub(super) fn row(&mut self, row: &Row, x: f64, y: f64, anchor: Anchor) {
+    pub(super) fn row(&mut self, row: &TextRow, x: f64, y: f64, anchor: TextAnchor) {
         let mut attributes = vec![("x", number(x)), ("y", number(y))];
-        if anchor == Anchor::Middle {
+        if anchor == TextAnchor::Middle {
             attributes.push(("text-anchor", "middle".to_owned()));
         }
         match row.spans.as_slice() {

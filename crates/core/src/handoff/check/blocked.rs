@@ -1,12 +1,12 @@
 //! A blocked handoff: why, what was tried, and who decides who helps.
 
 use crate::code::Code;
-use crate::handoff::check::reader::{Reader, at};
-use crate::handoff::check::status::Said;
-use crate::handoff::check::{Context, Expect, Holder};
+use crate::handoff::check::reader::{HandoffReader, at};
+use crate::handoff::check::status::ReportedStatus;
+use crate::handoff::check::{ExpectedHandoff, OrchestrationMode, ReportingRole};
 use crate::id::Name;
 use crate::problem::Problem;
-use crate::route::{Helper, blocked_answer};
+use crate::route::{BlockedHelper, blocked_answer};
 use crate::suggest;
 use crate::workflow::Workflow;
 
@@ -14,13 +14,13 @@ use crate::workflow::Workflow;
 const REASONS: &[&str] =
     &["security_concern", "architecture_decision", "missing_requirements", "test_failures", "out_of_scope", "unknown"];
 
-impl Reader<'_> {
+impl HandoffReader<'_> {
     pub(super) fn blocked(
         &mut self,
         workflow: Option<&Workflow>,
-        expect: &Expect<'_>,
-        holder: Option<&Holder>,
-        status: &Said,
+        expect: &ExpectedHandoff<'_>,
+        holder: Option<&ReportingRole>,
+        status: &ReportedStatus,
     ) {
         self.texts("attempted");
         // An entry that is empty is a mistake of its own.
@@ -45,7 +45,7 @@ impl Reader<'_> {
         self.blocked_next_agent(workflow, expect, holder, status);
     }
 
-    fn reason(&mut self, workflow: Option<&Workflow>, status: &Said) {
+    fn reason(&mut self, workflow: Option<&Workflow>, status: &ReportedStatus) {
         let declared: Vec<&str> = match workflow.and_then(|workflow| workflow.blocked.as_ref()) {
             Some(blocked) => blocked.reasons.iter().map(Name::as_str).collect(),
             None => REASONS.to_vec(),
@@ -69,26 +69,26 @@ impl Reader<'_> {
     fn blocked_next_agent(
         &mut self,
         workflow: Option<&Workflow>,
-        expect: &Expect<'_>,
-        holder: Option<&Holder>,
-        status: &Said,
+        expect: &ExpectedHandoff<'_>,
+        holder: Option<&ReportingRole>,
+        status: &ReportedStatus,
     ) {
         let path = "handoff.next_agent";
         let named = self.get(path).and_then(|value| value.as_str()).map(str::to_owned);
         match expect.context {
-            Context::Orchestrated => {
+            OrchestrationMode::Orchestrated => {
                 if let Some(name) = named {
                     let help = "set it to null; the workflow decides who helps";
                     let message = format!("a blocked agent does not choose who helps, and this names `{name}`");
                     self.problem(Problem::new(Code::NextAgent, message).help(help), path);
                 }
             }
-            Context::Direct => {
+            OrchestrationMode::Direct => {
                 let (Some(workflow), Some(holder)) = (workflow, holder) else { return };
                 let answer = blocked_answer(workflow, &holder.name, status.reason.as_deref());
                 let wanted = match &answer {
-                    Some(Helper::Role(role)) => Some(role.as_str()),
-                    Some(Helper::Person) | None => None,
+                    Some(BlockedHelper::Role(role)) => Some(role.as_str()),
+                    Some(BlockedHelper::Person) | None => None,
                 };
                 if named.as_deref() == wanted {
                     return;

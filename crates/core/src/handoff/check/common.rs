@@ -1,13 +1,13 @@
 //! What every handoff has: who, when, where, and what the next one must know.
 
 use crate::code::Code;
-use crate::handoff::check::reader::Reader;
-use crate::handoff::check::{Expect, Holder};
+use crate::handoff::check::reader::HandoffReader;
+use crate::handoff::check::{ExpectedHandoff, ReportingRole};
 use crate::id::Name;
 use crate::problem::Problem;
-use crate::workflow::{Performer, PhaseIx, Task, Workflow, normalise_status};
+use crate::workflow::{AssignmentTask, PhaseIx, PhasePerformer, Workflow, normalise_status};
 
-impl Reader<'_> {
+impl HandoffReader<'_> {
     pub(super) fn common(&mut self) {
         self.required_text("output_type");
         self.required_text("feature_directory");
@@ -33,8 +33,8 @@ impl Reader<'_> {
     pub(super) fn context_present(
         &mut self,
         workflow: Option<&Workflow>,
-        expect: &Expect<'_>,
-        holder: Option<&Holder>,
+        expect: &ExpectedHandoff<'_>,
+        holder: Option<&ReportingRole>,
     ) {
         let role = holder.map_or("", |holder| holder.name.as_str());
         let may_be = workflow.is_none_or(|workflow| may_be_last(workflow, expect.phase, role));
@@ -53,7 +53,12 @@ impl Reader<'_> {
     }
 
     /// Mandatory skills against those that were invoked.
-    pub(super) fn skills(&mut self, workflow: Option<&Workflow>, expect: &Expect<'_>, holder: Option<&Holder>) {
+    pub(super) fn skills(
+        &mut self,
+        workflow: Option<&Workflow>,
+        expect: &ExpectedHandoff<'_>,
+        holder: Option<&ReportingRole>,
+    ) {
         let Some(workflow) = workflow else { return };
         let role = holder.map_or("", |holder| holder.name.as_str());
         let mandatory = skills_of_task(workflow, role, expect.phase, expect.task);
@@ -77,7 +82,8 @@ impl Reader<'_> {
 /// are only gates and merges. Without phases no agent knows that it is the last.
 fn may_be_last(workflow: &Workflow, phase: Option<&str>, role: &str) -> bool {
     let all = || (0..workflow.phases.len()).map(PhaseIx::new);
-    let by_role = |ix: &PhaseIx| matches!(workflow.phase(*ix).performer, Performer::Role(_) | Performer::ByDomain(_));
+    let by_role =
+        |ix: &PhaseIx| matches!(workflow.phase(*ix).performer, PhasePerformer::Role(_) | PhasePerformer::ByDomain(_));
     let last = all().filter(by_role).map(|ix| workflow.phase(ix).stage).max();
     let ends = |ix: PhaseIx| last.is_none_or(|last| workflow.phase(ix).stage >= last);
     match phase.and_then(|name| workflow.phase_named(name)) {
@@ -103,8 +109,13 @@ pub fn mandatory_skills<'a>(workflow: &'a Workflow, role: &str, phase: Option<&s
 
 /// The mandatory skills of an assignment. A role that helps does not do the work of the phase, so the skills of the phase
 /// are not asked of it.
-pub fn skills_of_task<'a>(workflow: &'a Workflow, role: &str, phase: Option<&str>, task: Task) -> Vec<&'a Name> {
-    mandatory_skills(workflow, role, phase.filter(|_| task != Task::Consult))
+pub fn skills_of_task<'a>(
+    workflow: &'a Workflow,
+    role: &str,
+    phase: Option<&str>,
+    task: AssignmentTask,
+) -> Vec<&'a Name> {
+    mandatory_skills(workflow, role, phase.filter(|_| task != AssignmentTask::Consult))
 }
 
 /// The shape is RFC 3339's, narrower than what jiff takes; the values are ones that exist.

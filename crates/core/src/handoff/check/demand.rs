@@ -1,20 +1,20 @@
 //! What the workflow asks for beyond what all handoffs have.
 
 use crate::code::Code;
-use crate::handoff::check::reader::Reader;
-use crate::handoff::check::status::Said;
-use crate::handoff::check::{Expect, Holder};
+use crate::handoff::check::reader::HandoffReader;
+use crate::handoff::check::status::ReportedStatus;
+use crate::handoff::check::{ExpectedHandoff, ReportingRole};
 use crate::id::Name;
 use crate::problem::Problem;
-use crate::workflow::{ChangesDemand, Condition, Demands, GuardSource, Rule, Task, Workflow};
+use crate::workflow::{AssignmentTask, ChangesDemand, GuardSource, HandoffDemands, Rule, RuleCondition, Workflow};
 
-impl Reader<'_> {
+impl HandoffReader<'_> {
     pub(super) fn demands(
         &mut self,
         workflow: Option<&Workflow>,
-        expect: &Expect<'_>,
-        holder: Option<&Holder>,
-        status: &Said,
+        expect: &ExpectedHandoff<'_>,
+        holder: Option<&ReportingRole>,
+        status: &ReportedStatus,
     ) {
         let Some(workflow) = workflow else { return };
         self.demand(&workflow.handoff.demands);
@@ -25,24 +25,27 @@ impl Reader<'_> {
         let phase = expect.phase.and_then(|name| workflow.phase_named(name));
         let mut rules: Vec<&Rule> = workflow.rules_of(role, status).collect();
         rules.retain(|rule| {
-            let of_task = |condition: &Condition| !matches!(condition, Condition::Task(task) if *task != expect.task);
+            let of_task =
+                |condition: &RuleCondition| !matches!(condition, RuleCondition::Task(task) if *task != expect.task);
             let of_phase = rule.phase.is_none_or(|own| phase == Some(own));
             rule.speaks_of(expect.task) && of_phase && rule.conditions.iter().all(of_task)
         });
         // Only what every way on asks for: the decision itself checks the rest.
         let Some(first) = rules.first() else { return };
-        let every = |pick: fn(&Demands) -> &Vec<crate::id::Name>| {
+        let every = |pick: fn(&HandoffDemands) -> &Vec<crate::id::Name>| {
             let own = pick(&first.demands).iter();
             own.filter(|name| rules.iter().all(|rule| pick(&rule.demands).contains(name))).cloned().collect()
         };
-        let shared = Demands {
+        let shared = HandoffDemands {
             require: every(|demands| &demands.require),
             verify: every(|demands| &demands.verify),
             changes: ChangesDemand::Any,
         };
         self.demand(&shared);
         self.unstated_facts(workflow, &rules);
-        if let Some(phase) = phase.filter(|_| expect.task != Task::Consult && rules.iter().all(|rule| rule.leaves)) {
+        if let Some(phase) =
+            phase.filter(|_| expect.task != AssignmentTask::Consult && rules.iter().all(|rule| rule.leaves))
+        {
             self.demand(&workflow.phase(phase).demands);
         }
     }
@@ -52,7 +55,7 @@ impl Reader<'_> {
     fn unstated_facts(&mut self, workflow: &Workflow, rules: &[&Rule]) {
         for rule in rules {
             for condition in &rule.conditions {
-                let Condition::When(test) = condition else { continue };
+                let RuleCondition::When(test) = condition else { continue };
                 let guard = workflow.guard(test.guard);
                 let is_field = guard.source == GuardSource::Fact && guard.expression.is_none();
                 let takes_default = test.allowed & 1 == 1;
@@ -79,7 +82,7 @@ impl Reader<'_> {
         }
     }
 
-    fn demand(&mut self, demands: &Demands) {
+    fn demand(&mut self, demands: &HandoffDemands) {
         for field in &demands.require {
             let known = self.problems.iter().any(|problem| problem.field.as_deref() == Some(field.as_str()));
             if !self.has(field) && !known {

@@ -1,13 +1,13 @@
 //! The workflow's facts, as this handoff has them.
 
 use crate::code::Code;
-use crate::handoff::check::reader::{Reader, kind, scalar};
+use crate::handoff::check::reader::{HandoffReader, kind, scalar};
 use crate::id::Name;
 use crate::problem::Problem;
 use crate::suggest;
 use crate::workflow::{Guard, GuardSource, Workflow};
 
-impl Reader<'_> {
+impl HandoffReader<'_> {
     /// For each guard the index of its value; only facts are filled in.
     pub(super) fn facts(&mut self, workflow: Option<&Workflow>) -> Vec<u8> {
         let guards = workflow.map_or(&[][..], |workflow| workflow.guards.as_slice());

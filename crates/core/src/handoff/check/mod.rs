@@ -15,19 +15,19 @@ mod status;
 use std::collections::BTreeSet;
 
 use crate::code::Code;
-use crate::handoff::{Extracted, Handoff};
+use crate::handoff::{ExtractedHandoff, Handoff};
 use crate::id::Name;
 use crate::problem::Problem;
 use crate::suggest;
-use crate::workflow::{RoleIx, Task, Workflow};
+use crate::workflow::{AssignmentTask, RoleIx, Workflow};
 
 pub use common::{mandatory_skills, skills_of_task};
 pub(crate) use plan::circle;
-use reader::Reader;
+use reader::HandoffReader;
 
 /// How the agent was started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Context {
+pub enum OrchestrationMode {
     /// By an orchestrator, which decides who comes next.
     Orchestrated,
     /// By hand: a blocked agent names who should help.
@@ -35,26 +35,26 @@ pub enum Context {
 }
 
 /// An agent is orchestrated if its prompt gives it an output directory or names an orchestrator.
-pub fn context_of_prompt(prompt: &str) -> Context {
+pub fn context_of_prompt(prompt: &str) -> OrchestrationMode {
     let orchestrated = prompt.contains("OUTPUT_DIRECTORY") || prompt.contains("orchestrating-");
-    if orchestrated { Context::Orchestrated } else { Context::Direct }
+    if orchestrated { OrchestrationMode::Orchestrated } else { OrchestrationMode::Direct }
 }
 
 /// What the handoff must fit.
 #[derive(Clone, Copy, Debug)]
-pub struct Expect<'a> {
+pub struct ExpectedHandoff<'a> {
     /// The role of the assignment; as `agent` says if absent.
     pub role: Option<&'a str>,
     pub phase: Option<&'a str>,
-    pub task: Task,
-    pub context: Context,
+    pub task: AssignmentTask,
+    pub context: OrchestrationMode,
     /// Groups that a plan may depend on beside its own.
     pub groups: &'a [Name],
 }
 
 /// What came of it.
 #[derive(Clone, Debug)]
-pub struct Checked {
+pub struct CheckedHandoff {
     /// There, if there is a workflow and no problem.
     pub handoff: Option<Handoff>,
     /// The status it means, by its declared name.
@@ -63,36 +63,44 @@ pub struct Checked {
     pub warnings: Vec<Problem>,
 }
 
-impl Checked {
+impl CheckedHandoff {
     pub fn is_valid(&self) -> bool {
         self.problems.is_empty()
     }
 }
 
 /// Checks a block. Without a workflow only what all handoffs have in common is checked.
-pub fn check(workflow: Option<&Workflow>, expect: &Expect<'_>, extracted: &Extracted) -> Checked {
-    check_report_by(Reporter::Agent, workflow, expect, extracted)
+pub fn check(
+    workflow: Option<&Workflow>,
+    expect: &ExpectedHandoff<'_>,
+    extracted: &ExtractedHandoff,
+) -> CheckedHandoff {
+    check_report_by(ReportOrigin::Agent, workflow, expect, extracted)
 }
 
 /// Checks a report that Interlock made itself, such as that of a merge. A workflow asks fields, claims and skills of
 /// agents: only the role and the status of such a report can be wrong.
-pub fn check_own_report(workflow: &Workflow, expect: &Expect<'_>, extracted: &Extracted) -> Checked {
-    check_report_by(Reporter::Interlock, Some(workflow), expect, extracted)
+pub fn check_own_report(
+    workflow: &Workflow,
+    expect: &ExpectedHandoff<'_>,
+    extracted: &ExtractedHandoff,
+) -> CheckedHandoff {
+    check_report_by(ReportOrigin::Interlock, Some(workflow), expect, extracted)
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reporter {
+enum ReportOrigin {
     Agent,
     Interlock,
 }
 
 fn check_report_by(
-    reporter: Reporter,
+    reporter: ReportOrigin,
     workflow: Option<&Workflow>,
-    expect: &Expect<'_>,
-    extracted: &Extracted,
-) -> Checked {
-    let mut reader = Reader::new(extracted);
+    expect: &ExpectedHandoff<'_>,
+    extracted: &ExtractedHandoff,
+) -> CheckedHandoff {
+    let mut reader = HandoffReader::new(extracted);
     let role = reader.role(workflow, expect);
     reader.common();
     let status = reader.status(workflow, role.as_ref(), expect.task);
@@ -109,14 +117,14 @@ fn check_report_by(
     let facts = reader.facts(workflow);
     reader.demands(workflow, expect, role.as_ref(), &status);
     reader.skills(workflow, expect, role.as_ref());
-    let (mut problems, mut warnings) = reader.noted();
-    let is_own_report = reporter == Reporter::Interlock;
+    let (mut problems, mut warnings) = reader.into_problems();
+    let is_own_report = reporter == ReportOrigin::Interlock;
     if is_own_report {
         problems.retain(|problem| problem.field.as_deref().is_some_and(|field| OWN_REPORT_FIELDS.contains(&field)));
         warnings.clear();
     }
     let handoff = match (&role, workflow, problems.is_empty()) {
-        (Some(Holder { name, ix: Some(_) }), Some(_), true) => Some(Handoff {
+        (Some(ReportingRole { name, ix: Some(_) }), Some(_), true) => Some(Handoff {
             role: name.clone(),
             phase,
             said: status.said.clone(),
@@ -140,7 +148,7 @@ fn check_report_by(
         }),
         (Some(_) | None, _, _) => None,
     };
-    Checked { handoff, status: status.meant, problems, warnings }
+    CheckedHandoff { handoff, status: status.meant, problems, warnings }
 }
 
 /// Fields in which a report that Interlock made can be wrong.
@@ -148,18 +156,19 @@ const OWN_REPORT_FIELDS: [&str; 2] = ["agent", "status"];
 
 /// Who hands off. A role that is not declared can still be blocked, outside of a session.
 #[derive(Clone, Debug)]
-struct Holder {
+struct ReportingRole {
     name: Name,
     ix: Option<RoleIx>,
 }
 
-impl Reader<'_> {
+impl HandoffReader<'_> {
     /// The role that hands off: `agent` must be the one that was asked.
-    fn role(&mut self, workflow: Option<&Workflow>, expect: &Expect<'_>) -> Option<Holder> {
+    fn role(&mut self, workflow: Option<&Workflow>, expect: &ExpectedHandoff<'_>) -> Option<ReportingRole> {
         let agent = self.required_text("agent").map(Name::new);
         let name = expect.role.map(Name::new).or_else(|| agent.clone())?;
         let ix = workflow.and_then(|workflow| held(workflow, &name));
-        let outside = expect.context == Context::Direct && workflow.is_some_and(|it| it.domain_of(&name).is_some());
+        let outside =
+            expect.context == OrchestrationMode::Direct && workflow.is_some_and(|it| it.domain_of(&name).is_some());
         if let Some(workflow) = workflow.filter(|_| ix.is_none() && !outside) {
             let help = suggest::help(&name, workflow.roles.iter().map(|role| role.name.as_str()).collect::<Vec<_>>());
             let message = format!("`{}` has no role `{name}`", workflow.name);
@@ -170,7 +179,7 @@ impl Reader<'_> {
             let message = format!("`agent` is `{agent}`, and the assignment is {name}'s");
             self.wrong(Code::WrongAgent, "agent", message);
         }
-        Some(Holder { name, ix })
+        Some(ReportingRole { name, ix })
     }
 }
 

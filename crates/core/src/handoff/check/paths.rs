@@ -1,9 +1,9 @@
 //! Paths: what was read, changed and written.
 
 use crate::code::Code;
-use crate::handoff::check::reader::{Reader, at};
+use crate::handoff::check::reader::{HandoffReader, at};
 
-impl Reader<'_> {
+impl HandoffReader<'_> {
     pub(super) fn paths(&mut self) {
         for (index, text) in self.texts("source_files_verified").unwrap_or_default().into_iter().enumerate() {
             if !is_reference(text) {

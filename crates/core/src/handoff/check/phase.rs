@@ -1,14 +1,14 @@
 //! The phase, and what is said of the work done in it.
 
 use crate::code::Code;
-use crate::handoff::check::Expect;
-use crate::handoff::check::reader::Reader;
+use crate::handoff::check::ExpectedHandoff;
+use crate::handoff::check::reader::HandoffReader;
 use crate::id::Name;
 use crate::workflow::Workflow;
 
-impl Reader<'_> {
+impl HandoffReader<'_> {
     /// The phase of the assignment. What the handoff calls it must be what the workflow calls it.
-    pub(super) fn phase(&mut self, workflow: Option<&Workflow>, expect: &Expect<'_>) -> Option<Name> {
+    pub(super) fn phase(&mut self, workflow: Option<&Workflow>, expect: &ExpectedHandoff<'_>) -> Option<Name> {
         let (written, next) = (self.text("phase"), self.text("handoff.next_phase"));
         if let Some(text) = self.text("summary").filter(|text| !text.trim().is_empty() && is_vague(text)) {
             let message = format!("\"{text}\" says too little: what, how many, with what result?");

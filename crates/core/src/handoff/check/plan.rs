@@ -6,8 +6,8 @@ use serde_json::Value as Json;
 
 use crate::code::Code;
 use crate::handoff::PlannedGroup;
-use crate::handoff::check::Expect;
-use crate::handoff::check::reader::{Reader, scalar};
+use crate::handoff::check::ExpectedHandoff;
+use crate::handoff::check::reader::{HandoffReader, scalar};
 use crate::id::Name;
 use crate::naming;
 use crate::problem::Problem;
@@ -17,8 +17,12 @@ const MOST_GROUPS: usize = 1000;
 /// What only a shell would understand.
 const SHELL: &[char] = &['"', '\'', '`', '$', '|', '&', ';', '<', '>', '(', ')', '*', '?', '\\', '#', '~'];
 
-impl Reader<'_> {
-    pub(super) fn plan(&mut self, workflow: Option<&Workflow>, expect: &Expect<'_>) -> Option<Vec<PlannedGroup>> {
+impl HandoffReader<'_> {
+    pub(super) fn plan(
+        &mut self,
+        workflow: Option<&Workflow>,
+        expect: &ExpectedHandoff<'_>,
+    ) -> Option<Vec<PlannedGroup>> {
         let objects = self.objects("groups")?;
         if objects.len() > MOST_GROUPS {
             let message = format!("{} groups are more than the {MOST_GROUPS} that a plan can have", objects.len());

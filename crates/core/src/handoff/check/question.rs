@@ -5,22 +5,22 @@ use std::collections::BTreeSet;
 use serde_json::Value as Json;
 
 use crate::code::Code;
-use crate::handoff::Asked;
-use crate::handoff::check::reader::Reader;
+use crate::handoff::AgentQuestion;
+use crate::handoff::check::reader::HandoffReader;
 use crate::id::Name;
 
 /// More than a person can be asked at once.
 const MOST: usize = 10;
 
-impl Reader<'_> {
+impl HandoffReader<'_> {
     /// A status that asks a person needs a question; any other may say that it has none.
-    pub(super) fn questions(&mut self, needed: bool) -> Vec<Asked> {
+    pub(super) fn questions(&mut self, needed: bool) -> Vec<AgentQuestion> {
         let offered = self.options("handoff.options");
         let Some(objects) = self.objects("questions") else {
             let context = self.get("handoff.context").and_then(Json::as_str).unwrap_or_default();
             return match offered {
                 Some(options) if !options.is_empty() => {
-                    vec![Asked { text: Name::new(context), category: None, options, impact: None }]
+                    vec![AgentQuestion { text: Name::new(context), category: None, options, impact: None }]
                 }
                 Some(_) | None => Vec::new(),
             };
@@ -36,7 +36,12 @@ impl Reader<'_> {
             let category = self.maybe_member(object, &path, "category").map(Name::new);
             let impact = self.maybe_member(object, &path, "impact").map(Name::new);
             if let Some(text) = text {
-                asked.push(Asked { text: Name::new(text), category, options: options.unwrap_or_default(), impact });
+                asked.push(AgentQuestion {
+                    text: Name::new(text),
+                    category,
+                    options: options.unwrap_or_default(),
+                    impact,
+                });
             }
         }
         asked

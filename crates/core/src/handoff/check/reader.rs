@@ -3,7 +3,7 @@
 use serde_json::Value as Json;
 
 use crate::code::Code;
-use crate::handoff::{Extracted, is_something};
+use crate::handoff::{ExtractedHandoff, is_something};
 use crate::id::Name;
 use crate::problem::Problem;
 
@@ -13,22 +13,22 @@ const MOST_PROBLEMS: usize = 100;
 /// A longer id is not repeated in messages.
 const LONGEST_SHOWN_ID: usize = 80;
 
-pub(super) struct Reader<'a> {
-    extracted: &'a Extracted,
+pub(super) struct HandoffReader<'a> {
+    extracted: &'a ExtractedHandoff,
     pub(super) problems: Vec<Problem>,
     pub(super) warnings: Vec<Problem>,
     /// Problems and warnings beyond those that are listed.
     unlisted: (usize, usize),
 }
 
-impl<'a> Reader<'a> {
-    pub(super) fn new(extracted: &'a Extracted) -> Self {
+impl<'a> HandoffReader<'a> {
+    pub(super) fn new(extracted: &'a ExtractedHandoff) -> Self {
         let (problems, warnings) = (extracted.problems.clone(), extracted.warnings.clone());
         Self { extracted, problems, warnings, unlisted: (0, 0) }
     }
 
     /// All that was noted, in the order of the file.
-    pub(super) fn noted(self) -> (Vec<Problem>, Vec<Problem>) {
+    pub(super) fn into_problems(self) -> (Vec<Problem>, Vec<Problem>) {
         let listed = |mut list: Vec<Problem>, more: usize| {
             list.sort_by(|a, b| a.at.cmp(&b.at));
             if let Some(last) = list.last().filter(|_| more > 0) {
@@ -227,7 +227,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-impl<'a> Reader<'a> {
+impl<'a> HandoffReader<'a> {
     /// A field of an object in a list, that may be absent.
     pub(super) fn maybe_member(&mut self, object: &'a Json, path: &str, key: &str) -> Option<&'a str> {
         let value = object.get(key).filter(|value| !value.is_null())?;

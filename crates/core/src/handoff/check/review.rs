@@ -5,23 +5,25 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value as Json;
 
 use crate::code::Code;
-use crate::handoff::check::reader::{Reader, kind};
+use crate::handoff::check::reader::{HandoffReader, kind};
 use crate::handoff::test_statements;
-use crate::handoff::{Answer, BlockingSummary, DroppedFinding, Grade, Issue, Response, Tracking};
+use crate::handoff::{
+    BlockingSummary, DroppedFinding, FindingResponse, FindingSeverity, ResponseKind, ReviewIssue, ReviewTracking,
+};
 use crate::id::Name;
 use crate::problem::Problem;
 
 #[derive(Default)]
-pub(super) struct Review {
-    pub(super) issues: Option<Vec<Issue>>,
-    pub(super) tracking: Tracking,
-    pub(super) responses: Vec<Response>,
+pub(super) struct ReviewFields {
+    pub(super) issues: Option<Vec<ReviewIssue>>,
+    pub(super) tracking: ReviewTracking,
+    pub(super) responses: Vec<FindingResponse>,
     pub(super) summary: Option<BlockingSummary>,
 }
 
-impl Reader<'_> {
-    pub(super) fn review(&mut self) -> Review {
-        Review {
+impl HandoffReader<'_> {
+    pub(super) fn review(&mut self) -> ReviewFields {
+        ReviewFields {
             issues: self.issues(),
             tracking: self.tracking(),
             responses: self.responses(),
@@ -29,9 +31,9 @@ impl Reader<'_> {
         }
     }
 
-    fn issues(&mut self) -> Option<Vec<Issue>> {
+    fn issues(&mut self) -> Option<Vec<ReviewIssue>> {
         let objects = self.objects("issues")?;
-        let mut issues: Vec<Issue> = Vec::new();
+        let mut issues: Vec<ReviewIssue> = Vec::new();
         let mut ids = BTreeSet::new();
         for (path, object) in objects {
             let id = self.member(Code::BadFinding, object, &path, "id");
@@ -50,19 +52,19 @@ impl Reader<'_> {
                 (id, title, location, severity, blocking)
             {
                 let (id, title, location) = (Name::new(id), Name::new(title), Name::new(location));
-                issues.push(Issue { id, title, location, severity, blocking });
+                issues.push(ReviewIssue { id, title, location, severity, blocking });
             }
         }
         Some(issues)
     }
 
-    fn severity(&mut self, object: &Json, path: &str) -> Option<Grade> {
+    fn severity(&mut self, object: &Json, path: &str) -> Option<FindingSeverity> {
         let text = object.get("severity").and_then(Json::as_str).unwrap_or_default();
         let grade = match text.to_ascii_uppercase().as_str() {
-            "CRITICAL" => Some(Grade::Critical),
-            "HIGH" => Some(Grade::High),
-            "MEDIUM" => Some(Grade::Medium),
-            "LOW" => Some(Grade::Low),
+            "CRITICAL" => Some(FindingSeverity::Critical),
+            "HIGH" => Some(FindingSeverity::High),
+            "MEDIUM" => Some(FindingSeverity::Medium),
+            "LOW" => Some(FindingSeverity::Low),
             _ => None,
         };
         if grade.is_none() {
@@ -71,13 +73,13 @@ impl Reader<'_> {
         grade
     }
 
-    fn tracking(&mut self) -> Tracking {
+    fn tracking(&mut self) -> ReviewTracking {
         self.is_object("iteration_tracking");
         let path = "iteration_tracking.iteration";
         if self.get(path).is_some_and(|value| value.as_u64().is_none_or(|number| number == 0)) {
             self.wrong(Code::BadFinding, path, "`iteration` must be a whole number from 1");
         }
-        let tracking = Tracking {
+        let tracking = ReviewTracking {
             rejections_accepted: self.names("iteration_tracking.rejections_accepted").unwrap_or_default(),
             rejections_overruled: self.names("iteration_tracking.rejections_overruled").unwrap_or_default(),
             fixes_confirmed: self.names("iteration_tracking.fixes_confirmed").unwrap_or_default(),
@@ -102,7 +104,7 @@ impl Reader<'_> {
         dropped
     }
 
-    fn one_verdict_per_finding(&mut self, tracking: &Tracking) {
+    fn one_verdict_per_finding(&mut self, tracking: &ReviewTracking) {
         let dropped = tracking.findings_dropped.iter().map(|dropped| &dropped.id);
         let verdicts = (tracking.rejections_accepted.iter().map(|id| (id, "has its rejection accepted")))
             .chain(tracking.rejections_overruled.iter().map(|id| (id, "has its rejection overruled")))
@@ -119,23 +121,23 @@ impl Reader<'_> {
         }
     }
 
-    fn responses(&mut self) -> Vec<Response> {
-        let mut responses: Vec<Response> = Vec::new();
+    fn responses(&mut self) -> Vec<FindingResponse> {
+        let mut responses: Vec<FindingResponse> = Vec::new();
         let mut ids = BTreeSet::new();
         for (path, object) in self.objects("issue_responses").unwrap_or_default() {
             let id = self.member(Code::BadFinding, object, &path, "id");
             let word = object.get("response").and_then(Json::as_str).unwrap_or_default().to_ascii_lowercase();
             let response = match word.as_str() {
-                "fixed" => Some(Answer::Fixed),
-                "rejected" => Some(Answer::Rejected),
-                "deferred" => Some(Answer::Deferred),
+                "fixed" => Some(ResponseKind::Fixed),
+                "rejected" => Some(ResponseKind::Rejected),
+                "deferred" => Some(ResponseKind::Deferred),
                 _ => None,
             };
             if response.is_none() {
                 self.wrong(Code::BadFinding, &path, must_be("response", object, "fixed, rejected or deferred"));
             }
             let reason = self.maybe_member(object, &path, "reason").filter(|text| !text.trim().is_empty());
-            if response == Some(Answer::Rejected) && reason.is_none() {
+            if response == Some(ResponseKind::Rejected) && reason.is_none() {
                 let help = "say why the finding does not hold, or fix it";
                 self.problem(Problem::new(Code::BadFinding, "a rejection needs its `reason`").help(help), &path);
             }
@@ -143,7 +145,7 @@ impl Reader<'_> {
                 self.wrong(Code::RepeatedId, &path, format!("`{id}` is answered twice"));
             }
             if let (Some(id), Some(response)) = (id, response) {
-                responses.push(Response { id: Name::new(id), response, reason: reason.map(Name::new) });
+                responses.push(FindingResponse { id: Name::new(id), response, reason: reason.map(Name::new) });
             }
         }
         responses
@@ -198,7 +200,7 @@ impl Reader<'_> {
     }
 }
 
-impl<'a> Reader<'a> {
+impl<'a> HandoffReader<'a> {
     fn drop_reason(&mut self, object: &'a Json, path: &str) -> Option<Name> {
         let reason = self.maybe_member(object, path, "reason");
         if object.get("reason").is_none_or(|reason| reason.is_null() || reason.as_str().is_some_and(is_blank)) {

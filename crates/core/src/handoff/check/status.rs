@@ -1,16 +1,16 @@
 //! The status, read without regard to case, spaces and hyphens.
 
 use crate::code::Code;
-use crate::handoff::check::Holder;
-use crate::handoff::check::reader::Reader;
+use crate::handoff::check::ReportingRole;
+use crate::handoff::check::reader::HandoffReader;
 use crate::id::Name;
 use crate::naming;
 use crate::problem::Problem;
 use crate::suggest;
-use crate::workflow::{Rule, StatusIx, Task, Verb, Workflow, normalise_status};
+use crate::workflow::{AssignmentTask, Rule, RuleVerb, StatusIx, Workflow, normalise_status};
 
 /// What the handoff says of how it went.
-pub(super) struct Said {
+pub(super) struct ReportedStatus {
     pub(super) said: Name,
     pub(super) ix: Option<StatusIx>,
     /// By its declared name.
@@ -19,24 +19,29 @@ pub(super) struct Said {
     pub(super) reason: Option<Name>,
 }
 
-impl Said {
+impl ReportedStatus {
     /// Does the status put a question to a person that takes free text?
-    pub(super) fn asks(&self, workflow: Option<&Workflow>, holder: Option<&Holder>) -> bool {
+    pub(super) fn asks(&self, workflow: Option<&Workflow>, holder: Option<&ReportingRole>) -> bool {
         let (Some(workflow), Some(role), Some(status)) = (workflow, holder.and_then(|holder| holder.ix), self.ix)
         else {
             return false;
         };
-        let free = |rule: &Rule| matches!(rule.verb, Verb::Ask(ix) if workflow.question(ix).free.is_some());
+        let free = |rule: &Rule| matches!(rule.verb, RuleVerb::Ask(ix) if workflow.question(ix).free.is_some());
         !self.blocked && workflow.rules_of(role, status).any(free)
     }
 }
 
-impl Reader<'_> {
-    pub(super) fn status(&mut self, workflow: Option<&Workflow>, holder: Option<&Holder>, task: Task) -> Said {
+impl HandoffReader<'_> {
+    pub(super) fn status(
+        &mut self,
+        workflow: Option<&Workflow>,
+        holder: Option<&ReportingRole>,
+        task: AssignmentTask,
+    ) -> ReportedStatus {
         let text = self.required_text("status").unwrap_or_default();
         let normal = normalise_status(text);
         let reason = self.text("blocked_reason").map(Name::new);
-        let mut said = Said { said: Name::new(text), ix: None, meant: None, blocked: false, reason };
+        let mut said = ReportedStatus { said: Name::new(text), ix: None, meant: None, blocked: false, reason };
         if text.is_empty() {
             return said;
         }
@@ -69,7 +74,7 @@ impl Reader<'_> {
     fn unknown_status(
         &mut self,
         workflow: &Workflow,
-        (holder, task): (Option<&Holder>, Task),
+        (holder, task): (Option<&ReportingRole>, AssignmentTask),
         text: &str,
         by_interlock: bool,
     ) {

@@ -9,11 +9,11 @@ use crate::workflow::lower::Lowering;
 use crate::workflow::lower::entry::names;
 use crate::workflow::lower::phases::demands;
 use crate::workflow::model::*;
-use crate::workflow::record::{At, Table};
+use crate::workflow::record::{NameTable, PlacedValue};
 
 /// Which column of a row: roles beat domains, domains beat `any`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Column {
+enum BlockedColumnIndex {
     Role(RoleIx),
     Domain(DomainIx),
     Any,
@@ -29,29 +29,31 @@ impl Lowering<'_> {
         reasons.dedup();
         let by_reason = doc.table.keys().any(|reason| *reason != "any");
         let demands = demands(&doc.require, &doc.verify);
-        self.blocked = Some(Blocked { status, reasons, by_reason, demands });
+        self.blocked = Some(BlockedStatus { status, reasons, by_reason, demands });
         for (reason, _, row) in doc.table.iter().filter(|(reason, _, _)| **reason != "any") {
             self.row(doc, status, Some(reason), &row.0);
         }
         if let Some(row) = doc.table.get("any") {
             self.row(doc, status, None, &row.0);
         }
-        let target =
-            doc.otherwise.clone().unwrap_or_else(|| At { value: Name::new("user"), place: doc.status.place.clone() });
+        let target = doc
+            .otherwise
+            .clone()
+            .unwrap_or_else(|| PlacedValue { value: Name::new("user"), place: doc.status.place.clone() });
         let place = target.place.clone();
-        self.cell(doc, (status, None), Column::Any, ("blocked.otherwise", &place), &target);
+        self.cell(doc, (status, None), BlockedColumnIndex::Any, ("blocked.otherwise", &place), &target);
     }
 
-    fn row(&mut self, doc: &BlockedDoc, status: StatusIx, reason: Option<&Name>, row: &Table<At<Name>>) {
+    fn row(&mut self, doc: &BlockedDoc, status: StatusIx, reason: Option<&Name>, row: &NameTable<PlacedValue<Name>>) {
         let mut cells = Vec::new();
         for (name, place, target) in row.iter() {
             let column = if *name == "any" {
-                Some(Column::Any)
+                Some(BlockedColumnIndex::Any)
             } else if let Some(ix) = self.role_index.get(name) {
-                Some(Column::Role(*ix))
+                Some(BlockedColumnIndex::Role(*ix))
             } else {
                 let domain = self.domains.iter().position(|domain| domain.name == *name);
-                domain.map(|index| Column::Domain(DomainIx::new(index)))
+                domain.map(|index| BlockedColumnIndex::Domain(DomainIx::new(index)))
             };
             match column {
                 Some(column) => cells.push((column, name, place, target)),
@@ -79,9 +81,9 @@ impl Lowering<'_> {
         &mut self,
         doc: &BlockedDoc,
         (status, reason): (StatusIx, Option<&Name>),
-        column: Column,
+        column: BlockedColumnIndex,
         (id, place): (&str, &Place),
-        target: &At<Name>,
+        target: &PlacedValue<Name>,
     ) {
         let base = Rule {
             id: Name::new(id),
@@ -92,13 +94,13 @@ impl Lowering<'_> {
             status: Some(status),
             reason: reason.cloned(),
             conditions: Vec::new(),
-            verb: Verb::Leave,
+            verb: RuleVerb::Leave,
             climbs: false,
             counted: doc.counted.as_ref().and_then(|name| self.find_loop(name)),
             passes: Vec::new(),
             excuses: Vec::new(),
             with: names(&doc.with),
-            demands: Demands::default(),
+            demands: HandoffDemands::default(),
             model: None,
             because: None,
             blocks: true,
@@ -115,20 +117,20 @@ impl Lowering<'_> {
     }
 
     fn consult_cell(&mut self, mut rule: Rule, role: RoleIx) {
-        rule.verb = Verb::Consult(Target::Role(role));
-        rule.conditions.push(Condition::Free(Target::Role(role)));
+        rule.verb = RuleVerb::Consult(RoleTarget::Role(role));
+        rule.conditions.push(RuleCondition::Free(RoleTarget::Role(role)));
         self.limited(&rule);
         self.add(rule);
     }
 
     /// `{domain}-…` is another role for each domain of the blocked role.
-    fn domain_cells(&mut self, base: &Rule, column: Column, target: &At<Name>) {
+    fn domain_cells(&mut self, base: &Rule, column: BlockedColumnIndex, target: &PlacedValue<Name>) {
         for (index, domain) in self.domain_names().into_iter().enumerate() {
             let ix = DomainIx::new(index);
             let concerned = match column {
-                Column::Any => true,
-                Column::Domain(own) => own == ix,
-                Column::Role(role) => self.roles.get(role.index()).and_then(|role| role.domain) == Some(ix),
+                BlockedColumnIndex::Any => true,
+                BlockedColumnIndex::Domain(own) => own == ix,
+                BlockedColumnIndex::Role(role) => self.roles.get(role.index()).and_then(|role| role.domain) == Some(ix),
             };
             if !concerned {
                 continue;
@@ -140,7 +142,7 @@ impl Lowering<'_> {
                 continue;
             };
             let mut rule = base.clone();
-            if column == Column::Any {
+            if column == BlockedColumnIndex::Any {
                 rule.id = Name::from(format!("{}@{domain}", base.id));
                 rule.source = self.column_source(column, Some(ix));
             }
@@ -148,18 +150,18 @@ impl Lowering<'_> {
         }
     }
 
-    fn column_source(&self, column: Column, only: Option<DomainIx>) -> Source {
+    fn column_source(&self, column: BlockedColumnIndex, only: Option<DomainIx>) -> RuleSource {
         let holders = || self.roles.iter().enumerate().filter(|(_, role)| !role.by_interlock);
         let of_domain = |ix: DomainIx| {
             let roles = holders().filter(|(_, role)| role.domain == Some(ix)).map(|(index, _)| index).collect();
-            Source::Roles { roles, domains: std::iter::once(ix.index()).collect() }
+            RuleSource::Roles { roles, domains: std::iter::once(ix.index()).collect() }
         };
         match (column, only) {
-            (Column::Role(role), _) => {
-                Source::Roles { roles: std::iter::once(role.index()).collect(), domains: IxSet::default() }
+            (BlockedColumnIndex::Role(role), _) => {
+                RuleSource::Roles { roles: std::iter::once(role.index()).collect(), domains: IndexBitSet::default() }
             }
-            (Column::Domain(ix), _) | (Column::Any, Some(ix)) => of_domain(ix),
-            (Column::Any, None) => Source::Roles {
+            (BlockedColumnIndex::Domain(ix), _) | (BlockedColumnIndex::Any, Some(ix)) => of_domain(ix),
+            (BlockedColumnIndex::Any, None) => RuleSource::Roles {
                 roles: holders().map(|(index, _)| index).collect(),
                 domains: (0..self.domains.len()).collect(),
             },

@@ -9,11 +9,11 @@ use crate::workflow::doc::{EntryDoc, Literal};
 use crate::workflow::lower::Lowering;
 use crate::workflow::lower::phases::demands;
 use crate::workflow::model::*;
-use crate::workflow::record::{At, Table};
+use crate::workflow::record::{NameTable, PlacedValue};
 
 /// Where an entry stands, which says what it may do.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Spot {
+pub(super) enum EntryPosition {
     Report,
     Merge,
     Gate,
@@ -22,10 +22,10 @@ pub(super) enum Spot {
 
 /// The frame that an entry's rules share.
 #[derive(Clone)]
-pub(super) struct Frame {
+pub(super) struct EntryFrame {
     pub(super) id: String,
-    pub(super) spot: Spot,
-    pub(super) source: Source,
+    pub(super) spot: EntryPosition,
+    pub(super) source: RuleSource,
     pub(super) tasks: [bool; 3],
     pub(super) status: Option<StatusIx>,
     pub(super) reason: Option<Name>,
@@ -34,14 +34,14 @@ pub(super) struct Frame {
 
 /// A verb before phases are worked in.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Written {
-    Verb(Verb),
+enum EntryVerb {
+    Verb(RuleVerb),
     Advance,
 }
 
 impl Lowering<'_> {
     /// The rules of a list of alternatives.
-    pub(super) fn alternatives(&mut self, frame: &Frame, entries: &[EntryDoc]) {
+    pub(super) fn alternatives(&mut self, frame: &EntryFrame, entries: &[EntryDoc]) {
         let first = self.rules.len();
         for (index, entry) in entries.iter().enumerate() {
             if self.full {
@@ -56,31 +56,32 @@ impl Lowering<'_> {
         self.never_reached(first, &frame.id);
     }
 
-    pub(super) fn entry(&mut self, frame: &Frame, entry: &EntryDoc) {
+    pub(super) fn entry(&mut self, frame: &EntryFrame, entry: &EntryDoc) {
         // What it passes is known to completion, whatever becomes of its verb.
         let passes = entry.passes.iter().map(|name| self.pass(name)).collect();
         let excuses: Vec<PassIx> = entry.excuses.iter().map(|name| self.pass(name)).collect();
         let Some(written) = self.verb(frame, entry) else { return };
         let mut rule = self.blank(frame, entry);
-        let tests = self.tests(&entry.when, matches!(frame.spot, Spot::Report | Spot::Merge));
-        rule.conditions = tests.into_iter().map(Condition::When).collect();
+        let tests = self.tests(&entry.when, matches!(frame.spot, EntryPosition::Report | EntryPosition::Merge));
+        rule.conditions = tests.into_iter().map(RuleCondition::When).collect();
         rule.counted = entry.counted.as_ref().and_then(|name| self.find_loop(name));
         rule.passes = passes;
         if !excuses.is_empty() {
-            let delivers = matches!(frame.spot, Spot::Report) && matches!(written, Written::Verb(Verb::Spawn(_)));
+            let delivers =
+                matches!(frame.spot, EntryPosition::Report) && matches!(written, EntryVerb::Verb(RuleVerb::Spawn(_)));
             if !delivers {
                 let message = "`excuses` belongs to a report that spawns the role which accepts the group";
                 self.report(Code::VerbNotHere, &entry.place, message);
             }
-            rule.conditions.extend([Condition::InGroup, Condition::Undelivered]);
+            rule.conditions.extend([RuleCondition::InGroup, RuleCondition::Undelivered]);
         }
         rule.excuses = excuses;
-        if entry.without_groups && !matches!(written, Written::Verb(Verb::Validate(_))) {
+        if entry.without_groups && !matches!(written, EntryVerb::Verb(RuleVerb::Validate(_))) {
             self.report(Code::VerbNotHere, &entry.place, "`without_groups` belongs to `validate`");
         }
         match written {
-            Written::Advance => self.advance(&rule, frame.spot),
-            Written::Verb(verb) => {
+            EntryVerb::Advance => self.advance(&rule, frame.spot),
+            EntryVerb::Verb(verb) => {
                 rule.verb = verb;
                 self.scope_conditions(&mut rule);
                 self.with_loop_and_otherwise(frame, entry, rule);
@@ -88,7 +89,7 @@ impl Lowering<'_> {
         }
     }
 
-    fn blank(&mut self, frame: &Frame, entry: &EntryDoc) -> Rule {
+    fn blank(&mut self, frame: &EntryFrame, entry: &EntryDoc) -> Rule {
         let changes = self.changes_demand(entry.changes.as_ref(), false);
         Rule {
             id: Name::from(frame.id.clone()),
@@ -99,13 +100,13 @@ impl Lowering<'_> {
             status: frame.status,
             reason: frame.reason.clone(),
             conditions: Vec::new(),
-            verb: Verb::Leave,
+            verb: RuleVerb::Leave,
             climbs: false,
             counted: None,
             passes: Vec::new(),
             excuses: Vec::new(),
             with: names(&entry.with),
-            demands: Demands { changes, ..demands(&entry.require, &entry.verify) },
+            demands: HandoffDemands { changes, ..demands(&entry.require, &entry.verify) },
             model: entry.model.clone(),
             because: entry.because.clone(),
             blocks: frame.blocks,
@@ -115,7 +116,7 @@ impl Lowering<'_> {
     }
 
     /// Exactly one verb, with a target that it takes, where it may stand.
-    fn verb(&mut self, frame: &Frame, entry: &EntryDoc) -> Option<Written> {
+    fn verb(&mut self, frame: &EntryFrame, entry: &EntryDoc) -> Option<EntryVerb> {
         let written = [
             ("spawn", &entry.spawn),
             ("respawn", &entry.respawn),
@@ -135,7 +136,7 @@ impl Lowering<'_> {
             ("redo", &entry.redo),
             ("acknowledge", &entry.acknowledge),
         ];
-        let verbs: Vec<(&str, &At<Name>)> =
+        let verbs: Vec<(&str, &PlacedValue<Name>)> =
             written.iter().filter_map(|(verb, target)| target.as_deref().map(|target| (*verb, target))).collect();
         match verbs.as_slice() {
             [(verb, target)] => {
@@ -143,9 +144,11 @@ impl Lowering<'_> {
                 let written = self.target(verb, target);
                 let of_reporter = matches!(
                     written,
-                    Some(Written::Verb(Verb::Respawn(Target::Reporter) | Verb::Escalate(Target::Reporter)))
+                    Some(EntryVerb::Verb(
+                        RuleVerb::Respawn(RoleTarget::Reporter) | RuleVerb::Escalate(RoleTarget::Reporter)
+                    ))
                 );
-                if of_reporter && matches!(frame.spot, Spot::Gate | Spot::Option) {
+                if of_reporter && matches!(frame.spot, EntryPosition::Gate | EntryPosition::Option) {
                     let message = format!("`{verb}: self` needs somebody who reported, and nobody did here");
                     let problem =
                         Problem::new(Code::VerbNotHere, message).help("an option of a question says `redo: work`");
@@ -169,13 +172,13 @@ impl Lowering<'_> {
         }
     }
 
-    fn verb_stands_here(&mut self, spot: Spot, verb: &str, place: &Place) {
+    fn verb_stands_here(&mut self, spot: EntryPosition, verb: &str, place: &Place) {
         let only_in_options = matches!(verb, "cancel" | "redo" | "acknowledge");
         let needs_reporter = matches!(verb, "consult" | "return" | "escalate" | "respawn");
         let wrong = match spot {
-            Spot::Report | Spot::Merge => only_in_options,
-            Spot::Gate => only_in_options || matches!(verb, "consult" | "return"),
-            Spot::Option => needs_reporter && verb != "respawn",
+            EntryPosition::Report | EntryPosition::Merge => only_in_options,
+            EntryPosition::Gate => only_in_options || matches!(verb, "consult" | "return"),
+            EntryPosition::Option => needs_reporter && verb != "respawn",
         };
         if wrong {
             let message = if only_in_options {
@@ -194,42 +197,42 @@ impl Lowering<'_> {
         }
     }
 
-    fn target(&mut self, verb: &str, target: &At<Name>) -> Option<Written> {
+    fn target(&mut self, verb: &str, target: &PlacedValue<Name>) -> Option<EntryVerb> {
         let word = target.value.clone();
         let done = match (verb, word.as_str()) {
-            ("spawn", "author") => Verb::Spawn(Target::Author),
-            ("spawn", _) => Verb::Spawn(Target::Role(self.find_holder(target)?)),
-            ("consult", "author") => Verb::Consult(Target::Author),
-            ("consult", _) => Verb::Consult(Target::Role(self.find_holder(target)?)),
-            ("respawn", "self") => Verb::Respawn(Target::Reporter),
-            ("respawn", "author") => Verb::Respawn(Target::Author),
-            ("escalate", "self") => Verb::Escalate(Target::Reporter),
-            ("escalate", "author") => Verb::Escalate(Target::Author),
-            ("return", "blocked_agent") => Verb::Return,
-            ("merge", "author") => Verb::Merge,
-            ("advance", "phase") => return Some(Written::Advance),
+            ("spawn", "author") => RuleVerb::Spawn(RoleTarget::Author),
+            ("spawn", _) => RuleVerb::Spawn(RoleTarget::Role(self.find_holder(target)?)),
+            ("consult", "author") => RuleVerb::Consult(RoleTarget::Author),
+            ("consult", _) => RuleVerb::Consult(RoleTarget::Role(self.find_holder(target)?)),
+            ("respawn", "self") => RuleVerb::Respawn(RoleTarget::Reporter),
+            ("respawn", "author") => RuleVerb::Respawn(RoleTarget::Author),
+            ("escalate", "self") => RuleVerb::Escalate(RoleTarget::Reporter),
+            ("escalate", "author") => RuleVerb::Escalate(RoleTarget::Author),
+            ("return", "blocked_agent") => RuleVerb::Return,
+            ("merge", "author") => RuleVerb::Merge,
+            ("advance", "phase") => return Some(EntryVerb::Advance),
             ("goto", _) if self.phases.is_empty() && self.doc.is_abstract => return None,
-            ("goto", _) => Verb::Goto(self.find_phase(target)?),
-            ("start", "groups") => Verb::Start,
-            ("ask", _) => Verb::Ask(self.find_question(target)?),
-            ("complete", "group") => Verb::Complete,
-            ("defer", "group") => Verb::Defer,
-            ("validate", _) => Verb::Validate(self.find_validator(target)?),
-            ("end", "session") => Verb::End,
-            ("cancel", "group") => Verb::CancelGroup,
-            ("cancel", "session") => Verb::CancelSession,
-            ("redo", "work") => Verb::Redo,
-            ("acknowledge", "deferred") => Verb::Acknowledge,
+            ("goto", _) => RuleVerb::Goto(self.find_phase(target)?),
+            ("start", "groups") => RuleVerb::Start,
+            ("ask", _) => RuleVerb::Ask(self.find_question(target)?),
+            ("complete", "group") => RuleVerb::Complete,
+            ("defer", "group") => RuleVerb::Defer,
+            ("validate", _) => RuleVerb::Validate(self.find_validator(target)?),
+            ("end", "session") => RuleVerb::End,
+            ("cancel", "group") => RuleVerb::CancelGroup,
+            ("cancel", "session") => RuleVerb::CancelSession,
+            ("redo", "work") => RuleVerb::Redo,
+            ("acknowledge", "deferred") => RuleVerb::Acknowledge,
             _ => {
                 let problem = Problem::new(Code::BadTarget, format!("`{verb}` does not take `{word}`"));
                 self.problems.push(problem.help(takes(verb)).at(target.place.clone()));
                 return None;
             }
         };
-        Some(Written::Verb(done))
+        Some(EntryVerb::Verb(done))
     }
 
-    fn find_validator(&mut self, target: &At<Name>) -> Option<RoleIx> {
+    fn find_validator(&mut self, target: &PlacedValue<Name>) -> Option<RoleIx> {
         let ix = self.find_role(target)?;
         if !self.roles.get(ix.index())?.by_interlock {
             let message = format!("`{}` must be `by: interlock`: the validator is code, not an agent", target.value);
@@ -248,25 +251,37 @@ impl Lowering<'_> {
     }
 
     fn scope_conditions(&mut self, rule: &mut Rule) {
-        let author = |target: Target| target == Target::Author;
+        let author = |target: RoleTarget| target == RoleTarget::Author;
         match rule.verb {
-            Verb::Spawn(target) | Verb::Respawn(target) | Verb::Consult(target) | Verb::Escalate(target) => {
+            RuleVerb::Spawn(target)
+            | RuleVerb::Respawn(target)
+            | RuleVerb::Consult(target)
+            | RuleVerb::Escalate(target) => {
                 if author(target) {
-                    rule.conditions.push(Condition::HasAuthor);
+                    rule.conditions.push(RuleCondition::HasAuthor);
                 }
             }
-            Verb::Merge => rule.conditions.extend([Condition::InGroup, Condition::HasAuthor]),
-            Verb::Complete | Verb::Defer | Verb::CancelGroup => rule.conditions.push(Condition::InGroup),
-            Verb::Validate(_) | Verb::End | Verb::Acknowledge => rule.conditions.push(Condition::InSession),
-            Verb::Goto(phase) => {
+            RuleVerb::Merge => rule.conditions.extend([RuleCondition::InGroup, RuleCondition::HasAuthor]),
+            RuleVerb::Complete | RuleVerb::Defer | RuleVerb::CancelGroup => {
+                rule.conditions.push(RuleCondition::InGroup)
+            }
+            RuleVerb::Validate(_) | RuleVerb::End | RuleVerb::Acknowledge => {
+                rule.conditions.push(RuleCondition::InSession)
+            }
+            RuleVerb::Goto(phase) => {
                 let stage = self.phases.get(phase.index()).map(|phase| phase.stage);
                 let in_session = stage.and_then(|stage| self.stages.get(stage)).is_some_and(|stage| stage.per_session);
-                rule.conditions.push(if in_session { Condition::InSession } else { Condition::InGroup });
-                rule.conditions.push(Condition::Reached(phase));
+                rule.conditions.push(if in_session { RuleCondition::InSession } else { RuleCondition::InGroup });
+                rule.conditions.push(RuleCondition::Reached(phase));
             }
-            Verb::Return => rule.conditions.push(Condition::SomebodyWaits),
-            Verb::Ask(question) => rule.leaves = self.can_advance(question),
-            Verb::Start | Verb::CancelSession | Verb::Redo | Verb::Join | Verb::Rework(_) | Verb::Leave => {}
+            RuleVerb::Return => rule.conditions.push(RuleCondition::SomebodyWaits),
+            RuleVerb::Ask(question) => rule.leaves = self.can_advance(question),
+            RuleVerb::Start
+            | RuleVerb::CancelSession
+            | RuleVerb::Redo
+            | RuleVerb::Join
+            | RuleVerb::Rework(_)
+            | RuleVerb::Leave => {}
         }
     }
 
@@ -277,25 +292,25 @@ impl Lowering<'_> {
     }
 
     /// In order: completion, settled, limit, the entry itself, otherwise.
-    fn with_loop_and_otherwise(&mut self, frame: &Frame, entry: &EntryDoc, rule: Rule) {
-        if rule.verb == Verb::Merge && !rule.passes.is_empty() {
+    fn with_loop_and_otherwise(&mut self, frame: &EntryFrame, entry: &EntryDoc, rule: Rule) {
+        if rule.verb == RuleVerb::Merge && !rule.passes.is_empty() {
             let mut done = suffixed(&rule, "/complete");
-            done.conditions.push(Condition::Completes);
-            done.verb = Verb::Complete;
+            done.conditions.push(RuleCondition::Completes);
+            done.verb = RuleVerb::Complete;
             self.limited(&done);
             self.add(done);
         }
         self.settled_rules(&rule);
-        if matches!(rule.verb, Verb::Ask(_)) {
+        if matches!(rule.verb, RuleVerb::Ask(_)) {
             self.no_otherwise(entry);
             return self.add_ask(rule);
         }
         let mut plain = rule;
-        if let Verb::Consult(target) = plain.verb {
-            plain.conditions.push(Condition::Free(target));
+        if let RuleVerb::Consult(target) = plain.verb {
+            plain.conditions.push(RuleCondition::Free(target));
         }
         self.limited(&plain);
-        let takes_otherwise = matches!(plain.verb, Verb::Consult(_) | Verb::Return);
+        let takes_otherwise = matches!(plain.verb, RuleVerb::Consult(_) | RuleVerb::Return);
         let verb = plain.verb;
         self.add(plain.clone());
         match (&entry.otherwise, takes_otherwise) {
@@ -306,11 +321,11 @@ impl Lowering<'_> {
                     other.with.clone_from(&entry.with);
                 }
                 other.when = entry.when.clone();
-                let frame = Frame { id: format!("{}/otherwise", frame.id), ..frame.clone() };
+                let frame = EntryFrame { id: format!("{}/otherwise", frame.id), ..frame.clone() };
                 self.entry(&frame, &other);
             }
             (Some(_), false) => self.no_otherwise(entry),
-            (None, _) if matches!(verb, Verb::Consult(_)) => self.ask_clarify(&plain, "/otherwise"),
+            (None, _) if matches!(verb, RuleVerb::Consult(_)) => self.ask_clarify(&plain, "/otherwise"),
             (None, _) => {}
         }
     }
@@ -326,8 +341,8 @@ impl Lowering<'_> {
         let clarify = self.questions.iter().position(|question| question.name == "clarify").map(QuestionIx::new);
         let Some(question) = clarify else { return };
         let mut ask = suffixed(rule, suffix);
-        ask.conditions.retain(|condition| !matches!(condition, Condition::Free(_)));
-        ask.verb = Verb::Ask(question);
+        ask.conditions.retain(|condition| !matches!(condition, RuleCondition::Free(_)));
+        ask.verb = RuleVerb::Ask(question);
         ask.counted = None;
         self.add_ask(ask);
     }
@@ -342,7 +357,7 @@ impl Lowering<'_> {
     pub(super) fn limited(&mut self, rule: &Rule) {
         if rule.counted.is_some() {
             let mut limit = suffixed(rule, "/limit");
-            limit.conditions.push(Condition::Limit);
+            limit.conditions.push(RuleCondition::Limit);
             limit.climbs = true;
             self.add(limit);
         }
@@ -350,21 +365,21 @@ impl Lowering<'_> {
 
     /// A review that would send work back for nothing that can block goes back to the reviewer once, then up.
     fn settled_rules(&mut self, rule: &Rule) {
-        if matches!(rule.verb, Verb::Respawn(Target::Author) | Verb::Spawn(Target::Author)) {
-            self.back_to_reviewer(rule, rule.counted, &[Condition::Settled]);
+        if matches!(rule.verb, RuleVerb::Respawn(RoleTarget::Author) | RuleVerb::Spawn(RoleTarget::Author)) {
+            self.back_to_reviewer(rule, rule.counted, &[RuleCondition::Settled]);
         }
     }
 
     /// The rules `/settled`, where the loop is one of reviews.
-    fn back_to_reviewer(&mut self, rule: &Rule, counted: Option<LoopIx>, conditions: &[Condition]) {
+    fn back_to_reviewer(&mut self, rule: &Rule, counted: Option<LoopIx>, conditions: &[RuleCondition]) {
         let measured = counted.and_then(|ix| self.loops.get(ix.index())).and_then(|item| item.measure);
         let settled = self.loop_ix("settled");
-        if measured != Some(Measure::BlockingFindings) || settled.is_none() {
+        if measured != Some(LoopMeasure::BlockingFindings) || settled.is_none() {
             return;
         }
         let mut again = suffixed(rule, "/settled");
         again.conditions.extend_from_slice(conditions);
-        again.verb = Verb::Respawn(Target::Reporter);
+        again.verb = RuleVerb::Respawn(RoleTarget::Reporter);
         again.counted = settled;
         again.passes = Vec::new();
         again.because =
@@ -374,22 +389,22 @@ impl Lowering<'_> {
     }
 
     /// `advance: phase`: back to who waits, or on through join, rework and checkpoint.
-    pub(super) fn advance(&mut self, rule: &Rule, spot: Spot) {
-        let by_person = spot == Spot::Option;
-        if matches!(spot, Spot::Report | Spot::Option) {
+    pub(super) fn advance(&mut self, rule: &Rule, spot: EntryPosition) {
+        let by_person = spot == EntryPosition::Option;
+        if matches!(spot, EntryPosition::Report | EntryPosition::Option) {
             let mut back = suffixed(rule, "/consult");
-            back.conditions.extend([Condition::Task(Task::Consult), Condition::SomebodyWaits]);
-            back.verb = Verb::Return;
+            back.conditions.extend([RuleCondition::Task(AssignmentTask::Consult), RuleCondition::SomebodyWaits]);
+            back.verb = RuleVerb::Return;
             self.add(back);
         }
         for index in 0..self.phases.len() {
             let Some(phase) = self.phases.get(index).filter(|_| !self.full) else { return };
             let fits = match (&phase.performer, spot) {
-                (Performer::Role(_) | Performer::ByDomain(_), Spot::Report)
-                | (Performer::Merge, Spot::Merge)
-                | (Performer::Gate(_), Spot::Gate) => true,
-                (_, Spot::Option) => true,
-                (_, Spot::Report | Spot::Merge | Spot::Gate) => false,
+                (PhasePerformer::Role(_) | PhasePerformer::ByDomain(_), EntryPosition::Report)
+                | (PhasePerformer::Merge, EntryPosition::Merge)
+                | (PhasePerformer::Gate(_), EntryPosition::Gate) => true,
+                (_, EntryPosition::Option) => true,
+                (_, EntryPosition::Report | EntryPosition::Merge | EntryPosition::Gate) => false,
             };
             if fits {
                 self.advance_phase(rule, PhaseIx::new(index), by_person);
@@ -403,37 +418,37 @@ impl Lowering<'_> {
         let mut base = suffixed(rule, &format!("@{}", phase.name));
         base.phase = Some(ix);
         base.leaves = true;
-        if !by_person && rule.speaks_of(Task::Work) && rule.speaks_of(Task::Consult) {
-            base.conditions.push(Condition::Task(Task::Work));
+        if !by_person && rule.speaks_of(AssignmentTask::Work) && rule.speaks_of(AssignmentTask::Consult) {
+            base.conditions.push(RuleCondition::Task(AssignmentTask::Work));
         }
         // Before the join: a review that says nothing new is no review, whoever else is still at it.
         let rework = stage.rework.as_ref().filter(|_| !by_person);
-        let conditions = [Condition::Settled, Condition::RaisedAgain];
+        let conditions = [RuleCondition::Settled, RuleCondition::RaisedAgain];
         self.back_to_reviewer(&base, rework.map(|rework| rework.counted), &conditions);
         if stage.phases.len() > 1 {
             let mut join = suffixed(&base, "/join");
-            join.conditions.push(Condition::Outstanding);
-            join.verb = Verb::Join;
+            join.conditions.push(RuleCondition::Outstanding);
+            join.verb = RuleVerb::Join;
             self.add(join);
         }
         if !by_person {
             if let Some(rework) = &stage.rework {
                 let mut again = suffixed(&base, "/rework");
-                again.conditions.push(Condition::Open(rework.counted));
-                again.verb = Verb::Rework(rework.goto);
+                again.conditions.push(RuleCondition::Open(rework.counted));
+                again.verb = RuleVerb::Rework(rework.goto);
                 again.counted = Some(rework.counted);
                 self.limited(&again);
                 self.add(again);
             }
             for checkpoint in &stage.checkpoints {
                 let mut ask = suffixed(&base, "/checkpoint");
-                ask.conditions.extend(checkpoint.when.iter().copied().map(Condition::When));
-                ask.verb = Verb::Ask(checkpoint.question);
+                ask.conditions.extend(checkpoint.when.iter().copied().map(RuleCondition::When));
+                ask.verb = RuleVerb::Ask(checkpoint.question);
                 ask.counted = None;
                 self.add_ask(ask);
             }
         }
-        base.verb = Verb::Leave;
+        base.verb = RuleVerb::Leave;
         self.limited(&base);
         self.add(base);
     }
@@ -459,7 +474,7 @@ impl Lowering<'_> {
     }
 
     /// `begin`, `groups.begin`, `groups.ended`: entries with `spawn` only.
-    pub(super) fn openings(&mut self, id: &str, entries: &[EntryDoc], flags: bool) -> Vec<Opening> {
+    pub(super) fn openings(&mut self, id: &str, entries: &[EntryDoc], flags: bool) -> Vec<SpawnRule> {
         let mut openings = Vec::new();
         // Work would stand still where none of them holds.
         if let Some(last) = entries.last().filter(|last| !last.when.is_empty()) {
@@ -468,16 +483,16 @@ impl Lowering<'_> {
         }
         for (index, entry) in entries.iter().enumerate() {
             let id = if entries.len() > 1 { format!("{id}.{}", index.saturating_add(1)) } else { id.to_owned() };
-            let frame = Frame {
+            let frame = EntryFrame {
                 id: id.clone(),
-                spot: Spot::Report,
-                source: Source::Roles { roles: IxSet::default(), domains: IxSet::default() },
+                spot: EntryPosition::Report,
+                source: RuleSource::Roles { roles: IndexBitSet::default(), domains: IndexBitSet::default() },
                 tasks: [true; 3],
                 status: None,
                 reason: None,
                 blocks: false,
             };
-            let Some(Written::Verb(Verb::Spawn(Target::Role(role)))) = self.verb(&frame, entry) else {
+            let Some(EntryVerb::Verb(RuleVerb::Spawn(RoleTarget::Role(role)))) = self.verb(&frame, entry) else {
                 if !entry.unread.any_of(&["spawn"]) {
                     self.report(Code::VerbNotHere, &entry.place, format!("`{id}` takes `spawn: ROLE`"));
                 }
@@ -489,12 +504,12 @@ impl Lowering<'_> {
             let when = self.opening_tests(&entry.when, flags);
             let (with, model, because) = (names(&entry.with), entry.model.clone(), entry.because.clone());
             let place = entry.place.clone();
-            openings.push(Opening { id: id.into(), place, when, role, with, model, because });
+            openings.push(SpawnRule { id: id.into(), place, when, role, with, model, because });
         }
         openings
     }
 
-    fn opening_tests(&mut self, when: &Table<Vec<Literal>>, flags: bool) -> Vec<Test> {
+    fn opening_tests(&mut self, when: &NameTable<Vec<Literal>>, flags: bool) -> Vec<GuardTest> {
         let tests = self.tests(when, false);
         for (name, place, _) in when.iter() {
             let flag = self.guards.iter().any(|guard| guard.name == *name && guard.source == GuardSource::Flag);
@@ -530,6 +545,6 @@ pub(super) fn suffixed(rule: &Rule, suffix: &str) -> Rule {
     Rule { id: Name::from(format!("{}{suffix}", rule.id)), ..rule.clone() }
 }
 
-pub(super) fn names(list: &[At<Name>]) -> Arc<[Name]> {
+pub(super) fn names(list: &[PlacedValue<Name>]) -> Arc<[Name]> {
     list.iter().map(|at| at.value.clone()).collect()
 }

@@ -5,10 +5,10 @@ use crate::id::Name;
 use crate::problem::{Place, Problem};
 use crate::suggest;
 use crate::workflow::doc::{LimitDoc, Literal, LoopDoc};
-use crate::workflow::fact::Expression;
+use crate::workflow::fact::FactExpression;
 use crate::workflow::lower::Lowering;
 use crate::workflow::model::*;
-use crate::workflow::record::{At, Table};
+use crate::workflow::record::{NameTable, PlacedValue};
 
 /// A bit for each value in a test.
 const MAX_VALUES: usize = 64;
@@ -53,7 +53,14 @@ impl Lowering<'_> {
         }
     }
 
-    fn guard(&mut self, source: GuardSource, name: &Name, place: &Place, values: &[Literal], cel: Option<&At<Name>>) {
+    fn guard(
+        &mut self,
+        source: GuardSource,
+        name: &Name,
+        place: &Place,
+        values: &[Literal],
+        cel: Option<&PlacedValue<Name>>,
+    ) {
         if STATE_NAMES.contains(&name.as_str()) || name.contains('.') {
             self.report(Code::BadName, place, format!("`{name}` has a meaning of its own; choose another name"));
         }
@@ -71,7 +78,7 @@ impl Lowering<'_> {
             }
             known.push(value.value.clone());
         }
-        let expression = cel.and_then(|text| match Expression::compile(&text.value) {
+        let expression = cel.and_then(|text| match FactExpression::compile(&text.value) {
             Ok(expression) => Some(expression),
             Err(message) => {
                 self.report(Code::BadExpression, &text.place, message);
@@ -82,12 +89,12 @@ impl Lowering<'_> {
     }
 
     /// `when`, as tests; facts only where a handoff is at hand.
-    pub(super) fn tests(&mut self, when: &Table<Vec<Literal>>, facts: bool) -> Vec<Test> {
+    pub(super) fn tests(&mut self, when: &NameTable<Vec<Literal>>, facts: bool) -> Vec<GuardTest> {
         let mut tests = Vec::new();
         for (name, place, values) in when.iter() {
             let Some(index) = self.guards.iter().position(|guard| guard.name == *name) else {
                 let known: Vec<Name> = self.guards.iter().map(|guard| guard.name.clone()).collect();
-                let name = At { value: name.clone(), place: place.clone() };
+                let name = PlacedValue { value: name.clone(), place: place.clone() };
                 self.unknown(Code::UnknownGuard, "setting, flag or fact", &name, known.iter().map(Name::as_str));
                 continue;
             };
@@ -109,7 +116,7 @@ impl Lowering<'_> {
                     }
                 }
             }
-            tests.push(Test { guard: GuardIx::new(index), allowed });
+            tests.push(GuardTest { guard: GuardIx::new(index), allowed });
         }
         tests
     }
@@ -126,8 +133,8 @@ impl Lowering<'_> {
         let measure = match &doc.measure {
             None => None,
             Some(at) => match at.value.as_str() {
-                "blocking_findings" => Some(Measure::BlockingFindings),
-                "failing_tests" => Some(Measure::FailingTests),
+                "blocking_findings" => Some(LoopMeasure::BlockingFindings),
+                "failing_tests" => Some(LoopMeasure::FailingTests),
                 _ => {
                     self.unknown(Code::BadLoop, "measure", at, ["blocking_findings", "failing_tests"]);
                     None
@@ -139,7 +146,7 @@ impl Lowering<'_> {
             let message = format!("loop `{name}` cannot see progress without a `measure`");
             self.report(Code::BadLoop, &doc.escalate_at.place, message);
         }
-        let early = Limits {
+        let early = LoopLimits {
             iteration: limit.iteration.saturating_sub(1).max(1),
             no_progress: limit.no_progress.map(|count| count.saturating_sub(1).max(1)),
         };
@@ -151,7 +158,13 @@ impl Lowering<'_> {
         Some(Loop { name: name.clone(), limit, warn, measure, escalations, facts: LoopFacts::of(name) })
     }
 
-    fn limits(&mut self, name: &Name, place: &Place, doc: &LimitDoc, fallback: Option<Limits>) -> Option<Limits> {
+    fn limits(
+        &mut self,
+        name: &Name,
+        place: &Place,
+        doc: &LimitDoc,
+        fallback: Option<LoopLimits>,
+    ) -> Option<LoopLimits> {
         for number in [&doc.iteration, &doc.no_progress].into_iter().flatten() {
             if number.value == 0 {
                 self.report(Code::BadLoop, &number.place, "a limit is at least 1");
@@ -160,15 +173,15 @@ impl Lowering<'_> {
         let no_progress =
             doc.no_progress.as_ref().map(|at| at.value).or(fallback.and_then(|limits| limits.no_progress));
         match (&doc.iteration, fallback) {
-            (Some(at), _) => Some(Limits { iteration: at.value.max(1), no_progress }),
-            (None, Some(limits)) => Some(Limits { iteration: limits.iteration, no_progress }),
+            (Some(at), _) => Some(LoopLimits { iteration: at.value.max(1), no_progress }),
+            (None, Some(limits)) => Some(LoopLimits { iteration: limits.iteration, no_progress }),
             (None, None) => {
                 if !doc.unread.any_of(&["iteration"]) {
                     let message = format!("loop `{name}` needs `iteration`: without it, it has no end");
                     self.report(Code::BadLoop, place, message);
                 }
                 // The loop is known by its name all the same.
-                Some(Limits { iteration: 1, no_progress })
+                Some(LoopLimits { iteration: 1, no_progress })
             }
         }
     }

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use crate::command::Loss;
+use crate::command::LossReason;
 use crate::id::{Digest, Name};
 use crate::workflow::lower::Lowering;
 use crate::workflow::lower::phases::demands;
 use crate::workflow::model::*;
 
 #[derive(Default)]
-struct Found {
+struct RuleIndex {
     by_report: BTreeMap<(RoleIx, StatusIx), Vec<RuleIx>>,
     by_gate: BTreeMap<GateIx, Vec<RuleIx>>,
     by_answer: BTreeMap<(QuestionIx, StatusIx), Vec<RuleIx>>,
@@ -17,24 +17,24 @@ struct Found {
     rule_index: BTreeMap<Name, RuleIx>,
 }
 
-impl Found {
+impl RuleIndex {
     fn of(rules: &[Rule]) -> Self {
         let mut found = Self::default();
         for (index, rule) in rules.iter().enumerate() {
             let ix = RuleIx::new(index);
             found.rule_index.insert(rule.id.clone(), ix);
             match (&rule.source, rule.status) {
-                (Source::Roles { roles, .. }, Some(status)) => {
+                (RuleSource::Roles { roles, .. }, Some(status)) => {
                     for role in roles.iter() {
                         found.by_report.entry((RoleIx::new(role), status)).or_default().push(ix);
                     }
                 }
-                (Source::Roles { .. }, None) => found.unknown.push(ix),
-                (Source::Gate(gate), _) => found.by_gate.entry(*gate).or_default().push(ix),
-                (Source::Question(question), Some(status)) => {
+                (RuleSource::Roles { .. }, None) => found.unknown.push(ix),
+                (RuleSource::Gate(gate), _) => found.by_gate.entry(*gate).or_default().push(ix),
+                (RuleSource::Question(question), Some(status)) => {
                     found.by_answer.entry((*question, status)).or_default().push(ix);
                 }
-                (Source::Question(_), None) => {}
+                (RuleSource::Question(_), None) => {}
             }
         }
         found
@@ -44,12 +44,12 @@ impl Found {
 impl Lowering<'_> {
     pub(super) fn finish(mut self, hash: Digest) -> Option<Workflow> {
         let doc = self.doc;
-        let found = Found::of(&self.rules);
+        let found = RuleIndex::of(&self.rules);
         let question = |name: &str| self.questions.iter().position(|question| question.name == name);
         let (stuck, unfinished) = (question("stuck")?, question("unfinished")?);
         // Workflows that were pinned before this question existed ask the older one.
         let nothing_completed = question("nothing_completed").unwrap_or(unfinished);
-        let lost = Loss::ALL.map(|loss| self.status(loss.status()));
+        let lost = LossReason::ALL.map(|loss| self.status(loss.status()));
         let groups_at_most = doc.groups.as_ref().and_then(|groups| groups.at_most.as_ref()).map_or(4, |at| at.value);
         let handoff = doc.handoff.as_ref().map_or_else(HandoffRules::default, |handoff| HandoffRules {
             demands: demands(&handoff.require, &handoff.verify),

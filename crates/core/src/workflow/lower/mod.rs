@@ -26,7 +26,7 @@ use crate::problem::{Place, Problem};
 use crate::suggest;
 use crate::workflow::doc::{GroupsDoc, RunDoc, WorkflowDoc};
 use crate::workflow::model::*;
-use crate::workflow::record::{At, Problems};
+use crate::workflow::record::{PlacedValue, Problems};
 
 /// The version of the language that this program reads.
 const LANGUAGE: u32 = 1;
@@ -39,13 +39,18 @@ const RESERVED: &[&str] = &["user", "author", "self", "any", "blocked_agent"];
 
 /// Whether a file is read for the first time.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Reading {
+pub(crate) enum LoweringMode {
     New,
     /// It was checked when it was pinned, or when the program was built.
     Checked,
 }
 
-pub(crate) fn lower(doc: &WorkflowDoc, hash: Digest, reading: Reading, problems: &mut Problems) -> Option<Workflow> {
+pub(crate) fn lower(
+    doc: &WorkflowDoc,
+    hash: Digest,
+    reading: LoweringMode,
+    problems: &mut Problems,
+) -> Option<Workflow> {
     let before = problems.len();
     let mut lowering = Lowering::new(doc, problems);
     if lowering.too_many() {
@@ -73,7 +78,7 @@ pub(crate) fn lower(doc: &WorkflowDoc, hash: Digest, reading: Reading, problems:
     lowering.ask_for_needs();
     lowering.required_checks_are_planned();
     // Files that were pinned before these were asked for are read as they are.
-    if reading == Reading::New {
+    if reading == LoweringMode::New {
         lowering.gate_placeholders();
         lowering.question_placeholders();
         lowering.work_has_an_author();
@@ -97,17 +102,17 @@ pub(crate) struct Lowering<'a> {
     domains: Vec<Domain>,
     roles: Vec<Role>,
     role_index: BTreeMap<Name, RoleIx>,
-    orchestrator: Orchestrator,
+    orchestrator: OrchestratorRules,
     file_limits: Vec<FileLimit>,
-    classes: BTreeMap<Name, IxSet>,
+    classes: BTreeMap<Name, IndexBitSet>,
     loops: Vec<Loop>,
     /// Loops that an entry, a row or a phase names.
-    used_loops: IxSet,
-    overrides: Vec<Override>,
+    used_loops: IndexBitSet,
+    overrides: Vec<RoleOverride>,
     phases: Vec<Phase>,
-    stages: Vec<Stage>,
+    stages: Vec<PipelineStage>,
     gates: Vec<Gate>,
-    questions: Vec<Question>,
+    questions: Vec<DeclaredQuestion>,
     statuses: Vec<Status>,
     status_index: BTreeMap<Name, StatusIx>,
     passes: Vec<Pass>,
@@ -115,12 +120,12 @@ pub(crate) struct Lowering<'a> {
     /// There were more rules than can be taken in.
     full: bool,
     aliases: BTreeMap<Name, Vec<StatusIx>>,
-    blocked: Option<Blocked>,
-    begin: Vec<Opening>,
-    group_begin: Vec<Opening>,
-    groups_ended: Vec<Opening>,
-    completion: Completion,
-    status_notes: BTreeMap<(RoleIx, StatusIx), StatusNote>,
+    blocked: Option<BlockedStatus>,
+    begin: Vec<SpawnRule>,
+    group_begin: Vec<SpawnRule>,
+    groups_ended: Vec<SpawnRule>,
+    completion: CompletionRules,
+    status_notes: BTreeMap<(RoleIx, StatusIx), StatusMeaning>,
 }
 
 impl<'a> Lowering<'a> {
@@ -133,11 +138,11 @@ impl<'a> Lowering<'a> {
             domains: Vec::new(),
             roles: Vec::new(),
             role_index: BTreeMap::new(),
-            orchestrator: Orchestrator::default(),
+            orchestrator: OrchestratorRules::default(),
             file_limits: Vec::new(),
             classes: BTreeMap::new(),
             loops: Vec::new(),
-            used_loops: IxSet::default(),
+            used_loops: IndexBitSet::default(),
             overrides: Vec::new(),
             phases: Vec::new(),
             stages: Vec::new(),
@@ -153,7 +158,7 @@ impl<'a> Lowering<'a> {
             begin: Vec::new(),
             group_begin: Vec::new(),
             groups_ended: Vec::new(),
-            completion: Completion::default(),
+            completion: CompletionRules::default(),
             status_notes: BTreeMap::new(),
         }
     }
@@ -167,7 +172,7 @@ impl<'a> Lowering<'a> {
         &mut self,
         code: Code,
         kind: &str,
-        name: &At<Name>,
+        name: &PlacedValue<Name>,
         known: impl IntoIterator<Item = &'n str> + Clone,
     ) {
         let help = suggest::help(&name.value, known);
@@ -227,7 +232,7 @@ impl<'a> Lowering<'a> {
         ix
     }
 
-    fn pass(&mut self, at: &At<Name>) -> PassIx {
+    fn pass(&mut self, at: &PlacedValue<Name>) -> PassIx {
         let name = &at.value;
         if let Some(index) = self.passes.iter().position(|pass| pass.name == *name) {
             return PassIx::new(index);
@@ -235,7 +240,7 @@ impl<'a> Lowering<'a> {
         let forgets = self.loop_ix(name);
         let measured = forgets.and_then(|ix| self.loops.get(ix.index())).and_then(|item| item.measure);
         let place = at.place.clone();
-        let roles = IxSet::default();
+        let roles = IndexBitSet::default();
         self.passes.push(Pass { name: name.clone(), measured, forgets, settles: false, roles, approves: false, place });
         PassIx::new(self.passes.len().saturating_sub(1))
     }
@@ -244,7 +249,7 @@ impl<'a> Lowering<'a> {
         self.loops.iter().position(|item| item.name == name).map(LoopIx::new)
     }
 
-    fn find_loop(&mut self, name: &At<Name>) -> Option<LoopIx> {
+    fn find_loop(&mut self, name: &PlacedValue<Name>) -> Option<LoopIx> {
         let found = self.loop_ix(&name.value);
         if let Some(ix) = found {
             self.used_loops.insert(ix.index());
@@ -258,8 +263,10 @@ impl<'a> Lowering<'a> {
     fn name_gates_and_questions(&mut self) {
         for (name, _, gate) in self.doc.gates.iter() {
             let run = match &gate.run {
-                RunDoc::Plan => GateRun::Plan,
-                RunDoc::Command(argv) => GateRun::Command(argv.iter().map(|word| word.value.clone()).collect()),
+                RunDoc::Plan => GateCommandSource::Plan,
+                RunDoc::Command(argv) => {
+                    GateCommandSource::Command(argv.iter().map(|word| word.value.clone()).collect())
+                }
             };
             self.gates.push(Gate { name: name.clone(), run, required: gate.required, timeout: gate.timeout });
         }
@@ -277,7 +284,7 @@ impl<'a> Lowering<'a> {
                 self.report(Code::MissingKey, place, message);
             }
             let text = question.text.value.clone();
-            self.questions.push(Question { name: name.clone(), text, options, free });
+            self.questions.push(DeclaredQuestion { name: name.clone(), text, options, free });
         }
         self.prelude_questions_stay();
     }
@@ -293,7 +300,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    fn find_question(&mut self, name: &At<Name>) -> Option<QuestionIx> {
+    fn find_question(&mut self, name: &PlacedValue<Name>) -> Option<QuestionIx> {
         let found = self.questions.iter().position(|question| question.name == name.value);
         if found.is_none() && !self.doc.questions.is_unread(&name.value) {
             let known: Vec<Name> = self.questions.iter().map(|question| question.name.clone()).collect();
@@ -302,7 +309,7 @@ impl<'a> Lowering<'a> {
         found.map(QuestionIx::new)
     }
 
-    fn find_gate(&mut self, name: &At<Name>) -> Option<GateIx> {
+    fn find_gate(&mut self, name: &PlacedValue<Name>) -> Option<GateIx> {
         let found = self.gates.iter().position(|gate| gate.name == name.value);
         if found.is_none() && !self.doc.gates.is_unread(&name.value) {
             let known: Vec<Name> = self.gates.iter().map(|gate| gate.name.clone()).collect();
@@ -318,7 +325,7 @@ impl<'a> Lowering<'a> {
                 let options: Vec<PassIx> = need.names.iter().filter_map(|name| self.needed(name)).collect();
                 let when = self.tests(&need.when, false);
                 if !options.is_empty() {
-                    self.completion.needs.push(Need { options, when, asks: None });
+                    self.completion.needs.push(EvidenceNeed { options, when, asks: None });
                 }
             }
             self.stand_ins();
@@ -340,7 +347,7 @@ impl<'a> Lowering<'a> {
         }
         let counted: Vec<LoopIx> = self.rules.iter().filter_map(|rule| rule.counted).collect();
         for (index, item) in self.loops.iter().enumerate() {
-            let measured = item.measure == Some(Measure::BlockingFindings) && counted.contains(&LoopIx::new(index));
+            let measured = item.measure == Some(LoopMeasure::BlockingFindings) && counted.contains(&LoopIx::new(index));
             let named = |ix: &PassIx| self.passes.get(ix.index()).is_some_and(|pass| pass.name == item.name);
             let needed = self.completion.needs.iter().any(|need| need.options.iter().any(named));
             if measured && !needed && self.phases.is_empty() && !self.doc.is_abstract {
@@ -357,7 +364,7 @@ impl<'a> Lowering<'a> {
         for need in &self.completion.needs {
             let options = &need.options;
             let reviewed = |ix: &PassIx| self.passes.get(ix.index()).and_then(|pass| pass.measured);
-            if !options.iter().any(|ix| reviewed(ix) == Some(Measure::BlockingFindings)) {
+            if !options.iter().any(|ix| reviewed(ix) == Some(LoopMeasure::BlockingFindings)) {
                 continue;
             }
             for ix in options {
@@ -368,7 +375,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    fn needed(&mut self, name: &At<Name>) -> Option<PassIx> {
+    fn needed(&mut self, name: &PlacedValue<Name>) -> Option<PassIx> {
         let found = self.passes.iter().position(|pass| pass.name == name.value);
         if found.is_none() {
             let known: Vec<Name> = self.passes.iter().map(|pass| pass.name.clone()).collect();

@@ -34,7 +34,7 @@ impl Lowering<'_> {
             let own = Name::new(rule.id.strip_suffix("/limit").unwrap_or(&rule.id));
             if expanded.insert(own.clone()) {
                 let mut base = Rule { id: own, climbs: false, ..rule.clone() };
-                base.conditions.retain(|condition| *condition != Condition::Limit);
+                base.conditions.retain(|condition| *condition != RuleCondition::Limit);
                 self.needs_rules(&base, counted);
                 self.merge_rule(&base);
             }
@@ -45,12 +45,12 @@ impl Lowering<'_> {
     /// Which roles pass a name by their work, and which names approve a merge.
     fn note_who_passes(&mut self) {
         for rule in &self.rules {
-            let Source::Roles { roles, .. } = &rule.source else { continue };
+            let RuleSource::Roles { roles, .. } = &rule.source else { continue };
             for ix in rule.passes.iter().filter(|_| rule.tasks != MERGE_TASK) {
                 let Some(pass) = self.passes.get_mut(ix.index()) else { continue };
                 let holders = roles.iter().filter(|role| self.roles.get(*role).is_some_and(|role| !role.by_interlock));
                 holders.for_each(|role| pass.roles.insert(role));
-                pass.approves |= rule.verb == Verb::Merge;
+                pass.approves |= rule.verb == RuleVerb::Merge;
             }
         }
     }
@@ -71,7 +71,7 @@ impl Lowering<'_> {
 
     /// Before an entry that merges: one rule for each need that it does not meet by itself.
     fn needs_rules(&mut self, base: &Rule, counted: LoopIx) {
-        if base.verb != Verb::Merge || !matches!(base.source, Source::Roles { .. }) {
+        if base.verb != RuleVerb::Merge || !matches!(base.source, RuleSource::Roles { .. }) {
             return;
         }
         for (index, need) in self.completion.needs.clone().iter().enumerate() {
@@ -82,8 +82,8 @@ impl Lowering<'_> {
             let mut ask = suffixed(base, &format!("/needs.{}", names.join("_or_")));
             let because = format!("completion needs `{}`, and this tree has not passed it", names.join("` or `"));
             ask.because = Some(Name::from(because));
-            ask.conditions.push(Condition::Lacks(u16::try_from(index).unwrap_or(u16::MAX)));
-            ask.verb = Verb::Spawn(Target::Role(role));
+            ask.conditions.push(RuleCondition::Lacks(u16::try_from(index).unwrap_or(u16::MAX)));
+            ask.verb = RuleVerb::Spawn(RoleTarget::Role(role));
             ask.counted = Some(counted);
             self.limited(&ask);
             self.add(ask);
@@ -105,8 +105,8 @@ impl Lowering<'_> {
         let mut ask = suffixed(base, "/accept");
         let because = format!("the author reports that there is nothing to do, and completion needs `{name}` of that");
         ask.because = Some(Name::from(because));
-        ask.conditions.push(Condition::NothingToDo);
-        ask.verb = Verb::Spawn(Target::Role(role));
+        ask.conditions.push(RuleCondition::NothingToDo);
+        ask.verb = RuleVerb::Spawn(RoleTarget::Role(role));
         ask.counted = Some(counted);
         self.limited(&ask);
         self.add(ask);
@@ -115,10 +115,10 @@ impl Lowering<'_> {
     /// Before an entry that passes the last missing evidence: the merge that was approved earlier for this tree.
     fn merge_rule(&mut self, base: &Rule) {
         let approval = |ix: &PassIx| self.passes.get(ix.index()).is_some_and(|pass| pass.approves);
-        let merges_anyway = matches!(base.verb, Verb::Merge | Verb::Complete);
+        let merges_anyway = matches!(base.verb, RuleVerb::Merge | RuleVerb::Complete);
         let needed = |ix: &PassIx| self.completion.needs.iter().any(|need| need.options.contains(ix));
         let passes_need = base.passes.iter().any(needed);
-        let reported = matches!(base.source, Source::Roles { .. }) && base.tasks != MERGE_TASK;
+        let reported = matches!(base.source, RuleSource::Roles { .. }) && base.tasks != MERGE_TASK;
         let approvals = (0..self.passes.len()).map(PassIx::new).any(|ix| approval(&ix));
         let generated = base.id.contains('/');
         if merges_anyway || !passes_need || !reported || !approvals || generated {
@@ -126,8 +126,8 @@ impl Lowering<'_> {
         }
         let mut merge = suffixed(base, "/merge");
         merge.because = Some(Name::new("this tree is approved already, and nothing but the merge is missing"));
-        merge.conditions.extend([Condition::InGroup, Condition::HasAuthor, Condition::ApprovedAlready]);
-        merge.verb = Verb::Merge;
+        merge.conditions.extend([RuleCondition::InGroup, RuleCondition::HasAuthor, RuleCondition::ApprovedAlready]);
+        merge.verb = RuleVerb::Merge;
         merge.counted = None;
         self.add(merge);
     }

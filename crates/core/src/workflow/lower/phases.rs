@@ -6,7 +6,7 @@ use crate::problem::{Place, Problem};
 use crate::workflow::doc::{PhaseDoc, ReworkDoc};
 use crate::workflow::lower::Lowering;
 use crate::workflow::model::*;
-use crate::workflow::record::At;
+use crate::workflow::record::PlacedValue;
 
 impl Lowering<'_> {
     /// Gives every phase its number, so that entries can name later ones too.
@@ -26,11 +26,11 @@ impl Lowering<'_> {
                 self.phases.push(Phase {
                     name: name.value.clone(),
                     called: phase.called.as_ref().unwrap_or(name).value.clone(),
-                    performer: Performer::Merge,
+                    performer: PhasePerformer::Merge,
                     when: Vec::new(),
                     stage,
                     plans: false,
-                    demands: Demands::default(),
+                    demands: HandoffDemands::default(),
                     skills: phase.skills.iter().map(|skill| skill.value.clone()).collect(),
                     place: phase.place.clone(),
                 });
@@ -42,7 +42,7 @@ impl Lowering<'_> {
         self.phases.iter().position(|phase| phase.name == name).map(PhaseIx::new)
     }
 
-    pub(super) fn find_phase(&mut self, name: &At<Name>) -> Option<PhaseIx> {
+    pub(super) fn find_phase(&mut self, name: &PlacedValue<Name>) -> Option<PhaseIx> {
         let found = self.phase_ix(&name.value);
         if found.is_none() {
             let known: Vec<Name> = self.phases.iter().map(|phase| phase.name.clone()).collect();
@@ -73,11 +73,11 @@ impl Lowering<'_> {
 
     /// A phase with `rework` judges the work of earlier phases, so no author of one of them holds it.
     fn others_review(&mut self) {
-        let roles_of = |performer: &Performer| -> Vec<Option<RoleIx>> {
+        let roles_of = |performer: &PhasePerformer| -> Vec<Option<RoleIx>> {
             match performer {
-                Performer::Role(role) => vec![Some(*role); self.domains.len().max(1)],
-                Performer::ByDomain(roles) => roles.clone(),
-                Performer::Gate(_) | Performer::Merge => Vec::new(),
+                PhasePerformer::Role(role) => vec![Some(*role); self.domains.len().max(1)],
+                PhasePerformer::ByDomain(roles) => roles.clone(),
+                PhasePerformer::Gate(_) | PhasePerformer::Merge => Vec::new(),
             }
         };
         let mut found = Vec::new();
@@ -134,7 +134,7 @@ impl Lowering<'_> {
             phases.extend(self.phase(doc, per_session));
         }
         let rework = doc.rework.as_ref().and_then(|rework| self.rework(index, rework, per_session));
-        self.stages.push(Stage { phases, per_session, rework, checkpoints: Vec::new() });
+        self.stages.push(PipelineStage { phases, per_session, rework, checkpoints: Vec::new() });
     }
 
     fn together_alone(&mut self, doc: &PhaseDoc) {
@@ -152,7 +152,7 @@ impl Lowering<'_> {
         let ix = self.phase_ix(&name.value)?;
         let when = self.tests(&doc.when, false);
         let performer = self.performer(doc, per_session, &when);
-        let per_group_test = |test: &Test| self.guards.get(test.guard.index()).map(|guard| guard.source);
+        let per_group_test = |test: &GuardTest| self.guards.get(test.guard.index()).map(|guard| guard.source);
         if per_session && when.iter().any(|test| per_group_test(test) == Some(GuardSource::Flag)) {
             self.report(Code::GuardOutOfReach, &doc.place, "a phase of the session cannot read a group's flag");
         }
@@ -173,7 +173,7 @@ impl Lowering<'_> {
                 "`changes` is about the diff of a group, and this phase is the session's",
             );
         }
-        let demands = Demands { changes, ..demands(&doc.require, &doc.verify) };
+        let demands = HandoffDemands { changes, ..demands(&doc.require, &doc.verify) };
         let phase = self.phases.get_mut(ix.index())?;
         phase.when = when;
         phase.plans = plans;
@@ -183,7 +183,7 @@ impl Lowering<'_> {
     }
 
     /// `changes` of an entry or a phase. Only an author's report can state that there is nothing to change.
-    pub(super) fn changes_demand(&mut self, written: Option<&At<Name>>, of_phase: bool) -> ChangesDemand {
+    pub(super) fn changes_demand(&mut self, written: Option<&PlacedValue<Name>>, of_phase: bool) -> ChangesDemand {
         let Some(at) = written else { return ChangesDemand::Any };
         match at.value.as_str() {
             "required" => ChangesDemand::Required,
@@ -198,22 +198,22 @@ impl Lowering<'_> {
         }
     }
 
-    fn performer(&mut self, doc: &PhaseDoc, per_session: bool, when: &[Test]) -> Option<Performer> {
+    fn performer(&mut self, doc: &PhaseDoc, per_session: bool, when: &[GuardTest]) -> Option<PhasePerformer> {
         match (&doc.role, &doc.gate, &doc.merge) {
             (Some(role), None, None) if role.value.contains("{domain}") => {
                 if per_session {
                     let message = "a phase of the session has no group, so no `{domain}`";
                     self.report(Code::BadPhase, &role.place, message);
                 }
-                Some(Performer::ByDomain(self.by_domain(role, when)))
+                Some(PhasePerformer::ByDomain(self.by_domain(role, when)))
             }
-            (Some(role), None, None) => self.find_holder(role).map(Performer::Role),
-            (None, Some(gate), None) => self.find_gate(gate).map(Performer::Gate),
+            (Some(role), None, None) => self.find_holder(role).map(PhasePerformer::Role),
+            (None, Some(gate), None) => self.find_gate(gate).map(PhasePerformer::Gate),
             (None, None, Some(merge)) => {
                 if merge.value != "author" || per_session {
                     self.report(Code::BadPhase, &merge.place, "it is a group's `author` that merges");
                 }
-                Some(Performer::Merge)
+                Some(PhasePerformer::Merge)
             }
             _ if doc.unread.any_of(&["role", "gate", "merge"]) => None,
             _ => {
@@ -224,7 +224,7 @@ impl Lowering<'_> {
     }
 
     /// A role for each domain; those that `when` leaves out need none.
-    fn by_domain(&mut self, role: &At<Name>, when: &[Test]) -> Vec<Option<RoleIx>> {
+    fn by_domain(&mut self, role: &PlacedValue<Name>, when: &[GuardTest]) -> Vec<Option<RoleIx>> {
         let domains: Vec<Name> = self.domains.iter().map(|domain| domain.name.clone()).collect();
         let applies = |bit: usize| {
             when.iter()
@@ -245,7 +245,7 @@ impl Lowering<'_> {
         picked
     }
 
-    fn rework(&mut self, stage: usize, doc: &ReworkDoc, per_session: bool) -> Option<Rework> {
+    fn rework(&mut self, stage: usize, doc: &ReworkDoc, per_session: bool) -> Option<ReworkRule> {
         let goto = self.find_phase(&doc.goto)?;
         let counted = self.find_loop(&doc.counted)?;
         if self.loops.get(counted.index()).is_some_and(|item| item.measure.is_none()) && !self.states_measure(doc) {
@@ -262,7 +262,7 @@ impl Lowering<'_> {
             return None;
         }
         self.same_scope(target, per_session, &doc.goto.place);
-        Some(Rework { goto, counted })
+        Some(ReworkRule { goto, counted })
     }
 
     /// A measure that is written and cannot be read is reported where it stands. So is a loop that cannot be read.
@@ -296,7 +296,7 @@ impl Lowering<'_> {
                     self.report(Code::BadPhase, &place, "groups are planned once, before the first phase of a group");
                 }
                 planned |= plans;
-                if performer == Performer::Merge && !author_seen {
+                if performer == PhasePerformer::Merge && !author_seen {
                     self.no_author_before(place);
                 }
                 author_seen |= self.is_author(&performer);
@@ -323,18 +323,18 @@ impl Lowering<'_> {
         self.problems.push(problem.at(place));
     }
 
-    fn is_author(&self, performer: &Performer) -> bool {
+    fn is_author(&self, performer: &PhasePerformer) -> bool {
         let author = |ix: &RoleIx| self.roles.get(ix.index()).is_some_and(|role| role.author);
         match performer {
-            Performer::Role(ix) => author(ix),
-            Performer::ByDomain(roles) => roles.iter().flatten().any(author),
-            Performer::Gate(_) | Performer::Merge => false,
+            PhasePerformer::Role(ix) => author(ix),
+            PhasePerformer::ByDomain(roles) => roles.iter().flatten().any(author),
+            PhasePerformer::Gate(_) | PhasePerformer::Merge => false,
         }
     }
 }
 
-pub(super) fn demands(require: &[At<Name>], verify: &[At<Name>]) -> Demands {
-    Demands {
+pub(super) fn demands(require: &[PlacedValue<Name>], verify: &[PlacedValue<Name>]) -> HandoffDemands {
+    HandoffDemands {
         require: require.iter().map(|at| at.value.clone()).collect(),
         verify: verify.iter().map(|at| at.value.clone()).collect(),
         changes: ChangesDemand::Any,

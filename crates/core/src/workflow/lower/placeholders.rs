@@ -11,7 +11,7 @@ use crate::workflow::doc::RunDoc;
 use crate::workflow::lower::Lowering;
 use crate::workflow::model::*;
 use crate::workflow::placeholder::{GATE_PLACEHOLDERS, QUESTION_PLACEHOLDERS, placeholders};
-use crate::workflow::record::At;
+use crate::workflow::record::PlacedValue;
 use serde_json::Value as Json;
 
 /// The warning about a workflow that completes whatever comes to its end.
@@ -129,25 +129,26 @@ impl Lowering<'_> {
             return;
         }
         let for_author = |rule: &&Rule| match rule.verb {
-            Verb::Spawn(target) | Verb::Respawn(target) | Verb::Consult(target) | Verb::Escalate(target) => {
-                target == Target::Author
-            }
-            Verb::Merge => true,
-            Verb::Return
-            | Verb::Goto(_)
-            | Verb::Start
-            | Verb::Ask(_)
-            | Verb::Complete
-            | Verb::Defer
-            | Verb::Validate(_)
-            | Verb::End
-            | Verb::CancelGroup
-            | Verb::CancelSession
-            | Verb::Redo
-            | Verb::Acknowledge
-            | Verb::Join
-            | Verb::Rework(_)
-            | Verb::Leave => false,
+            RuleVerb::Spawn(target)
+            | RuleVerb::Respawn(target)
+            | RuleVerb::Consult(target)
+            | RuleVerb::Escalate(target) => target == RoleTarget::Author,
+            RuleVerb::Merge => true,
+            RuleVerb::Return
+            | RuleVerb::Goto(_)
+            | RuleVerb::Start
+            | RuleVerb::Ask(_)
+            | RuleVerb::Complete
+            | RuleVerb::Defer
+            | RuleVerb::Validate(_)
+            | RuleVerb::End
+            | RuleVerb::CancelGroup
+            | RuleVerb::CancelSession
+            | RuleVerb::Redo
+            | RuleVerb::Acknowledge
+            | RuleVerb::Join
+            | RuleVerb::Rework(_)
+            | RuleVerb::Leave => false,
         };
         if let Some(rule) = self.rules.iter().find(for_author) {
             let message = format!("`{}` sends work to the author, and no role is one", rule.id);
@@ -160,8 +161,8 @@ impl Lowering<'_> {
     pub(super) fn author_help(&self) -> String {
         let begins = self.group_begin.first().map(|opening| opening.role);
         let works = self.phases.iter().find_map(|phase| match &phase.performer {
-            Performer::Role(role) => Some(*role),
-            Performer::ByDomain(_) | Performer::Gate(_) | Performer::Merge => None,
+            PhasePerformer::Role(role) => Some(*role),
+            PhasePerformer::ByDomain(_) | PhasePerformer::Gate(_) | PhasePerformer::Merge => None,
         });
         match begins.or(works).and_then(|ix| self.roles.get(ix.index())) {
             Some(role) => {
@@ -188,7 +189,7 @@ impl Lowering<'_> {
         }
     }
 
-    fn unknown_placeholder(&mut self, text: &At<Name>, name: &str, known: &[&str], near: Option<String>) {
+    fn unknown_placeholder(&mut self, text: &PlacedValue<Name>, name: &str, known: &[&str], near: Option<String>) {
         let list: Vec<String> = known.iter().map(|known| format!("{{{known}}}")).collect();
         let near = near.map(|near| format!("did you mean `{{{near}}}`? "));
         let help = format!(

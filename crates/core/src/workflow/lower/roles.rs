@@ -6,7 +6,7 @@ use crate::problem::{Place, Problem};
 use crate::workflow::doc::RoleDoc;
 use crate::workflow::lower::{Lowering, RESERVED};
 use crate::workflow::model::*;
-use crate::workflow::record::At;
+use crate::workflow::record::PlacedValue;
 
 impl Lowering<'_> {
     pub(super) fn domains(&mut self) {
@@ -71,7 +71,7 @@ impl Lowering<'_> {
         let escalates_to = match &doc.escalates_to {
             Some(at) if at.value != "user" => {
                 let name = template.map_or(at.value.clone(), |domain| at.value.replace("{domain}", domain).into());
-                self.find_role(&At { value: name, place: at.place.clone() })
+                self.find_role(&PlacedValue { value: name, place: at.place.clone() })
             }
             Some(_) | None => None,
         };
@@ -94,20 +94,20 @@ impl Lowering<'_> {
     }
 
     /// Authors write unless the file says otherwise; nobody else does.
-    fn writes(&mut self, written: &[At<Name>], author: bool) -> Writes {
+    fn writes(&mut self, written: &[PlacedValue<Name>], author: bool) -> WritePermission {
         match written {
-            [] if author => Writes::Everything,
-            [] => Writes::Nothing,
-            [only] if only.value == "all" => Writes::Everything,
-            [only] if only.value == "none" => Writes::Nothing,
+            [] if author => WritePermission::Everything,
+            [] => WritePermission::Nothing,
+            [only] if only.value == "all" => WritePermission::Everything,
+            [only] if only.value == "none" => WritePermission::Nothing,
             patterns => {
                 self.check_patterns(patterns);
-                Writes::Only(patterns.iter().map(|pattern| pattern.value.clone()).collect())
+                WritePermission::Only(patterns.iter().map(|pattern| pattern.value.clone()).collect())
             }
         }
     }
 
-    fn check_patterns(&mut self, patterns: &[At<Name>]) {
+    fn check_patterns(&mut self, patterns: &[PlacedValue<Name>]) {
         for pattern in patterns {
             if let Some((message, help)) = wrong_pattern(&pattern.value) {
                 let problem = Problem::new(Code::WrongType, message).help(help);
@@ -133,7 +133,7 @@ impl Lowering<'_> {
             self.check_patterns(&limit.only);
             let when = self.tests(&limit.when, false);
             let is_flag =
-                |test: &Test| self.guards.get(test.guard.index()).is_some_and(|g| g.source == GuardSource::Flag);
+                |test: &GuardTest| self.guards.get(test.guard.index()).is_some_and(|g| g.source == GuardSource::Flag);
             if !when.iter().all(is_flag) {
                 let place = limit.when.iter().next().map(|(_, place, _)| place.clone());
                 let place = place.unwrap_or_else(|| self.doc.workflow.place.clone());
@@ -151,7 +151,7 @@ impl Lowering<'_> {
         if let Some(at) = watched.filter(|at| at.value != "told" && at.value != "required") {
             self.report(Code::WrongType, &at.place, "`watched` is `told` or `required`");
         }
-        self.orchestrator = Orchestrator {
+        self.orchestrator = OrchestratorRules {
             writes: self.writes(doc.map_or(&[], |doc| &doc.writes), false),
             watched: watched.is_some_and(|at| at.value == "required"),
         };
@@ -207,7 +207,7 @@ impl Lowering<'_> {
         }
     }
 
-    pub(super) fn find_role(&mut self, name: &At<Name>) -> Option<RoleIx> {
+    pub(super) fn find_role(&mut self, name: &PlacedValue<Name>) -> Option<RoleIx> {
         let found = self.role_index.get(&name.value).copied();
         if found.is_none() && !self.doc.roles.is_unread(&name.value) {
             let known: Vec<Name> = self.role_index.keys().cloned().collect();
@@ -217,7 +217,7 @@ impl Lowering<'_> {
     }
 
     /// A role that an agent can hold.
-    pub(super) fn find_holder(&mut self, name: &At<Name>) -> Option<RoleIx> {
+    pub(super) fn find_holder(&mut self, name: &PlacedValue<Name>) -> Option<RoleIx> {
         let ix = self.find_role(name)?;
         if self.roles.get(ix.index()).is_some_and(|role| role.by_interlock) {
             let message = format!("`{}` is played by Interlock itself and cannot be assigned", name.value);
@@ -233,7 +233,7 @@ impl Lowering<'_> {
             let found = (self.find_holder(&doc.instead_of), self.find_holder(&doc.takes));
             if let (Some(instead_of), Some(takes)) = found {
                 let because = doc.because.clone().unwrap_or_else(|| format!("{} stands in", doc.takes.value).into());
-                self.overrides.push(Override { when, instead_of, takes, because });
+                self.overrides.push(RoleOverride { when, instead_of, takes, because });
             }
         }
     }

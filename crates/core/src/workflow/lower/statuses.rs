@@ -6,7 +6,7 @@ use crate::problem::{Place, Problem};
 use crate::workflow::doc::StatusDoc;
 use crate::workflow::lower::Lowering;
 use crate::workflow::model::*;
-use crate::workflow::record::{At, Table};
+use crate::workflow::record::{NameTable, PlacedValue};
 
 impl Lowering<'_> {
     /// A role's own line wins over that of its class, and that over the line of `any`.
@@ -23,7 +23,7 @@ impl Lowering<'_> {
                 of_classes.push((members.iter().collect(), lines));
             } else {
                 let known: Vec<Name> = self.role_index.keys().chain(self.classes.keys()).cloned().collect();
-                let head = At { value: head.clone(), place: place.clone() };
+                let head = PlacedValue { value: head.clone(), place: place.clone() };
                 self.unknown(Code::UnknownRole, "role or class", &head, known.iter().map(Name::as_str));
             }
         }
@@ -32,14 +32,14 @@ impl Lowering<'_> {
         }
     }
 
-    fn note_statuses(&mut self, members: &[usize], lines: &Table<StatusDoc>) {
+    fn note_statuses(&mut self, members: &[usize], lines: &NameTable<StatusDoc>) {
         for (status, place, line) in lines.iter() {
             let known = self.status_index.get(normalise_status(status).as_str()).copied();
             let mut used = false;
             for member in members {
                 let Some(ix) = known.filter(|ix| self.role_has(*member, *ix)) else { continue };
                 used = true;
-                let note = StatusNote { means: Name::new(line.means.trim()), usual: line.usual };
+                let note = StatusMeaning { means: Name::new(line.means.trim()), usual: line.usual };
                 self.status_notes.insert((RoleIx::new(*member), ix), note);
             }
             if !used {

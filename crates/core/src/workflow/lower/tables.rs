@@ -7,9 +7,9 @@ use crate::id::Name;
 use crate::problem::Place;
 use crate::workflow::doc::{Entries, EntryDoc};
 use crate::workflow::lower::Lowering;
-use crate::workflow::lower::entry::{Frame, Spot};
+use crate::workflow::lower::entry::{EntryFrame, EntryPosition};
 use crate::workflow::model::*;
-use crate::workflow::record::{At, Table};
+use crate::workflow::record::{NameTable, PlacedValue};
 
 /// What an ordinary row speaks of.
 const WORK_AND_CONSULT: [bool; 3] = [true, true, false];
@@ -25,9 +25,9 @@ impl Lowering<'_> {
         self.gate_tables();
         self.question_tables();
         if let Some(entry) = &doc.unknown_status {
-            let frame = Frame {
+            let frame = EntryFrame {
                 id: "unknown_status".to_owned(),
-                spot: Spot::Report,
+                spot: EntryPosition::Report,
                 source: self.everyone(),
                 tasks: ALL_TASKS,
                 status: None,
@@ -65,9 +65,9 @@ impl Lowering<'_> {
     }
 
     /// Every role that an agent can hold.
-    pub(super) fn everyone(&self) -> Source {
+    pub(super) fn everyone(&self) -> RuleSource {
         let holders = self.roles.iter().enumerate().filter(|(_, role)| !role.by_interlock);
-        Source::Roles { roles: holders.map(|(index, _)| index).collect(), domains: IxSet::default() }
+        RuleSource::Roles { roles: holders.map(|(index, _)| index).collect(), domains: IndexBitSet::default() }
     }
 
     fn routes(&mut self) {
@@ -75,18 +75,18 @@ impl Lowering<'_> {
         let (mut of_roles, mut of_classes, mut of_any) = (Vec::new(), Vec::new(), Vec::new());
         for (head, place, rows) in doc.routes.iter() {
             if *head == "any" {
-                of_any.push((head, IxSet::default(), rows));
+                of_any.push((head, IndexBitSet::default(), rows));
             } else if let Some(ix) = self.role_index.get(head) {
                 of_roles.push((head, std::iter::once(ix.index()).collect(), rows));
             } else if let Some(members) = self.classes.get(head) {
                 of_classes.push((head, members.clone(), rows));
             } else {
                 let known: Vec<Name> = self.role_index.keys().chain(self.classes.keys()).cloned().collect();
-                let head = At { value: head.clone(), place: place.clone() };
+                let head = PlacedValue { value: head.clone(), place: place.clone() };
                 self.unknown(Code::UnknownRole, "role or class", &head, known.iter().map(Name::as_str));
             }
         }
-        let mut own: BTreeMap<StatusIx, IxSet> = BTreeMap::new();
+        let mut own: BTreeMap<StatusIx, IndexBitSet> = BTreeMap::new();
         for (head, members, rows) in &of_roles {
             self.rows(head, members, rows, &BTreeMap::new());
             self.claim(&mut own, members, rows);
@@ -98,12 +98,17 @@ impl Lowering<'_> {
             self.claim(&mut by_class, members, rows);
         }
         for (head, _, rows) in &of_any {
-            let Source::Roles { roles, .. } = self.everyone() else { continue };
+            let RuleSource::Roles { roles, .. } = self.everyone() else { continue };
             self.rows(head, &roles, rows, &by_class);
         }
     }
 
-    fn claim(&mut self, claimed: &mut BTreeMap<StatusIx, IxSet>, members: &IxSet, rows: &Table<Entries>) {
+    fn claim(
+        &mut self,
+        claimed: &mut BTreeMap<StatusIx, IndexBitSet>,
+        members: &IndexBitSet,
+        rows: &NameTable<Entries>,
+    ) {
         for (status, _, _) in rows.iter() {
             let set = claimed.entry(self.status(status)).or_default();
             members.iter().for_each(|member| set.insert(member));
@@ -113,14 +118,14 @@ impl Lowering<'_> {
     fn no_two_classes(
         &mut self,
         head: &Name,
-        members: &IxSet,
-        rows: &Table<Entries>,
-        own: &BTreeMap<StatusIx, IxSet>,
-        by_class: &BTreeMap<StatusIx, IxSet>,
+        members: &IndexBitSet,
+        rows: &NameTable<Entries>,
+        own: &BTreeMap<StatusIx, IndexBitSet>,
+        by_class: &BTreeMap<StatusIx, IndexBitSet>,
     ) {
         for (status, place, _) in rows.iter() {
             let ix = self.status(status);
-            let has = |claimed: &BTreeMap<StatusIx, IxSet>, member| {
+            let has = |claimed: &BTreeMap<StatusIx, IndexBitSet>, member| {
                 claimed.get(&ix).is_some_and(|roles| roles.contains(member))
             };
             let clash = members.iter().find(|member| has(by_class, *member) && !has(own, *member));
@@ -135,7 +140,13 @@ impl Lowering<'_> {
     }
 
     /// The rows of one head, for the members that nothing nearer has claimed.
-    fn rows(&mut self, head: &Name, members: &IxSet, rows: &Table<Entries>, hidden: &BTreeMap<StatusIx, IxSet>) {
+    fn rows(
+        &mut self,
+        head: &Name,
+        members: &IndexBitSet,
+        rows: &NameTable<Entries>,
+        hidden: &BTreeMap<StatusIx, IndexBitSet>,
+    ) {
         for (status, place, entries) in rows.iter() {
             let ix = self.status(status);
             if self.doc.blocked.as_ref().is_some_and(|blocked| same_status(&blocked.status.value, status)) {
@@ -145,10 +156,10 @@ impl Lowering<'_> {
             let claimed = hidden.get(&ix);
             let roles = members.iter().filter(|member| claimed.is_none_or(|set| !set.contains(*member))).collect();
             let said_by_interlock = matches!(normalise_status(status).as_str(), "NO_HANDOFF" | "BAD_HANDOFF");
-            let frame = Frame {
+            let frame = EntryFrame {
                 id: format!("routes.{head}.{status}"),
-                spot: Spot::Report,
-                source: Source::Roles { roles, domains: IxSet::default() },
+                spot: EntryPosition::Report,
+                source: RuleSource::Roles { roles, domains: IndexBitSet::default() },
                 tasks: if said_by_interlock { ALL_TASKS } else { WORK_AND_CONSULT },
                 status: Some(ix),
                 reason: None,
@@ -159,12 +170,12 @@ impl Lowering<'_> {
     }
 
     fn merge_table(&mut self) {
-        let authors: IxSet =
+        let authors: IndexBitSet =
             self.roles.iter().enumerate().filter(|(_, role)| role.author).map(|(index, _)| index).collect();
         let ordinary: Vec<StatusIx> = self
             .rules
             .iter()
-            .filter(|rule| matches!(&rule.source, Source::Roles { roles, .. } if authors.iter().any(|author| roles.contains(author))))
+            .filter(|rule| matches!(&rule.source, RuleSource::Roles { roles, .. } if authors.iter().any(|author| roles.contains(author))))
             .filter_map(|rule| rule.status)
             .collect();
         for (status, place, entries) in self.doc.merge.iter() {
@@ -173,10 +184,10 @@ impl Lowering<'_> {
                 let message = format!("`{status}` is an ordinary status of an author; a merge needs its own");
                 self.report(Code::StatusConflict, place, message);
             }
-            let frame = Frame {
+            let frame = EntryFrame {
                 id: format!("merge.{status}"),
-                spot: Spot::Merge,
-                source: Source::Roles { roles: authors.clone(), domains: IxSet::default() },
+                spot: EntryPosition::Merge,
+                source: RuleSource::Roles { roles: authors.clone(), domains: IndexBitSet::default() },
                 tasks: MERGE_ONLY,
                 status: Some(ix),
                 reason: None,
@@ -198,7 +209,8 @@ impl Lowering<'_> {
         let of_session: Vec<GateIx> =
             session_gates.unwrap_or_default().iter().filter_map(|gate| self.find_gate(gate)).collect();
         for gate in session_gates.unwrap_or_default() {
-            let planned = self.gates.iter().any(|own| own.name == gate.value && matches!(own.run, GateRun::Plan));
+            let planned =
+                self.gates.iter().any(|own| own.name == gate.value && matches!(own.run, GateCommandSource::Plan));
             if planned {
                 let message =
                     format!("`{}` runs the checks of a group's plan, and the session has no group", gate.value);
@@ -207,26 +219,26 @@ impl Lowering<'_> {
         }
         for (index, (name, place, gate)) in doc.gates.iter().enumerate() {
             let ix = GateIx::new(index);
-            let frame = |id: String, status| Frame {
+            let frame = |id: String, status| EntryFrame {
                 id,
-                spot: Spot::Gate,
-                source: Source::Gate(ix),
+                spot: EntryPosition::Gate,
+                source: RuleSource::Gate(ix),
                 tasks: ALL_TASKS,
                 status: Some(status),
                 reason: None,
                 blocks: false,
             };
             let passed = self.gate_rule(&frame(format!("gates.{name}.pass"), pass), place);
-            if self.phases.iter().any(|phase| phase.performer == Performer::Gate(ix)) {
-                self.advance(&passed, Spot::Gate);
+            if self.phases.iter().any(|phase| phase.performer == PhasePerformer::Gate(ix)) {
+                self.advance(&passed, EntryPosition::Gate);
             }
             if of_group.contains(&ix) {
-                let conditions = vec![Condition::InGroup];
-                self.add(Rule { verb: Verb::Complete, conditions, ..passed.clone() });
+                let conditions = vec![RuleCondition::InGroup];
+                self.add(Rule { verb: RuleVerb::Complete, conditions, ..passed.clone() });
             }
             if of_session.contains(&ix) {
-                let conditions = vec![Condition::InSession];
-                self.add(Rule { verb: Verb::End, conditions, ..passed });
+                let conditions = vec![RuleCondition::InSession];
+                self.add(Rule { verb: RuleVerb::End, conditions, ..passed });
             }
             if gate.fail.is_empty() {
                 self.report(Code::MissingKey, place, format!("gate `{name}` needs `fail`: what follows"));
@@ -237,7 +249,7 @@ impl Lowering<'_> {
         self.completion.session_gates = of_session;
     }
 
-    fn gate_rule(&self, frame: &Frame, place: &Place) -> Rule {
+    fn gate_rule(&self, frame: &EntryFrame, place: &Place) -> Rule {
         Rule {
             id: Name::from(frame.id.clone()),
             place: place.clone(),
@@ -247,13 +259,13 @@ impl Lowering<'_> {
             status: frame.status,
             reason: None,
             conditions: Vec::new(),
-            verb: Verb::Leave,
+            verb: RuleVerb::Leave,
             climbs: false,
             counted: None,
             passes: Vec::new(),
             excuses: Vec::new(),
             with: [].into(),
-            demands: Demands::default(),
+            demands: HandoffDemands::default(),
             model: None,
             because: None,
             blocks: false,
@@ -264,10 +276,10 @@ impl Lowering<'_> {
 
     fn question_tables(&mut self) {
         for (index, (name, _, question)) in self.doc.questions.iter().enumerate() {
-            let frame = |id: String, status| Frame {
+            let frame = |id: String, status| EntryFrame {
                 id,
-                spot: Spot::Option,
-                source: Source::Question(QuestionIx::new(index)),
+                spot: EntryPosition::Option,
+                source: RuleSource::Question(QuestionIx::new(index)),
                 tasks: ALL_TASKS,
                 status: Some(status),
                 reason: None,
@@ -320,7 +332,7 @@ impl Lowering<'_> {
     }
 
     pub(super) fn role_has(&self, role: usize, status: StatusIx) -> bool {
-        let speaks = |rule: &Rule| matches!(&rule.source, Source::Roles { roles, .. } if roles.contains(role));
+        let speaks = |rule: &Rule| matches!(&rule.source, RuleSource::Roles { roles, .. } if roles.contains(role));
         self.rules.iter().any(|rule| rule.status == Some(status) && speaks(rule))
     }
 }

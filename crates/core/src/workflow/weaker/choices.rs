@@ -26,7 +26,7 @@ pub(super) fn weaker_choices(old: &Workflow, new: &Workflow, dropped: &mut Vec<S
         if *required && !after.required {
             dropped.push(format!("{kind} `{name}` no longer has to be stated"));
         }
-        let text = |expression: &Option<crate::workflow::fact::Expression>| {
+        let text = |expression: &Option<crate::workflow::fact::FactExpression>| {
             expression.as_ref().map(|expression| expression.text().clone())
         };
         if text(expression) != text(&after.expression) {
@@ -37,13 +37,13 @@ pub(super) fn weaker_choices(old: &Workflow, new: &Workflow, dropped: &mut Vec<S
 
 /// Whether something that is required with one value is not required with another.
 fn drops_requirement(workflow: &Workflow, guard: &Guard, was: &Name, is: &Name) -> bool {
-    let own = |test: &&Test| key(workflow.guard(test.guard)) == key(guard);
+    let own = |test: &&GuardTest| key(workflow.guard(test.guard)) == key(guard);
     let needs = workflow.completion.needs.iter().flat_map(|need| &need.when);
     let changes = workflow.completion.changes.iter().flat_map(|changes| &changes.when);
     let phases = workflow.phases.iter().flat_map(|phase| &phase.when);
     let checkpoints = workflow.stages.iter().flat_map(|stage| &stage.checkpoints).flat_map(|one| &one.when);
     let mut requirements = needs.chain(changes).chain(phases).chain(checkpoints).filter(own);
-    let less_of_a_role = |swap: &Override| {
+    let less_of_a_role = |swap: &RoleOverride| {
         let (instead, takes) = (workflow.role(swap.instead_of), workflow.role(swap.takes));
         let mut tests = swap.when.iter().filter(own);
         tests.any(|test| allows(workflow, *test, is) && !allows(workflow, *test, was))
@@ -56,7 +56,7 @@ fn drops_requirement(workflow: &Workflow, guard: &Guard, was: &Name, is: &Name) 
 
 /// Answers that a person can no longer choose.
 pub(super) fn dropped_answers(old: &Workflow, new: &Workflow, dropped: &mut Vec<String>) {
-    for Question { name, options, text: _, free } in &old.questions {
+    for DeclaredQuestion { name, options, text: _, free } in &old.questions {
         let Some(other) = new.question_named(name).map(|ix| new.question(ix)) else { continue };
         let is_kept = |option: &Name| other.options.iter().any(|(known, _)| known == option);
         for (option, _) in options.iter().filter(|(option, _)| other.free.is_none() && !is_kept(option)) {

@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 
 use crate::id::Name;
 use crate::workflow::model::*;
-use crate::workflow::vacuous::can_fail;
+use crate::workflow::trivial_checks::can_fail;
 use crate::workflow::weaker::cases::{GuardKey, guard_of, key};
 use crate::workflow::weaker::patterns::covered;
 
@@ -90,11 +90,11 @@ pub fn dropped_requirements(old: &Workflow, new: &Workflow) -> Vec<Name> {
 }
 
 fn weaker_completion(
-    (old, before): (&Workflow, &Completion),
-    (new, after): (&Workflow, &Completion),
+    (old, before): (&Workflow, &CompletionRules),
+    (new, after): (&Workflow, &CompletionRules),
     dropped: &mut Vec<String>,
 ) {
-    let Completion { needs, once_blocked, gates, session_gates, changes } = before;
+    let CompletionRules { needs, once_blocked, gates, session_gates, changes } = before;
     for need in needs {
         dropped_need((old, need), (new, &after.needs), dropped);
     }
@@ -119,18 +119,23 @@ fn names(workflow: &Workflow, list: &[PassIx]) -> BTreeSet<Name> {
     list.iter().map(|ix| workflow.pass(*ix).name.clone()).collect()
 }
 
-fn dropped_need((old, need): (&Workflow, &Need), (new, needs): (&Workflow, &[Need]), dropped: &mut Vec<String>) {
+fn dropped_need(
+    (old, need): (&Workflow, &EvidenceNeed),
+    (new, needs): (&Workflow, &[EvidenceNeed]),
+    dropped: &mut Vec<String>,
+) {
     // Who is asked for it follows from who passes it.
-    let Need { options, when, asks: _ } = need;
+    let EvidenceNeed { options, when, asks: _ } = need;
     let known = names(old, options);
-    let covering: Vec<&Need> = needs.iter().filter(|other| names(new, &other.options).is_subset(&known)).collect();
+    let covering: Vec<&EvidenceNeed> =
+        needs.iter().filter(|other| names(new, &other.options).is_subset(&known)).collect();
     let list: Vec<&str> = known.iter().map(Name::as_str).collect();
     let list = list.join(" or ");
     if covering.is_empty() {
         dropped.push(format!("evidence `{list}` is no longer needed to complete a group"));
         return;
     }
-    let applies = |other: &&Need| conditions_imply(&conditions(old, when), &conditions(new, &other.when));
+    let applies = |other: &&EvidenceNeed| conditions_imply(&conditions(old, when), &conditions(new, &other.when));
     if !covering.iter().any(applies) {
         dropped.push(format!("evidence `{list}` is needed in fewer cases than before"));
     }
@@ -162,18 +167,19 @@ fn dropped_gates(
 }
 
 /// A command that cannot fail is the same as none.
-fn same_run(old: &GateRun, new: &GateRun) -> bool {
+fn same_run(old: &GateCommandSource, new: &GateCommandSource) -> bool {
     match (old, new) {
-        (GateRun::Plan, GateRun::Plan) => true,
-        (GateRun::Command(old), GateRun::Command(new)) => old == new || !can_fail(old),
-        (GateRun::Plan, GateRun::Command(_)) | (GateRun::Command(_), GateRun::Plan) => false,
+        (GateCommandSource::Plan, GateCommandSource::Plan) => true,
+        (GateCommandSource::Command(old), GateCommandSource::Command(new)) => old == new || !can_fail(old),
+        (GateCommandSource::Plan, GateCommandSource::Command(_))
+        | (GateCommandSource::Command(_), GateCommandSource::Plan) => false,
     }
 }
 
-fn words(run: &GateRun) -> String {
+fn words(run: &GateCommandSource) -> String {
     match run {
-        GateRun::Plan => "checks of the plan".to_owned(),
-        GateRun::Command(command) => command.iter().map(Name::as_str).collect::<Vec<_>>().join(" "),
+        GateCommandSource::Plan => "checks of the plan".to_owned(),
+        GateCommandSource::Command(command) => command.iter().map(Name::as_str).collect::<Vec<_>>().join(" "),
     }
 }
 
@@ -200,7 +206,11 @@ fn weaker_evidence(before: &[Pass], after: &[Pass], dropped: &mut Vec<String>) {
     }
 }
 
-fn weaker_handoffs((handoff, blocked): (&HandoffRules, &Option<Blocked>), new: &Workflow, dropped: &mut Vec<String>) {
+fn weaker_handoffs(
+    (handoff, blocked): (&HandoffRules, &Option<BlockedStatus>),
+    new: &Workflow,
+    dropped: &mut Vec<String>,
+) {
     let HandoffRules { demands, skills, refuse_missing_skills } = handoff;
     compare_demands("every handoff", demands, &new.handoff.demands, dropped);
     if *refuse_missing_skills && !new.handoff.refuse_missing_skills {
@@ -211,7 +221,7 @@ fn weaker_handoffs((handoff, blocked): (&HandoffRules, &Option<Blocked>), new: &
     }
     // Without a blocked status there is nothing to demand of it.
     if let (Some(before), Some(after)) = (blocked, &new.blocked) {
-        let Blocked { status: _, reasons: _, by_reason, demands } = before;
+        let BlockedStatus { status: _, reasons: _, by_reason, demands } = before;
         compare_demands("every blocked handoff", demands, &after.demands, dropped);
         if *by_reason && !after.by_reason {
             dropped.push("every blocked handoff no longer requires `blocked_reason`".to_owned());
@@ -219,8 +229,8 @@ fn weaker_handoffs((handoff, blocked): (&HandoffRules, &Option<Blocked>), new: &
     }
 }
 
-fn compare_demands(of: &str, before: &Demands, after: &Demands, dropped: &mut Vec<String>) {
-    let Demands { require, verify, changes } = before;
+fn compare_demands(of: &str, before: &HandoffDemands, after: &HandoffDemands, dropped: &mut Vec<String>) {
+    let HandoffDemands { require, verify, changes } = before;
     for field in require.iter().filter(|field| !after.require.contains(field)) {
         dropped.push(format!("{of} no longer requires `{field}`"));
     }
@@ -240,11 +250,11 @@ fn compare_demands(of: &str, before: &Demands, after: &Demands, dropped: &mut Ve
 
 /// Which paths are protected or pointed out, and whether work has to be watched.
 fn weaker_paths(
-    (orchestrator, protected, test_files): (&Orchestrator, &[Name], &[Name]),
+    (orchestrator, protected, test_files): (&OrchestratorRules, &[Name], &[Name]),
     new: &Workflow,
     dropped: &mut Vec<String>,
 ) {
-    let Orchestrator { writes, watched } = orchestrator;
+    let OrchestratorRules { writes, watched } = orchestrator;
     if *watched && !new.orchestrator.watched {
         dropped.push("work no longer has to be watched".to_owned());
     }
@@ -267,7 +277,7 @@ fn weaker_limits((old, before): (&Workflow, &[FileLimit]), new: &Workflow, dropp
             within && conditions_imply(&conditions(old, when), &conditions(new, &after.when))
         };
         if !new.file_limits.iter().any(|after| holds(&after)) {
-            let named = |test: &Test| format!("`{}`", old.guard(test.guard).name);
+            let named = |test: &GuardTest| format!("`{}`", old.guard(test.guard).name);
             let flags: Vec<String> = when.iter().map(named).collect();
             dropped.push(format!("groups may change more files, whatever their plan has for {}", flags.join(", ")));
         }
@@ -275,13 +285,13 @@ fn weaker_limits((old, before): (&Workflow, &[FileLimit]), new: &Workflow, dropp
 }
 
 /// Names with the values under which a condition holds.
-struct Conditions<'w> {
+struct GuardConditions<'w> {
     workflow: &'w Workflow,
     tests: BTreeSet<(GuardKey, BTreeSet<Name>)>,
 }
 
 /// Whether `wide` holds wherever `narrow` does.
-fn conditions_imply(narrow: &Conditions<'_>, wide: &Conditions<'_>) -> bool {
+fn conditions_imply(narrow: &GuardConditions<'_>, wide: &GuardConditions<'_>) -> bool {
     wide.tests.iter().all(|(guard, allowed)| {
         let possible = guard_of(narrow.workflow, guard).map(|guard| &guard.values);
         let always = possible.is_some_and(|values| values.iter().all(|value| allowed.contains(value)));
@@ -289,11 +299,11 @@ fn conditions_imply(narrow: &Conditions<'_>, wide: &Conditions<'_>) -> bool {
     })
 }
 
-fn conditions<'w>(workflow: &'w Workflow, when: &[Test]) -> Conditions<'w> {
-    let test = |test: &Test| {
+fn conditions<'w>(workflow: &'w Workflow, when: &[GuardTest]) -> GuardConditions<'w> {
+    let test = |test: &GuardTest| {
         let guard = workflow.guard(test.guard);
         let allowed = guard.values.iter().filter(|value| cases::allows(workflow, *test, value));
         (key(guard), allowed.cloned().collect())
     };
-    Conditions { workflow, tests: when.iter().map(test).collect() }
+    GuardConditions { workflow, tests: when.iter().map(test).collect() }
 }

@@ -37,22 +37,25 @@ fn compare_phase((old, phase): (&Workflow, &Phase), (new, other): (&Workflow, &P
         dropped.push(format!("{of} is left out in more cases than before"));
     }
     match (performer, &other.performer) {
-        (Performer::Gate(gate), Performer::Gate(now)) => {
+        (PhasePerformer::Gate(gate), PhasePerformer::Gate(now)) => {
             if !same_run(&old.gate(*gate).run, &new.gate(*now).run) {
                 dropped.push(format!("{of} no longer runs the command of gate `{}`", old.gate(*gate).name));
             }
         }
-        (Performer::Gate(gate), Performer::Role(_) | Performer::ByDomain(_) | Performer::Merge) => {
+        (PhasePerformer::Gate(gate), PhasePerformer::Role(_) | PhasePerformer::ByDomain(_) | PhasePerformer::Merge) => {
             dropped.push(format!("{of} no longer runs gate `{}`", old.gate(*gate).name));
         }
-        (Performer::Role(_) | Performer::ByDomain(_), Performer::Gate(_) | Performer::Merge) => {
+        (PhasePerformer::Role(_) | PhasePerformer::ByDomain(_), PhasePerformer::Gate(_) | PhasePerformer::Merge) => {
             dropped.push(format!("{of} is no longer the work of a role"));
         }
-        (Performer::Merge, Performer::Role(_) | Performer::ByDomain(_) | Performer::Gate(_)) => {
+        (PhasePerformer::Merge, PhasePerformer::Role(_) | PhasePerformer::ByDomain(_) | PhasePerformer::Gate(_)) => {
             dropped.push(format!("{of} no longer merges"));
         }
-        (Performer::Merge, Performer::Merge)
-        | (Performer::Role(_) | Performer::ByDomain(_), Performer::Role(_) | Performer::ByDomain(_)) => {}
+        (PhasePerformer::Merge, PhasePerformer::Merge)
+        | (
+            PhasePerformer::Role(_) | PhasePerformer::ByDomain(_),
+            PhasePerformer::Role(_) | PhasePerformer::ByDomain(_),
+        ) => {}
     }
     let before = performing_roles(old, phase);
     for role in performing_roles(new, other) {
@@ -64,20 +67,20 @@ fn compare_phase((old, phase): (&Workflow, &Phase), (new, other): (&Workflow, &P
 
 fn performing_roles<'w>(workflow: &'w Workflow, phase: &Phase) -> Vec<&'w Role> {
     match &phase.performer {
-        Performer::Role(role) => vec![workflow.role(*role)],
-        Performer::ByDomain(roles) => roles.iter().flatten().map(|role| workflow.role(*role)).collect(),
-        Performer::Gate(_) | Performer::Merge => Vec::new(),
+        PhasePerformer::Role(role) => vec![workflow.role(*role)],
+        PhasePerformer::ByDomain(roles) => roles.iter().flatten().map(|role| workflow.role(*role)).collect(),
+        PhasePerformer::Gate(_) | PhasePerformer::Merge => Vec::new(),
     }
 }
 
 fn compare_stage((old, phase): (&Workflow, &Phase), (new, other): (&Workflow, &Phase), dropped: &mut Vec<String>) {
     let (Some(before), Some(after)) = (old.stages.get(phase.stage), new.stages.get(other.stage)) else { return };
-    let Stage { phases: _, per_session, rework, checkpoints } = before;
+    let PipelineStage { phases: _, per_session, rework, checkpoints } = before;
     let name = &phase.name;
     if !per_session && after.per_session {
         dropped.push(format!("phase `{name}` is done once for the session, and no longer for each group"));
     }
-    if let Some(Rework { goto, counted }) = rework {
+    if let Some(ReworkRule { goto, counted }) = rework {
         let measure = old.loop_at(*counted).measure;
         let kept = after.rework.as_ref().filter(|kept| new.loop_at(kept.counted).measure == measure);
         let goto = &old.phase(*goto).name;

@@ -7,12 +7,12 @@ use std::collections::BTreeSet;
 
 use crate::id::Name;
 use crate::workflow::model::*;
-use crate::workflow::weaker::cases::{Entries, GuardKey, cases};
+use crate::workflow::weaker::cases::{GuardKey, StatusEntries, cases};
 use crate::workflow::weaker::{compare_demands, needed};
 
 /// Something that an entry allows.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum Permission {
+enum EntryPermission {
     Pass(Name),
     Excuse(Name),
     /// The session may end without groups.
@@ -24,10 +24,10 @@ enum Permission {
 
 /// Who or what an entry answers.
 #[derive(Clone, Copy)]
-enum Holder<'w> {
+enum EntryOwner<'w> {
     Role(&'w Role),
     Gate(&'w Gate),
-    Question(&'w Question),
+    Question(&'w DeclaredQuestion),
 }
 
 /// Entries of `new` that demand less or allow more than those of `old` do in the same case.
@@ -40,8 +40,8 @@ pub(super) fn weaker_entries(old: &Workflow, new: &Workflow, dropped: &mut Vec<S
             let author = old.roles.iter().find(|known| known.author && merges && role.author)?;
             report_entries(old, &author.name, new.status_name(status))
         });
-        let after = Entries { workflow: new, rules, status: None, fixed: None };
-        compare(Holder::Role(role), new.status_name(status), before, after, old, dropped);
+        let after = StatusEntries { workflow: new, rules, status: None, fixed: None };
+        compare(EntryOwner::Role(role), new.status_name(status), before, after, old, dropped);
     }
     for (gate, rules) in &new.by_gate {
         let gate = new.gate(*gate);
@@ -51,7 +51,7 @@ pub(super) fn weaker_entries(old: &Workflow, new: &Workflow, dropped: &mut Vec<S
             let known = old.status_index.get(normalise_status(name).as_str());
             let before = before.zip(known);
             let before = before.map(|(rules, status)| entries(old, rules, Some(*status)));
-            compare(Holder::Gate(gate), name, before, entries(new, rules, Some(status)), old, dropped);
+            compare(EntryOwner::Gate(gate), name, before, entries(new, rules, Some(status)), old, dropped);
         }
     }
     for ((question, status), rules) in &new.by_answer {
@@ -61,7 +61,7 @@ pub(super) fn weaker_entries(old: &Workflow, new: &Workflow, dropped: &mut Vec<S
         // A person decides there. Only an answer that exists may not mean more than before.
         if let Some(before) = before {
             let (before, after) = (entries(old, before, None), entries(new, rules, None));
-            compare(Holder::Question(question), name, Some(before), after, old, dropped);
+            compare(EntryOwner::Question(question), name, Some(before), after, old, dropped);
         }
     }
 }
@@ -70,16 +70,16 @@ pub(super) fn weaker_entries(old: &Workflow, new: &Workflow, dropped: &mut Vec<S
 pub(super) fn value_is_weaker(workflow: &Workflow, key: &GuardKey, was: &Name, is: &Name) -> bool {
     let mut found = Vec::new();
     for ((role, status), rules) in &workflow.by_report {
-        let before = Entries { workflow, rules, status: None, fixed: Some((key, was)) };
-        let after = Entries { fixed: Some((key, is)), ..before };
-        let holder = Holder::Role(workflow.role(*role));
+        let before = StatusEntries { workflow, rules, status: None, fixed: Some((key, was)) };
+        let after = StatusEntries { fixed: Some((key, is)), ..before };
+        let holder = EntryOwner::Role(workflow.role(*role));
         compare(holder, workflow.status_name(*status), Some(before), after, workflow, &mut found);
     }
     !found.is_empty()
 }
 
-fn entries<'w>(workflow: &'w Workflow, rules: &'w [RuleIx], status: Option<StatusIx>) -> Entries<'w> {
-    Entries { workflow, rules, status, fixed: None }
+fn entries<'w>(workflow: &'w Workflow, rules: &'w [RuleIx], status: Option<StatusIx>) -> StatusEntries<'w> {
+    StatusEntries { workflow, rules, status, fixed: None }
 }
 
 fn statuses(workflow: &Workflow, rules: &[RuleIx]) -> BTreeSet<StatusIx> {
@@ -87,17 +87,17 @@ fn statuses(workflow: &Workflow, rules: &[RuleIx]) -> BTreeSet<StatusIx> {
 }
 
 /// The entries of a role's status, by their names.
-pub(super) fn report_entries<'w>(workflow: &'w Workflow, role: &str, status: &Name) -> Option<Entries<'w>> {
+pub(super) fn report_entries<'w>(workflow: &'w Workflow, role: &str, status: &Name) -> Option<StatusEntries<'w>> {
     let role = workflow.role_named(role)?;
     let status = workflow.status_index.get(normalise_status(status).as_str())?;
     workflow.by_report.get(&(role, *status)).map(|rules| entries(workflow, rules, None))
 }
 
 fn compare(
-    holder: Holder<'_>,
+    holder: EntryOwner<'_>,
     status: &Name,
-    before: Option<Entries<'_>>,
-    after: Entries<'_>,
+    before: Option<StatusEntries<'_>>,
+    after: StatusEntries<'_>,
     old: &Workflow,
     dropped: &mut Vec<String>,
 ) {
@@ -113,12 +113,12 @@ fn compare(
         let now_allowed = permissions(after.workflow, now.iter().copied());
         // Where nothing was decided before, going on is no more than the new entry is for.
         let is_known = !earlier.is_empty() && case.is_in(old);
-        let is_more = |permission: &&Permission| **permission != Permission::Proceed || is_known;
+        let is_more = |permission: &&EntryPermission| **permission != EntryPermission::Proceed || is_known;
         added.extend(now_allowed.difference(&allowed).filter(is_more).cloned());
         if let (Some(common), Some(own)) = (common_demands(&earlier), common_demands(&now)) {
             compare_demands(&format!("`{status}` of {}", holder.name()), &common, &own, dropped);
         }
-        if matches!(holder, Holder::Role(_)) && asks(&earlier) && !asks(&now) {
+        if matches!(holder, EntryOwner::Role(_)) && asks(&earlier) && !asks(&now) {
             dropped.push(format!("a person is no longer asked after `{status}` of {}", holder.name()));
         }
     }
@@ -128,19 +128,19 @@ fn compare(
 }
 
 /// Evidence that `old` does not need is no requirement of it. Needs are compared by themselves.
-fn matters(old: &Workflow, permission: &Permission) -> bool {
+fn matters(old: &Workflow, permission: &EntryPermission) -> bool {
     match permission {
-        Permission::Pass(name) | Permission::Excuse(name) => needed(old, name),
-        Permission::WithoutGroups | Permission::End | Permission::Proceed => true,
+        EntryPermission::Pass(name) | EntryPermission::Excuse(name) => needed(old, name),
+        EntryPermission::WithoutGroups | EntryPermission::End | EntryPermission::Proceed => true,
     }
 }
 
 /// The entry that decides where no special case holds asks a person. Checkpoints are compared by themselves.
 fn asks(rules: &[&Rule]) -> bool {
-    rules.last().is_some_and(|rule| matches!(rule.verb, Verb::Ask(_)) || rule.id.ends_with("/checkpoint"))
+    rules.last().is_some_and(|rule| matches!(rule.verb, RuleVerb::Ask(_)) || rule.id.ends_with("/checkpoint"))
 }
 
-fn common_demands(rules: &[&Rule]) -> Option<Demands> {
+fn common_demands(rules: &[&Rule]) -> Option<HandoffDemands> {
     rules.iter().map(|rule| rule.demands.clone()).reduce(|mut common, demands| {
         common.require.retain(|field| demands.require.contains(field));
         common.verify.retain(|claim| demands.verify.contains(claim));
@@ -151,11 +151,11 @@ fn common_demands(rules: &[&Rule]) -> Option<Demands> {
     })
 }
 
-fn permissions<'r>(workflow: &Workflow, rules: impl Iterator<Item = &'r Rule>) -> BTreeSet<Permission> {
+fn permissions<'r>(workflow: &Workflow, rules: impl Iterator<Item = &'r Rule>) -> BTreeSet<EntryPermission> {
     rules.flat_map(|rule| permissions_of(workflow, rule)).collect()
 }
 
-fn permissions_of(workflow: &Workflow, rule: &Rule) -> BTreeSet<Permission> {
+fn permissions_of(workflow: &Workflow, rule: &Rule) -> BTreeSet<EntryPermission> {
     let Rule {
         source,
         verb,
@@ -184,68 +184,69 @@ fn permissions_of(workflow: &Workflow, rule: &Rule) -> BTreeSet<Permission> {
         leaves: _,
     } = rule;
     let name = |ix: &PassIx| workflow.pass(*ix).name.clone();
-    let mut permissions: BTreeSet<Permission> = passes.iter().map(|ix| Permission::Pass(name(ix))).collect();
-    permissions.extend(excuses.iter().map(|ix| Permission::Excuse(name(ix))));
+    let mut permissions: BTreeSet<EntryPermission> = passes.iter().map(|ix| EntryPermission::Pass(name(ix))).collect();
+    permissions.extend(excuses.iter().map(|ix| EntryPermission::Excuse(name(ix))));
     if *without_groups {
-        permissions.insert(Permission::WithoutGroups);
+        permissions.insert(EntryPermission::WithoutGroups);
     }
     match (verb, source) {
-        (Verb::End, Source::Roles { .. }) => permissions.insert(Permission::End),
-        (Verb::Leave | Verb::Join | Verb::Complete, _) | (Verb::End, Source::Gate(_) | Source::Question(_)) => {
-            permissions.insert(Permission::Proceed)
+        (RuleVerb::End, RuleSource::Roles { .. }) => permissions.insert(EntryPermission::End),
+        (RuleVerb::Leave | RuleVerb::Join | RuleVerb::Complete, _)
+        | (RuleVerb::End, RuleSource::Gate(_) | RuleSource::Question(_)) => {
+            permissions.insert(EntryPermission::Proceed)
         }
         (
             // A merge is asked for with all evidence that completion needs; the other verbs go back, wait or ask.
-            Verb::Merge
-            | Verb::Spawn(_)
-            | Verb::Respawn(_)
-            | Verb::Consult(_)
-            | Verb::Return
-            | Verb::Escalate(_)
-            | Verb::Goto(_)
-            | Verb::Start
-            | Verb::Ask(_)
-            | Verb::Defer
-            | Verb::Validate(_)
-            | Verb::CancelGroup
-            | Verb::CancelSession
-            | Verb::Redo
-            | Verb::Acknowledge
-            | Verb::Rework(_),
+            RuleVerb::Merge
+            | RuleVerb::Spawn(_)
+            | RuleVerb::Respawn(_)
+            | RuleVerb::Consult(_)
+            | RuleVerb::Return
+            | RuleVerb::Escalate(_)
+            | RuleVerb::Goto(_)
+            | RuleVerb::Start
+            | RuleVerb::Ask(_)
+            | RuleVerb::Defer
+            | RuleVerb::Validate(_)
+            | RuleVerb::CancelGroup
+            | RuleVerb::CancelSession
+            | RuleVerb::Redo
+            | RuleVerb::Acknowledge
+            | RuleVerb::Rework(_),
             _,
         ) => false,
     };
     permissions
 }
 
-impl Holder<'_> {
+impl EntryOwner<'_> {
     fn name(self) -> String {
         match self {
-            Holder::Role(role) => role.name.to_string(),
-            Holder::Gate(gate) => format!("gate `{}`", gate.name),
-            Holder::Question(question) => format!("question `{}`", question.name),
+            EntryOwner::Role(role) => role.name.to_string(),
+            EntryOwner::Gate(gate) => format!("gate `{}`", gate.name),
+            EntryOwner::Question(question) => format!("question `{}`", question.name),
         }
     }
 }
 
 /// `None` where a status was merely renamed.
 fn sentence(
-    permission: &Permission,
-    holder: Holder<'_>,
+    permission: &EntryPermission,
+    holder: EntryOwner<'_>,
     status: &Name,
-    before: Option<Entries<'_>>,
+    before: Option<StatusEntries<'_>>,
     old: &Workflow,
     new: &Workflow,
 ) -> Option<String> {
     let grants = |workflow: &Workflow, rule: &Rule| permissions_of(workflow, rule).contains(permission);
     let same_status = before.is_some_and(|before| before.all().any(|rule| grants(old, rule)));
     let statuses = match holder {
-        Holder::Role(role) => statuses_that(old, &role.name, |rule| grants(old, rule)),
-        Holder::Gate(_) | Holder::Question(_) => Vec::new(),
+        EntryOwner::Role(role) => statuses_that(old, &role.name, |rule| grants(old, rule)),
+        EntryOwner::Gate(_) | EntryOwner::Question(_) => Vec::new(),
     };
     let is_kept = |name: &Name| match holder {
-        Holder::Role(role) => report_entries(new, &role.name, name).is_some(),
-        Holder::Gate(_) | Holder::Question(_) => true,
+        EntryOwner::Role(role) => report_entries(new, &role.name, name).is_some(),
+        EntryOwner::Gate(_) | EntryOwner::Question(_) => true,
     };
     if before.is_none() && statuses.iter().any(|name| !is_kept(name)) {
         return None;
@@ -253,15 +254,15 @@ fn sentence(
     let who = holder.name();
     let how = if same_status { " in more cases than before" } else { "" };
     Some(match permission {
-        Permission::Pass(name) if statuses.is_empty() && !same_status => {
+        EntryPermission::Pass(name) if statuses.is_empty() && !same_status => {
             format!("`{name}` can also be passed by {who}")
         }
-        Permission::Pass(name) if same_status => format!("`{name}` can be passed by {who} with `{status}`{how}"),
-        Permission::Pass(name) => format!("`{name}` can be passed by {who} with `{status}` as well"),
-        Permission::Excuse(name) => format!("`{status}` of {who} excuses evidence `{name}`{how}"),
-        Permission::WithoutGroups => format!("`{status}` of {who} can end the session without groups{how}"),
-        Permission::End => format!("`{status}` of {who} ends the session{how}"),
-        Permission::Proceed => format!("work goes on after `{status}` of {who}{how}"),
+        EntryPermission::Pass(name) if same_status => format!("`{name}` can be passed by {who} with `{status}`{how}"),
+        EntryPermission::Pass(name) => format!("`{name}` can be passed by {who} with `{status}` as well"),
+        EntryPermission::Excuse(name) => format!("`{status}` of {who} excuses evidence `{name}`{how}"),
+        EntryPermission::WithoutGroups => format!("`{status}` of {who} can end the session without groups{how}"),
+        EntryPermission::End => format!("`{status}` of {who} ends the session{how}"),
+        EntryPermission::Proceed => format!("work goes on after `{status}` of {who}{how}"),
     })
 }
 
@@ -275,7 +276,7 @@ fn statuses_that(workflow: &Workflow, role: &str, has: impl Fn(&Rule) -> bool) -
 }
 
 /// Demands that every entry of a role's status has.
-pub(super) fn demands_of_status(entries: Entries<'_>) -> Demands {
+pub(super) fn demands_of_status(entries: StatusEntries<'_>) -> HandoffDemands {
     let rules: Vec<&Rule> = entries.all().collect();
     common_demands(&rules).unwrap_or_default()
 }

@@ -66,11 +66,12 @@ pub(super) fn dropped_skills(
     }
 }
 
-pub(super) fn writes_within(new: &Writes, old: &Writes) -> bool {
+pub(super) fn writes_within(new: &WritePermission, old: &WritePermission) -> bool {
     match (new, old) {
-        (_, Writes::Everything) | (Writes::Nothing, _) => true,
-        (Writes::Everything, Writes::Nothing | Writes::Only(_)) | (Writes::Only(_), Writes::Nothing) => false,
-        (Writes::Only(new), Writes::Only(old)) => new.iter().all(|pattern| covered(pattern, old)),
+        (_, WritePermission::Everything) | (WritePermission::Nothing, _) => true,
+        (WritePermission::Everything, WritePermission::Nothing | WritePermission::Only(_))
+        | (WritePermission::Only(_), WritePermission::Nothing) => false,
+        (WritePermission::Only(new), WritePermission::Only(old)) => new.iter().all(|pattern| covered(pattern, old)),
     }
 }
 
@@ -99,9 +100,9 @@ pub(super) fn lesser_role((old, before): (&Workflow, &Role), (new, after): (&Wor
 
 /// Roles that take the place of others, and roles that begin the session or a group.
 pub(super) fn weaker_places(old: &Workflow, new: &Workflow, dropped: &mut Vec<String>) {
-    for Override { when, instead_of, takes, because: _ } in &new.overrides {
+    for RoleOverride { when, instead_of, takes, because: _ } in &new.overrides {
         let (instead, takes) = (new.role(*instead_of), new.role(*takes));
-        let is_known = |known: &Override| {
+        let is_known = |known: &RoleOverride| {
             old.role(known.instead_of).name == instead.name
                 && old.role(known.takes).name == takes.name
                 && conditions_imply(&conditions(new, when), &conditions(old, &known.when))
@@ -111,9 +112,9 @@ pub(super) fn weaker_places(old: &Workflow, new: &Workflow, dropped: &mut Vec<St
             dropped.push(format!("work of {} is given to {}, {less}", instead.name, takes.name));
         }
     }
-    for Override { when, instead_of, takes, because: _ } in &old.overrides {
+    for RoleOverride { when, instead_of, takes, because: _ } in &old.overrides {
         let (instead, takes) = (old.role(*instead_of), old.role(*takes));
-        let is_kept = |kept: &Override| {
+        let is_kept = |kept: &RoleOverride| {
             new.role(kept.instead_of).name == instead.name
                 && new.role(kept.takes).name == takes.name
                 && conditions_imply(&conditions(old, when), &conditions(new, &kept.when))
@@ -136,9 +137,9 @@ pub(super) fn weaker_places(old: &Workflow, new: &Workflow, dropped: &mut Vec<St
     }
 }
 
-fn opening_role<'w>(workflow: &'w Workflow, opening: &Opening) -> &'w Role {
+fn opening_role<'w>(workflow: &'w Workflow, opening: &SpawnRule) -> &'w Role {
     // The rest says when, with which words and where; the plan's needs hold for every group.
-    let Opening { role, id: _, place: _, when: _, with: _, model: _, because: _ } = opening;
+    let SpawnRule { role, id: _, place: _, when: _, with: _, model: _, because: _ } = opening;
     workflow.role(*role)
 }
 
