@@ -172,7 +172,10 @@ else: work(); say('READY_FOR_QA')";
     assert_eq!(scene.said()[1..3], ["developer bad_handoff", "developer READY_FOR_QA"]);
     assert_eq!(scene.noted("turns-developer").len(), 4);
     let told = scene.noted("prompt-developer-2");
-    assert!(told.starts_with(scene.noted("prompt-developer-1").trim_end()), "the assignment itself is missing");
+    let first = scene.noted("prompt-developer-1");
+    let (assignment, return_format) = first.split_once("## Return").expect("a return format");
+    assert!(told.starts_with(assignment.trim_end()), "the assignment itself is missing");
+    assert!(told.trim_end().ends_with(return_format.trim_end()), "the return format is not last");
     for field in ["agent", "timestamp", "handoff"] {
         let back = told.rsplit("was not accepted").next().unwrap();
         assert!(back.contains(&format!("`{field}`")), "{field} is not named in {back}");

@@ -12,7 +12,23 @@ fn printed(scene: &Scene) -> String {
     let long: Vec<&str> = shown.lines().filter(|line| line.chars().count() > 80 && !line.contains('/')).collect();
     assert!(long.is_empty(), "{long:#?}");
     let root = scene.team.project().display().to_string();
-    shown.replace(&root, "PROJECT").replace(&scene.session, "SESSION")
+    join_cut_words(&shown).replace(&root, "PROJECT").replace(&scene.session, "SESSION")
+}
+
+/// A path that is longer than a line is cut, and where depends on the folder that the tests run in.
+fn join_cut_words(shown: &str) -> String {
+    const MARK: &str = "    | ";
+    let mut joined: Vec<String> = Vec::new();
+    let mut is_cut = false;
+    for line in shown.lines() {
+        let rest = line.strip_prefix(MARK);
+        match (rest, joined.last_mut()) {
+            (Some(rest), Some(last)) if is_cut => last.push_str(rest),
+            _ => joined.push(line.to_owned()),
+        }
+        is_cut = line.chars().count() == 80 && rest.is_some_and(|rest| !rest.contains(' '));
+    }
+    joined.join("\n") + "\n"
 }
 
 #[test]

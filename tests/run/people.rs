@@ -92,7 +92,7 @@ fn a_run_that_does_not_wait_for_people_waits_for_a_default() {
     let output = yard.ask(&["run", "m.md", "--no-wait"]);
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
-    assert!(text.contains("the default of the agents file: drop"), "{text}");
+    assert!(text.contains("\"the default of the agents file\": drop"), "{text}");
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn words_are_a_default_where_the_question_takes_them() {
     let output = yard.ask(&["run", "m.md", "--no-wait"]);
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
-    assert!(text.contains("the default of the agents file: as you like"), "{text}");
+    assert!(text.contains("\"the default of the agents file\": as you like"), "{text}");
     let wrong = |default: &str| {
         yard.write(
             "agents.yaml",

@@ -332,8 +332,11 @@ fn double_verdict_and_missing_reason_say_how_to_fix_them() {
 
 #[test]
 fn findings_accepted_with_the_group_are_shown_as_exceptions() {
-    let (team, s) =
-        reviewed("findings_accepted_with_the_group_are_shown_as_exceptions", 2, json!([answer(2, "fixed")]));
+    let (team, s) = reviewed(
+        "findings_accepted_with_the_group_are_shown_as_exceptions",
+        2,
+        json!([answer(1, "rejected"), answer(2, "fixed")]),
+    );
     let why = ["override", &s, "AUTH", "--to", "project_manager", "--why", "the deadline"];
     team.ask(&why).done();
     team.plays(&s, "project_manager", "AUTH", "GROUP_ACCEPTED", json!({}));

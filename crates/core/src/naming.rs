@@ -23,7 +23,6 @@ const RESERVED: [&str; 4] = ["session", "interlock", "integration", "head"];
 const NOT_PERSONS: [&str; 17] = [
     "interlock",
     "validator",
-    "orchestrator",
     "session",
     "group",
     "gate",

@@ -144,7 +144,7 @@ impl Engine {
             memory.version = tx.version()?;
         }
         let mut work = TxContext { tx: &mut *tx, keyring, identity, key, memory, output, via: via.as_ref() };
-        let results = take_each(&mut work, orders, taken, |work, order| work.execute_in_batch(order));
+        let results = execute_requests(&mut work, orders, taken, |work, order| work.execute_in_batch(order));
         match results {
             Ok(results) => {
                 tx.commit_async(told());
@@ -195,7 +195,7 @@ impl Engine {
         let results = tx.version().and_then(|version| {
             memory.version = version;
             let mut work = TxContext { tx: &mut *tx, keyring, identity, key, memory, output, via: via.as_ref() };
-            let results = take_each(&mut work, orders, taken, each);
+            let results = execute_requests(&mut work, orders, taken, each);
             let written = tx.flush_appends();
             results.and_then(|results| written.map(|()| results))
         });
@@ -259,7 +259,7 @@ impl Engine {
             for row in &rows {
                 let event = load::verify_event(session, row, &self.key)?;
                 let reports = matches!(event.cause, EventCause::Reported { .. } | EventCause::Merged { .. });
-                let body = if reports { prompt::given(&mut *view, session, row)? } else { None };
+                let body = if reports { prompt::read_attachment(&mut *view, session, row)? } else { None };
                 each(&event, body.and_then(|body| serde_json::from_str(&body).ok()).as_ref());
             }
         }
@@ -329,7 +329,7 @@ impl Engine {
 }
 
 /// What came of each order, as long as all can be stored.
-fn take_each<O: Borrow<Request>>(
+fn execute_requests<O: Borrow<Request>>(
     work: &mut TxContext<'_>,
     orders: &mut dyn Iterator<Item = O>,
     taken: &mut Vec<O>,

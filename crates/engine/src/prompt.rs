@@ -309,7 +309,7 @@ impl TxContext<'_> {
     }
 
     fn read_attachment(&mut self, session: &str, row: &EventRow) -> EngineResult<Option<String>> {
-        given(&mut *self.tx, session, row)
+        read_attachment(&mut *self.tx, session, row)
     }
 }
 
@@ -347,7 +347,7 @@ pub(super) fn read_report<V: StoreView + ?Sized>(
     let event = verify_event(session, &row, chain)?;
     // The text beside the start of a session is its mission, whatever it looks like.
     let reported = matches!(event.cause, EventCause::Reported { .. } | EventCause::Merged { .. });
-    let given = if reported { given(view, session, &row)? } else { None };
+    let given = if reported { read_attachment(view, session, &row)? } else { None };
     Ok(given.and_then(|body| serde_json::from_str(&body).ok()).map(Arc::new))
 }
 
@@ -365,7 +365,7 @@ pub(super) fn read_record<V: StoreView + ?Sized>(
         LoggedRecord { event, handoff: None, question: None, output_files: Vec::new(), artifacts: Vec::new() };
     match &logged.event.cause {
         EventCause::Reported { .. } | EventCause::Merged { .. } => {
-            let body = given(view, session, &row)?;
+            let body = read_attachment(view, session, &row)?;
             logged.handoff = body.and_then(|body| serde_json::from_str(&body).ok()).map(Arc::new);
         }
         EventCause::Answered { question, .. } => logged.question = view.question(key, *question)?,
@@ -386,7 +386,7 @@ pub(super) fn with_output_files(mut logged: LoggedRecord, record: &IndexedRecord
 }
 
 /// What a sealed event was given, if it is what it was.
-pub(super) fn given<V: StoreView + ?Sized>(
+pub(super) fn read_attachment<V: StoreView + ?Sized>(
     view: &mut V,
     session: &str,
     row: &EventRow,

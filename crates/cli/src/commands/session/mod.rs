@@ -29,11 +29,11 @@ pub(crate) enum SessionCommand {
 impl SessionCommand {
     pub(crate) fn run(&self, output: CommandOutput, place: &AppContext) -> CommandResult {
         match self {
-            Session::Start(command) => command.run(output, place),
-            Session::List(command) => command.run(output, place),
-            Session::Show(command) => command.run(output, place),
-            Session::Next(command) => command.run(output, place),
-            Session::Upgrade(command) => command.run(output, place),
+            SessionCommand::Start(command) => command.run(output, place),
+            SessionCommand::List(command) => command.run(output, place),
+            SessionCommand::Show(command) => command.run(output, place),
+            SessionCommand::Next(command) => command.run(output, place),
+            SessionCommand::Upgrade(command) => command.run(output, place),
         }
     }
 }
