@@ -20,7 +20,7 @@ pub const LONGEST_STATUS: usize = 200;
 /// Words that Interlock itself prints where a group could stand, and git's own name for the current commit.
 const RESERVED: [&str; 4] = ["session", "interlock", "integration", "head"];
 /// Names in the record that stand for Interlock itself, and the words that its own sentences begin with.
-const NOT_PERSONS: [&str; 17] = [
+const NOT_PERSONS: [&str; 16] = [
     "interlock",
     "validator",
     "session",
