@@ -97,7 +97,7 @@ fn where_hooks_watch_a_model_is_told_to_start_sub_agents() {
     assert!(hook("Agent", json!({ "subagent_type": "project_manager", "prompt": "p" })).contains("# Assignment"));
     let line = next(&mut client);
     assert!(
-        line.contains(&format!("wait for project_manager ({session}.a1), whose handoff a hook gives in")),
+        line.contains(&format!("wait for project_manager ({session}.a1), whose handoff a hook submits")),
         "{line}"
     );
 }

@@ -58,7 +58,7 @@ fn the_quick_start_goes_every_way_that_it_promises() {
     let looked = Command::new("sh").args(["-euc", next]).env("HOME", &home).output().expect("sh");
     let seen = String::from_utf8_lossy(&looked.stdout);
     assert!(looked.status.success(), "{seen}{}", String::from_utf8_lossy(&looked.stderr));
-    assert!(seen.contains("completed") && seen.contains("The log is what it was"), "{seen}");
+    assert!(seen.contains("completed") && seen.contains("Event log verified"), "{seen}");
     // Either group may be the second to merge, and meet the conflict.
     insta::assert_snapshot!(
         by_group(&text)
@@ -158,7 +158,7 @@ fn assert_tells(report: &str) {
     assert!(rows.len() > 20 && rows.iter().all(|row| !row[5].contains('\\')), "{report}");
 }
 
-/// What went wrong on the way, and what came of it, is in the section of its group.
+/// What went wrong on the way, and outcome, is in the section of its group.
 fn assert_tells_why(report: &str) {
     let section = |group: &str| {
         let (_, rest) = report.split_once(&format!("\n## {group}: ")).unwrap_or_else(|| panic!("{group}: {report}"));

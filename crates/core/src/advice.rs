@@ -32,7 +32,7 @@ impl Code {
                 "use a verb that this table takes; `interlock workflow schema` says of each where it stands"
             }
             Code::BadTarget => "use a role, or the word that this verb takes, such as `author`, `self` or `group`",
-            Code::LadderCircle => "leave `escalates_to` out at the top rung: a person comes after it",
+            Code::LadderCircle => "leave `escalates_to` out of the last role: a person comes after it",
             Code::TwoMeanings => "rename one of the two",
             Code::AliasToNothing => "point it to a status that some role has",
             Code::NeedsNothingPasses => "add `passes: [NAME]` to the entry that shows it, or take the need out",

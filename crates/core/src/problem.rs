@@ -1,4 +1,4 @@
-//! What is wrong with a file or a handoff, where, and how to mend it.
+//! What is wrong with a file or a handoff, where, and how to fix it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

@@ -135,7 +135,7 @@ fn an_escalation_of_the_author_leads_to_every_next_rung() {
     let graph = built_in("delivery-team");
     assert_eq!(labels(edge(&graph, "qa_expert", "author", EdgeKind::Escalation)), ["FAIL_ESCALATE"]);
     assert_eq!(labels(edge(&graph, "qa_expert", "project_manager", EdgeKind::Escalation)), ["FAIL_ESCALATE"]);
-    assert!(has_row(&graph, "One rung up", "qa_expert", "tech_lead → project_manager → a person: stuck"));
+    assert!(has_row(&graph, "Escalates to", "qa_expert", "tech_lead → project_manager → a person: stuck"));
 }
 
 #[test]

@@ -128,7 +128,7 @@ impl Engine {
         self.execute_each(orders.iter().copied())
     }
 
-    /// Decides orders that are still coming in, and has them stored in one commit without waiting for it: what came of it is
+    /// Decides orders that are still coming in, and has them stored in one commit without waiting for it: the outcome is
     /// told. `ahead`: also what was decided last may not be stored yet. Those that were taken are decided for nothing if not
     /// all of it could be: they are to be executed again.
     fn execute_pipelined(

@@ -48,7 +48,7 @@ pub enum Operation {
         /// The diff of the work, where Interlock started the author.
         observed: Option<Arc<ObservedChanges>>,
     },
-    /// Interlock has tried a merge itself, and says what came of it.
+    /// Interlock has tried a merge itself, and reports the outcome.
     Merge {
         assignment: AssignmentId,
         given: SubmittedHandoff,

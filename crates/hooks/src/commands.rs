@@ -239,7 +239,7 @@ impl HookPolicy {
             return HookDecision::Pass;
         }
         let what =
-            format!("`{tool}` is not needed here: the hooks claim when a sub-agent starts, and give in when it ends");
+            format!("`{tool}` is not needed here: the hooks claim when a sub-agent starts, and submit when it ends");
         HookDecision::refuse(Code::ForOthers, what, self.instead())
     }
 

@@ -106,12 +106,12 @@ impl TurnWorkspace {
         protected: &[RefusedPath],
     ) -> Vec<String> {
         if let Some(why) = &changes.refused {
-            return vec![format!("what is in your folder cannot be taken in: {why}")];
+            return vec![format!("the files in your folder cannot be accepted: {why}")];
         }
         let mut problems = Vec::new();
         if !changes.repositories.is_empty() {
             let list = format_file_list(&changes.repositories);
-            problems.push(format!("repositories within the project cannot be taken in, only their files: {list}"));
+            problems.push(format!("repositories within the project cannot be accepted, only their files: {list}"));
         }
         let files: Vec<String> = changes.files.iter().map(|file| file.to_string_lossy().into_owned()).collect();
         let outside = files_outside_of(&files, writes);
@@ -147,7 +147,7 @@ impl TurnWorkspace {
         if !changes.strays.is_empty() {
             let strays: Vec<String> = changes.strays.iter().map(|file| file.to_string_lossy().into_owned()).collect();
             problems.push(format!(
-                "what is written into submodules cannot be taken in, and is lost: put it elsewhere in the project, or do without: {}",
+                "files written into submodules cannot be accepted, and are lost: put them elsewhere in the project, or do without: {}",
                 format_file_list(&strays)
             ));
         }

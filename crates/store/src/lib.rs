@@ -203,12 +203,12 @@ pub trait StoreTransaction: StoreView {
     fn set_savepoint(&mut self) -> StoreResult<()>;
     fn release_savepoint(&mut self) -> StoreResult<()>;
     fn rollback_to_savepoint(&mut self) -> StoreResult<()>;
-    /// Waits for what was taken and not written yet, and says what came of it.
+    /// Waits for what was taken and not written yet, and reports the outcome.
     fn flush_appends(&mut self) -> StoreResult<()> {
         Ok(())
     }
     fn commit(self: Box<Self>) -> StoreResult<()>;
-    /// The same, for a store that may do it later: what came of it is told then.
+    /// The same, for a store that may do it later: the outcome is reported then.
     fn commit_async(self: Box<Self>, told: CommitCallback) {
         told(self.commit());
     }

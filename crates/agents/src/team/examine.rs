@@ -66,7 +66,7 @@ pub fn agent(part: &RoleAgent) -> Result<FoundAgent, AgentProblem> {
     }
     if !unknown.is_empty() {
         let message = format!("{place} has no {}", unknown.join(", "));
-        let help = format!("`{program} {}` lists its flags; mend `flags` in the agents file", help.join(" "));
+        let help = format!("`{program} {}` lists its flags; correct `flags` in the agents file", help.join(" "));
         return Err(AgentProblem { message, help: Some(help) });
     }
     Ok(FoundAgent { place, version, doubts })

@@ -138,7 +138,7 @@ impl AuditVerifyCommand {
 
 fn text(report: &AuditReport, sessions: usize, attempts: &[RefusedWrite]) -> TerminalText {
     let mut text = TerminalText::default();
-    let verdict = if report.is_valid() { "The log is what it was" } else { "The log is not what it was" };
+    let verdict = if report.is_valid() { "Event log verified" } else { "The event log was changed" };
     text.paint(HEADING, verdict);
     let sessions = if sessions == 1 { "1 session".to_owned() } else { format!("{sessions} sessions") };
     text.line(format_args!(": {} events in {sessions}", report.events));

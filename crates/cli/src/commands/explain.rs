@@ -12,7 +12,7 @@ use interlock_app::output::CommandOutput;
 use interlock_app::pages;
 use interlock_system::text::{NAME, TerminalText, columns};
 
-/// Explain a code: what happened, an example, and how to mend it
+/// Explain a code: what happened, an example, and how to fix it
 ///
 /// Every refusal and every warning has a code that never changes its meaning. Without a code, all of them are listed.
 #[derive(Args)]

@@ -59,7 +59,7 @@ macro_rules! first_steps {
             "interlock session start --title \"Add login\"          # what is next, to be claimed"
             "interlock workflow list                              # what is built in"
             "interlock check interlock.yaml                       # every problem, with its place"
-            "interlock explain E0104                              # what a code means, and how to mend it"
+            "interlock explain E0104                              # what a code means, and how to fix it"
         )
     };
 }

@@ -57,7 +57,7 @@ impl RebuildCommand {
         text.paint(HEADING, if rebuilt == 0 && guards == 0 { "Nothing was different" } else { "Rebuilt" });
         text.line(format_args!(": {events} events in {} sessions", all.len()));
         if guards > 0 {
-            text.line(format_args!("  guards of the database put right: {guards}"));
+            text.line(format_args!("  guards of the database repaired: {guards}"));
         }
         for problem in &differences {
             text.line(format_args!("  {}", sanitise::line(&problem.text)));

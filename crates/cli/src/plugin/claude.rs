@@ -106,7 +106,7 @@ fn skill(workflow: &Workflow) -> String {
 fn readme() -> String {
     format!(
         "# Interlock for Claude Code\n\n{MARK}: the hooks, the MCP server, the commands and the roles of this project's \
-         workflow. `interlock plugin install claude` writes it anew after the workflow has changed, `interlock plugin doctor \
+         workflow. `interlock plugin install claude` writes it again after the workflow has changed, `interlock plugin doctor \
          claude` checks it, `interlock plugin uninstall claude` removes it.\n"
     )
 }

@@ -91,7 +91,7 @@ pub(super) fn orchestrating(workflow: &Workflow, prefix: &str) -> String {
         "Interlock decides what happens next; you carry it out, and its hooks watch.\n\n\
          1. `start_session` starts one; `whats_next` says what may happen now, at any time.\n\
          2. For each open assignment start one sub-agent of its role, with the id of the assignment in what you tell it. Its \
-         prompt is filled in, it is claimed for you, and its handoff is given in when it ends: you neither claim nor report.\n\
+         prompt is filled in, it is claimed for you, and its handoff is submitted when it ends: you neither claim nor report.\n\
          3. What was decided comes back with the sub-agent. Do that next. Assignments that are open together may be started \
          together.\n\
          4. A question is for the person: `ask_person` puts it to them. Never answer one.\n\

@@ -165,7 +165,7 @@ fn read(path: &Path) -> Result<Option<String>, CommandError> {
 
 fn unreadable(path: &Path, why: &str) -> CommandError {
     CommandError::new(CommandExit::Invalid, Code::SettingsUnreadable, format!("{}: {why}", path.display()))
-        .help("nothing was written; mend the file, or move it away, and try again")
+        .help("nothing was written; fix the file, or move it away, and try again")
 }
 
 fn home() -> PathBuf {

@@ -321,7 +321,7 @@ impl LaneExplorer<'_> {
         }
     }
 
-    /// One rung up instead: the limit is reached.
+    /// Escalates instead: the limit is reached.
     fn climb(&self, state: &LaneState, rule: &Rule) -> Vec<LaneState> {
         let reporter = state.reporter().0;
         let mut targets = self.resolve(state, find_verb_target(rule.verb));

@@ -211,7 +211,7 @@ impl DecisionDraft<'_> {
         Ok(())
     }
 
-    /// One rung up instead: the limit is reached.
+    /// Escalates instead: the limit is reached.
     fn climb(
         &mut self,
         situation: &RuleContext<'_>,

@@ -57,7 +57,7 @@ impl DecisionDraft<'_> {
         let problems = self.plan_problems(groups);
         if !problems.is_empty() {
             let count = problems.len();
-            let message = format!("the plan cannot be taken in: {count} problem{}", if count == 1 { "" } else { "s" });
+            let message = format!("the plan cannot be accepted: {count} problem{}", if count == 1 { "" } else { "s" });
             return Err(Rejection::new(Code::PlanRefused, message).problems(problems));
         }
         Ok(())

@@ -22,7 +22,7 @@ impl DecisionContext<'_> {
             return Ok(());
         }
         let message = "this workflow takes only work that was watched, and nobody watches this";
-        let help = "let the hooks of the client claim and give in (`interlock plugin install`), or use `interlock run`";
+        let help = "let the hooks of the client claim and submit (`interlock plugin install`), or use `interlock run`";
         Err(Rejection::new(Code::NotWatched, message).help(help))
     }
 }

@@ -92,7 +92,7 @@ pub enum NodeLineMark {
     Again,
     /// Back to whoever asked.
     Back,
-    /// One rung up, inside the box.
+    /// The escalation, inside the box.
     Up,
     /// The end of the group or the session without completion.
     Stop,

@@ -16,7 +16,7 @@ pub(super) fn tables(workflow: &Workflow) -> Vec<GraphTable> {
         ("From anywhere".to_owned(), everywhere(workflow)),
         (blocked_title(workflow), blocked(workflow)),
         ("Loops escalate at".to_owned(), loops(workflow)),
-        ("One rung up".to_owned(), ladders(workflow)),
+        ("Escalates to".to_owned(), ladders(workflow)),
         ("Stands in".to_owned(), stand_ins(workflow)),
         ("A group completes with".to_owned(), completion(workflow)),
     ];

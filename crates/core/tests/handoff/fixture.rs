@@ -1,4 +1,4 @@
-//! Valid handoffs to break one thing of, and what came of it in a form that is easy to compare.
+//! Valid handoffs to break one thing of, and the outcome in a form that is easy to compare.
 
 use interlock_core::code::Code;
 use interlock_core::handoff::{CheckedHandoff, ExpectedHandoff, KnownFields, OrchestrationMode, check, extract};

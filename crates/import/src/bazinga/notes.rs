@@ -142,7 +142,7 @@ impl ImportNotes<'_> {
         let machine = self.rows.machine;
         if let Some(rule) = &machine.escalation {
             let what =
-                format!("works now: `{}` is the rung above, read from here, and was built in before", rule.agent);
+                format!("works now: `{}` is the role above, read from here, and was built in before", rule.agent);
             self.tell("_special_rules.escalation_after_failures.escalation_agent", what);
             if rule.threshold.is_none() {
                 let what = format!("not there; {} is taken, as the original did", threshold(machine));
@@ -154,7 +154,7 @@ impl ImportNotes<'_> {
             self.tell("_special_rules.security_sensitive.force_agent", what);
             if let Some(claimed) = rule.mandatory_review {
                 let what = match claimed {
-                    true => "works now: for such a group the manager's acceptance does not stand in for the review",
+                    true => "works now: for such a group the manager's acceptance does not replace the review",
                     false => "works now: the manager may accept such a group without a review",
                 };
                 self.tell("_special_rules.security_sensitive.mandatory_review", what);

@@ -143,7 +143,7 @@ impl GroupNarratives {
                 let how = match by {
                     BlockerResolution::Guidance => "by guidance",
                     BlockerResolution::Approval => "by an approval",
-                    BlockerResolution::Rework => "by giving the work out anew",
+                    BlockerResolution::Rework => "by assigning the work again",
                     BlockerResolution::Person => "by a person",
                 };
                 self.tell(group.as_ref(), "unblocked", format!("{role}, {how}"));
@@ -198,7 +198,7 @@ impl GroupNarrative {
             text.push_str(&format!("- **{}**: {}\n", plain(&turn.what), plain(&turn.words)));
         }
         if !findings.is_empty() {
-            text.push_str("\n| finding | severity | where | by | what came of it |\n|---|---|---|---|---|\n");
+            text.push_str("\n| finding | severity | where | by | outcome |\n|---|---|---|---|---|\n");
         }
         for found in findings {
             let severity = json!(found.severity).as_str().unwrap_or_default().to_lowercase();

@@ -480,7 +480,7 @@ impl AgentTurn<'_> {
 
 fn unprepared(failed: &crate::check_command::CheckOutcome) -> CommandError {
     let message = format!("the workspace cannot be made ready: {}", failed.output.trim_end());
-    CommandError::new(CommandExit::Unavailable, Code::BadAgent, message).help("mend `prepare` in the agents file")
+    CommandError::new(CommandExit::Unavailable, Code::BadAgent, message).help("fix `prepare` in the agents file")
 }
 
 fn unwritable(path: &Path, error: &std::io::Error) -> CommandError {

@@ -55,7 +55,7 @@ pub(super) fn foreign_origin(origin: &str) -> Response {
 
 pub(super) fn too_large(limit: usize) -> Response {
     let message = format!("the request is larger than {} MiB", limit >> 20);
-    let help = "give in the handoff alone, without everything else that the agent printed";
+    let help = "submit the handoff alone, without everything else that the agent printed";
     refused(StatusCode::PAYLOAD_TOO_LARGE, Code::RequestTooLarge, message, help)
 }
 

@@ -52,7 +52,7 @@ impl AgentServer {
         })?;
         let document = document(&checked, None);
         let facts = json!({ "taken": true, "status": document["status"], "warnings": document["warnings"] });
-        Ok(ToolReply::new(facts, "It is given in when you end. End your turn now."))
+        Ok(ToolReply::new(facts, "It is submitted when you end. End your turn now."))
     }
 }
 

@@ -26,7 +26,7 @@ pub(super) fn steps(live: &LoadedSession) -> Vec<String> {
         let watched = !state.watch.conversations.is_empty();
         // Where hooks claim and give in, they turn down a model that does.
         steps.push(match given.token.is_some() {
-            true if by_hook => format!("wait for {who} ({id}), whose handoff a hook gives in"),
+            true if by_hook => format!("wait for {who} ({id}), whose handoff a hook submits"),
             true => format!("report_handoff {id} when {who} is done"),
             false if watched => format!(
                 "start sub-agent `{}`{group} ({id}): hooks claim it and give in its handoff; where none watch you, \

@@ -112,7 +112,7 @@ pub(super) fn hand_off(statuses: &str) -> Tool {
         takes(&json!({ "handoff": a_handoff() }), &["handoff"]),
         gives(
             json!({
-                "taken": truth("it is given in when you end"),
+                "taken": truth("it is submitted when you end"),
                 "status": maybe("what it says, in the workflow's own words"),
                 "warnings": objects("what was noted"),
             }),
@@ -166,10 +166,10 @@ fn gives(mut properties: Json, required: &[&str]) -> Json {
     properties["do_next"] = json!({ "type": "string", "description": "what to do next, in a line" });
     properties["code"] = json!({ "type": "string", "description": "of a refusal: E and four digits" });
     properties["message"] = json!({ "type": "string", "description": "of a refusal: what was wrong" });
-    properties["help"] = json!({ "type": "string", "description": "of a refusal: how to mend it" });
+    properties["help"] = json!({ "type": "string", "description": "of a refusal: how to fix it" });
     properties["allowed"] = strings("of a refusal: what is allowed now");
     if properties.get("problems").is_none() {
-        properties["problems"] = objects("of a refusal: everything that is wrong with what was given in");
+        properties["problems"] = objects("of a refusal: everything that is wrong with the handoff");
     }
     let mut needed = required.to_vec();
     needed.push("do_next");
@@ -335,7 +335,7 @@ fn claim_assignment() -> Tool {
 fn report_handoff() -> Tool {
     tool(
         "report_handoff",
-        "Give in a handoff",
+        "Submit a handoff",
         "Submits the JSON block that ends an agent's last message, and returns the decision: what happens next, \
          and by which rule. The same handoff again gets the same decision. A handoff that is not valid is refused with \
          everything that is wrong with it: send that back to the agent, and give in what it writes then.",
@@ -373,7 +373,7 @@ fn check_handoff() -> Tool {
             json!({
                 "valid": truth("it would be taken"),
                 "status": maybe("what it says, in the workflow's own words"),
-                "problems": objects("everything that is wrong, each with its field and how to mend it"),
+                "problems": objects("everything that is wrong, each with its field and how to fix it"),
                 "warnings": objects("what would be noted"),
             }),
             &["valid", "problems", "warnings"],
@@ -423,7 +423,7 @@ fn explain_decision() -> Tool {
                 "source": { "type": ["object", "null"], "description": "its file and line" },
                 "action": maybe("what followed"),
                 "because": strings("why, in words"),
-                "overrides": objects("what stood in for what"),
+                "overrides": objects("overrides that were applied"),
                 "facts": { "type": "object", "description": "what was read" },
                 "text": text("all of it, to be read"),
             }),

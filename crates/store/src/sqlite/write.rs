@@ -88,7 +88,7 @@ impl StoreTransaction for SqliteTransaction<'_> {
         )?;
         if written != 1 {
             // A trigger that somebody added may have it passed over in silence.
-            return Err(corrupt("an event was not taken in"));
+            return Err(corrupt("an event was not stored"));
         }
         let event = self.tx.last_insert_rowid();
         if let Some(body) = &append.attachment {
