@@ -16,7 +16,7 @@ pub enum EngineError {
 }
 
 impl EngineError {
-    /// Whoever was to carry it out is gone.
+    /// The worker that executes requests has ended.
     pub fn internal_error() -> Self {
         EngineError::Fault(StoreError::new(Code::Bug, "an order came back without a result"))
     }

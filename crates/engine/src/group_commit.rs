@@ -1,6 +1,7 @@
-//! Many callers, one commit: a clerk decides what they ask for, one after the other, while another thread writes it. While a
-//! commit is being stored the clerk decides on, for the next one: nobody is answered before what was decided is stored, and
-//! where a commit fails everything that was decided since is decided again.
+//! Group commit: one worker decides the requests of many callers in turn, while the writer thread stores them.
+//! While a
+//! commit is being stored, the worker decides the requests of the next one. A caller gets its answer only after its
+//! decision is stored. If a commit fails, everything decided since is decided again.
 
 use std::collections::VecDeque;
 use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
@@ -31,14 +32,14 @@ struct QueuedRequest {
     desk: Sender<QueueMessage>,
 }
 
-/// What comes in at the desk.
+/// A message in the worker's queue.
 enum QueueMessage {
     Ticket(QueuedRequest),
-    /// What came of the oldest commit under way.
+    /// The result of the oldest commit under way.
     Stored(StoreResult<()>),
 }
 
-/// Where callers of one process hand in their orders.
+/// The queue to which the callers of one process submit their requests.
 pub struct CommandQueue {
     mail: Option<Sender<QueueMessage>>,
     clerk: Option<JoinHandle<Engine>>,
@@ -61,7 +62,7 @@ impl CommandQueue {
         self.mail.clone().map(QueueClient)
     }
 
-    /// Waits for what was handed in, and gives the engine back.
+    /// Waits for the requests in the queue, and returns the engine.
     pub fn close(mut self) -> Option<Engine> {
         self.mail = None;
         self.clerk.take().and_then(|clerk| clerk.join().ok())
@@ -69,7 +70,7 @@ impl CommandQueue {
 }
 
 impl QueueClient {
-    /// Hands in an order and waits until it is decided and stored.
+    /// Submits a request and waits until it is decided and stored.
     pub fn execute(&self, order: Request) -> EngineResult<Committed> {
         let (back, answer) = mpsc::sync_channel(1);
         self.0
@@ -82,7 +83,7 @@ impl QueueClient {
 struct CommitWorker {
     engine: Engine,
     mail: Receiver<QueueMessage>,
-    /// What came in while something else was waited for.
+    /// Messages that arrived while the worker waited for another one.
     early: VecDeque<QueueMessage>,
     /// Commits that are not stored yet.
     under_way: VecDeque<CommitBatch>,
@@ -90,7 +91,7 @@ struct CommitWorker {
     crowd: usize,
 }
 
-/// What went into one commit.
+/// The requests of one commit, with their results and reply channels.
 struct CommitBatch {
     orders: Vec<Request>,
     backs: Vec<SyncSender<EngineResult<Committed>>>,
@@ -166,7 +167,7 @@ impl CommitWorker {
         }
     }
 
-    /// What came of the oldest commit under way; orders that come in meanwhile wait.
+    /// Waits for the result of the oldest commit under way. Requests that arrive meanwhile are queued.
     fn stored(&mut self) -> StoreResult<()> {
         if let Some(at) = self.early.iter().position(|mail| matches!(mail, QueueMessage::Stored(_)))
             && let Some(QueueMessage::Stored(stored)) = self.early.remove(at)
@@ -192,7 +193,7 @@ impl CommitBatch {
     }
 }
 
-/// Tells the clerk what came of a commit; also that nobody said.
+/// Reports the result of a commit to the worker. Dropping it unused reports a failure.
 struct CommitReporter(Option<Sender<QueueMessage>>);
 
 impl CommitReporter {
@@ -217,7 +218,7 @@ fn unheard() -> StoreError {
     StoreError::new(Code::Bug, "nobody said what came of a commit")
 }
 
-/// The orders of one commit: also those that are handed in while it is made.
+/// The requests of one commit, including those that arrive while it is being decided.
 struct IncomingRequests<'a> {
     first: Option<QueuedRequest>,
     mail: &'a Receiver<QueueMessage>,
@@ -234,7 +235,7 @@ impl Iterator for IncomingRequests<'_> {
 
     fn next(&mut self) -> Option<Request> {
         let came = self.backs.len();
-        // What came early may be that the commit before is stored.
+        // The queue may hold the result of the previous commit. It is handled before more requests are accepted.
         if came == self.most || self.early.iter().any(|mail| matches!(mail, QueueMessage::Stored(_))) && came > 0 {
             return None;
         }

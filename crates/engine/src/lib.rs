@@ -1,8 +1,9 @@
 //! The engine: load, decide, append, in one transaction.
 //!
-//! A session is loaded from its last sealed snapshot and the events after it, every seal checked on the way, so what
-//! the tables say has no bearing on what is decided. In a long-lived process it stays in memory as long as nobody else
-//! has added to it.
+//! A session is loaded from its last sealed snapshot and the events after it. Every seal is checked on the
+//! way, so the
+//! projected tables have no influence on decisions. In a long-lived process the session stays in memory until another
+//! writer appends to the store.
 
 mod artifacts;
 mod error;
@@ -44,13 +45,13 @@ use load::{SessionCache, SessionLoader};
 pub use report::{ReportContext, check_submitted};
 pub use request::{Operation, Request, SubmittedHandoff};
 
-/// What came of an order.
+/// The result of a request.
 #[derive(Clone, Debug)]
 pub struct Committed {
     pub session: Name,
     pub seq: u64,
     pub event: Arc<Event>,
-    /// What the assignment that was reported for belongs to.
+    /// The group of the assignment that was reported.
     pub group: Option<Name>,
     /// The same report again: this was decided then.
     pub repeated: bool,
@@ -58,14 +59,15 @@ pub struct Committed {
     pub claimed: Option<AssignmentClaim>,
 }
 
-/// What a claim gives to whoever starts the agent.
+/// The claimed work, as the spawner receives it.
 #[derive(Clone, Debug)]
 pub struct AssignmentClaim {
     pub role: Name,
     pub attempt: u32,
     pub token: SecretKey,
     pub prompt: String,
-    /// All of what did not fit into the prompt: files of the output directory, which whoever claims lays out there.
+    /// The full texts that did not fit into the prompt: files for the output directory, which the caller
+    /// writes there.
     pub whole: Vec<(String, String)>,
     /// Folders of the feature directory with documents that the prompt names.
     pub earlier: Vec<String>,
@@ -82,12 +84,12 @@ pub struct Engine {
     memory: SessionCache,
     /// Where the output directories of assignments are, as agents see it.
     output: String,
-    /// By which way this process claims and gives in.
+    /// The channel by which this process claims and submits.
     via: Option<Channel>,
 }
 
 impl Engine {
-    /// Opens the engine on a store; only whoever has the chain key can.
+    /// Opens the engine on a store. The caller must have the chain key.
     pub fn open(mut store: Box<dyn Store>, keyring: Keyring, output: String) -> StoreResult<Self> {
         let identity = store.view()?.identity()?;
         let key = keyring.chain(&identity)?;
@@ -95,7 +97,7 @@ impl Engine {
         Ok(Self { store, keyring, identity, key, memory: SessionCache::default(), output, via: None })
     }
 
-    /// What seals the register of a session's repository.
+    /// The key that seals the register of a session's repository.
     pub fn register_key(&self, session: &str) -> [u8; 32] {
         self.key.register(session)
     }
@@ -105,7 +107,7 @@ impl Engine {
         blake3::derive_key("interlock checkouts 1", &self.key.register(session))
     }
 
-    /// Whatever is claimed and given in here comes this way.
+    /// Sets the channel that is recorded for claims and submissions of this engine.
     #[must_use]
     pub fn via(self, via: Channel) -> Self {
         Self { via: Some(via), ..self }
@@ -128,9 +130,11 @@ impl Engine {
         self.execute_each(orders.iter().copied())
     }
 
-    /// Decides orders that are still coming in, and has them stored in one commit without waiting for it: the outcome is
-    /// told. `ahead`: also what was decided last may not be stored yet. Those that were taken are decided for nothing if not
-    /// all of it could be: they are to be executed again.
+    /// Decides requests as they arrive and commits them together, without waiting for the commit: its result
+    /// goes to `told`.
+    /// `ahead`: the previous commit may not be stored yet. On an error no decision of `taken` holds, and all
+    /// of `taken` must
+    /// be executed again.
     fn execute_pipelined(
         &mut self,
         ahead: bool,
@@ -157,7 +161,7 @@ impl Engine {
         }
     }
 
-    /// What was decided and not stored was decided for nothing.
+    /// Discards decisions that were not stored.
     fn clear_cache(&mut self) {
         self.memory.clear_cache();
     }
@@ -328,7 +332,7 @@ impl Engine {
     }
 }
 
-/// What came of each order, as long as all can be stored.
+/// The result of each request. Fails if any of them cannot be stored.
 fn execute_requests<O: Borrow<Request>>(
     work: &mut TxContext<'_>,
     orders: &mut dyn Iterator<Item = O>,

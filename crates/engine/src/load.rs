@@ -91,7 +91,7 @@ pub(super) struct SessionLoader<'a> {
     pub(super) memory: &'a mut SessionCache,
 }
 
-/// What a process has read already.
+/// The sessions and workflows that a process has already loaded.
 #[derive(Default)]
 pub(super) struct SessionCache {
     /// Of the store, in the transaction under way.
@@ -105,7 +105,7 @@ pub(super) struct SessionCache {
 }
 
 impl SessionCache {
-    /// What is in memory may be ahead of what is stored.
+    /// Clears the cache: it may be ahead of the store.
     pub(super) fn clear_cache(&mut self) {
         self.sessions.clear();
         self.origin = None;

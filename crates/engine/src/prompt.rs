@@ -147,7 +147,7 @@ impl TxContext<'_> {
         Ok(None)
     }
 
-    /// What attempts without an accepted handoff left in their output directories.
+    /// The outputs of attempts that ended without an accepted handoff.
     fn read_attempts(
         &self,
         session: &Name,
@@ -200,7 +200,7 @@ impl TxContext<'_> {
         Ok(Some(origin))
     }
 
-    /// What the log holds for a reader of this group, or of the session as a whole.
+    /// The entries of the log for a reader of this group, or of the session as a whole.
     pub(super) fn dossier(
         &mut self,
         session: &Name,
@@ -274,7 +274,7 @@ impl TxContext<'_> {
         Ok(Some(logged))
     }
 
-    /// What agents wrote of a group in their reports.
+    /// The texts that agents wrote about a group in their reports.
     fn read_earlier_reports(&mut self, session: &Name, key: i64, group: Option<&Name>) -> EngineResult<EarlierReports> {
         let state = &self.cached_session(session)?.state;
         let Some(group) = group else {
@@ -287,7 +287,8 @@ impl TxContext<'_> {
         EarlierReports::of(&group, |decision| self.report_of(session, key, decision, decision == plan))
     }
 
-    /// What was given in for a decision. A plan is that of many groups, and kept for the next of them.
+    /// The report that was submitted for a decision. A plan applies to many groups, so it is cached for the
+    /// next of them.
     fn report_of(&mut self, session: &str, key: i64, id: DecisionId, keep: bool) -> EngineResult<Option<Arc<Json>>> {
         let place = (self.memory.version, key, id);
         if let Some(known) = self.memory.plan.as_ref().filter(|known| known.place == place) {
@@ -385,7 +386,7 @@ pub(super) fn with_output_files(mut logged: LoggedRecord, record: &IndexedRecord
     logged
 }
 
-/// What a sealed event was given, if it is what it was.
+/// The attachment of a sealed event, verified against its hash.
 pub(super) fn read_attachment<V: StoreView + ?Sized>(
     view: &mut V,
     session: &str,

@@ -21,7 +21,7 @@ use interlock_store::rows;
 /// A snapshot is not worth its while before this many bytes of events.
 const WORTHWHILE: usize = 32 * 1024;
 
-/// What is stored beside an event.
+/// The data stored beside an event.
 #[derive(Default)]
 pub(super) struct RecordExtras<'a> {
     /// The mission of a session. A handoff comes with its event.
@@ -76,7 +76,7 @@ impl TxContext<'_> {
         Ok(Committed { session, seq, event: Arc::from(event), group, repeated: false, claimed: with.claimed })
     }
 
-    /// What was decided when the same was given in before.
+    /// The decision that the same report received when it was first submitted.
     pub(super) fn repeated(&mut self, order: &Request, decision: DecisionId) -> EngineResult<Committed> {
         let live = self.cached_session(&order.session)?;
         let key = live.key;
@@ -121,7 +121,7 @@ fn spoken_for(event: &Event) -> Option<AssignmentId> {
     }
 }
 
-/// What an event is about.
+/// The group that an event is about.
 fn group_of(event: &Event, state: &State) -> Option<Name> {
     if let EventCause::Deferred { group, .. }
     | EventCause::Acknowledged { group, .. }

@@ -20,7 +20,8 @@ const LONGEST_PROBLEM: usize = 400;
 const LONGEST_STATUS: usize = 80;
 
 impl TxContext<'_> {
-    /// Who gave the command. A name that no person can have would make the record say that somebody else tried.
+    /// The person that gave the command. A name that no person can have is left out: the record would blame
+    /// another person.
     fn person_of(&mut self, order: &Request) -> Option<Name> {
         let by = order.task.by()?;
         let hash = self.cached_session(&order.session).ok()?.workflow_hash();

@@ -244,7 +244,7 @@ fn examine_by(
     Ok(check(workflow, &expect, &extracted.fill_in(workflow, &known)))
 }
 
-/// What was given in, if it is what the assignment asks for.
+/// The submitted handoff, if it is valid for its assignment.
 fn checked(
     workflow: &Workflow,
     state: &State,

@@ -1,4 +1,4 @@
-//! What can be asked of the engine.
+//! The requests that the engine accepts.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -63,11 +63,11 @@ pub enum Operation {
     },
     /// A hook has turned something down before it was done.
     Deny(RefusedCommand),
-    /// Whatever goes to the core as it is.
+    /// Commands that go to the core unchanged.
     Simple(Command),
 }
 
-/// What an agent gave in: a metadata block, or why there is none.
+/// A submitted handoff: a metadata block, or the reason why there is none.
 #[derive(Clone, Debug)]
 pub struct SubmittedHandoff {
     pub extracted: Result<Arc<ExtractedHandoff>, Vec<Problem>>,
@@ -108,7 +108,7 @@ impl Operation {
         }
     }
 
-    /// Who says so, where a person does.
+    /// The person that the operation names, if any.
     pub(crate) fn by(&self) -> Option<Name> {
         let command = match self {
             Operation::Simple(command) => command,
@@ -141,7 +141,7 @@ impl Operation {
         }
     }
 
-    /// What it speaks of: an assignment, a question, a group.
+    /// The subject of the operation: an assignment, a question, a group.
     pub(crate) fn about(&self) -> Option<Name> {
         let named = |id: &dyn std::fmt::Display| Some(Name::from(id.to_string()));
         match self {

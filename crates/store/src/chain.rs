@@ -1,12 +1,13 @@
 //! The chain: each event is sealed with a keyed hash over its bytes and the seal of the one before it.
 //!
-//! The key lies outside of the repository and of the agents' environment. Whoever edits the file can neither change an
-//! event nor add one so that its seal fits.
+//! The key lies outside of the repository and of the agents' environment. A process that edits the file
+//! without the key
+//! can neither change an event nor add one so that its seal fits.
 
 use ed25519_dalek::SigningKey;
 use interlock_core::id::Timestamp;
 
-/// Sets one kind of seal apart from another, so that none can stand in for a different one.
+/// Domain separation: a seal of one kind is not valid as a seal of another.
 const EVENT: &[u8] = b"interlock event 1";
 const SNAPSHOT: &[u8] = b"interlock snapshot 1";
 const STORE: &[u8] = b"interlock store 1";
@@ -20,7 +21,7 @@ pub fn hash_attachment(bytes: &[u8]) -> Seal {
     blake3::hash(bytes)
 }
 
-/// What the first event of a session follows.
+/// The seal that the first event of a session follows.
 pub const BEGINNING: Seal = Seal::from_bytes([0; 32]);
 
 /// The key of a store's chains.
@@ -36,7 +37,7 @@ pub struct SealedContent<'a> {
     pub at: Timestamp,
     pub decision: Option<u32>,
     pub data: &'a str,
-    /// What it does, in lines.
+    /// The effects of the event, one a line.
     pub says: &'a str,
     /// The hash of what it was given.
     pub given: Option<Seal>,

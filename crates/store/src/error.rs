@@ -1,4 +1,4 @@
-//! What can be wrong with a store.
+//! Errors of a store.
 
 use std::path::Path;
 use std::{fmt, io};

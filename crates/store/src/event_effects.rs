@@ -1,8 +1,9 @@
-//! What an event says, in lines that the guards of a database can look for.
+//! The effects of an event, one a line, for the guards of a database.
 //!
-//! A trigger that takes JSON apart for every row costs more than the rows. So each event carries, sealed with it, one
-//! line for each thing that it does; a guard looks for its line, word for word. The audit makes the lines anew from the
-//! event and compares.
+//! A trigger that parses JSON for every row costs more than the rows. So each event carries one line for each of its
+//! effects, sealed with it, and a guard searches for its exact line. The audit derives the lines again from
+//! the event and
+//! compares them.
 
 use std::fmt::Write as _;
 
@@ -19,7 +20,7 @@ use crate::table::{
 struct EffectLines(String);
 
 impl EffectLines {
-    /// A word, and what it is said of: texts as JSON has them, so that no name can make a line of its own.
+    /// Adds a line of a word and its values. The values are encoded as JSON texts, so that a name cannot add a line.
     fn say(&mut self, word: &str, of: &[&CellValue]) {
         if self.0.is_empty() {
             self.0.push('\n');
@@ -53,7 +54,7 @@ fn plain(text: &str) -> bool {
     text.bytes().all(|byte| byte >= 0x20 && byte != b'"' && byte != b'\\')
 }
 
-/// What this event says, given the rows that it writes.
+/// The effect lines of this event, given the rows that it writes.
 pub(super) fn describe_effects(event: &Event, writes: &[TableWrite]) -> String {
     let mut lines = EffectLines::default();
     for write in writes {

@@ -56,7 +56,7 @@ impl SecretKey {
         Digest::parse(hex.trim()).map(|bytes| Self(*bytes.as_bytes()))
     }
 
-    /// What may be stored and compared.
+    /// The digest of the key: it may be stored and compared.
     pub fn digest(&self) -> Digest {
         Digest::of(&self.0)
     }
@@ -83,7 +83,7 @@ impl std::fmt::Debug for SecretKey {
 #[derive(Clone, Debug)]
 pub struct Keyring {
     folder: PathBuf,
-    /// What `INTERLOCK_KEY_FILE` names.
+    /// The path in `INTERLOCK_KEY_FILE`.
     file: Option<PathBuf>,
 }
 
@@ -149,7 +149,7 @@ impl Keyring {
         Ok(key)
     }
 
-    /// Whether whoever runs this holds the key.
+    /// Checks that the caller holds the key.
     pub fn holds(&self, kind: KeyKind, identity: &StoreIdentity) -> Result<(), Box<Rejection>> {
         let wanted = match kind {
             KeyKind::Operator => identity.operator,

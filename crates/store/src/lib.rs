@@ -26,7 +26,7 @@ pub use writer_thread::WriterThreadStore;
 
 pub type StoreResult<T> = Result<T, StoreError>;
 
-/// What a store says of itself.
+/// The identity of a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoreIdentity {
     pub id: Name,
@@ -64,7 +64,7 @@ pub struct EventRow {
     pub at: Timestamp,
     pub decision: Option<u32>,
     pub data: String,
-    /// What it does, in lines.
+    /// The effects of the event, one a line.
     pub says: String,
     /// The hash of what it was given.
     pub given: Option<Seal>,
@@ -122,7 +122,7 @@ pub struct EventAppend {
     pub rows: EventProjection,
 }
 
-/// What can be read.
+/// The read operations of a store.
 pub trait StoreView {
     fn identity(&mut self) -> StoreResult<StoreIdentity>;
     /// A number that differs from an earlier one of this connection if any other has written in between.
@@ -143,7 +143,7 @@ pub trait StoreView {
     /// Events after `seq`, in order, at most `limit`.
     fn events(&mut self, session: i64, after: u64, limit: usize) -> StoreResult<Vec<EventRow>>;
     fn event_of_decision(&mut self, session: i64, decision: u32) -> StoreResult<Option<EventRow>>;
-    /// What an event was given.
+    /// The attachment of an event.
     fn attachment(&mut self, event: i64) -> StoreResult<Option<String>>;
     fn prompt(&mut self, event: i64) -> StoreResult<Option<String>>;
     /// The event that gave an assignment.
@@ -152,17 +152,17 @@ pub trait StoreView {
     /// Open questions of one session, or of all.
     fn open_questions(&mut self, session: Option<i64>) -> StoreResult<Vec<OpenQuestion>>;
     fn attempts(&mut self) -> StoreResult<Vec<RefusedWrite>>;
-    /// Every event of a session in its order, with what it was given and what was told.
+    /// Every event of a session in order, with its attachment and its prompt.
     fn chain(&mut self, session: i64, each: &mut dyn FnMut(&ChainLink<'_>)) -> StoreResult<()>;
     /// Whether the rows of a session in one of the tables are these.
     fn table_is(&mut self, table: &'static TableSchema, session: i64, rows: &table::TableRows) -> StoreResult<bool>;
     /// The rows of a session in one of the tables.
     fn table(&mut self, table: &'static TableSchema, session: i64) -> StoreResult<table::TableRows>;
-    /// What is not as this version makes it: each object of the schema that is missing, added or changed.
+    /// Differences from the schema of this version: each object that is missing, added or changed.
     fn schema(&mut self) -> StoreResult<Vec<String>>;
 }
 
-/// What lies beside events.
+/// The numbers of attachments and prompts beside events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AttachmentCounts {
     pub attachments: u64,
@@ -222,8 +222,11 @@ pub trait Store: Send {
     fn view(&mut self) -> StoreResult<Box<dyn StoreView + '_>>;
     /// For writing. Waits for its turn.
     fn begin(&mut self) -> StoreResult<Box<dyn StoreTransaction + '_>>;
-    /// For writing on top of what is in memory: only if nobody else has written since this version. A store that writes
-    /// behind does not wait for that, nor for what was written last to be stored: it does not store it if either is not so.
+    /// Begins to write on top of the state in memory. Fails if another connection has written since this
+    /// version. A writer
+    /// thread does not wait for that check, nor for the previous commit to be stored; if either fails, this
+    /// transaction is
+    /// not stored.
     fn begin_pipelined(&mut self, version: i64) -> StoreResult<Box<dyn StoreTransaction + '_>> {
         let mut tx = self.begin()?;
         match tx.version()? == version {

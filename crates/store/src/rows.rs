@@ -19,7 +19,7 @@ use crate::table::{
 /// The group column of what belongs to the session itself.
 pub const SESSION: &str = "";
 
-/// What the session's own row says after an event.
+/// The columns of the session's own row after an event.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SessionRow {
     pub status: &'static str,
@@ -37,11 +37,13 @@ pub struct SessionRow {
 pub struct EventProjection {
     pub session: SessionRow,
     pub rows: Vec<TableWrite>,
-    /// What the event says, in lines that guards look for.
+    /// The effects of the event, one a line, for the guards.
     pub says: String,
 }
 
-/// What an event writes, given the state after it. Closed assignments and questions of this event must still be there.
+/// The rows that an event writes, given the state after it. Closed assignments and questions of this event
+/// must still be
+/// there.
 pub fn project_event(event: &Event, after: &State) -> EventProjection {
     let seq = i64::try_from(after.seq).unwrap_or(i64::MAX);
     let mut writer =
@@ -212,7 +214,7 @@ impl ProjectionWriter<'_> {
             ("acknowledged", acknowledged(group).into()),
             ("seq", self.seq.into()),
         ];
-        // Who held it last stays there while nobody does.
+        // A lane without a holder keeps the name of its last one.
         if role.is_some() || touched.new {
             set.extend([("role", role.as_ref().into()), ("attempt", attempt.into())]);
         }
@@ -275,7 +277,7 @@ impl ProjectionWriter<'_> {
         self.put(RowWrite { table: &QUESTIONS, key: vec![id.0.into()], set, how });
     }
 
-    /// What a person answered in this event, and who.
+    /// The answer of this event, and the person that gave it.
     fn answer(&self, id: QuestionId) -> (Option<&Name>, Option<&Name>) {
         match &self.event.cause {
             EventCause::Answered { question, option, text, by } if *question == id => {
@@ -383,7 +385,7 @@ fn acknowledged(group: &Group) -> Option<&Name> {
     }
 }
 
-/// Who holds a lane: the first of its parts that somebody has.
+/// The holder of a lane: that of its first part that is assigned.
 pub fn holder(lane: &Lane, state: &State) -> (Option<Name>, u32) {
     let held = lane.parts.iter().find_map(|part| match part.holder {
         PartHolder::Assignment(id) => state.assignments.get(&id),

@@ -80,7 +80,7 @@ pub enum WriteMode {
     Either,
 }
 
-/// What is written to one row. Columns that are not named keep their value.
+/// A write to one row. Columns that are not named keep their value.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RowWrite {
     pub table: &'static TableSchema,

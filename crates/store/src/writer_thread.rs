@@ -1,10 +1,11 @@
-//! A store at work in a thread of its own: whoever decides goes on while what was decided is written.
+//! A store on a writer thread: the caller continues to decide while the thread stores earlier decisions.
 //!
-//! What is appended is handed over and not waited for. Everything else waits for its answer, and so for all that was
-//! handed over before it. What could not be written comes to light with [`Transaction::written`] or with the commit, and
-//! nothing that was handed over after it is written. A transaction may be begun while the one before it is being stored
-//! ([`Store::begin_ahead`]); where that fails, or somebody else has written, so does every one that was begun ahead, until
-//! one is begun that waits.
+//! Appends are queued without waiting. Every other call waits for its answer, and so for all that was queued
+//! before it. A
+//! failed append is reported by [`StoreTransaction::flush_appends`] or by the commit, and nothing queued after it is
+//! written. A transaction may begin while the previous one is being stored ([`Store::begin_pipelined`]). If
+//! the previous
+//! one fails, or another connection has written, every pipelined transaction fails until one begins that waits.
 
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::{self, JoinHandle};
@@ -38,12 +39,12 @@ type StoreJob = Box<dyn FnOnce(&mut dyn Store) + Send>;
 type ViewJob = Box<dyn FnOnce(&mut dyn StoreView) + Send>;
 type TransactionJob = Box<dyn FnOnce(&mut dyn StoreTransaction) + Send>;
 
-/// What is asked of a store.
+/// A request to the writer thread.
 enum WriterMessage {
     Settle(StoreJob),
     View(Sender<StoreResult<()>>),
     Begin(Sender<StoreResult<()>>),
-    /// Nobody waits for it; it holds only at this version.
+    /// Gets no reply. It is valid only at this version.
     BeginAhead(i64),
     /// The rest are part of the view or transaction under way.
     Look(ViewJob),
@@ -73,12 +74,12 @@ impl WriterThreadStore {
     }
 }
 
-/// What was handed over is written before the store is closed.
+/// Queued requests are written before the store is closed.
 impl Drop for WriterThreadStore {
     fn drop(&mut self) {
         (self.jobs, _) = mpsc::channel();
         if let Some(hand) = self.hand.take() {
-            // Where it panicked, that was said.
+            // A panic of the thread has already been printed.
             let _ = hand.join();
         }
     }
@@ -116,7 +117,7 @@ fn ask<T>(jobs: &Sender<WriterMessage>, job: impl FnOnce(Sender<StoreResult<T>>)
 }
 
 fn answer<T>(back: &Sender<T>, result: T) {
-    // Whoever asked may be gone.
+    // The caller may have gone.
     let _ = back.send(result);
 }
 
@@ -197,7 +198,7 @@ fn transact(mut tx: Box<dyn StoreTransaction + '_>, waiting: &Receiver<WriterMes
     true
 }
 
-/// Takes in all that belongs to a transaction that there is not. Whoever asks gets no answer.
+/// Drains the remaining messages of a transaction that failed to start. Only the commit is answered, with the error.
 fn refuse(fault: StoreError, waiting: &Receiver<WriterMessage>) {
     while let Ok(job) = waiting.recv() {
         match job {
@@ -344,7 +345,7 @@ impl StoreView for WriterHandle<'_> {
     }
 }
 
-/// What a [`Link`] borrows.
+/// The data that a [`ChainLink`] borrows, owned.
 struct OwnedChainLink {
     row: EventRow,
     attachment: Option<String>,
@@ -442,7 +443,7 @@ impl StoreTransaction for WriterHandle<'_> {
     }
 
     fn commit_async(self: Box<Self>, told: CommitCallback) {
-        // Where nobody is there any more to hear it, nobody tells.
+        // If the thread has ended, the callback is dropped without a call.
         let _ = self.jobs.send(WriterMessage::Commit(told));
     }
 }

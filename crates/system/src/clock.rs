@@ -1,10 +1,10 @@
-//! The only clock, and the only source of what nobody can guess.
+//! The only clock, and the only source of random secrets.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use interlock_core::id::Timestamp;
 
-/// Letters and digits that nobody mistakes for one another.
+/// Letters and digits that are not mistaken for one another.
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
 pub fn now() -> Timestamp {
@@ -12,7 +12,7 @@ pub fn now() -> Timestamp {
     Timestamp(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }
 
-/// 32 bytes that nobody can guess.
+/// 32 random bytes that cannot be guessed.
 ///
 /// # Panics
 /// If the operating system has no random numbers: nothing that follows would be safe.

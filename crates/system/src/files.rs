@@ -27,8 +27,9 @@ pub fn put_new(path: &Path, bytes: &[u8]) -> io::Result<bool> {
     }
 }
 
-/// What is in a plain file that lies where agents can write. No link is followed, and nothing is waited for: a pipe would
-/// never end.
+/// Reads a plain file from a place where agents can write. It follows no link and waits for nothing: a pipe
+/// would never
+/// end.
 pub fn read_plain(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     plain(OpenOptions::new().read(true), path)?.read_to_end(&mut bytes)?;
@@ -73,7 +74,7 @@ fn plain(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is not a plain file")) }
 }
 
-/// Beside a file, while it is being made: what is left of it when the machine stops is nobody's file.
+/// The path of a temporary file beside a file that is being written. One left by a crash is ignored.
 pub fn partial(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(format!(".partial-{}", std::process::id()));

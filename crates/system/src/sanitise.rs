@@ -94,7 +94,7 @@ fn replace(text: &str, replacement: impl Fn(char) -> Option<char>) -> Cow<'_, st
     Cow::Owned(text.chars().map(|character| replacement(character).unwrap_or(character)).collect())
 }
 
-/// What to show in place of a character that a terminal would obey or hide.
+/// The replacement of a character that a terminal would obey or hide.
 fn visible(character: char) -> Option<char> {
     match character {
         // The pictures of the control characters stand in the same order.

@@ -222,7 +222,7 @@ pub fn wrap_long(line: &str, width: usize) -> Vec<String> {
     if line.chars().count() > width { wrap(line, width) } else { vec![line.to_owned()] }
 }
 
-/// What a terminal has that does not tell its size.
+/// The width of a terminal that does not report its size.
 const USUAL_COLUMNS: usize = 80;
 
 /// The mark of lines with text of an agent or a person.

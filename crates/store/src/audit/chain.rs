@@ -12,7 +12,7 @@ use crate::chain::{self, BEGINNING, ChainKey, Seal, SealedContent};
 use crate::rows::{self, SessionRow};
 use crate::table::ProjectedTables;
 
-/// What one event of the chain left for the next.
+/// The verification state that one event of the chain passes on to the next.
 pub(super) struct ChainVerifier<'a> {
     key: &'a ChainKey,
     session: Name,
@@ -84,7 +84,7 @@ impl<'a> ChainVerifier<'a> {
         self.times = (if self.seq == 0 { link.at } else { self.times.0 }, link.at);
         self.settle_doubt(Some(link));
         if link.seq <= self.seq {
-            // Only where somebody has taken the index away that keeps numbers apart.
+            // Possible only if the unique index on the sequence number was dropped.
             let text = format!("there is a second event {} ({})", link.seq, link.kind);
             return self.problem(Some(link.seq), AuditProblemKind::Added, text);
         }
@@ -127,7 +127,7 @@ impl<'a> ChainVerifier<'a> {
 
     /// The seal does not fit. If it fits another number, the event stood elsewhere.
     fn doubt(&mut self, link: &ChainLink<'_>) {
-        // So much that somebody who spoils a whole log does not keep the audit busy for ever.
+        // Limits the search, so that a log that is corrupted throughout cannot keep the audit busy for ever.
         const FARTHEST: u64 = 10_000;
         const SEARCHES: u32 = 64;
         self.searches = self.searches.saturating_add(1);
@@ -142,7 +142,7 @@ impl<'a> ChainVerifier<'a> {
         self.doubtful = Some(BrokenSeal { seq: link.seq, kind, hash: link.hash, before: self.head });
     }
 
-    /// What follows a doubtful event tells what was done to it.
+    /// Classifies a doubtful event by the event that follows it.
     fn settle_doubt(&mut self, next: Option<&ChainLink<'_>>) {
         let Some(BrokenSeal { seq, kind, hash, before }) = self.doubtful.take() else { return };
         match next {
@@ -258,7 +258,7 @@ impl<'a> ChainVerifier<'a> {
         }
     }
 
-    /// A snapshot that was not sealed at its event is no use to anybody, and somebody made it.
+    /// A snapshot that was not sealed at its event is never used, so its presence means tampering.
     fn snapshot_problem(&self) -> Option<AuditProblem> {
         let (snapshot, head) = (self.snapshot?, self.taken_at?);
         if self.key.snapshot(&self.session, &head, &snapshot.data) == snapshot.seal {

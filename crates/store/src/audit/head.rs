@@ -1,4 +1,4 @@
-//! The head of a chain, to be kept where nobody who can write the store can reach it.
+//! The signed head of a chain. It is kept where processes that can write the store cannot reach it.
 
 use ed25519_dalek::{Signature, Signer as _, Verifier as _, VerifyingKey};
 use interlock_core::code::Code;
@@ -24,7 +24,7 @@ impl ChainHead {
         Self { store: store.clone(), session: session.id.clone(), seq: session.seq, hash: session.head }
     }
 
-    /// What is signed: one line a field, so that anybody can put it together again.
+    /// The signed text: one line a field, so that anyone can reconstruct it.
     fn text(&self) -> String {
         format!("interlock head 1\n{}\n{}\n{}\n{}\n", self.store, self.session, self.seq, self.hash)
     }

@@ -22,7 +22,7 @@ use crate::table::ProjectedTables;
 
 pub use head::ChainHead;
 
-/// What was done to the log.
+/// The kind of change that was made to the log.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AuditProblemKind {
@@ -51,11 +51,11 @@ pub struct AuditProblem {
     pub text: String,
 }
 
-/// What came of looking.
+/// The result of an audit.
 #[derive(Clone, Debug, Default)]
 pub struct AuditReport {
     pub events: u64,
-    /// What lies beside these events.
+    /// The attachments and prompts of these events.
     kept: AttachmentCounts,
     pub problems: Vec<AuditProblem>,
 }
@@ -80,7 +80,7 @@ pub struct SessionProjection {
     pub row: SessionRow,
     /// The event that pinned its workflow.
     pinned: u64,
-    /// What is wrong with its snapshot.
+    /// The problem of the session's snapshot.
     snapshot: Option<AuditProblem>,
     pub report: AuditReport,
 }
@@ -125,7 +125,7 @@ pub fn verify(
     Ok(report)
 }
 
-/// What belongs to no session, or to no event.
+/// Rows that belong to no session, or to no event.
 fn strays(
     view: &mut dyn StoreView,
     looked_at: &[SessionHead],
@@ -134,7 +134,7 @@ fn strays(
     let lost = view.lost_sessions()?.into_iter();
     let lost = lost.map(|(table, count)| format!("sessions that are gone, with rows in {table} still there: {count}"));
     let mut texts: Vec<(AuditProblemKind, String)> = lost.map(|text| (AuditProblemKind::Dropped, text)).collect();
-    // Of some sessions alone nothing can be said; and where others write, more may have come since.
+    // An audit of selected sessions cannot check the totals. Where other processes write, more may have come since.
     let kept = view.count_attachments()?;
     let all = view.sessions()?;
     let still = all.len() == looked_at.len() && all.iter().zip(looked_at).all(|(now, then)| now.seq == then.seq);

@@ -9,7 +9,7 @@ use crate::audit::{AuditProblem, AuditProblemKind};
 use crate::rows::SessionRow;
 use crate::table::{CellValue, ProjectedTables, TABLES, TableRows, TableSchema};
 
-/// More than this nobody reads.
+/// Limits the report: longer lists are not read.
 const MOST: usize = 20;
 
 pub(super) fn compare(

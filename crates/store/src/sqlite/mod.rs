@@ -30,8 +30,9 @@ use write::StatementCache;
 
 /// As it stands in the header of the file: `ILOK`.
 const APPLICATION_ID: i32 = 0x494c_4f4b;
-/// How long a writer waits for its turn, in milliseconds, and how long one does whom somebody else waits for: several times
-/// in a row, and longer on a machine that has much to do.
+/// How long a writer waits for its turn, in milliseconds: in general, and when a client waits for the command.
+/// The longer
+/// one covers several waits in a row and a machine under load.
 const PATIENCE: u64 = 120_000;
 const BRIEF: u64 = 3_000;
 /// Waits a little, and says whether to try again.
@@ -55,7 +56,7 @@ impl SqliteStore {
         open::open(path, wait_for_turn::<PATIENCE>)
     }
 
-    /// The same, for whoever somebody waits for: it is not waited long for others.
+    /// Opens with a short timeout, for commands that a client waits for.
     pub fn open_briefly(path: &Path) -> StoreResult<Self> {
         open::open(path, wait_for_turn::<BRIEF>)
     }
@@ -113,7 +114,7 @@ impl Store for SqliteStore {
                 given: cx.get::<Option<[u8; 32]>>(7)?.map(Seal::from_bytes),
             };
             let prev = Seal::from_bytes(cx.get(8)?);
-            // It never tells what the seal would be: triggers that somebody added run in this connection too.
+            // Only the comparison is returned, never the seal: triggers that others added run in this connection too.
             Ok(key.event(&sealed, &prev) == Seal::from_bytes(cx.get(9)?))
         };
         self.connection

@@ -26,7 +26,7 @@ const OLDER: [(i32, &str); 2] = [
     (3, "7eef9ecb7db6f814ac5ca14411f257c848607af2964c4dc1adec6d8b900e091a"),
     (4, "fde773e7f5aa8dd198c4e39c8151bc5ad230eaf57dbd914e6bff63e5041d8a5e"),
 ];
-/// What is noted in place of a guard where a store was moved forward without those it should have had.
+/// Recorded in place of a guard when a store was migrated without the guards of its old version.
 pub(super) const ALTERED: &str = "schema";
 /// A database has a page, and none is smaller.
 const SMALLEST: u64 = 512;
@@ -134,7 +134,7 @@ fn connect(path: &Path, more: OpenFlags, waits: BusyHandler) -> StoreResult<Conn
 fn prepare(connection: &Connection, waits: BusyHandler) -> rusqlite::Result<()> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
-    // Every statement goes by a key. Without this SQLite plans some of them anew for each value that they are given.
+    // Every statement uses a key. Without this SQLite plans some of them again for each value that is bound.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     use_log(connection, waits)?;
     connection.pragma_update(None, "synchronous", "full")
@@ -151,14 +151,14 @@ fn versions(connection: &Connection) -> rusqlite::Result<(i32, i32)> {
     Ok((number("application_id")?, number("user_version")?))
 }
 
-/// What a file says of itself.
+/// The values in a file's header that identify it.
 struct DatabaseHeader {
     application: i32,
     pub version: i32,
     empty: bool,
 }
 
-/// Looks at all of it at one moment: somebody may be making it.
+/// Reads all of it in one transaction: another process may be creating the store.
 fn look(connection: &Connection) -> rusqlite::Result<DatabaseHeader> {
     let tx = connection.unchecked_transaction()?;
     let (application, version) = versions(&tx)?;
@@ -166,7 +166,7 @@ fn look(connection: &Connection) -> rusqlite::Result<DatabaseHeader> {
     Ok(DatabaseHeader { application, version, empty })
 }
 
-/// Only the first time is there anything to do, and then SQLite does not wait for whoever reads the file.
+/// Only the first call changes anything, and SQLite does not wait for readers of the file then.
 fn use_log(connection: &Connection, waits: BusyHandler) -> rusqlite::Result<()> {
     for tries in 0.. {
         match connection.pragma_update(None, "journal_mode", "wal") {
@@ -190,7 +190,7 @@ fn migrate(connection: &mut Connection, fresh: Option<(&StoreIdentity, Timestamp
         drop_guards(&tx)?;
         put_guards(&tx)?;
         if altered {
-            // Nobody could tell any more afterwards.
+            // Recorded now: after the migration the difference can no longer be detected.
             let what = format!("the schema was not that of version {from} when the store was opened");
             tx.execute("INSERT INTO attempts (guard, what) VALUES (?1, ?2)", (ALTERED, what))?;
         }

@@ -1,4 +1,4 @@
-//! What is read, one mapper a table.
+//! The read statements, one mapper a table.
 
 use std::borrow::Cow;
 
@@ -68,7 +68,7 @@ impl StoreView for SqliteTransaction<'_> {
             Ok((name(row, 0)?, text(row, 1)?))
         })?;
         let Some((name, sources)) = found else { return Ok(None) };
-        // Without its files it does not have its hash, and whoever loads it says so.
+        // Without its files the workflow does not match its hash, and the loader reports that.
         let sources = serde_json::from_str(&sources).unwrap_or_default();
         Ok(Some(PinnedSources { name, sources }))
     }
@@ -340,8 +340,8 @@ fn group(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<Option<Name
     Ok(Some(name(row, column)?).filter(|group| *group != SESSION))
 }
 
-/// What somebody spoilt is read as well as it can be: its seal does not fit, and that says more than that it could not
-/// be read.
+/// Reads corrupted text as far as possible. Its seal does not match, and that error is more useful than one that says
+/// that the text cannot be read.
 fn lossy(value: ValueRef<'_>) -> Cow<'_, str> {
     match value {
         ValueRef::Text(bytes) | ValueRef::Blob(bytes) => String::from_utf8_lossy(bytes),

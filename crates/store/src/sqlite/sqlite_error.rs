@@ -1,4 +1,4 @@
-//! What SQLite says, in words that help.
+//! SQLite errors, as messages that help.
 
 use std::path::Path;
 

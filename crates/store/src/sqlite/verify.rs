@@ -1,4 +1,4 @@
-//! The schema itself, and rows put right.
+//! Verification of the schema, and repair of rows.
 
 use rusqlite::{Connection, params};
 
@@ -30,7 +30,7 @@ pub(super) fn schema(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     Ok(wrong)
 }
 
-/// What SQLite keeps for itself, such as statistics, is nobody's doing. Nobody else can name a table or an index so.
+/// Objects that SQLite creates for itself, such as statistics, are not problems. SQLite reserves these names.
 fn is_own(name: &str) -> bool {
     name.starts_with("table sqlite_") || name.starts_with("index sqlite_")
 }

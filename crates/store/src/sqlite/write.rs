@@ -1,7 +1,8 @@
-//! What is written, one statement a table.
+//! The write statements, one a table.
 //!
-//! `OR FAIL`: a statement that fails is not undone by itself, because its order is, or the whole transaction. SQLite keeps
-//! a journal for each all the same, because the guards call functions, and any function may fail.
+//! `OR FAIL`: a statement that fails is not rolled back by itself, because its request or the whole
+//! transaction is. SQLite
+//! keeps a journal for each all the same, because the guards call functions, and any function may fail.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -87,7 +88,7 @@ impl StoreTransaction for SqliteTransaction<'_> {
             ],
         )?;
         if written != 1 {
-            // A trigger that somebody added may have it passed over in silence.
+            // A trigger that others added may skip the row silently.
             return Err(corrupt("an event was not stored"));
         }
         let event = self.tx.last_insert_rowid();

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-/// What a helper may take: what it works on lies within the reach of agents, who can make it wait for ever.
+/// The time limit of a helper. Helpers work on files that agents can reach, and agents could make them wait for ever.
 const LONGEST: Duration = Duration::from_secs(10 * 60);
 /// Between two looks at helpers.
 const LOOK: Duration = Duration::from_secs(1);

@@ -17,13 +17,13 @@ pub struct ProcessControl(Arc<ControlState>);
 #[derive(Debug)]
 struct ControlState {
     wanted: AtomicU8,
-    /// Wakes whoever waits. Never read, so that it wakes all of them.
+    /// Wakes all waiters. It is never read, so that it stays signalled for each of them.
     bell: Option<OwnedFd>,
 }
 
 impl ProcessControl {
     pub fn new() -> Self {
-        // Without a bell, whoever waits looks from time to time.
+        // Without an eventfd, waiters poll.
         let bell = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).ok();
         Self(Arc::new(ControlState { wanted: AtomicU8::new(0), bell }))
     }
@@ -38,7 +38,7 @@ impl ProcessControl {
         self.want(KILL);
     }
 
-    /// Whether somebody wanted it to end, in whichever way.
+    /// Whether it was asked to end, softly or at once.
     pub fn is_stopped(&self) -> bool {
         self.0.wanted.load(Ordering::SeqCst) >= STOP
     }

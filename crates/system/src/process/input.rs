@@ -1,4 +1,4 @@
-//! What a program reads: handed to it as it takes it, so that neither side waits for the other.
+//! The stdin of a program. It is written as the program reads it, so that neither side waits for the other.
 
 use std::fs::File;
 use std::io::{ErrorKind, Write as _};
@@ -81,7 +81,7 @@ impl StdinWriter {
     }
 }
 
-/// What a listener can do to the program.
+/// The actions of a listener on the program.
 pub struct ProcessHandle<'a>(HandleTarget<'a>);
 
 enum HandleTarget<'a> {
@@ -98,7 +98,7 @@ impl<'a> ProcessHandle<'a> {
         Self(HandleTarget::Program { input, is_unwanted })
     }
 
-    /// With nobody: what is said is written down.
+    /// Without a program: the input is recorded.
     pub fn recorded(record: &'a mut Vec<u8>) -> Self {
         Self(HandleTarget::Record(record))
     }
@@ -111,8 +111,9 @@ impl<'a> ProcessHandle<'a> {
         }
     }
 
-    /// Nothing more will be said: closes stdin after what was sent. A program that has not ended by that after
-    /// `Limits::grace` is asked to.
+    /// Ends the input: closes stdin after what was sent. A program that has not ended by that after
+    /// `Limits::grace` is asked
+    /// to.
     pub fn close(&mut self) {
         match &mut self.0 {
             HandleTarget::Program { input, .. } => input.close(),

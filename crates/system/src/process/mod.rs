@@ -30,7 +30,7 @@ pub use running::{run, set_supervisor};
 pub use supervisor::{WORD as KEEPER, main as keep};
 pub use tree::wake_children;
 
-/// What to start, and where.
+/// The program to start, with its environment, folder and limits.
 #[derive(Clone, Debug)]
 pub struct ProcessSpec {
     /// A name that is looked for in the `PATH` of `environment`, or a path.
@@ -93,9 +93,9 @@ pub enum OutputStream {
     Err,
 }
 
-/// What a program prints, line by line, as it comes.
+/// Receives the output of a program line by line, as it arrives.
 pub trait OutputListener {
-    /// A line without its end. Whether it is UTF-8 nobody knows; `cut`: it was longer than the limit.
+    /// A line without its end. It may not be UTF-8. `cut`: it was longer than the limit.
     fn line(&mut self, from: OutputStream, line: &[u8], cut: bool, talk: &mut ProcessHandle<'_>);
 
     /// Before anything was printed: to open a conversation.
@@ -112,7 +112,7 @@ pub enum ProcessEnd {
     Exited(i32),
     /// It took too long.
     TimedOut,
-    /// It said nothing for too long.
+    /// It printed nothing for too long.
     Silent,
     /// It printed too much.
     Flooded,

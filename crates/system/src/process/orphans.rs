@@ -1,4 +1,5 @@
-//! What is left of a program whose keeper was killed. It is known by a variable of its environment.
+//! The remaining processes of a program whose supervisor was killed. They are identified by a variable of their
+//! environment.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{Access, access};
 
-/// Where the system looks if nobody says where.
+/// The search path of the system, used when `PATH` is not set.
 const USUAL: &str = "/bin:/usr/bin";
 
 /// The program's path. `folder`: where it will run, and relative paths start; `path`: the `PATH` it will see.

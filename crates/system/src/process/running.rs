@@ -29,9 +29,9 @@ use super::{
 const CHUNK: usize = 64 << 10;
 /// Between two looks, while a program is being ended or nothing would wake who waits.
 const TICK: Duration = Duration::from_millis(50);
-/// What a keeper has, on top of the grace, before somebody does its work.
+/// The time that a supervisor has, beyond the grace, before the runner ends the processes itself.
 const SLACK: Duration = Duration::from_secs(5);
-/// What is still readable when everything has ended is read for so long.
+/// How long remaining output is read after all processes have ended.
 const DRAIN: Duration = Duration::from_secs(2);
 
 /// The file that `set_keeper` named.
@@ -97,7 +97,7 @@ impl OutputPipe {
         Ok(Self { pipe: pipe.map(unblocked).transpose()?, lines: LineSplitter::new(limit) })
     }
 
-    /// What can be read now; `None` when nothing can, now or ever.
+    /// Reads the output that is available now; `None` when there is none, now or ever.
     fn read<'a>(&mut self, chunk: &'a mut [u8]) -> Option<&'a [u8]> {
         loop {
             match self.pipe.as_mut()?.read(chunk) {
@@ -117,7 +117,7 @@ fn unblocked(pipe: OwnedFd) -> io::Result<File> {
     Ok(File::from(pipe))
 }
 
-/// What the keeper was told, and when.
+/// The last signal sent to the supervisor, and when.
 #[derive(Clone, Copy)]
 enum SentSignal {
     Nothing,

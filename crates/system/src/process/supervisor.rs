@@ -32,7 +32,7 @@ use super::tree;
 /// The hidden word of the command line that makes Interlock a keeper.
 pub const WORD: &str = "__keep";
 
-/// For what is left when the program has ended by itself, or when nobody waits for it any more.
+/// For remaining processes when the program has ended by itself, or when the parent has gone.
 const SHORT: Duration = Duration::from_millis(500);
 /// Between two looks at what no signal tells.
 const LOOK: Duration = Duration::from_secs(1);
@@ -46,7 +46,7 @@ const NOT_STARTED: u8 = 125;
 const NOT_EXECUTED: u8 = 126;
 const NOT_FOUND: u8 = 127;
 
-/// What a keeper is told on its command line.
+/// The arguments of a supervisor on its command line.
 struct SupervisorArguments {
     parent: i32,
     grace: Duration,
@@ -89,7 +89,7 @@ pub fn main(words: impl Iterator<Item = OsString>) -> ExitCode {
 }
 
 fn keep(order: &SupervisorArguments) -> io::Result<u8> {
-    // A session of its own has no terminal: nobody types into it, and nothing stops for wanting to read from one.
+    // A session of its own has no terminal: no input arrives from it, and no process is stopped for reading from it.
     let _ = setsid();
     set_child_subreaper(Some(getpid()))?;
     let mut watch = ProcessSupervisor { parent: ParentProcess::of(order.parent), bell: SupervisorSignals::hang()? };
@@ -123,7 +123,7 @@ fn leave_pipes() -> io::Result<()> {
     Ok(())
 }
 
-/// Whoever started this keeper.
+/// The process that started this supervisor.
 struct ParentProcess {
     pid: i32,
     /// Readable when it has ended. Where the system has no such thing, the keeper looks from time to time.
@@ -141,8 +141,8 @@ impl ParentProcess {
     }
 }
 
-/// The signals that a keeper minds. Terminals' signals are heard too, and nothing follows from them: they are for
-/// whoever started it to decide on. They are not ignored, because the program would inherit that.
+/// The signals that a supervisor handles. It receives those of a terminal too and does nothing: its parent decides on
+/// them. They are not ignored, because the program would inherit that.
 struct SupervisorSignals {
     rung: UnixStream,
     is_stopped: Arc<AtomicBool>,
@@ -202,7 +202,7 @@ impl SupervisedProcesses {
         }
     }
 
-    /// Ends everybody, and returns when there is nobody left, or nobody that this user may end.
+    /// Ends all processes. Returns when none is left, or none that this user may end.
     fn kill(&mut self) {
         let own = getpgrp().as_raw_nonzero().get();
         let mut refused = 0;
@@ -238,14 +238,14 @@ fn code(status: WaitStatus) -> u8 {
     code.and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX)
 }
 
-/// What a keeper waits for.
+/// The supervisor, and the sources of its wake-ups.
 struct ProcessSupervisor {
     parent: ParentProcess,
     bell: SupervisorSignals,
 }
 
 impl ProcessSupervisor {
-    /// Waits for the lock, if there is one. Not for ever: whoever started this may not want it any more.
+    /// Waits for the lock, if there is one. The wait ends when the parent has gone or asks for an end.
     fn has_locked(&mut self, lock: Option<&File>) -> io::Result<bool> {
         while !self.parent.has_ended() && !self.bell.is_stopped() && !self.bell.is_killed() {
             match lock.map(|lock| flock(lock, FlockOperation::NonBlockingLockShared)) {
@@ -282,7 +282,7 @@ impl ProcessSupervisor {
         let mut alone = None;
         while family.lives() && !self.bell.is_killed() {
             if family.ended.is_some() || self.parent.has_ended() {
-                // The time was for the program, and for whoever waits for it.
+                // The grace was for the program and for its parent, and one of them has ended.
                 alone.get_or_insert_with(Instant::now);
             }
             let left = patience.saturating_sub(asked.elapsed());

@@ -1,4 +1,4 @@
-//! What a program printed, kept for people: both streams as they came, up to a limit.
+//! The output of a program, kept for people: both streams in their order of arrival, up to a limit.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};

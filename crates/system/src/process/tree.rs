@@ -1,4 +1,4 @@
-//! Who descends from whom, as `/proc` says, and signals that reach only whom they are meant for.
+//! The process tree according to `/proc`, and signals that reach only the intended process.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -44,7 +44,7 @@ impl ProcessEntry {
         })
     }
 
-    /// It has not ended, even if nobody has asked yet how it did.
+    /// It has not ended. A zombie has, even if its parent has not waited for it.
     pub(super) fn is_alive(&self) -> bool {
         !matches!(self.state, b'Z' | b'X' | b'x')
     }
@@ -108,11 +108,11 @@ pub(super) fn line_of(pid: i32) -> BTreeSet<i32> {
     line
 }
 
-/// What came of one round of ending.
+/// The result of one round of killing.
 pub(super) struct KillRound {
-    /// Who was killed, or would have been.
+    /// The processes that were killed, or would have been.
     pub(super) found: Vec<ProcessEntry>,
-    /// Nobody could be killed: they belong to somebody else.
+    /// No process could be killed: they belong to another user.
     pub(super) is_refused: bool,
 }
 
@@ -141,8 +141,10 @@ pub(super) fn kill_groups(of: &[ProcessEntry], own: i32) {
     }
 }
 
-/// Lets the children of this process go on that a terminal has stopped together with it. One that was stopped between its
-/// start and its program would hold up whoever started it, and so could this process never be stopped whole.
+/// Continues the children of this process that a terminal has stopped together with it. A child that was
+/// stopped between
+/// its start and its program would block the thread that started it, and then this process could not be
+/// stopped as a whole.
 pub fn wake_children() {
     let own = i32::try_from(std::process::id()).unwrap_or(0);
     wake(own, rustix::process::getpgrp().as_raw_nonzero().get());
