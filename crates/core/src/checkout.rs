@@ -40,7 +40,7 @@ impl GateCheckout {
         *self == Self::default()
     }
 
-    /// What a reader of the result has to know about the files that it speaks for.
+    /// Warnings for the reader of the result about the files that the gate ran on.
     pub fn warnings(&self, tree: &Name) -> Vec<String> {
         let tree = shown_tree(tree);
         let mut warnings = Vec::new();

@@ -1,4 +1,4 @@
-//! What can be asked of a session.
+//! The commands that a session accepts.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::observed::ObservedChanges;
 use crate::provenance::{Channel, HookSeen};
 use crate::workflow::Workflow;
 
-/// What deciding may know of the world.
+/// The inputs of a decision from outside of the session: the time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DecisionInputs {
     pub now: Timestamp,
@@ -138,7 +138,7 @@ pub struct ClaimAssignment {
     pub via: Option<Channel>,
 }
 
-/// What is recorded of a prompt.
+/// The recorded facts about a prompt.
 #[derive(Clone, Debug)]
 pub struct ClaimedPrompt {
     pub digest: Digest,
@@ -188,7 +188,7 @@ impl LossReason {
 pub struct RecordLoss {
     pub assignment: AssignmentId,
     pub loss: LossReason,
-    /// What there is to say of it.
+    /// A remark on the loss, for the record.
     pub note: Option<Name>,
 }
 
@@ -293,6 +293,6 @@ pub struct UpgradeWorkflow {
 #[derive(Clone, Debug)]
 pub struct LeaseExpired {
     pub assignment: AssignmentId,
-    /// The holder is known to be gone, whatever time it had: whoever says so holds the lock that went with it.
+    /// The holder is known to be gone, whatever the lease says: the caller holds the lock that the holder held.
     pub holder_gone: bool,
 }

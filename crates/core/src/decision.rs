@@ -1,4 +1,4 @@
-//! What follows a command, and why.
+//! The outcome of a command, and the reasons for it.
 
 use std::sync::Arc;
 
@@ -83,7 +83,7 @@ pub enum FactValue {
     Text(Name),
 }
 
-/// What waits: the stage's other phases, or other groups.
+/// The reason to wait: the other phases of the stage, or other groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum WaitsFor {
@@ -155,7 +155,7 @@ pub struct Decision {
     /// Those of them that the handoff does not have.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub absent: Vec<Name>,
-    /// The reasons given in the workflow, and those of the engine.
+    /// The reasons from the workflow, and those of the engine.
     pub because: Vec<Name>,
     pub overrides: Vec<AppliedOverride>,
     pub facts: Vec<(Name, FactValue)>,

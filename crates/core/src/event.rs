@@ -27,7 +27,7 @@ pub struct Event {
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub decision: Option<Decision>,
     pub changes: Vec<StateChange>,
-    /// What was given in, whole. Kept beside the event, which commits to it by the digest in its changes.
+    /// The submitted handoff, whole. Kept beside the event, which commits to it by the digest in its changes.
     #[serde(skip)]
     pub handoff: Option<Arc<Json>>,
 }
@@ -48,10 +48,10 @@ pub struct RefusedCommand {
     pub message: Name,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub by: Option<Name>,
-    /// What it spoke of: an assignment, a question, a group.
+    /// The subject of the command: an assignment, a question or a group.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub about: Option<Name>,
-    /// Of what was given in.
+    /// The digest of the submitted handoff.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub digest: Option<Digest>,
     /// The status of a report, as it was written.
@@ -69,7 +69,7 @@ pub struct RefusedProblem {
     pub message: Name,
 }
 
-/// What happened, as it was said.
+/// The command that caused the event, as it was received.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EventCause {
@@ -256,11 +256,11 @@ impl EventCause {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BlockerResolution {
-    /// The agent that was blocked goes on with what it was told.
+    /// The agent that was blocked goes on with the guidance that it got.
     Guidance,
     /// A role that may approve has approved.
     Approval,
-    /// The work itself was given out anew.
+    /// The work itself was assigned again.
     Rework,
     /// A person has answered.
     Person,
@@ -283,7 +283,7 @@ pub enum StateChange {
         /// The decision on the report that planned the group, where a later answer starts it.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         reported: Option<DecisionId>,
-        /// Who planned it.
+        /// The role or person that planned it.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         by: Option<Name>,
     },
@@ -335,7 +335,7 @@ pub enum StateChange {
         part: u8,
         seat: RoleTask,
     },
-    /// Who waits from this place on, waits no longer.
+    /// The roles that wait from this position on wait no longer.
     WaitEnded {
         group: Option<Name>,
         part: u8,

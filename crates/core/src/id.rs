@@ -167,7 +167,7 @@ impl<'de> Deserialize<'de> for Digest {
     }
 }
 
-/// Milliseconds since 1970, handed in by the caller: the core has no clock.
+/// Milliseconds since 1970, passed by the caller: the core has no clock.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Timestamp(pub i64);

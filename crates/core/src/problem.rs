@@ -1,4 +1,4 @@
-//! What is wrong with a file or a handoff, where, and how to fix it.
+//! A problem in a file or a handoff: its message, its place, and how to fix it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -84,7 +84,7 @@ impl Problem {
         Self { subject, ..Self::new(code, message) }.field(field)
     }
 
-    /// The same problem, said of an element of a list.
+    /// The same problem, stated about an element of a list.
     #[must_use]
     pub fn of_element(mut self, element: String) -> Self {
         let predicate = self.message;
@@ -121,7 +121,7 @@ impl Problem {
         self
     }
 
-    /// How to go on: what was said of this very problem, or what the code says.
+    /// How to go on: the help of this problem, or else the general help of its code.
     pub fn advice(&self) -> &str {
         self.help.as_deref().unwrap_or(self.code.help())
     }
@@ -173,7 +173,7 @@ pub fn group_problems(problems: &[Problem]) -> Vec<ProblemGroup<'_>> {
     let mut groups: Vec<ProblemGroup<'_>> = Vec::new();
     // A handoff can have thousands of problems, so groups are found by their key.
     let mut known: BTreeMap<_, usize> = BTreeMap::new();
-    // What a code says in general is worth reading once.
+    // The general help of a code is worth reading once.
     let mut said: BTreeSet<Code> = BTreeSet::new();
     for problem in problems {
         let predicate = problem.subject.as_ref().map(|subject| subject.predicate.as_str());

@@ -1,7 +1,7 @@
-//! Who saw an agent at work: what a session knows of the hooks of its clients.
+//! Provenance of agents' work: the hooks of its clients that a session has seen.
 //!
-//! Hooks are sensors, and a sensor that was taken out says nothing. So it is counted by which way each handoff came,
-//! and noted which hooks of a conversation were seen of those that its client should have sent.
+//! Hooks are sensors, and a removed sensor reports nothing. So each handoff is counted by its channel. For each
+//! conversation, the hooks that were seen are compared with those that its client should have sent.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::id::Name;
 
-/// What a handoff is counted under that came with nobody watching: by a command, or by whoever held the token.
+/// The key for handoffs that no channel watched: submitted by a command, or by any holder of the token.
 const COMMAND: &str = "command";
 
-/// The way by which an assignment was claimed, or its handoff given in.
+/// The channel by which an assignment was claimed, or its handoff submitted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Channel {
@@ -21,7 +21,7 @@ pub enum Channel {
     Run,
     /// A hook of this client saw the sub-agent start, or end.
     Hook(Name),
-    /// A model said so, in this client.
+    /// A model reported it, in this client.
     Mcp(Name),
 }
 
@@ -52,7 +52,7 @@ pub struct HookSeen {
     /// As the client names it.
     pub conversation: Name,
     pub hook: Name,
-    /// What the client should send in the course of a conversation.
+    /// The hooks that the client should send in the course of a conversation.
     pub expects: Vec<Name>,
 }
 
@@ -65,13 +65,13 @@ pub struct ClientConversation {
 }
 
 impl ClientConversation {
-    /// What should have come, and did not.
+    /// The hooks that should have been seen, and were not.
     pub fn missing(&self) -> impl Iterator<Item = &Name> {
         self.expects.difference(&self.seen)
     }
 }
 
-/// What was watched of a session.
+/// The hooks and handoffs of a session that were watched.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionProvenance {
     pub conversations: BTreeMap<Name, ClientConversation>,
@@ -121,7 +121,7 @@ impl SessionProvenance {
         self.watched = self.watched.saturating_add(u32::from(watched));
     }
 
-    /// What completion says of it, where a client took part.
+    /// The statement in the result of completion, where a client took part.
     pub fn statement(&self) -> Option<String> {
         if !self.has_client() {
             return None;

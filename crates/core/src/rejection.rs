@@ -10,7 +10,7 @@ pub struct Rejection {
     pub message: String,
     /// More exactly than the code can say it.
     pub help: Option<String>,
-    /// What would be accepted now.
+    /// The statuses or values that would be accepted now.
     pub allowed: Vec<String>,
     pub problems: Vec<Problem>,
     pub reasons: Vec<JudgementReason>,
@@ -40,7 +40,7 @@ impl Rejection {
         self
     }
 
-    /// How to go on: what was said of this very refusal, or of the first of its problems, or what the code says.
+    /// How to go on: the help of this rejection, or that of the first of its problems, or the general help of the code.
     pub fn advice(&self) -> &str {
         let first = self.problems.first().map(Problem::advice);
         self.help.as_deref().or(first).unwrap_or(self.code.help())

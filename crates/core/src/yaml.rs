@@ -52,7 +52,7 @@ impl Node {
         matches!(self.value, Value::Null)
     }
 
-    /// What people call this kind of node.
+    /// The usual name of this kind of node.
     pub fn kind(&self) -> &'static str {
         match &self.value {
             Value::Null => "nothing",

@@ -1,4 +1,4 @@
-//! What a workflow file may not say: each mistake has its code, and the right file loads.
+//! The mistakes that a workflow file may not contain: each has its code, and the correct file loads.
 
 use interlock_core::workflow::load;
 
@@ -216,7 +216,7 @@ fn every_mistake_is_told_at_once_wherever_the_others_stand() {
     // Most likely the verb itself.
     assert_eq!(broken("PLAN: { start: groups,", "PLAN: { strat: groups,"), ["E0104"]);
     assert_eq!(broken("PLAN: { start: groups,", "PLAN: { start: [groups],"), ["E0105"]);
-    // Keys of the whole file that are missing are told beside what cannot be read elsewhere.
+    // Missing keys of the whole file are reported beside values elsewhere that cannot be read.
     assert_eq!(broken("begin: { spawn: lead }\ngroups:", "overrides: [3]\ngroups:"), ["E0105", "E0130"]);
 }
 

@@ -349,7 +349,7 @@ fn lost_reports_of_qa_end_at_a_person_who_can_only_retry() {
     }
 }
 
-/// Who died with what had started it: another attempt, another token, and no step of any counter.
+/// A holder that died with its spawner: another attempt, another token, and no step of any counter.
 #[test]
 fn a_holder_that_is_gone_leaves_an_attempt_that_counts_in_no_loop() {
     let mut play = team(json!({ "id": "login", "title": "Login" }));

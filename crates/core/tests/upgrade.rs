@@ -97,7 +97,7 @@ impl UpgradeScenario {
         Ok(())
     }
 
-    /// What stands against the new workflow.
+    /// The conflicts with the new workflow.
     fn misfits(&mut self, to: &Arc<Workflow>) -> Vec<String> {
         let before = self.state.clone();
         let rejection = self.upgrade(to).unwrap_err();

@@ -24,7 +24,7 @@ pub(super) struct LaneGraph {
     pub(super) free: Vec<Vec<UncountedMove>>,
 }
 
-/// What is being explored, and how exactly.
+/// Explores the states of a lane, exactly or without the order in which roles wait.
 pub(super) struct LaneExplorer<'a> {
     pub(super) workflow: &'a Workflow,
     pub(super) values: &'a GuardValues,

@@ -1,10 +1,10 @@
-//! What one lane can come to: the state of a group, or of the session itself, without its numbers.
+//! The states that one lane can reach: those of a group, or of the session itself, without counters.
 
 use std::collections::BTreeSet;
 
 use crate::workflow::{AssignmentTask, GateIx, PassIx, PhaseIx, QuestionIx, RoleIx};
 
-/// Who holds the work.
+/// The holder of the work in a lane.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum LaneHolder {
     Role(RoleIx, AssignmentTask),
@@ -33,7 +33,7 @@ impl LaneState {
         Self { in_group, phase, holder, author, waiting: Vec::new(), passed: BTreeSet::new() }
     }
 
-    /// Who reported or asked, with its task. A gate has no reporter, and counts as work.
+    /// The role that reported or asked, with its task. A gate has no reporter and counts as work.
     pub(super) fn reporter(&self) -> (Option<RoleIx>, AssignmentTask) {
         match self.holder {
             LaneHolder::Role(role, task) | LaneHolder::Question(_, Some((role, task))) => (Some(role), task),

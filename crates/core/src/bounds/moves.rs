@@ -6,7 +6,7 @@ use crate::bounds::values::TruthValue;
 use crate::decide::{find_escalation_target, find_verb_target, sends_back};
 use crate::workflow::*;
 
-/// A rule that can be taken in a state, and a state that follows.
+/// A rule that can apply in a state, and a state that follows.
 pub(super) struct LaneMove {
     pub(super) rule: RuleIx,
     /// A loop counts it, with its escalations; or a person has decided at the end of the line.

@@ -8,7 +8,7 @@ use crate::workflow::{GuardIx, GuardSource, GuardTest, RuleCondition, Workflow};
 /// More combinations are not tried one by one.
 const MOST_COMBINATIONS: usize = 512;
 
-/// What is known of a condition before anything happens.
+/// The truth of a condition as far as it is known before the session runs.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum TruthValue {
     No,

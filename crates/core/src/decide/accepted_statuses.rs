@@ -1,4 +1,4 @@
-//! What the holder of an assignment may report now, and what each such handoff has to bring.
+//! The statuses that the holder of an assignment may report now, and the fields that each such handoff needs.
 
 use crate::command::DecisionInputs;
 use crate::decide::DecisionContext;
@@ -44,7 +44,7 @@ pub struct AcceptedStatus {
     pub returns: bool,
     /// It may end in a question to a person, who can choose from options of the handoff.
     pub reaches_person: bool,
-    /// What it leads to from this assignment, unless a limit is reached.
+    /// The outcome from this assignment, unless a limit is reached.
     pub leads_to: Option<String>,
     /// It completes, merges or defers the group.
     pub settles_group: bool,
@@ -72,7 +72,7 @@ pub struct ReplacedRole {
     pub because: Option<Name>,
 }
 
-/// What a value of a declared fact leads to.
+/// The outcome of one value of a declared fact.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FactOutcome {
     pub fact: Name,
@@ -249,7 +249,7 @@ fn hands_on(rules: &[&Rule]) -> Vec<Name> {
     fields
 }
 
-/// What `when` reads straight from the handoff, and which way each value takes.
+/// The facts that `when` reads straight from the handoff, with the outcome of each value.
 fn fact_outcomes(situation: &RuleContext<'_>, rules: &[&Rule]) -> Vec<FactOutcome> {
     let workflow = situation.workflow();
     let mut guards: Vec<GuardIx> = Vec::new();

@@ -14,7 +14,7 @@ use crate::rejection::Rejection;
 use crate::state::{Finding, Group, GroupEnd, SessionStatus, StoppedMove};
 use crate::workflow::*;
 
-/// What the person or agent behind a decision is called in the record.
+/// The name in the record of the person or agent that caused a decision.
 pub(crate) struct DecisionActor {
     pub(crate) name: Name,
     /// Resolves blockers as a person, if one speaks.
@@ -127,7 +127,7 @@ impl DecisionDraft<'_> {
                 let rework = self.answering.and(rework_of(situation));
                 let left = rework.map_or(0, |_| self.settle(situation, voice, situation.reporter));
                 match rework {
-                    // What other reviewers raised is not the asker's to have waived.
+                    // The asker may not waive findings that other reviewers raised.
                     Some(rework) if left > 0 => self.return_to_phase(situation, rework.goto, None, voice)?,
                     Some(_) | None => self.leave_stage(situation)?,
                 }
@@ -150,7 +150,7 @@ impl DecisionDraft<'_> {
         }
     }
 
-    /// An assignment; while somebody waits, it is to help them.
+    /// Assigns work to the role. While another role waits, the assignment is to help it.
     fn give(&mut self, situation: &RuleContext<'_>, role: RoleIx, voice: &DecisionActor) -> Result<(), Rejection> {
         if self.goes_to_author_phase(situation, role, role, voice)? {
             return Ok(());
@@ -220,7 +220,7 @@ impl DecisionDraft<'_> {
         voice: &DecisionActor,
     ) -> Result<(), Rejection> {
         self.escalated = true;
-        // What the stopped report brings is not lost.
+        // The stopped report may hold a plan or confirmations. They are kept.
         if rule.verb == RuleVerb::Start {
             self.take_plan(situation)?;
         } else if matches!(rule.verb, RuleVerb::Validate(_)) {
@@ -289,8 +289,9 @@ impl DecisionDraft<'_> {
         }
     }
 
-    /// Escalations of a loop run out as well, or work could come back to the same rung without end. Returns the first rung
-    /// that has not been reached as often as the loop allows, or a person.
+    /// Escalations of a loop are limited as well. Without a limit, work could return to the same role without end.
+    /// Returns the first role of the escalation path that was not reached as often as the loop allows; `None` is a
+    /// person.
     fn count_escalation(&mut self, situation: &RuleContext<'_>, rule: &Rule, rung: RoleIx) -> Option<RoleIx> {
         let workflow = self.cx.workflow;
         let Some(ix) = rule.counted else { return Some(rung) };
@@ -321,7 +322,7 @@ impl DecisionDraft<'_> {
         rung
     }
 
-    /// Nobody above: a person decides.
+    /// No role is left to escalate to: a person decides.
     pub(crate) fn ask_person_when_stuck(
         &mut self,
         situation: &RuleContext<'_>,
@@ -406,7 +407,7 @@ impl DecisionDraft<'_> {
         findings
     }
 
-    /// Work goes back, whoever gets it: what was passed says nothing of what comes, and no merge waits for it.
+    /// Work goes back, whatever role gets it. Earlier evidence does not cover the new work, and no merge waits for it.
     pub(crate) fn void_evidence(&mut self, situation: &RuleContext<'_>) {
         let Some(group) = situation.group else { return };
         if group.has_evidence() {
@@ -417,8 +418,8 @@ impl DecisionDraft<'_> {
         }
     }
 
-    /// An acceptance in place of the review ends disputes, not findings that nobody has looked at: an author that never
-    /// answered one has not worked on it. A person decides as they see fit.
+    /// An acceptance in place of the review settles disputes, but not findings that the author never answered: nothing
+    /// shows that the author worked on those. A person may accept them all the same.
     fn refuse_unanswered(
         &self,
         situation: &RuleContext<'_>,
@@ -574,7 +575,8 @@ pub(crate) fn sends_back(rule: &Rule) -> bool {
         || matches!(rule.source, RuleSource::Gate(_))
 }
 
-/// One rung above the target, or above the reporter where it stands on that ladder already.
+/// The role that the target escalates to. If the reporter is on the same escalation path, the role that the reporter
+/// escalates to.
 pub(crate) fn find_escalation_target(workflow: &Workflow, target: RoleIx, reporter: Option<RoleIx>) -> Option<RoleIx> {
     let mut rung = Some(target);
     let mut start = target;

@@ -10,7 +10,7 @@ use crate::workflow::*;
 /// The rule that decides, and what was found out on the way to it.
 pub(crate) struct ChosenRule<'a> {
     pub(crate) rule: &'a Rule,
-    /// The passage through the rule's loop.
+    /// The iteration of the rule's loop.
     pub(crate) passage: Option<LoopIteration<'a>>,
     pub(crate) facts: RecordedFacts,
 }
@@ -34,7 +34,8 @@ pub(crate) fn choose_rule<'a>(situation: &RuleContext<'a>, candidates: &[RuleIx]
     None
 }
 
-/// What the rule itself hangs on: the row and column of the blocked table, and the roles that its verb means.
+/// Records the facts that the choice of the rule depends on: the row and column of the blocked table, and the role that
+/// its verb targets.
 fn read_by(situation: &RuleContext<'_>, rule: &Rule, facts: &mut RecordedFacts) {
     let workflow = situation.workflow();
     if rule.blocks {
@@ -167,7 +168,7 @@ fn is_free(situation: &RuleContext<'_>, target: RoleTarget) -> bool {
     free_role(situation, apply_role_override(situation, role))
 }
 
-/// Neither the reporter nor somebody who waits.
+/// The role is neither the reporter nor waiting for help.
 pub(crate) fn free_role(situation: &RuleContext<'_>, role: RoleIx) -> bool {
     let name = &situation.workflow().role(role).name;
     Some(role) != situation.reporter && situation.waiting().iter().all(|seat| seat.role != *name)
@@ -185,7 +186,7 @@ fn passage_of<'a>(situation: &RuleContext<'a>, rule: &Rule, counted: LoopIx) -> 
     Some(situation.passage(counted, name))
 }
 
-/// Who a verb is aimed at.
+/// The role that a verb targets.
 pub(crate) fn find_verb_target(verb: RuleVerb) -> RoleTarget {
     match verb {
         RuleVerb::Spawn(target)
@@ -210,7 +211,7 @@ pub(crate) fn find_verb_target(verb: RuleVerb) -> RoleTarget {
     }
 }
 
-/// Who would get it, after the overrides.
+/// The role that gets the work after the overrides.
 pub(crate) fn apply_role_override(situation: &RuleContext<'_>, role: RoleIx) -> RoleIx {
     let holds = |when: &[GuardTest]| applies(&situation.cx, situation.group, when);
     let keeps = |role, instead| must_keep_role(&situation.cx, situation.group, role, instead);

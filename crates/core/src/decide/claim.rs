@@ -1,4 +1,4 @@
-//! Whatever starts agents takes an assignment, and its holder gets a secret.
+//! The spawner claims an assignment, and the holder gets a secret token.
 
 use crate::code::Code;
 use crate::command::ClaimAssignment;
@@ -13,7 +13,7 @@ pub(super) fn claim(cx: &DecisionContext<'_>, claim: &ClaimAssignment) -> Result
     let assignment = cx.open_assignment(claim.assignment)?;
     let role = cx.workflow.role_named(&assignment.role).map(|ix| cx.workflow.role(ix));
     if let Some((role, most)) = role.and_then(|role| role.at_most.map(|most| (role, most))) {
-        // The oldest go first, so nobody is overtaken for ever.
+        // The oldest assignments go first, so none of them waits forever.
         let earlier = cx.state.open.range(..claim.assignment);
         let ahead = earlier.filter(|id| cx.state.assignments.get(id).is_some_and(|other| other.role == role.name));
         let most = usize::try_from(most).unwrap_or(usize::MAX);

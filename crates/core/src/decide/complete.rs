@@ -1,4 +1,5 @@
-//! Somebody asks for the end. The answer is every reason against it; nobody has a shorter way.
+//! A command asks to complete the session. The answer lists every reason against it; no actor can skip the
+//! requirements.
 
 use crate::code::Code;
 use crate::command::CompleteSession;

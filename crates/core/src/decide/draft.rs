@@ -18,7 +18,7 @@ use crate::state::{
 };
 use crate::workflow::*;
 
-/// Whatever role a decision arrives at goes through the overrides once, in order.
+/// Applies the overrides to the role of a decision, once and in order.
 pub(crate) fn apply_overrides<'w>(
     workflow: &'w Workflow,
     role: RoleIx,
@@ -43,7 +43,7 @@ pub(crate) struct AssignmentSlot<'a> {
     pub(crate) lane: &'a Lane,
     pub(crate) part: u8,
     pub(crate) phase: Option<PhaseIx>,
-    /// The lane was just entered anew: nobody waits in it.
+    /// The lane was just entered again, so no role waits in it.
     pub(crate) fresh: bool,
 }
 
@@ -82,11 +82,11 @@ pub(crate) struct DecisionDraft<'a> {
     /// The person's own words beside the option, or instead of one.
     pub(crate) answer_text: Option<Name>,
     pub(crate) gate_output: Option<Name>,
-    /// What was given in, whole.
+    /// The submitted handoff, whole.
     pub(crate) handoff: Option<Arc<serde_json::Value>>,
     /// The diff that came with the report that is being decided.
     pub(crate) observed: Option<&'a ObservedChanges>,
-    /// Nobody acts on this one: evidence is taken for granted.
+    /// A preview has no effect, so evidence is assumed.
     pub(crate) preview: bool,
     last_assignment: AssignmentId,
     last_question: QuestionId,
@@ -243,7 +243,7 @@ impl<'a> DecisionDraft<'a> {
         });
     }
 
-    /// Work for an author: it is the author now, nobody waits, and what was passed lapses.
+    /// Work for an author: the role becomes the author, no role waits, and passed evidence lapses.
     fn author_works(&mut self, slot: AssignmentSlot<'_>, role: RoleIx) {
         self.end_waiting(slot, 0, BlockerResolution::Rework);
         let Some(group) = slot.group else { return };
@@ -256,7 +256,7 @@ impl<'a> DecisionDraft<'a> {
         }
     }
 
-    /// What was passed says nothing of the work that follows. A failure stays until an author delivers another tree.
+    /// Passed evidence does not cover the work that follows. A failure stays until an author delivers another tree.
     pub(crate) fn lapse_passes(&mut self, group: &Group) {
         let failed = self.failures_now(group);
         self.push(StateChange::PassesLapsed { group: group.id.clone() });
@@ -353,7 +353,7 @@ impl<'a> DecisionDraft<'a> {
         self.push(StateChange::Asked { question: id, name, group, part, text, options, asker, stopped, held });
     }
 
-    /// Takes away whatever is open in a lane, but for one part if that is told.
+    /// Closes everything that is open in a lane, except the given part.
     pub(crate) fn void_lane(
         &mut self,
         group: Option<&Group>,

@@ -1,4 +1,4 @@
-//! What each option of an open question leads to: the decision itself, taken on a copy and put into words.
+//! The outcome of each option of an open question. The decision is made on a copy of the state and described in words.
 
 use crate::command::{AnswerChoice, AnswerQuestion, Command, DecisionInputs};
 use crate::decide::answer::gate_left_failed;

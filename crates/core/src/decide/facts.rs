@@ -1,4 +1,4 @@
-//! What a decision has read: each fact once, in the order of reading.
+//! The facts that a decision has read: each fact once, in the order of reading.
 
 use std::sync::LazyLock;
 

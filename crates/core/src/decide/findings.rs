@@ -68,8 +68,8 @@ impl<'g> FindingsReview<'g> {
         }
     }
 
-    /// What the reviewer says about its earlier findings. Ids are those of this role's reviews: another reviewer's may
-    /// be the same.
+    /// Applies the reviewer's verdicts on its earlier findings. Ids belong to the reviews of this role: another
+    /// reviewer may use the same ids.
     pub(super) fn apply_verdicts(&mut self) {
         let handoff = self.handoff;
         for id in &handoff.tracking.rejections_accepted {

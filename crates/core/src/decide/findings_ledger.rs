@@ -19,9 +19,9 @@ use crate::workflow::LoopMeasure;
 pub(crate) struct FindingsLedger {
     blocking: u32,
     failing: u32,
-    /// The report said which findings are open.
+    /// The report stated which findings are open.
     reviewed: bool,
-    /// The report said which tests fail.
+    /// The report stated which tests fail.
     tested: bool,
     /// The report calls findings blocking, and none of them can block.
     pub(crate) settled: bool,
@@ -37,7 +37,7 @@ pub(crate) struct FindingsLedger {
     pub(crate) notes: Vec<Name>,
 }
 
-/// What a report has to do with a measure.
+/// The obligation of a report to state a measure.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum MeasureObligation {
     /// Nothing: what it says of it is kept, not counted.
@@ -51,7 +51,7 @@ pub(crate) enum MeasureObligation {
     MustState,
 }
 
-/// What a report has to do with each measure.
+/// The obligations of a report, by measure.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct MeasureObligations {
     pub(crate) findings: MeasureObligation,
@@ -81,7 +81,7 @@ impl FindingsLedger {
         stated.then(|| self.count_open(measure))
     }
 
-    /// Takes in what a report says of a group.
+    /// Applies the findings and tests of a report to the ledger of a group.
     pub(crate) fn apply_handoff(group: &Group, handoff: &Handoff, bearings: MeasureObligations) -> Self {
         let mut ledger = Self::of(Some(group));
         let tracks = !handoff.tracking.is_empty();

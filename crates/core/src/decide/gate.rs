@@ -23,7 +23,7 @@ pub(super) fn finished(cx: &DecisionContext<'_>, result: &GateFinished) -> Resul
         return Err(Rejection::new(Code::NoGateRun, message).allowed(allowed));
     };
     if result.tree.is_empty() {
-        // Without one, nothing could be said about the files that complete.
+        // Without a tree, the result would not cover any known version of the files.
         let message = format!("the result of gate run {} does not name the tree that its commands ran on", result.run);
         return Err(Rejection::new(Code::GateWithoutTree, message));
     }

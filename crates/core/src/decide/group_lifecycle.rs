@@ -87,7 +87,7 @@ impl<'a> DecisionDraft<'a> {
         stage.phases.iter().any(|phase| self.phase_applies(group, *phase))
     }
 
-    /// Its `when` holds, and a merge has somebody to do it.
+    /// The phase's `when` holds; a merge also needs an author to do it.
     fn phase_applies(&mut self, group: Option<&Group>, phase: PhaseIx) -> bool {
         let phase = self.cx.workflow.phase(phase);
         let mergeable = phase.performer != PhasePerformer::Merge || group.is_some_and(|group| group.author.is_some());
@@ -179,7 +179,7 @@ impl<'a> DecisionDraft<'a> {
         busy
     }
 
-    /// Whatever is open waits for its turn again.
+    /// Puts all open groups back in line to start.
     fn stage_groups(&mut self) {
         for class in [GroupClass::Busy, GroupClass::Arrived] {
             for index in self.roster.some(class, usize::MAX) {
@@ -361,7 +361,7 @@ impl<'a> DecisionDraft<'a> {
         !asked || !doubtful || before || self.changes.iter().any(now)
     }
 
-    /// No finding, no blocker, nobody who waits: as this decision leaves them.
+    /// As this decision leaves the group, it has no open finding, no blocker and no waiting role.
     fn nothing_is_open(&self, group: &Group) -> Result<(), Rejection> {
         let mut changes = self.changes.iter().filter(|change| concerns_what_is_open(change)).peekable();
         let after = match changes.peek() {

@@ -1,6 +1,6 @@
-//! The holder's lease ran out: the assignment is free again, as another attempt, and its token void.
+//! The lease of a holder ran out: the assignment is free again, as another attempt, and its token is void.
 //!
-//! Whoever ran the agent is gone. That is nobody's failure and counts in no loop.
+//! The process that ran the agent is gone. That is not counted as a failure of the agent and counts in no loop.
 
 use crate::code::Code;
 use crate::command::LeaseExpired;

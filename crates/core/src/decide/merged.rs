@@ -22,7 +22,7 @@ pub(super) fn merged(cx: &DecisionContext<'_>, merged: &RecordMerge) -> Result<D
         return Err(Rejection::new(Code::NotAMerge, message));
     }
     let mut draft = route_report(cx, (merged.assignment, assignment), &merged.handoff, None, None)?;
-    // Whoever had it, Interlock has seen this merge itself.
+    // Interlock has seen this merge itself, whichever role held the assignment.
     draft.record_channel(assignment.via.as_ref());
     draft.handoff = Some(merged.handoff.submitted.clone());
     let status = merged.handoff.said.clone();

@@ -73,7 +73,7 @@ pub(crate) fn role_of_phase(cx: &DecisionContext<'_>, group: &Group, phase: Phas
     rule_context::phase_role(cx, Some(group), phase)
 }
 
-/// What a command comes to.
+/// The outcome of a command.
 #[derive(Clone, Debug, PartialEq)]
 pub enum DecideOutcome {
     /// To be appended.
@@ -170,11 +170,12 @@ fn decide_within(known: &DecisionContext<'_>, command: &Command) -> Result<Decid
     }
 }
 
-/// Whether this token may report for this assignment, before what was given in is looked at. The decision, if the same
-/// was given in before.
+/// Checks whether this token may report for this assignment, before the submitted handoff is read. Returns the decision
+/// if the same handoff was submitted before.
 ///
 /// # Errors
-/// The token is not the one of this assignment, or nobody holds it, or it has reported something else.
+/// The token is not the one of this assignment, no agent holds the assignment, or the token has reported something
+/// else.
 pub fn check_report_token(
     state: &State,
     assignment: AssignmentId,

@@ -80,7 +80,7 @@ impl RuleContext<'_> {
             let name = &self.workflow().pass(*ix).name;
             let passes = rule.is_some_and(|rule| rule.passes.contains(ix));
             let here = match self.given {
-                // A described group has passed what it is not said to lack.
+                // A described group has passed the evidence unless the description states that it lacks it.
                 Some(given) if need.asks.is_some() => given.passed.get(name) != Some(&false),
                 Some(_) | None => self.is_passed(group, *ix, rule),
             };

@@ -1,4 +1,4 @@
-//! Groups taken in: from a handoff, or by a person.
+//! Groups added to the plan: by a handoff, or by a person.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -151,7 +151,7 @@ pub(super) fn must_plan(situation: &RuleContext<'_>) -> Result<(), Rejection> {
     })
 }
 
-/// What is wrong with the checks of a group, and with which of them.
+/// The fault in the checks of a group, and the index of the check that has it.
 fn missing_checks(gate: &Name, group: &PlannedGroup) -> (String, String) {
     match group.checks.first() {
         None => (format!("gate `{gate}` requires checks, and `{}` has none", group.id), String::new()),

@@ -1,4 +1,4 @@
-//! What was watched: taken note of, asked for where the workflow requires it, and stated at the end.
+//! Provenance of handoffs: recorded, enforced where the workflow requires it, and stated at the end.
 
 use crate::code::Code;
 use crate::decide::draft::DecisionDraft;
@@ -16,7 +16,7 @@ pub(super) fn record_hook_seen(cx: &DecisionContext<'_>, sighting: &HookSeen) ->
 }
 
 impl DecisionContext<'_> {
-    /// Where the workflow requires it, only a watcher may claim and give in.
+    /// Where the workflow requires it, only a channel that watches may claim and submit.
     pub(super) fn is_watched(&self, via: Option<&Channel>) -> Result<(), Rejection> {
         if !self.workflow.orchestrator.watched || via.is_some_and(Channel::watches) {
             return Ok(());

@@ -22,7 +22,7 @@ pub(crate) fn refuse_untimely_status(situation: &RuleContext<'_>, status: &str) 
     let allowed = list_possible_statuses(situation);
     let role = situation.reporter.map_or("nobody", |role| situation.workflow().role(role).name.as_str());
     let place = match (situation.group, situation.given) {
-        // Nobody has told the name of a described group.
+        // A described group has no name.
         (Some(_), Some(_)) => "a group in this state".to_owned(),
         (Some(group), None) => format!("group `{}`", group.id),
         (None, _) => "the session".to_owned(),
@@ -170,7 +170,7 @@ pub(crate) fn refuse_unanswered_findings(situation: &RuleContext<'_>, pass: &Nam
     Rejection::new(Code::StillOpen, message).problems(problems).help(help).allowed(allowed)
 }
 
-/// What the reporter may do now, once for all findings.
+/// The ways in which the reporter can end the open findings, once for all findings.
 fn ways_to_end(open: &[&Finding], reporter: Option<&Name>, list_again: &str) -> String {
     let is_own = |finding: &&&Finding| reporter.is_none_or(|role| *role == finding.raised_by);
     let rejected =
@@ -283,7 +283,7 @@ fn status_help(status: &str, statuses: &[StatusLine<'_>]) -> String {
     }
 }
 
-/// What the rule, and the phase it leaves, ask of the handoff.
+/// Checks the fields that the rule, and the phase it leaves, demand of the handoff.
 pub(crate) fn check_demands(situation: &RuleContext<'_>, rule: &Rule) -> Result<(), Rejection> {
     let asked_of = |handoff: &&Handoff| situation.given.is_none() && !handoff.is_own_report;
     let Some(handoff) = situation.handoff.filter(asked_of) else { return Ok(()) };

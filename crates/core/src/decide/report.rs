@@ -1,4 +1,4 @@
-//! An agent gives in its handoff.
+//! An agent submits its handoff.
 
 use std::collections::BTreeMap;
 
@@ -28,21 +28,21 @@ const LONGEST_NOTE: usize = 300;
 /// Notes for later that one report adds.
 const MOST_NOTES_OF_REPORT: usize = 10;
 
-/// Counters as somebody asks about them: already counted.
+/// Loop counters as a described state gives them: the report is counted already.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct AssumedLoop {
     pub(crate) iteration: u32,
     pub(crate) no_progress: u32,
     pub(crate) open: Option<u32>,
-    /// Escalations to the rung that the loop would reach next.
+    /// Escalations to the role that the loop would escalate to next.
     pub(crate) escalated: u32,
 }
 
-/// What `route` and examples say of a state that never was.
+/// The assumptions of `route` and of examples about a state that is not stored.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RouteAssumptions {
     pub(crate) loops: BTreeMap<LoopIx, AssumedLoop>,
-    /// Evidence that is said to be passed, or not; the rest is taken to be.
+    /// Evidence that is described as passed or not; the rest is assumed to be passed.
     pub(crate) passed: BTreeMap<Name, bool>,
     /// All groups of the session were described, even if there are none.
     pub(crate) groups_described: bool,
@@ -184,7 +184,7 @@ pub(super) fn find_repeated_report(cx: &DecisionContext<'_>, report: &SubmitRepo
 /// Before the reason of a decision on a report whose status does not exist.
 pub const FALLBACK: &str = "fallback: ";
 
-/// Fields that are handed on and stand in no handoff: whoever writes prompts fills them in.
+/// Fields that are passed on but are in no handoff: the prompt renderer fills them in.
 pub(super) const MADE_HERE: [&str; 4] = ["answer", "gate_output", "group_summaries", "deferred_groups"];
 
 /// From a checked handoff to the changes that follow.
@@ -281,7 +281,7 @@ fn candidates<'a>(situation: &RuleContext<'a>, status: Option<StatusIx>) -> &'a 
     }
 }
 
-/// What a report of this status has to do with findings and tests.
+/// Finds out what a report of this status has to state about findings and tests.
 pub(super) fn find_measure_obligations(situation: &RuleContext<'_>, candidates: &[RuleIx]) -> MeasureObligations {
     let workflow = situation.workflow();
     let mut bearings = MeasureObligations::default();
@@ -406,7 +406,7 @@ impl DecisionDraft<'_> {
         }
     }
 
-    /// What the next role will not get, and what the agent would have done.
+    /// Notes the fields that the next role will not get, and the agent's suggestions that the decision did not follow.
     fn note_handoff(&mut self, handoff: &Handoff) {
         let context = self.context.clone();
         let absent = context.iter().filter(|field| !MADE_HERE.contains(&field.as_str()) && !handoff.has(field));

@@ -1,4 +1,4 @@
-//! What rules may read, all of it finite.
+//! The context that rules may read, all of it finite.
 
 use crate::decide::DecisionContext;
 use crate::decide::findings_ledger::FindingsLedger;
@@ -8,20 +8,20 @@ use crate::id::Name;
 use crate::state::{Group, Lane, PartHolder, RoleTask};
 use crate::workflow::*;
 
-/// Who speaks, about what, in which circumstances.
+/// The reporter, the group and the state that a rule is matched against.
 pub(crate) struct RuleContext<'a> {
     pub(crate) cx: DecisionContext<'a>,
     pub(crate) group: Option<&'a Group>,
     pub(crate) lane: &'a Lane,
     pub(crate) part: u8,
-    /// The role that reports, or asked; nobody, for a gate.
+    /// The role that reports or asked; `None` for a gate.
     pub(crate) reporter: Option<RoleIx>,
     pub(crate) task: AssignmentTask,
     pub(crate) phase: Option<PhaseIx>,
     pub(crate) handoff: Option<&'a Handoff>,
     pub(crate) reason: Option<&'a Name>,
     pub(crate) ledger: FindingsLedger,
-    /// Counters as `route` was told them, already counted.
+    /// The counters that were passed to `route`, with the report counted already.
     pub(crate) given: Option<&'a RouteAssumptions>,
     /// The report comes with another tree than the one that the group's evidence speaks for.
     pub(crate) is_stale: bool,
@@ -29,7 +29,7 @@ pub(crate) struct RuleContext<'a> {
     pub(crate) awaiting: &'a [Name],
 }
 
-/// A passage through a loop, counted and not yet recorded.
+/// An iteration of a loop, counted and not yet recorded.
 #[derive(Clone, Copy)]
 pub(crate) struct LoopIteration<'a> {
     pub(crate) counted: &'a Name,

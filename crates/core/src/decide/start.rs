@@ -152,7 +152,7 @@ impl DecisionDraft<'_> {
             self.take_plan(situation)?;
             let described = situation.given.is_some_and(|given| given.groups_described);
             if self.preview && self.cx.state.groups.is_empty() && !described {
-                // Whoever asks has described no groups: which start is up to a plan that nobody has told.
+                // The query describes no groups, so which groups start depends on a plan that is not known.
                 self.because.push(Name::new("no groups are described, so none can be said to start"));
                 self.waits_for = Some(crate::decision::WaitsFor::Groups);
                 return Ok(());

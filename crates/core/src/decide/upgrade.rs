@@ -161,7 +161,7 @@ impl UpgradeConflicts {
         }
     }
 
-    /// Whoever holds an assignment must have something to report.
+    /// The holder of an open assignment must have a status to report.
     fn assignments(&mut self, cx: &DecisionContext<'_>) {
         for id in &cx.state.open {
             let Some(given) = cx.state.assignments.get(id) else { continue };
@@ -190,7 +190,7 @@ impl UpgradeConflicts {
         }
     }
 
-    /// What is completed could not be completed anew.
+    /// Completed groups that could not be completed again under the new workflow.
     fn evidence(&mut self, cx: &DecisionContext<'_>) {
         let draft = DecisionDraft::new(*cx, Name::new("upgrade"));
         for group in cx.state.groups.iter().filter(|group| group.progress == GroupProgress::Ended(GroupEnd::Completed))

@@ -1,4 +1,4 @@
-//! What people are asked, and where their answers lead.
+//! The questions to people, and where their answers lead.
 
 use super::build::{GraphBuilder, NodeKey};
 use super::label::LabelDraft;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::workflow::*;
 
-/// A cell that more roles than this take is said in a table.
+/// A cell that applies to more roles than this is shown in a table.
 const MOST_BLOCKED: usize = 6;
 
 pub(super) struct BlockedRules<'a> {

@@ -8,7 +8,7 @@ use super::label::{self, LabelDraft};
 use super::{EdgeKind, GraphEdge, GraphLabel, GraphNode, NodeKind, NodeLine, NodeLineMark, label_text, stages};
 use crate::workflow::*;
 
-/// What a box stands for; there is one box for each.
+/// The identity of a box; each has one box.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum NodeKey {
     Start,
@@ -131,7 +131,7 @@ impl<'a> GraphBuilder<'a> {
         label::add(&mut arrow.said, said);
     }
 
-    /// What is asked here comes back the same way.
+    /// The answer to a question along this arrow comes back the same way.
     pub(super) fn returns(&mut self, from: usize, to: NodeKey, kind: EdgeKind) {
         let to = self.node(to);
         if let Some(arrow) = self.arrows.get_mut(&(from, to, kind)) {
@@ -184,7 +184,7 @@ impl<'a> GraphBuilder<'a> {
         for ((index, mark), said) in std::mem::take(&mut self.inside) {
             let (labels, more) = label::finish(self.workflow, &self.members(index), said);
             let Some(node) = self.nodes.get_mut(index) else { continue };
-            // What is said of all of them at once is no passage of its own.
+            // A label without text is about all of them at once, so it is a note and no transition of its own.
             let mark_of = |label: &GraphLabel| if label.text.is_empty() { NodeLineMark::Note } else { mark };
             node.lines.extend(labels.into_iter().map(|label| NodeLine { mark: mark_of(&label), label }));
             if more > 0 {

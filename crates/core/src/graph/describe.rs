@@ -1,4 +1,4 @@
-//! What each box says of itself.
+//! The text inside each box.
 
 use super::build::NodeKey;
 use super::{GraphLabel, GraphNode, NodeKind, NodeLine, NodeLineMark, label_text, stages};

@@ -1,4 +1,4 @@
-//! What is said on an arrow, put together from several rules.
+//! The label of an arrow, combined from several rules.
 
 use std::collections::BTreeMap;
 
@@ -82,7 +82,7 @@ pub(super) fn finish(workflow: &Workflow, members: &IndexBitSet, list: Vec<Label
     (labels, more)
 }
 
-/// What goes with every one of several labels is said once.
+/// A detail that all labels share is shown once.
 fn shared_detail(labels: &[GraphLabel]) -> Option<String> {
     let first = labels.first().filter(|label| !label.detail.is_empty() && labels.len() > 1)?;
     let shared = labels.iter().all(|label| label.detail == first.detail && !label.text.is_empty());

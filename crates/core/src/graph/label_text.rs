@@ -68,7 +68,7 @@ pub(super) fn shown_loop(workflow: &Workflow, rule: &Rule) -> Option<LoopIx> {
     rule.counted.filter(|counted| Some(*counted) != workflow.loop_named("clarifying"))
 }
 
-/// What a rule does, for a table.
+/// The effect of a rule, for a table.
 pub(super) fn describe_rule(workflow: &Workflow, rule: &Rule) -> String {
     let does = verb(workflow, rule.verb);
     match shown_loop(workflow, rule) {

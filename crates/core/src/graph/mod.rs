@@ -1,10 +1,9 @@
-//! A workflow as a picture: what stands where, and what leads to what.
+//! A workflow as a diagram: its boxes, and the arrows between them.
 //!
-//! The picture is for people, so it says less than the rules do. What holds
-//! everywhere (lost handoffs, unknown statuses, the table of blocked work, limits
-//! and ladders) stands in tables beside it and not in a hundred arrows; a passage
-//! that comes back to where it began is a line in its own box. How it looks is
-//! up to whoever draws it.
+//! The diagram is for people, so it shows less than the rules. Facts that hold everywhere (lost handoffs, unknown
+//! statuses, the table of blocked work, limits and escalation paths) are in tables beside it and not in a hundred
+//! arrows. A transition that leads back to its own box is a line in that box. The renderer decides how the diagram
+//! looks.
 
 mod answers;
 mod blocked;
@@ -21,7 +20,7 @@ use crate::workflow::Workflow;
 /// More lines than this on one arrow are counted and not shown.
 pub const MOST_LABELS: usize = 5;
 
-/// What the picture shows.
+/// The content of the diagram.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkflowGraph {
     pub name: String,
@@ -90,7 +89,7 @@ pub enum NodeLineMark {
     Note,
     /// The same work once more.
     Again,
-    /// Back to whoever asked.
+    /// Back to the role that asked.
     Back,
     /// The escalation, inside the box.
     Up,
@@ -110,7 +109,7 @@ impl NodeLineMark {
         }
     }
 
-    /// What a legend says of it.
+    /// The entry of this sign in a legend.
     pub fn meaning(self) -> &'static str {
         match self {
             NodeLineMark::Note => "about the box itself",
@@ -125,7 +124,7 @@ impl NodeLineMark {
 /// A status or an option, and what goes with it: `FAIL`, `qa ≤5`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct GraphLabel {
-    /// As it stands in the file; empty where nobody reports anything.
+    /// As written in the file; empty where no report is needed.
     pub text: String,
     pub detail: String,
 }
@@ -151,7 +150,7 @@ pub struct GraphEdge {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum EdgeKind {
     Forward,
-    /// Back to whoever did the work.
+    /// Back to the role that did the work.
     Rework,
     /// Asks another role, and waits.
     Consult,
@@ -164,7 +163,7 @@ impl EdgeKind {
     pub const ALL: [EdgeKind; 5] =
         [EdgeKind::Forward, EdgeKind::Rework, EdgeKind::Consult, EdgeKind::Escalation, EdgeKind::Question];
 
-    /// What a legend says of it.
+    /// The entry of this kind of arrow in a legend.
     pub fn meaning(self) -> &'static str {
         match self {
             EdgeKind::Forward => "goes on to",
@@ -176,11 +175,11 @@ impl EdgeKind {
     }
 }
 
-/// What holds everywhere, in words.
+/// Facts that hold everywhere, in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GraphTable {
     pub title: String,
-    /// What, and what of it; the first may be empty.
+    /// The subject and the fact about it; the subject may be empty.
     pub rows: Vec<(String, String)>,
 }
 

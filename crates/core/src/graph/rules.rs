@@ -151,7 +151,7 @@ impl GraphBuilder<'_> {
         }
     }
 
-    /// To the next rung of each role that it can concern.
+    /// Draws an arrow to the next role on the escalation path of each role that the rule can concern.
     fn up(&mut self, node: usize, target: RoleTarget, said: &LabelDraft) {
         let authors = self.workflow.roles.iter().enumerate().filter(|(_, role)| role.author).map(|(index, _)| index);
         let from: Vec<usize> = match target {
@@ -248,7 +248,7 @@ impl GraphBuilder<'_> {
     }
 }
 
-/// Is it said of every role, and so in a table?
+/// Does the rule hold for every role, so that it belongs in a table?
 pub(super) fn is_everywhere(workflow: &Workflow, rule: &Rule) -> bool {
     let lost = rule.status.is_some_and(|status| workflow.is_loss(status));
     let holders = workflow.roles.iter().filter(|role| !role.by_interlock).count();

@@ -113,7 +113,7 @@ impl GraphBuilder<'_> {
     }
 }
 
-/// What is reported when a phase is done; what every role reports for it need not be said each time.
+/// The statuses that end a phase. Statuses that every role reports for it are not repeated.
 fn leaving(workflow: &Workflow, phase: PhaseIx) -> Vec<LabelDraft> {
     let roles = roles_of(workflow, phase);
     let performer = &workflow.phase(phase).performer;

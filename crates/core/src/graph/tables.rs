@@ -1,4 +1,4 @@
-//! What holds everywhere, in tables beside the picture.
+//! Facts that hold everywhere, in tables beside the diagram.
 
 use std::collections::BTreeMap;
 
@@ -190,7 +190,7 @@ fn loops(workflow: &Workflow) -> Vec<(String, String)> {
     rows
 }
 
-/// `developer → senior → manager → a person`, from every role that nobody climbs to.
+/// `developer → senior → manager → a person`, from every role that no other role escalates to.
 fn ladders(workflow: &Workflow) -> Vec<(String, String)> {
     let holders = || workflow.roles.iter().enumerate().filter(|(_, role)| !role.by_interlock);
     let person = "a person: stuck".to_owned();

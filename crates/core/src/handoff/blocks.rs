@@ -336,7 +336,7 @@ impl BlockWalker<'_, '_> {
     }
 }
 
-/// What a part could go on after; `None` for what is no block.
+/// The kind of block that a part could continue; `None` for an event that is no block.
 fn kind_of(event: &Event<'_>) -> Option<LastBlockKind> {
     if matches!(event, Event::Rule) {
         return Some(LastBlockKind::Done);
@@ -375,7 +375,7 @@ mod tests {
 
     use super::*;
 
-    /// What the Markdown parser finds when it gets the whole text as it is.
+    /// The blocks that the Markdown parser finds in the whole text as it is.
     fn whole(text: &str) -> Vec<(String, usize)> {
         let mut found: Vec<(String, usize)> = Vec::new();
         let mut open = false;

@@ -1,12 +1,10 @@
-//! Which JSON of an output is the metadata.
+//! Selects the JSON of an output that is the metadata.
 //!
-//! An object looks like metadata if it has two of the six fields that every handoff
-//! has. The last that does counts; a later one that is broken counts as well, and is
-//! reported: to fall back on an earlier example in silence would be a guess.
+//! An object looks like metadata if it has two of the six fields that every handoff has. The last such object counts. A
+//! later one that is broken counts as well, and is reported: a silent fallback to an earlier example would be a guess.
 //!
-//! A fence that stands inside a longer fence, or one of the other kind, is quoted: an
-//! example, taken only if there is nothing else, with a warning. A fence that stands
-//! inside one of its own length cannot be meant so in Markdown: somebody forgot a
+//! A fence inside a longer fence, or inside one of the other kind, is quoted. It is an example, used only if there is
+//! nothing else, with a warning. A fence inside one of its own length cannot be quoted in Markdown: the author forgot a
 //! longer fence outside, so it counts like any other.
 
 use std::borrow::Cow;
@@ -53,7 +51,7 @@ pub(crate) enum CandidateState {
     TooLarge,
 }
 
-/// What was found, of each kind only what can still matter.
+/// The candidates found, of each kind only those that can still matter.
 #[derive(Default, Debug)]
 pub(crate) struct CandidateSelection {
     /// The last that looks like metadata, good or not.

@@ -1,4 +1,4 @@
-//! What a handoff is known by: a hash of its content.
+//! The identity of a handoff: a hash of its content.
 
 use serde_json::Value as Json;
 

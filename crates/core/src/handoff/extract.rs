@@ -237,7 +237,7 @@ impl HandoffOutput<'_> {
             .at(self.place_at(whole.start))
     }
 
-    /// Bytes that are no text do no harm outside the metadata, but somebody should know.
+    /// Bytes that are not text do no harm outside the metadata, but they are reported.
     fn not_text(&self) -> Option<Problem> {
         let at = std::str::from_utf8(self.bytes).err()?.valid_up_to();
         let byte = self.bytes.get(at).copied().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What agents really write, case by case.
+//! Real outputs of agents, case by case.
 
 use proptest::prelude::*;
 use serde_json::json;

@@ -15,10 +15,10 @@ pub struct ExtractedHandoff {
     pub json: Arc<Json>,
     /// Of the content, whatever the order of its keys: the same handoff again has the same digest.
     pub digest: Digest,
-    /// What is wrong with the block although it could be read: comments, a key said twice.
+    /// Faults of a block that could still be read: comments, a repeated key.
     pub problems: Vec<Problem>,
     pub warnings: Vec<Problem>,
-    /// What was submitted, before fields were filled in.
+    /// The handoff as submitted, before fields were filled in.
     pub submitted: Arc<Json>,
     pub filled_in: FilledFields,
     pub(crate) source: OutputExcerpt,
@@ -97,7 +97,7 @@ impl ExtractedHandoff {
     }
 }
 
-/// What to underline of a list or a map: its key, or else its first bracket.
+/// The part of a list or a map to underline: its key, or else its first bracket.
 fn opening(key: Option<ByteSpan>, value: &ValueSpans) -> ByteSpan {
     key.unwrap_or(ByteSpan { start: value.at.start, end: value.at.start.saturating_add(1).min(value.at.end) })
 }

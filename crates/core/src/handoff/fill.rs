@@ -15,7 +15,7 @@ use crate::workflow::{AssignmentTask, Workflow};
 /// The values that were filled in, by the dotted path of their field.
 pub type FilledFields = BTreeMap<Name, Json>;
 
-/// What Interlock knows of an assignment.
+/// The fields of an assignment that Interlock knows.
 #[derive(Clone, Copy, Debug)]
 pub struct KnownFields<'a> {
     pub role: &'a str,

@@ -10,7 +10,7 @@ use serde_json::{Map, Number, Value as Json};
 /// No deeper than `serde_json` itself reads, so whatever recurses over the value is safe.
 pub(crate) const MAX_DEPTH: usize = 120;
 
-/// Enough to mend a block in one go without flooding whoever reads it.
+/// Enough to fix a block in one go without flooding the reader.
 const MAX_FAULTS: usize = 20;
 
 /// Bytes of the text that was read.
@@ -80,7 +80,7 @@ pub(crate) struct ParsedJson {
     pub(crate) spans: ValueSpans,
     /// Where the value ends.
     pub(crate) end: usize,
-    /// What is wrong but could be read past.
+    /// Faults that the reader could skip.
     pub(crate) faults: Vec<JsonFault>,
 }
 
@@ -97,7 +97,7 @@ pub(crate) fn parse(text: &str, start: usize) -> Result<ParsedJson, Vec<JsonFaul
     }
 }
 
-/// What stands after the value, if anything does: a comment is passed over and noted.
+/// The position of the first character after the value, if there is one. Comments are skipped and reported.
 pub(crate) fn after(text: &str, end: usize) -> (Option<usize>, Vec<JsonFault>) {
     let mut reader = LenientJsonReader { text, bytes: text.as_bytes(), at: end, faults: Vec::new() };
     reader.skip();

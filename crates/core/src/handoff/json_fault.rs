@@ -1,4 +1,4 @@
-//! What is wrong with a block of JSON, said so that whoever wrote it can mend it.
+//! A fault in a block of JSON, worded so that the author of the block can fix it.
 
 use crate::code::Code;
 use crate::handoff::json::{JsonFault, JsonFaultKind, MAX_DEPTH};

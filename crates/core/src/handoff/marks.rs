@@ -1,4 +1,4 @@
-//! What metadata looks like, told without reading all of it.
+//! Recognizes metadata without reading all of it.
 
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 

@@ -1,8 +1,7 @@
-//! The handoff: the structured result that an agent gives at the end.
+//! The handoff: the structured result that an agent submits at the end.
 //!
-//! `extract` finds the metadata block in what an agent wrote, `check` holds it
-//! against a workflow. Only `check` makes a [`Handoff`], so whatever decides can
-//! rely on what is said here.
+//! `extract` finds the metadata block in the agent's output. `check` compares it with a workflow. Only `check` creates
+//! a [`Handoff`], so the code that decides can rely on its fields.
 
 mod blocks;
 mod candidate;
@@ -38,7 +37,7 @@ pub use schema::{schema, schema_for_assignment};
 use crate::id::{Digest, Name};
 use crate::workflow::StatusIx;
 
-/// A checked handoff: what the decision reads, and the whole of what was given in.
+/// A checked handoff: the fields that the decision reads, and the whole submitted handoff.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Handoff {
     /// The role it was checked for.
@@ -57,7 +56,7 @@ pub struct Handoff {
     pub tracking: ReviewTracking,
     pub responses: Vec<FindingResponse>,
     pub blocking_summary: Option<BlockingSummary>,
-    /// Tests that still fail, or fail anew, each once.
+    /// Tests that still fail, or fail again, each once.
     pub failing_tests: Option<Vec<Name>>,
     /// The plan's groups.
     pub groups: Option<Vec<PlannedGroup>>,
@@ -70,7 +69,7 @@ pub struct Handoff {
     pub digest: Digest,
     /// The whole handoff, extra fields and those that were filled in included.
     pub json: Arc<Json>,
-    /// What the agent submitted: the record keeps this.
+    /// The handoff as the agent submitted it: the record keeps this.
     pub submitted: Arc<Json>,
     pub filled_in: FilledFields,
     /// Interlock made it, so it need not have the fields that the workflow asks of agents.

@@ -1,13 +1,12 @@
-//! What of a line of Markdown matters to the blocks around it.
+//! The part of a Markdown line that matters to the blocks around it.
 //!
-//! Whether a line begins, continues or ends a code block hangs on how it begins:
-//! indentation, quotation and list markers, fences, rules, headings. Everything else
-//! is text, whatever it says. The outline of a line keeps the first and writes `x`
-//! for the second, so that the Markdown parser gets a fraction of the bytes, no inline
-//! markup at all and no nesting without bound, whatever the agent has written.
+//! The beginning of a line decides whether it begins, continues or ends a code block: indentation, quotation and list
+//! markers, fences, rules, headings. Everything else is text, whatever its content. The outline of a line keeps the
+//! beginning and writes `x` for the text. The Markdown parser thus gets a fraction of the bytes, no inline markup and
+//! no unbounded nesting, whatever the agent has written.
 //!
-//! On purpose HTML and link definitions are text as well: a fence inside `<details>`
-//! or a comment is what people see it to be, a fence.
+//! HTML and link definitions are text as well, on purpose: readers see a fence inside `<details>` or inside a comment
+//! as a fence.
 
 /// How much of a line's beginning is looked at. Nesting deeper than this can show is text.
 const MAX_MARKERS: usize = 64;
@@ -68,7 +67,7 @@ fn list_number(line: &[u8]) -> Option<&[u8]> {
     (ends && space_or_end(line, marker.len())).then_some(marker)
 }
 
-/// What the line is when its containers are taken off.
+/// The outline of a line without its containers.
 fn leaf(rest: &[u8], first: u8, out: &mut String) {
     match first {
         b'`' | b'~' => match fence(rest) {

@@ -69,7 +69,7 @@ pub fn schema_for_assignment(workflow: &Workflow) -> Json {
             *own = json!({ "anyOf": [own.take(), { "type": "null" }] });
         }
     }
-    // What a workflow demands of every handoff is demanded after the fields were filled in.
+    // The workflow's demands on every handoff are checked after the fields were filled in.
     let demands = HandoffDemands {
         require: workflow.handoff.demands.require.iter().filter(|field| !is_filled(field)).cloned().collect(),
         verify: workflow.handoff.demands.verify.clone(),
@@ -216,7 +216,7 @@ fn groups(workflow: Option<&Workflow>) -> Json {
     json!({ "type": ["array", "null"], "items": { "type": "object", "required": required, "properties": fields } })
 }
 
-/// The statuses of all roles. They are offered as declared, and taken in any spelling.
+/// The statuses of all roles. They are listed as declared, and accepted in any spelling.
 fn statuses(workflow: &Workflow) -> Json {
     let mut names: Vec<Name> = Vec::new();
     for (index, _) in workflow.roles.iter().enumerate() {

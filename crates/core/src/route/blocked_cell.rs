@@ -9,7 +9,7 @@ use crate::route::described_state::ID;
 use crate::route::{DescribedFacts, RouteError, RouteQuery};
 use crate::workflow::{RoleTarget, Rule, RuleSource, RuleVerb, Workflow, normalise_status};
 
-/// Who helps a blocked role.
+/// The helper of a blocked role.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BlockedHelper {
     Role(Name),

@@ -14,23 +14,23 @@ use crate::state::GroupStatus;
 use crate::suggest;
 use crate::workflow::*;
 
-/// What BAZINGA calls groups that have not ended, so that its records can be asked about as they are.
+/// BAZINGA's statuses for groups that have not ended, so that a query can use its records as they are.
 const OTHER_STATUSES: &[(&str, GroupStatus)] =
     &[("approved_pending_merge", GroupStatus::Merging), ("failed", GroupStatus::InProgress)];
 
-/// What was given, understood.
+/// The facts of a query, parsed.
 #[derive(Clone, Debug, Default)]
 pub struct DescribedFacts {
     pub(crate) settings: BTreeMap<Name, Name>,
     pub(crate) flags: BTreeMap<Name, Name>,
     pub(crate) facts: Vec<u8>,
     pub(crate) author: Option<Name>,
-    /// The group is said to have no author yet.
+    /// The description states that the group has no author yet.
     pub(crate) no_author: bool,
     pub(crate) blocked_agent: Option<Name>,
-    /// Everybody who waits, oldest first, where that is said.
+    /// All waiting roles, oldest first, where they are described.
     pub(crate) waiting: Option<Vec<(Name, AssignmentTask)>>,
-    /// What the assignment is for, where that is said.
+    /// The task of the assignment, where it is described.
     pub(crate) task: Option<AssignmentTask>,
     pub(crate) asker: Option<Name>,
     pub(crate) reason: Option<Name>,
@@ -77,7 +77,7 @@ impl DescribedFacts {
         }
     }
 
-    /// How much of a measure is said to be open: it is one, whichever of its loops it was said of.
+    /// The open count of a measure. A measure has one count, whichever of its loops described it.
     pub(crate) fn open(&self, workflow: &Workflow, measure: LoopMeasure) -> Option<u32> {
         let measured = self.loops.loops.iter().filter(|(ix, _)| workflow.loop_at(**ix).measure == Some(measure));
         measured.filter_map(|(_, given)| given.open).max()
@@ -109,7 +109,7 @@ impl DescribedFacts {
             "outstanding" => self.outstanding = flag(value)?,
             "groups.pending" => self.pending = number(value)?,
             "groups.in_progress" => self.in_progress = number(value)?,
-            // Who knows of deferred groups knows all groups of the session.
+            // A query that states the deferred groups knows all groups of the session.
             "groups.deferred" => {
                 self.deferred = number(value)?;
                 self.loops.groups_described = true;
@@ -167,7 +167,7 @@ impl DescribedFacts {
 
     fn declared(&mut self, workflow: &Workflow, name: &Name, value: &Name) -> Result<(), Problem> {
         let Some(index) = workflow.guards.iter().position(|guard| guard.name == *name) else {
-            // The domain can be told even where the name of the role tells it too.
+            // The domain may be given even where the name of the role implies it.
             if *name == "domain" && workflow.domains.iter().any(|domain| domain.name == *value) {
                 return Ok(());
             }
@@ -227,7 +227,7 @@ fn author(workflow: &Workflow, value: &Name) -> Result<Name, Problem> {
     Err(Problem::new(Code::UnknownValue, message).maybe_help(suggest::help("", authors().collect::<Vec<_>>())))
 }
 
-/// `developer,qa_expert:merge`: who waits, oldest first, with the task it goes on with; work unless it is said.
+/// `developer,qa_expert:merge`: the waiting roles, oldest first, each with the task it goes on with; work by default.
 fn waiting(workflow: &Workflow, value: &Name) -> Result<Vec<(Name, AssignmentTask)>, Problem> {
     let seats = value.split(',').map(str::trim).filter(|seat| !seat.is_empty() && *seat != "none");
     seats

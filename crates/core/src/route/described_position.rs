@@ -83,7 +83,7 @@ pub(super) fn in_group(
     !(of_session || interlock) || told
 }
 
-/// A merge if only the merge table has the status; help if somebody waits; else work.
+/// A merge if only the merge table has the status; help if a role waits; else work.
 pub(super) fn task_of(workflow: &Workflow, role: &str, query: &RouteQuery, facts: &DescribedFacts) -> AssignmentTask {
     if let Some(task) = facts.task {
         return task;

@@ -22,7 +22,7 @@ use crate::workflow::{PhaseIx, Workflow, normalise_status};
 
 pub(super) const ID: AssignmentId = AssignmentId(1);
 
-/// As many of anything as a described state has, whatever number is told.
+/// The most of anything that a described state holds, whatever number the query gives.
 pub(super) const MOST_DESCRIBED: u32 = 64;
 
 pub(super) struct DescribedState {

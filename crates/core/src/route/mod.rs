@@ -1,4 +1,4 @@
-//! The pure decision on a state that somebody describes: nothing is stored.
+//! The pure decision on a described state: nothing is stored.
 //!
 //! A described state is built as a real one and decided by the same code.
 
@@ -21,7 +21,7 @@ use crate::workflow::*;
 pub use blocked_cell::{BlockedHelper, blocked_answer};
 pub use described_facts::DescribedFacts;
 
-/// Who reports, what, in which circumstances.
+/// The reporter, the status and the state that a query describes.
 #[derive(Clone, Debug)]
 pub struct RouteQuery {
     pub source: RouteSource,
@@ -64,7 +64,7 @@ impl From<Rejection> for RouteError {
     }
 }
 
-/// What would follow.
+/// The decision that would follow.
 pub fn route(workflow: &Workflow, query: &RouteQuery) -> Result<Decision, RouteError> {
     if let RouteSource::Role(name) = &query.source {
         let undeclared = workflow.role_named(name).is_none();

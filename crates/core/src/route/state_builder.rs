@@ -1,4 +1,4 @@
-//! What a described group is made of.
+//! Builds a described group.
 
 use std::collections::BTreeSet;
 
@@ -100,8 +100,8 @@ impl StateBuilder<'_> {
         group
     }
 
-    /// What is open with the report counted. The report itself does not close it: it is nobody's, unless a person is
-    /// asked about what the asker has raised.
+    /// The open findings, with the report counted. The report itself does not close them: they belong to no role,
+    /// unless a person is asked about findings of the asker.
     fn findings(&self, raised_by: &Name) -> Vec<Finding> {
         let open = self.facts.open(self.workflow, LoopMeasure::BlockingFindings).unwrap_or_default();
         let finding = |number: u32| Finding {
@@ -140,7 +140,8 @@ impl StateBuilder<'_> {
         passed
     }
 
-    /// Who waits because it was blocked: as told, or the author, if the group is said to be blocked.
+    /// The role that waits because it was blocked: the described one, or the author if the group is described as
+    /// blocked.
     fn blocked_agent(&self, author: Option<&Name>) -> Option<Name> {
         let told = self.facts.blocked_agent.as_ref().filter(|_| self.facts.waiting.is_none());
         let blocked = self.facts.status == Some(GroupStatus::Blocked);

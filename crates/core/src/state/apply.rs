@@ -68,7 +68,7 @@ impl State {
         }
     }
 
-    /// What these changes would make of its only group.
+    /// The only group, as these changes would leave it.
     pub(crate) fn after<'c>(mut self, changes: impl Iterator<Item = &'c StateChange>) -> Option<Group> {
         for change in changes {
             self.change(change, DecisionId::default());
@@ -331,7 +331,7 @@ impl State {
             lane.attempted(role, *attempt);
         });
         if let Some(name) = group.as_ref().filter(|_| *task == AssignmentTask::Work) {
-            // What an author stated ends when an author works again.
+            // An earlier statement of an author ends when an author works again.
             self.on_group(name, |group| {
                 if group.author.as_ref() == Some(role) {
                     group.begin_authorship(role);
@@ -417,7 +417,7 @@ impl State {
         }
     }
 
-    /// A merge that Interlock makes itself is nobody's to watch.
+    /// A merge that Interlock makes itself is not counted: no agent claimed it.
     fn handed_in(&mut self, id: AssignmentId, via: Option<&Channel>) {
         if let Some(assignment) = self.assignments.get(&id).filter(|assignment| assignment.token.is_some()) {
             self.watch.count_handoff(assignment.via.as_ref(), via);

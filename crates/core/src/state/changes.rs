@@ -37,7 +37,7 @@ impl State {
         }
     }
 
-    /// What is known of the changes of the groups that are merged or completed.
+    /// The known changes of the groups that are merged or completed.
     pub fn changes_statement(&self) -> Vec<String> {
         let merged = |group: &&Group| {
             matches!(group.progress, GroupProgress::Ended(GroupEnd::Completed) | GroupProgress::AwaitingConfirmation)
@@ -51,7 +51,7 @@ impl Group {
     pub(super) fn begin_authorship(&mut self, role: &Name) {
         self.author = Some(role.clone());
         self.nothing_to_do = None;
-        // What was left to a role above is the author's to answer again.
+        // Findings that were left to a role above are the author's to answer again.
         self.findings.iter_mut().for_each(|finding| finding.escalated_to = None);
     }
 
@@ -64,8 +64,8 @@ impl Group {
     }
 }
 
-/// What completion says of the changes of these groups, one sentence each. Deferred and cancelled groups are left out by the
-/// caller: nothing of theirs is completed.
+/// The statement of completion about the changes of these groups, one sentence each. The caller leaves out deferred and
+/// cancelled groups: none of their work is completed.
 pub(crate) fn changes_statement<'g>(groups: impl IntoIterator<Item = &'g Group>) -> Vec<String> {
     let groups: Vec<&Group> = groups.into_iter().collect();
     let mut statement = Vec::new();

@@ -1,4 +1,4 @@
-//! What a session was completed without: for everyone who reads its result.
+//! The requirements that a session was completed without, for every reader of its result.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use crate::state::exceptions_of_plan::empty_merge_of;
 use crate::state::{Finding, FindingStatus, Group, GroupEnd, GroupProgress, Session, State};
 use crate::workflow::Workflow;
 
-/// A requirement that a session or a group does without, who said so, and why.
+/// A requirement that a session or a group does without, with the actor that decided so and the reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CompletionException {
     #[serde(skip_serializing_if = "Option::is_none")]

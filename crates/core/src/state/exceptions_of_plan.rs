@@ -1,4 +1,4 @@
-//! What groups do without because of their plan, and merges that brought nothing.
+//! Requirements that groups do without because of their plan, and merges without changes.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,8 @@ use crate::state::{CompletionException, Group, GroupEnd, GroupProgress, State};
 use crate::workflow::Workflow;
 
 impl State {
-    /// What a group does without because of its plan, and a merge of it that changed nothing: one sentence each.
+    /// The requirements that a group does without because of its plan, and a merge of it that changed nothing: one
+    /// sentence each.
     pub fn plan_exceptions(&self, workflow: &Workflow, group: &Group) -> Vec<String> {
         let all = self.dropped_by_plan_of(workflow, group).into_iter().chain(empty_merge_of(group));
         all.map(|exception| exception.text).collect()

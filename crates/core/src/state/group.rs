@@ -186,7 +186,7 @@ impl Finding {
     }
 }
 
-/// Whatever stands between the words. Two texts that first differ inside a word are told apart there.
+/// Compares two texts by their words, ignoring whitespace. A first difference inside a word settles it early.
 fn same_words(a: &str, b: &str) -> bool {
     if a == b {
         return true;
@@ -246,7 +246,7 @@ pub struct Group {
     pub flags: BTreeMap<Name, Name>,
     pub depends_on: Vec<Name>,
     pub checks: Vec<Vec<Name>>,
-    /// Who planned it; unknown in sessions of older versions.
+    /// The role or person that planned it; unknown in sessions of older versions.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub planned_by: Option<Name>,
     pub progress: GroupProgress,
@@ -264,7 +264,7 @@ pub struct Group {
     pub reviewers: BTreeSet<Name>,
     /// Accepted since it was last blocked.
     pub confirmed: bool,
-    /// Who accepted it; unknown in sessions of older versions.
+    /// The role or person that accepted it; unknown in sessions of older versions.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub accepted_by: Option<Name>,
     /// Evidence that this tree does without.

@@ -35,7 +35,7 @@ pub struct LanePart {
     pub waiting: Vec<RoleTask>,
 }
 
-/// A passage counter, kept per loop and target role.
+/// An iteration counter, kept per loop and target role.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LoopCounter {
     #[serde(rename = "loop")]
@@ -43,7 +43,7 @@ pub struct LoopCounter {
     pub role: Name,
     pub iteration: u32,
     pub no_progress: u32,
-    /// The measure at the last passage.
+    /// The measure at the last iteration.
     pub measure: Option<u32>,
 }
 

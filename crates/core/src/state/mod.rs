@@ -95,7 +95,7 @@ pub struct Assignment {
     /// The hash of the secret, once claimed.
     pub token: Option<Digest>,
     pub lease_until: Option<Timestamp>,
-    /// Who saw it claimed.
+    /// The channel that saw the claim.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub via: Option<Channel>,
     /// Groups that awaited confirmation when it was claimed.
@@ -115,7 +115,7 @@ fn is_zero(count: &u32) -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AssignmentClosure {
     pub how: ClosureKind,
-    /// Of the handoff that was given in.
+    /// The digest of the submitted handoff.
     pub digest: Option<Digest>,
     pub decision: DecisionId,
 }
@@ -178,7 +178,7 @@ pub struct HeldReport {
     pub texts: BTreeMap<Name, Name>,
 }
 
-/// What a gate's result is waited for.
+/// The purpose of a gate's result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GatePurpose {
@@ -209,7 +209,7 @@ pub struct State {
     pub groups: Vec<Group>,
     #[serde(skip)]
     pub(crate) roster: Roster<'static>,
-    /// What the session itself does, outside its groups.
+    /// The session's own lane, outside its groups.
     pub lane: Lane,
     pub gates_passed: BTreeSet<Name>,
     /// The person who acknowledged that nothing was completed.
@@ -287,8 +287,9 @@ impl State {
         self.roster = Roster::of(&self.groups);
     }
 
-    /// Lets go of what this event closed. `decide` reads what is closed only by its id, so whoever keeps the history
-    /// elsewhere need not carry it; `recall` brings back what a command names.
+    /// Drops the records that this event closed. `decide` reads closed records only by their id, so a caller that keeps
+    /// the history elsewhere need not hold them. `rehydrate_assignment` and `rehydrate_question` bring back those that
+    /// a command names.
     pub fn drop_closed(&mut self, event: &Event) {
         for change in &event.changes {
             if let StateChange::Closed { assignment, .. } = change {

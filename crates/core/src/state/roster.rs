@@ -39,7 +39,7 @@ impl GroupPosition {
     }
 }
 
-/// What a group is to those that depend on it.
+/// The state of a group as a dependency of other groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum DependencyState {
     Met,
@@ -48,7 +48,7 @@ enum DependencyState {
     Lost,
 }
 
-/// What can be asked for.
+/// The classes of groups that can be queried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum GroupClass {
     /// Pending, with every dependency met.
@@ -142,16 +142,16 @@ impl RosterEntries {
 /// Groups by their place in the plan.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Roster<'a> {
-    /// What has no entry here has one there.
+    /// The roster below, for groups that have no entry here.
     below: Option<&'a Roster<'a>>,
     entries: RosterEntries,
     classes: BTreeSet<(GroupClass, usize)>,
     /// Groups at work, those below included.
     busy: usize,
     index: BTreeMap<Name, usize>,
-    /// Who depends on a group.
+    /// The groups that depend on a group.
     dependents: BTreeMap<usize, Vec<usize>>,
-    /// Who depends on a name that no group has yet.
+    /// The groups that depend on a name that no group has yet.
     awaiting: BTreeMap<Name, Vec<usize>>,
 }
 

@@ -13,7 +13,7 @@ use crate::yaml::Node;
 /// From the longest to the shortest, as they must stand.
 const UNITS: [(&str, u64); 5] = [("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1000), ("ms", 1)];
 
-/// Whoever plans with it may add it to any time of this century.
+/// Callers may add this to any time of this century.
 const LONGEST: u64 = 365 * 86_400_000;
 
 /// A length of time: at least a millisecond, at most 365 days.

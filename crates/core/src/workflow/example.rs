@@ -68,7 +68,7 @@ fn query(example: &ExampleDoc) -> Result<RouteQuery, Problem> {
     })
 }
 
-/// What an action is about, in the words of `expect`.
+/// The subject of an action, in the words of `expect`.
 fn object_of(workflow: &Workflow, decision: &Decision) -> Vec<String> {
     match decision.action {
         DecisionAction::Spawn | DecisionAction::Respawn | DecisionAction::Return | DecisionAction::Merge => {

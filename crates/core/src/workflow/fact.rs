@@ -243,7 +243,7 @@ impl ExpressionScan {
                 self.bound.extend(comprehension.iter_var2.clone());
                 self.bound.push(comprehension.accu_var.clone());
                 if self.bound.iter().any(|name| name == "handoff") {
-                    // What is known of the handoff's lists would be said of another value's.
+                    // The known facts about the handoff's lists would be applied to another value's lists.
                     return Err("an element cannot be called `handoff`".to_owned());
                 }
                 let parts = [

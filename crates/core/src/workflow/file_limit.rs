@@ -1,7 +1,7 @@
-//! What the flags of a plan let a group change.
+//! The files that the flags of a plan allow a group to change.
 //!
-//! A planner chooses the flags of its groups, so a flag that frees a group from requirements must not let it deliver the very
-//! work that those requirements are for.
+//! A planner chooses the flags of its groups. A flag that frees a group from requirements must not let it deliver the
+//! very work that those requirements are for.
 
 use std::collections::BTreeMap;
 

@@ -17,7 +17,7 @@ use crate::yaml::{self, Node, Value};
 /// How deep `extends` may go.
 const MAX_EXTENDS: usize = 8;
 
-/// What came of loading: every problem, and the workflow if none is an error.
+/// The result of loading: every problem, and the workflow if none is an error.
 #[derive(Debug)]
 pub struct LoadedWorkflow {
     pub workflow: Option<Workflow>,
@@ -67,7 +67,7 @@ fn load_over(
     let Some(doc) = WorkflowDoc::decode(&node, &mut loaded.problems) else { return loaded };
     loaded.is_abstract = doc.is_abstract;
     let hash = Digest::of(canonical(&node).as_bytes());
-    // What follows finds room where the tree was.
+    // Frees the memory of the tree before the workflow is built.
     drop(node);
     let reading = match examples {
         ExampleCheck::Checked => lower::LoweringMode::New,
@@ -145,7 +145,7 @@ fn read(
     Some(layers.into_iter().rev().fold(prelude, merge))
 }
 
-/// What ships with the program has been read before.
+/// Texts that ship with the program were parsed at build time.
 fn parse(file: &str, text: &str, problems: &mut Problems) -> Option<Node> {
     packed::tree(file, text).or_else(|| yaml::parse(file, text, problems))
 }

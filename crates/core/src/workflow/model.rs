@@ -84,7 +84,7 @@ impl FromIterator<usize> for IndexBitSet {
     }
 }
 
-/// What a role may change in the files of its group.
+/// The files of its group that a role may change.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum WritePermission {
     Everything,
@@ -105,12 +105,12 @@ pub struct MergeStatuses {
 #[derive(Clone, Debug)]
 pub struct Role {
     pub name: Name,
-    /// What it does, told to whoever plays it.
+    /// The description of its work, for the agent that plays it.
     pub about: Option<String>,
     pub author: bool,
     pub classes: Vec<Name>,
     pub domain: Option<DomainIx>,
-    /// The next rung; `None` is a person.
+    /// The role that it escalates to; `None` is a person.
     pub escalates_to: Option<RoleIx>,
     pub at_most: Option<u32>,
     pub skills: Vec<Name>,
@@ -170,7 +170,7 @@ pub struct Loop {
     pub measure: Option<LoopMeasure>,
     /// The name under which its escalations are counted, by the role that they reach.
     pub(crate) escalations: Name,
-    /// What its numbers are called among the facts of a decision.
+    /// The names of its counters among the facts of a decision.
     pub(crate) facts: LoopFacts,
 }
 
@@ -238,7 +238,7 @@ pub(crate) enum PhasePerformer {
 #[derive(Clone, Debug)]
 pub struct Phase {
     pub name: Name,
-    /// What handoffs call it.
+    /// The name that handoffs use for it.
     pub called: Name,
     pub(crate) performer: PhasePerformer,
     pub(crate) when: Vec<GuardTest>,
@@ -277,7 +277,7 @@ pub(crate) struct RoleOverride {
     pub(crate) because: Name,
 }
 
-/// What a handoff must have to be accepted here.
+/// The fields that a handoff must have to be accepted here.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct HandoffDemands {
     pub require: Vec<Name>,
@@ -285,7 +285,7 @@ pub struct HandoffDemands {
     pub changes: ChangesDemand,
 }
 
-/// What a report says of the observed diff.
+/// The demand on a report about the observed diff.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ChangesDemand {
     #[default]
@@ -329,7 +329,7 @@ impl CompletionRules {
     }
 }
 
-/// What a group may change at most, where its flags meet the condition.
+/// The files that a group may change at most, where its flags meet the condition.
 #[derive(Clone, Debug)]
 pub struct FileLimit {
     /// Flags only: the plan chooses them.
@@ -364,7 +364,7 @@ pub(crate) struct Pass {
     pub(crate) place: Place,
 }
 
-/// What an assignment is for.
+/// The purpose of an assignment.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AssignmentTask {
@@ -384,13 +384,13 @@ pub(crate) enum RuleSource {
     Question(QuestionIx),
 }
 
-/// Who a verb is aimed at, before anything is known of the state.
+/// The role that a verb targets, before anything is known of the state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum RoleTarget {
     Role(RoleIx),
     Author,
     Reporter,
-    /// Whoever waits last.
+    /// The role that waits last.
     Waiting,
     /// The role of a phase.
     Phase(PhaseIx),
@@ -530,7 +530,7 @@ pub struct BlockedStatus {
     pub(crate) demands: HandoffDemands,
 }
 
-/// What every handoff must have.
+/// The demands on every handoff.
 #[derive(Clone, Debug, Default)]
 pub struct HandoffRules {
     pub demands: HandoffDemands,
@@ -538,11 +538,11 @@ pub struct HandoffRules {
     pub refuse_missing_skills: bool,
 }
 
-/// What holds for a model that orchestrates, and is itself no role.
+/// The rules for a model that orchestrates, and is itself no role.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct OrchestratorRules {
     pub writes: WritePermission,
-    /// Work that nobody watched is not taken.
+    /// Unwatched work is not accepted.
     pub watched: bool,
 }
 
@@ -570,7 +570,7 @@ pub struct Workflow {
     pub test_files: Vec<Name>,
     /// Groups at work at once.
     pub groups_at_most: u32,
-    /// What groups may change at most, by the flags of their plan.
+    /// The files that groups may change at most, by the flags of their plan.
     pub(crate) file_limits: Vec<FileLimit>,
     pub(crate) stages: Vec<PipelineStage>,
     pub(crate) overrides: Vec<RoleOverride>,
@@ -593,7 +593,7 @@ pub struct Workflow {
     pub(crate) unfinished: QuestionIx,
     /// Asked before a session ends in which nothing was completed.
     pub(crate) nothing_completed: QuestionIx,
-    /// What Interlock says of lost assignments, in the order of [`Loss::ALL`].
+    /// The statuses that Interlock reports for lost assignments, in the order of `LossReason::ALL`.
     pub(crate) lost: [StatusIx; 4],
     pub(crate) domain_guard: Option<GuardIx>,
     pub(crate) status_notes: BTreeMap<(RoleIx, StatusIx), StatusMeaning>,
@@ -622,12 +622,12 @@ pub fn normalise_status(text: &str) -> String {
     normal
 }
 
-/// What the evidence of a completed group must be, in plain names: for whoever enforces it outside of `decide`.
+/// The evidence that a completed group must have, in plain names: for code that enforces it outside of `decide`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CompletionRequirements {
     /// Of each of these, at least one must have been passed. Groups that a need does not apply to are recorded as spared.
     pub needs: Vec<Vec<Name>>,
-    /// Whoever may accept must have accepted a group that was ever blocked.
+    /// A group that was ever blocked must have been accepted by a role that may accept.
     pub confirm_once_blocked: bool,
     /// Gates of a group. Those that run the plan's checks hold only for groups that have some.
     pub gates: Vec<(Name, bool)>,
@@ -782,7 +782,7 @@ impl Workflow {
         self.by_report.get(&(role, status)).into_iter().flatten().map(|ix| self.rule(*ix))
     }
 
-    /// What a report of this status must be for: a merge, where only the merge table has the status.
+    /// The task that a report of this status is for: a merge, where only the merge table has the status.
     pub fn task_of(&self, role: &str, status: &str) -> AssignmentTask {
         let role = self.role_named(role);
         let status = role.and_then(|role| self.status_of(role, status));

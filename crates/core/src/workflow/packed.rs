@@ -1,6 +1,6 @@
-//! What ships inside the program was read when it was built (`build.rs`, which writes these bytes).
+//! The files inside the program were parsed at build time (`build.rs` writes these bytes).
 //!
-//! For each text its tree: how long it is; every string once; the nodes, parents first. All numbers are LEB128.
+//! For each text its tree: its length; every string once; the nodes, parents first. All numbers are LEB128.
 
 use std::sync::Arc;
 

@@ -38,7 +38,7 @@ impl Workflow {
         &self.phase(phase).name
     }
 
-    /// What to say of a name that no phase goes by.
+    /// The problem for a name that no phase has.
     pub fn no_phase(&self, name: &str) -> Problem {
         let code = crate::code::Code::UnknownPhase;
         if !self.has_phases() {

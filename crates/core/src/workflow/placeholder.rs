@@ -14,7 +14,7 @@ pub(crate) const GATE_PLACEHOLDERS: &[&str] = &["feature_directory", "session", 
 pub(crate) const QUESTION_PLACEHOLDERS: &[&str] =
     &["because", "role", "phase", "gate_output", "feature_directory", "session", "group", "domain"];
 
-/// What the placeholders of a gate's command stand for in one run of it.
+/// The values of the placeholders of a gate's command in one run of it.
 #[derive(Clone, Copy, Debug)]
 pub struct GateValues<'a> {
     /// The directory that all roles of the session share.
@@ -64,7 +64,7 @@ fn pieces(text: &str) -> Vec<WorkflowTextPart<'_>> {
     pieces
 }
 
-/// What a brace begins, and how long it is.
+/// The part that a brace begins, and its length.
 fn brace<'a>(before: &str, from: &'a str) -> (WorkflowTextPart<'a>, usize) {
     for (double, single) in [("{{", "{"), ("}}", "}")] {
         if from.starts_with(double) {

@@ -156,7 +156,7 @@ impl Decode for bool {
     }
 }
 
-/// What cannot be read is reported and then as good as absent, so that the rest of its record is not lost with it.
+/// An unreadable value is reported and then treated as absent, so that the rest of its record is not lost with it.
 impl<T: Decode> Decode for Option<T> {
     fn decode(node: &Node, problems: &mut Problems) -> Option<Self> {
         Some(T::decode(node, problems))
@@ -336,7 +336,7 @@ impl Unread {
     }
 }
 
-/// What of a map is unknown, each with the key that it was most likely meant to be; nothing, if it is no map.
+/// The unknown keys of a map, each with the known key that it was most likely meant to be; `None` if it is no map.
 pub fn check_keys(
     node: &Node,
     known: &[&'static str],

@@ -1,4 +1,4 @@
-//! What every handoff has, statuses, blocked handoffs, phases, skills, paths and questions.
+//! The fields that every handoff has, statuses, blocked handoffs, phases, skills, paths and questions.
 
 use interlock_core::code::Code;
 use interlock_core::handoff::{OrchestrationMode, context_of_prompt};
@@ -88,7 +88,7 @@ fn the_context_is_not_needed_when_nobody_comes_next() {
     assert_eq!(problems(&case.check(&last)), []);
     let not_last = with(last, json!({ "handoff.next_phase": "merge" }));
     assert_eq!(problems(&case.check(&not_last)), [(Code::NoContext, "handoff.context")]);
-    // Whoever is in the middle of the pipeline cannot be the last by saying so.
+    // A role in the middle of the pipeline cannot become the last by claiming so.
     let early = json!({ "handoff": { "next_phase": "complete" }, "phase": "testing", "summary": "Wrote 18 tests for get-issue" });
     let early = with(smallest("tool-tester", "complete"), early);
     for phase in [None, Some("testing")] {

@@ -89,7 +89,7 @@ impl<'a> HandoffCase<'a> {
     }
 }
 
-/// What comes of a handoff when no workflow is given.
+/// The result of checking a handoff without a workflow.
 pub(crate) fn check_alone(handoff: &Value) -> CheckedHandoff {
     let extracted = extract("out.json", handoff.to_string().as_bytes()).unwrap();
     let expect = ExpectedHandoff {

@@ -116,7 +116,7 @@ fn any_value() -> impl Strategy<Value = Value> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
-    /// Whatever a field holds, the check ends, and a handoff comes of it only without a problem.
+    /// The check ends whatever a field holds, and it yields a handoff only if there is no problem.
     #[test]
     fn any_field_may_hold_anything(
         fields in prop::collection::btree_map(

@@ -64,11 +64,11 @@ pub(crate) struct SessionDriver<'w> {
     pub(crate) history: Vec<Event>,
     pub(crate) now: i64,
     planned: u32,
-    /// Counts the changes of the files, whoever makes them: the present tree is `tree-N`.
+    /// Counts the changes of the files, whatever role makes them: the present tree is `tree-N`.
     changes: u32,
 }
 
-/// What one step came to, for the laws to look at.
+/// The result of one step, for the laws to check.
 pub(crate) struct DriverStep {
     pub(crate) command: Command,
     pub(crate) before: State,
@@ -126,7 +126,7 @@ fn observed(dice: &mut ChoiceStream, group: Option<&Group>, is_author: bool) -> 
     let failed = group.map_or(&[][..], |group| group.failed_trees.as_slice());
     let back = dice.pick(failed).filter(|(_, tree)| dice.one_in(3) && tree != "tree0" && !files.is_empty());
     let tree = back.map_or(fresh, |(_, tree)| tree.clone());
-    // What a plan calls research may bring code all the same. The same tree always has the same files.
+    // A group that the plan calls research may still deliver code. The same tree always has the same files.
     let is_research = group.is_some_and(|group| group.flags.get("kind").is_some_and(|kind| kind == "research"));
     let outside =
         if is_research && (tree == "tree1" || tree == "tree2") { vec![Name::new("src/a.rs")] } else { Vec::new() };
@@ -375,7 +375,7 @@ impl<'w> SessionDriver<'w> {
             }
         }
         if !dice.one_in(12) {
-            // Whatever any phase or row demands.
+            // Every field that a phase or row could demand.
             handoff.json = Arc::new(serde_json::json!({
                 "groups": [1], "defer_reason": "external", "files_modified": ["a"], "artifacts": ["b"],
                 "source_files_verified": ["c"], "number": dice.roll(1000),

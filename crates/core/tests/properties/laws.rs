@@ -1,4 +1,4 @@
-//! What must hold whatever is commanded.
+//! The laws that must hold under every command.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,7 @@ use interlock_core::workflow::Workflow;
 
 use crate::driver::DriverStep;
 
-/// What the history of a group shows, told without the code that decides.
+/// The evidence that the history of a group shows, derived without the code that decides.
 #[derive(Default)]
 struct ExpectedEvidence {
     approved: bool,
@@ -40,7 +40,7 @@ enum TestVerdict {
     BlockedThenApproved,
 }
 
-/// Who shows what by which word, where a workflow asks for it to complete a group.
+/// The roles and statuses that show each kind of evidence, where a workflow needs it to complete a group.
 #[derive(Default)]
 struct EvidenceStatuses {
     approve: &'static [(&'static str, &'static str)],
@@ -48,7 +48,7 @@ struct EvidenceStatuses {
     /// Accepting may stand for approving.
     acceptance_approves: bool,
     merged: Option<&'static str>,
-    /// What accepting passes.
+    /// The evidence that an acceptance passes.
     acceptance: Option<&'static str>,
 }
 
@@ -385,7 +385,7 @@ impl Laws {
         }
     }
 
-    /// Whoever raises it: only what another reviewer had open before, and keeps open, may still block.
+    /// Only a finding that another reviewer had open before, and keeps open, may still block.
     fn no_settled_finding_blocks(&mut self, event: &Event, before: &State, after: &State) {
         for change in &event.changes {
             let StateChange::Reviewed { group, findings, .. } = change else { continue };
@@ -422,14 +422,14 @@ fn completed_now<'a>(event: &'a Event, after: &'a State) -> impl Iterator<Item =
     })
 }
 
-/// Whether a completed group counts as a result of the session, said again.
+/// Whether a completed group counts as a result of the session, written a second time without the deciding code.
 fn is_work(workflow: &Workflow, group: &Group) -> bool {
     let has_changes = group.diff.as_ref().is_some_and(|diff| !diff.is_empty());
     let is_code = group.flags.get("kind").is_none_or(|kind| kind == "code");
     group.nothing_to_do.is_none() && (workflow.name != "delivery-team" || is_code || has_changes)
 }
 
-/// The condition of the need `qa`, said again. Research that changes code counts as code.
+/// The condition of the need `qa`, written a second time. Research that changes code counts as code.
 fn tests_are_needed(workflow: &Workflow, state: &State, group: &Group) -> bool {
     let set = |name: &str, value: &str| {
         let session = state.session.as_ref();
@@ -570,7 +570,7 @@ fn somebody_holds_every_open_thing(state: &State, event: &Event) {
     }
 }
 
-/// No dead end: a session that is not over has something that somebody can do.
+/// No dead end: a session that is not over has an action that an agent or a person can take.
 fn work_goes_on(state: &State, event: &Event) {
     if state.ended() {
         assert!(state.open.is_empty() && state.open_questions.is_empty(), "the session ended with work open");

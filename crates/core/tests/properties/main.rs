@@ -33,7 +33,7 @@ const SEQUENCES: [(&str, u32); 7] = [
 ];
 const COMMANDS: std::ops::Range<usize> = 50..90;
 
-/// What the sequences reached.
+/// The events and states that the sequences reached.
 #[derive(Default)]
 struct Coverage {
     causes: BTreeMap<&'static str, u64>,
@@ -233,7 +233,8 @@ fn show(coverage: &Coverage) {
 }
 
 fn everything_was_reached(coverage: &Coverage) {
-    // Refusals are made into events by whoever keeps the log; an upgrade takes a second workflow (`tests/upgrade.rs`).
+    // The caller that keeps the event log records refusals as events. An upgrade takes a second workflow
+    // (`tests/upgrade.rs`).
     for kind in EventCause::KINDS.iter().filter(|kind| !matches!(**kind, "refused" | "upgraded")) {
         assert!(coverage.causes.contains_key(kind), "no sequence reached the event {kind}");
     }

@@ -1,4 +1,4 @@
-//! What every handoff has: who, when, where, and what the next one must know.
+//! The fields that every handoff has: role, time, place, and the context for the next role.
 
 use crate::code::Code;
 use crate::handoff::check::reader::HandoffReader;
@@ -29,7 +29,7 @@ impl HandoffReader<'_> {
         self.text("handoff.next_agent");
     }
 
-    /// The next one needs to be told something, unless nobody comes next.
+    /// The next role needs context, unless this one is the last.
     pub(super) fn context_present(
         &mut self,
         workflow: Option<&Workflow>,
@@ -78,8 +78,8 @@ impl HandoffReader<'_> {
     }
 }
 
-/// Can nobody come after the work of this role? After the phase, or after one that is the role's if none is told, there
-/// are only gates and merges. Without phases no agent knows that it is the last.
+/// Can this role be the last to work? True if only gates and merges follow the phase. Without a phase, true if that
+/// holds for one of the role's phases. Without phases no agent knows that it is the last.
 fn may_be_last(workflow: &Workflow, phase: Option<&str>, role: &str) -> bool {
     let all = || (0..workflow.phases.len()).map(PhaseIx::new);
     let by_role =

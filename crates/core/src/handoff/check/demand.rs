@@ -1,4 +1,4 @@
-//! What the workflow asks for beyond what all handoffs have.
+//! The demands of the workflow beyond the fields that all handoffs have.
 
 use crate::code::Code;
 use crate::handoff::check::reader::HandoffReader;

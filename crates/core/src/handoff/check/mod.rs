@@ -40,7 +40,7 @@ pub fn context_of_prompt(prompt: &str) -> OrchestrationMode {
     if orchestrated { OrchestrationMode::Orchestrated } else { OrchestrationMode::Direct }
 }
 
-/// What the handoff must fit.
+/// The expectations that the handoff must meet.
 #[derive(Clone, Copy, Debug)]
 pub struct ExpectedHandoff<'a> {
     /// The role of the assignment; as `agent` says if absent.
@@ -52,7 +52,7 @@ pub struct ExpectedHandoff<'a> {
     pub groups: &'a [Name],
 }
 
-/// What came of it.
+/// The result of a check.
 #[derive(Clone, Debug)]
 pub struct CheckedHandoff {
     /// There, if there is a workflow and no problem.
@@ -154,7 +154,7 @@ fn check_report_by(
 /// Fields in which a report that Interlock made can be wrong.
 const OWN_REPORT_FIELDS: [&str; 2] = ["agent", "status"];
 
-/// Who hands off. A role that is not declared can still be blocked, outside of a session.
+/// The role that hands off. A role that is not declared can still be blocked, outside of a session.
 #[derive(Clone, Debug)]
 struct ReportingRole {
     name: Name,

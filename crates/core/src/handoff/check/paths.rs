@@ -44,7 +44,7 @@ fn is_reference(text: &str) -> bool {
 }
 
 fn stays_inside(path: &str) -> bool {
-    // A shell would read `~/x` and `~user/x` as somebody's home.
+    // A shell would read `~/x` and `~user/x` as a home directory.
     let home = path.starts_with('~') && (path.len() == 1 || path.contains('/'));
     let absolute = home || path.starts_with('/') || path.starts_with('\\') || path.get(1..2) == Some(":");
     !absolute && !climbs(path) && !path.chars().any(char::is_control)

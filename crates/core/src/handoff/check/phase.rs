@@ -1,4 +1,4 @@
-//! The phase, and what is said of the work done in it.
+//! The phase, and the report on the work done in it.
 
 use crate::code::Code;
 use crate::handoff::check::ExpectedHandoff;
@@ -42,7 +42,7 @@ impl HandoffReader<'_> {
     }
 }
 
-/// Too short, or without anything that could only be said of this piece of work.
+/// Too short, or without anything that is specific to this piece of work.
 fn is_vague(summary: &str) -> bool {
     let words: Vec<&str> = summary.split_whitespace().collect();
     let concrete = |word: &&str| {

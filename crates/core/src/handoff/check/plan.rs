@@ -14,7 +14,7 @@ use crate::problem::Problem;
 use crate::workflow::{GuardSource, Workflow};
 
 const MOST_GROUPS: usize = 1000;
-/// What only a shell would understand.
+/// Characters that only a shell would interpret.
 const SHELL: &[char] = &['"', '\'', '`', '$', '|', '&', ';', '<', '>', '(', ')', '*', '?', '\\', '#', '~'];
 
 impl HandoffReader<'_> {

@@ -7,7 +7,7 @@ use crate::handoff::{ExtractedHandoff, is_something};
 use crate::id::Name;
 use crate::problem::Problem;
 
-/// More of them help nobody, and a hostile handoff could ask for a million.
+/// More problems than this help no reader, and a hostile handoff could produce a million.
 const MOST_PROBLEMS: usize = 100;
 
 /// A longer id is not repeated in messages.
@@ -242,7 +242,7 @@ pub(super) fn at(path: &str, index: usize) -> String {
     format!("{path}[{index}]")
 }
 
-/// What people call this kind of value.
+/// The usual name of this kind of value.
 pub(super) fn kind(value: &Json) -> &'static str {
     match value {
         Json::Null => "null",

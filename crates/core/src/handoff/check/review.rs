@@ -178,7 +178,7 @@ impl HandoffReader<'_> {
         Some(summary)
     }
 
-    /// Tests that still fail, or fail anew, each once.
+    /// Tests that still fail, or fail again, each once.
     pub(super) fn failing_tests(&mut self) -> Option<Vec<Name>> {
         let elsewhere = test_statements::failures_stated(|path| self.get(path));
         if self.get("test_progression").is_none() {
@@ -212,7 +212,7 @@ impl<'a> HandoffReader<'a> {
     }
 }
 
-/// What a field is, and what it must be.
+/// The value that a field has, and the value that it must have.
 fn must_be(key: &str, object: &Json, wanted: &str) -> String {
     match object.get(key) {
         None | Some(Json::Null) => format!("`{key}` is missing; it must be {wanted}"),

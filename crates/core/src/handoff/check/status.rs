@@ -9,7 +9,7 @@ use crate::problem::Problem;
 use crate::suggest;
 use crate::workflow::{AssignmentTask, Rule, RuleVerb, StatusIx, Workflow, normalise_status};
 
-/// What the handoff says of how it went.
+/// The status of a handoff, as reported.
 pub(super) struct ReportedStatus {
     pub(super) said: Name,
     pub(super) ix: Option<StatusIx>,

@@ -57,7 +57,7 @@ impl Lowering<'_> {
     }
 
     pub(super) fn entry(&mut self, frame: &EntryFrame, entry: &EntryDoc) {
-        // What it passes is known to completion, whatever becomes of its verb.
+        // Completion needs the names of this evidence, even if the verb is rejected.
         let passes = entry.passes.iter().map(|name| self.pass(name)).collect();
         let excuses: Vec<PassIx> = entry.excuses.iter().map(|name| self.pass(name)).collect();
         let Some(written) = self.verb(frame, entry) else { return };
@@ -421,7 +421,7 @@ impl Lowering<'_> {
         if !by_person && rule.speaks_of(AssignmentTask::Work) && rule.speaks_of(AssignmentTask::Consult) {
             base.conditions.push(RuleCondition::Task(AssignmentTask::Work));
         }
-        // Before the join: a review that says nothing new is no review, whoever else is still at it.
+        // Before the join: a review without anything new is no review, even while other phases are still at work.
         let rework = stage.rework.as_ref().filter(|_| !by_person);
         let conditions = [RuleCondition::Settled, RuleCondition::RaisedAgain];
         self.back_to_reviewer(&base, rework.map(|rework| rework.counted), &conditions);

@@ -40,7 +40,7 @@ impl Lowering<'_> {
         over.is_some()
     }
 
-    /// Takes a rule in; whatever is beyond the limit is told once, and left out.
+    /// Adds a rule. Rules beyond the limit are reported once and left out.
     pub(super) fn add(&mut self, rule: Rule) {
         if self.rules.len() < MAX_RULES {
             self.rules.push(rule);

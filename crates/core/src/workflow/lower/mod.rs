@@ -69,7 +69,7 @@ pub(crate) fn lower(
     lowering.name_gates_and_questions();
     lowering.stages();
     lowering.tables();
-    // What was left out would be missed everywhere.
+    // The omitted rules would be missed everywhere.
     if lowering.full {
         return None;
     }
@@ -85,7 +85,7 @@ pub(crate) fn lower(
         lowering.completion_needs_something(before);
     }
     lowering.findings_hold_completion_up();
-    // What could not be read may have used them.
+    // An unreadable part may have used them.
     if before == 0 {
         lowering.unused_names();
     }
@@ -117,7 +117,7 @@ pub(crate) struct Lowering<'a> {
     status_index: BTreeMap<Name, StatusIx>,
     passes: Vec<Pass>,
     rules: Vec<Rule>,
-    /// There were more rules than can be taken in.
+    /// The workflow has more rules than the limit allows.
     full: bool,
     aliases: BTreeMap<Name, Vec<StatusIx>>,
     blocked: Option<BlockedStatus>,
@@ -289,7 +289,7 @@ impl<'a> Lowering<'a> {
         self.prelude_questions_stay();
     }
 
-    /// They can be worded anew, but without them there would be nobody to ask.
+    /// They can be reworded, but without them there would be no question to ask.
     fn prelude_questions_stay(&mut self) {
         for name in ASKED_BY_INTERLOCK {
             if !self.doc.unread.any_of(&["questions"]) && !self.doc.questions.contains(name) {
@@ -359,7 +359,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// `any_of: [review, acceptance]`: whoever accepts instead of the reviewer settles what is open.
+    /// `any_of: [review, acceptance]`: an acceptance in place of the review settles open findings.
     fn stand_ins(&mut self) {
         for need in &self.completion.needs {
             let options = &need.options;

@@ -93,7 +93,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Authors write unless the file says otherwise; nobody else does.
+    /// Authors write unless the file says otherwise; no other role does.
     fn writes(&mut self, written: &[PlacedValue<Name>], author: bool) -> WritePermission {
         match written {
             [] if author => WritePermission::Everything,
@@ -126,7 +126,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// What groups may change at most. Only flags may be tested: settings are chosen by the project or a person.
+    /// The files that groups may change at most. Only flags may be tested: settings are chosen by the project or a
+    /// person.
     pub(super) fn file_limits(&mut self) {
         let Some(groups) = &self.doc.groups else { return };
         for limit in &groups.writes {
@@ -239,8 +240,8 @@ impl Lowering<'_> {
     }
 }
 
-/// What is wrong with a pattern of paths, and what to write instead. It has to stay inside the project, and to be one that
-/// can fit a file at all.
+/// The fault of a pattern of paths, and the pattern to write instead. It has to stay inside the project, and it has to
+/// be able to match a file.
 pub(crate) fn wrong_pattern(text: &str) -> Option<(&'static str, &'static str)> {
     const INSIDE: &str = "patterns fit paths inside the project";
     const PATHS: &str = "paths are written from the top of the project, such as `tests/**`";
@@ -273,7 +274,7 @@ fn is_unbalanced(text: &str) -> bool {
             '{' => open = open.saturating_add(1),
             '}' if open == 0 => return true,
             '}' => open = open.saturating_sub(1),
-            // What stands first in a class is of it, also its end.
+            // The first character of a class belongs to it, even if it is the closing bracket.
             '[' => {
                 let first = characters.next();
                 let first = if matches!(first, Some('!' | '^')) { characters.next() } else { first };

@@ -1,4 +1,4 @@
-//! What statuses mean: texts for prompts and tools, which decide nothing.
+//! The meanings of statuses: texts for prompts and tools, which decide nothing.
 
 use crate::code::Code;
 use crate::id::Name;

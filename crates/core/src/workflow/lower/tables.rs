@@ -11,7 +11,7 @@ use crate::workflow::lower::entry::{EntryFrame, EntryPosition};
 use crate::workflow::model::*;
 use crate::workflow::record::{NameTable, PlacedValue};
 
-/// What an ordinary row speaks of.
+/// The tasks that an ordinary row applies to.
 const WORK_AND_CONSULT: [bool; 3] = [true, true, false];
 const MERGE_ONLY: [bool; 3] = [false, false, true];
 const ALL_TASKS: [bool; 3] = [true; 3];

@@ -1,4 +1,4 @@
-//! What another version of a workflow no longer demands.
+//! The requirements that another version of a workflow no longer has.
 //!
 //! Requirements are compared by their structure, not by their text: evidence by its names, gates by their commands, loops
 //! by their measures. A requirement that is merely written in another way is not dropped.
@@ -124,7 +124,7 @@ fn dropped_need(
     (new, needs): (&Workflow, &[EvidenceNeed]),
     dropped: &mut Vec<String>,
 ) {
-    // Who is asked for it follows from who passes it.
+    // The roles that are asked for it follow from the roles that pass it.
     let EvidenceNeed { options, when, asks: _ } = need;
     let known = names(old, options);
     let covering: Vec<&EvidenceNeed> =
@@ -194,7 +194,7 @@ fn weaker_loops(before: &[Loop], after: &[Loop], dropped: &mut Vec<String>) {
 }
 
 fn weaker_evidence(before: &[Pass], after: &[Pass], dropped: &mut Vec<String>) {
-    // Who passes it is compared entry by entry; the rest follows from the loops and entries.
+    // The roles that pass it are compared entry by entry; the rest follows from the loops and entries.
     for Pass { name, measured, settles, roles: _, forgets: _, approves: _, place: _ } in before {
         let Some(other) = after.iter().find(|other| other.name == *name) else { continue };
         if measured.is_some() && other.measured != *measured {
@@ -269,7 +269,7 @@ fn weaker_paths(
     }
 }
 
-/// What groups may change at most, by their flags.
+/// The files that groups may change at most, by their flags.
 fn weaker_limits((old, before): (&Workflow, &[FileLimit]), new: &Workflow, dropped: &mut Vec<String>) {
     for FileLimit { when, only } in before {
         let holds = |after: &&FileLimit| {

@@ -22,7 +22,7 @@ enum EntryPermission {
     Proceed,
 }
 
-/// Who or what an entry answers.
+/// The role, gate or question that an entry belongs to.
 #[derive(Clone, Copy)]
 enum EntryOwner<'w> {
     Role(&'w Role),

@@ -1,4 +1,4 @@
-//! What roles may write and own, and roles that take the place of others.
+//! The files that roles may write and own, and roles that replace others.
 
 use crate::id::Name;
 use crate::workflow::model::*;
@@ -75,7 +75,7 @@ pub(super) fn writes_within(new: &WritePermission, old: &WritePermission) -> boo
     }
 }
 
-/// What a role lacks that another one has, for which it works now.
+/// The requirements that a role lacks in comparison with the role that it now replaces.
 pub(super) fn lesser_role((old, before): (&Workflow, &Role), (new, after): (&Workflow, &Role)) -> Option<String> {
     if after.author && !before.author {
         return Some("an author".to_owned());
@@ -143,7 +143,7 @@ fn opening_role<'w>(workflow: &'w Workflow, opening: &SpawnRule) -> &'w Role {
     workflow.role(*role)
 }
 
-/// What a role lacks in comparison with each of the roles in whose place it works.
+/// The requirements that a role lacks in comparison with each of the roles that it replaces.
 pub(super) fn lesser_than_all(
     (old, before): (&Workflow, &[&Role]),
     (new, after): (&Workflow, &Role),
