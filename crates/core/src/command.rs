@@ -108,7 +108,7 @@ pub struct StartSession {
     pub session: Name,
     pub title: Name,
     pub settings: BTreeMap<Name, Name>,
-    /// Of the mission, if the session was given one.
+    /// The digest of the mission, if the session has one.
     pub mission: Option<Digest>,
     /// It may end without groups.
     pub investigation: bool,
@@ -165,7 +165,7 @@ pub enum LossReason {
     BadHandoff,
     /// It claims that tests pass which Interlock saw fail.
     FalseClaim,
-    /// It cannot go on without a person: what it was given is used up, or its model cannot be reached.
+    /// It cannot go on without a person: its budget is used up, or its model cannot be reached.
     Halted,
 }
 

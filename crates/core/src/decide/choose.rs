@@ -174,7 +174,8 @@ pub(crate) fn free_role(situation: &RuleContext<'_>, role: RoleIx) -> bool {
     Some(role) != situation.reporter && situation.waiting().iter().all(|seat| seat.role != *name)
 }
 
-/// Passages are counted by loop and target role before overrides; where no role is concerned, by the gate or question.
+/// Iterations are counted by loop and target role before overrides; where no role is concerned, by the gate or
+/// question.
 fn passage_of<'a>(situation: &RuleContext<'a>, rule: &Rule, counted: LoopIx) -> Option<LoopIteration<'a>> {
     let workflow = situation.workflow();
     let name = match (situation.resolve(find_verb_target(rule.verb)).or(situation.reporter), &rule.source) {

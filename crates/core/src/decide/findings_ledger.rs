@@ -47,7 +47,7 @@ pub(crate) enum MeasureObligation {
     Counts,
     /// It approves, or leaves the stage: saying nothing says that nothing is open.
     Restates,
-    /// It leaves the stage by a status that says nothing of the measure: what is on record has to be stated.
+    /// It leaves the stage by a status that does not state the measure, so the recorded value has to be stated.
     MustState,
 }
 

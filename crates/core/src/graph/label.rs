@@ -16,7 +16,7 @@ pub(super) struct LabelDraft {
 }
 
 impl LabelDraft {
-    /// Nothing that anybody reports.
+    /// A label for a rule that no report triggers.
     pub(super) fn nothing() -> Self {
         Self::default()
     }

@@ -48,7 +48,7 @@ pub struct GraphNode {
     pub lines: Vec<NodeLine>,
     /// Left out unless its condition holds.
     pub optional: bool,
-    /// Which of the graph's lanes it stands in.
+    /// The graph's lane that the box belongs to.
     pub lane: Option<usize>,
 }
 

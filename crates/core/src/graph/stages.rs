@@ -89,7 +89,7 @@ impl GraphBuilder<'_> {
         }
     }
 
-    /// The stage that a box stands in or asks for.
+    /// The stage that a box belongs to or asks for.
     pub(super) fn stage_of(&self, node: usize) -> Option<usize> {
         match self.spots.get(node)? {
             NodeKey::Phase(ix) => Some(self.workflow.phase(*ix).stage),
@@ -186,7 +186,7 @@ pub(super) fn lane(workflow: &Workflow, stage: usize) -> Option<usize> {
     scopes.len().checked_sub(1)
 }
 
-/// Where the ends of groups stand; after a last stage of the session they stand in none.
+/// The lane of the ends of groups; `None` if the last stage is one of the session.
 pub(super) fn last_lane(workflow: &Workflow) -> Option<usize> {
     let last = workflow.stages.len().checked_sub(1)?;
     let per_group = workflow.stages.get(last).is_some_and(|stage| !stage.per_session);

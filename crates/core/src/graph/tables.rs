@@ -8,7 +8,7 @@ use super::{GraphTable, label_text};
 use crate::id::Name;
 use crate::workflow::*;
 
-/// Ladders and tables of large workflows are cut, or they would dwarf the picture.
+/// Escalation paths and tables of large workflows are cut, or they would dwarf the diagram.
 const MOST_ROWS: usize = 24;
 
 pub(super) fn tables(workflow: &Workflow) -> Vec<GraphTable> {
@@ -206,7 +206,7 @@ fn ladders(workflow: &Workflow) -> Vec<(String, String)> {
         }
         let mut rungs: Vec<String> = Vec::new();
         let mut rung = role.escalates_to;
-        // A ladder that loads ends; the bound keeps that from being a matter of trust here.
+        // The escalation path of a loaded workflow ends. The bound prevents an endless loop even if it does not.
         while let Some(ix) = rung.filter(|_| rungs.len() < workflow.roles.len()) {
             rungs.push(workflow.role(ix).name.to_string());
             rung = workflow.role(ix).escalates_to;

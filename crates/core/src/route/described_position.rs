@@ -4,7 +4,7 @@ use crate::id::Name;
 use crate::route::{DescribedFacts, RouteQuery, RouteScope, RouteSource};
 use crate::workflow::{AssignmentTask, PhaseIx, PhasePerformer, RuleVerb, Workflow};
 
-/// The phase that was given, or the first that fits: of a group before one of the session.
+/// The described phase, or the first that fits: of a group before one of the session.
 pub(super) fn phase_of(workflow: &Workflow, query: &RouteQuery) -> Option<PhaseIx> {
     let role = match &query.source {
         RouteSource::Role(name) => name.as_str(),

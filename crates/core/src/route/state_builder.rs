@@ -46,7 +46,7 @@ impl StateBuilder<'_> {
         group
     }
 
-    /// The author that was given, or that a plain group would have.
+    /// The described author, or the one that a plain group would have.
     fn author(&self) -> Option<Name> {
         if self.facts.author.is_some() || self.facts.no_author {
             return self.facts.author.clone();

@@ -250,7 +250,7 @@ impl State {
         }
     }
 
-    /// An acceptance given before this block says nothing of it.
+    /// An acceptance from before this block does not cover it.
     fn blocked(&mut self, group: Option<&Name>, block: RecordedBlocker) {
         self.on_lane(group, |lane| {
             lane.blocks.push(block);

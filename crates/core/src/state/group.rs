@@ -437,7 +437,7 @@ impl Group {
         }
     }
 
-    /// An acceptance was given for the group with this evidence.
+    /// The acceptance of the group relied on this evidence, so it is withdrawn as well.
     pub(super) fn void_pass(&mut self, name: &Name) {
         self.passed.remove(name);
         self.withdraw_confirmation();
@@ -487,7 +487,7 @@ impl Group {
         self.withdraw_confirmation();
     }
 
-    /// Something is recorded about this tree that says nothing of the next one.
+    /// Something is recorded about this tree that does not apply to the next one.
     pub(crate) fn has_evidence(&self) -> bool {
         let judged = !self.excused.is_empty() || !self.failed.is_empty();
         judged || !self.passed.is_empty() || !self.gates_passed.is_empty()

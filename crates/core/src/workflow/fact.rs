@@ -174,7 +174,7 @@ fn why(error: &ExecutionError) -> String {
     }
 }
 
-/// The parser is recursive: what it is given must not be deep.
+/// The parser is recursive, so its input must not be deep.
 fn bounded(text: &str) -> Result<(), String> {
     if text.chars().count() > LONGEST {
         return Err(format!("an expression has at most {LONGEST} characters"));

@@ -354,7 +354,7 @@ pub(crate) struct Pass {
     pub(crate) measured: Option<LoopMeasure>,
     /// The loop whose last measure is forgotten.
     pub(crate) forgets: Option<LoopIx>,
-    /// Stands in completion for a review: findings still open are settled by it.
+    /// Replaces a review in completion: findings still open are settled by it.
     pub(crate) settles: bool,
     /// Roles that pass it by work or help, not by a merge.
     pub(crate) roles: IndexBitSet,
@@ -471,7 +471,7 @@ pub struct Rule {
     pub(crate) reason: Option<Name>,
     pub(crate) conditions: Vec<RuleCondition>,
     pub(crate) verb: RuleVerb,
-    /// Climb from the verb's target instead: the limit is reached.
+    /// Escalates from the verb's target instead: the limit is reached.
     pub(crate) climbs: bool,
     pub(crate) counted: Option<LoopIx>,
     pub(crate) passes: Vec<PassIx>,

@@ -306,7 +306,7 @@ impl Laws {
         }
         for change in &event.changes {
             match change {
-                // The author works again: whatever was shown before says nothing of the new tree.
+                // The author works again: earlier evidence does not cover the new tree.
                 StateChange::Assigned {
                     group: Some(group),
                     role,

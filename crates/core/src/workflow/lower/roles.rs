@@ -1,4 +1,4 @@
-//! Domains, roles, classes, ladders, overrides.
+//! Domains, roles, classes, escalation paths, overrides.
 
 use crate::code::Code;
 use crate::id::Name;
