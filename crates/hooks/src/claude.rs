@@ -6,7 +6,7 @@ use crate::client::{HookOutput, text, with_prompt, word};
 use crate::event::{HookAnswer, HookEvent, SubAgentEnd, SubAgentSpawn};
 use crate::tool::{edits, of_server, paths, runs};
 
-/// What a conversation that works on a session has sent when the session completes. `Stop` may not have come by then.
+/// Hooks that a conversation working on a session has sent by the time the session completes. `Stop` may come later.
 pub(super) const EXPECTS: &[&str] = &["SessionStart", "PreToolUse", "SubagentStart", "SubagentStop"];
 
 /// Tools that start agents of which no hook would hear before they are at work.

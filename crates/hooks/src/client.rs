@@ -48,7 +48,7 @@ impl HookClient {
         matches!(self, HookClient::Codex)
     }
 
-    /// What an agent is asked cannot be changed, but it can be told something when it starts.
+    /// The prompt of an agent cannot be changed, but text can be added to its context when it starts.
     pub(super) const fn tells_at_start(self) -> bool {
         matches!(self, HookClient::Codex)
     }
@@ -91,7 +91,7 @@ impl HookClient {
     }
 }
 
-/// What a hook gives back.
+/// The reply of a hook: its output and exit code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HookOutput {
     pub out: String,
@@ -108,7 +108,7 @@ impl HookOutput {
         Self { out: format!("{answer}\n"), ..Self::silent() }
     }
 
-    /// What every client takes for a no, whatever it asked.
+    /// A refusal that every client understands, whichever event it sent.
     pub(super) fn blocked(reason: &str) -> Self {
         Self { err: format!("{reason}\n"), code: 2, ..Self::silent() }
     }
@@ -123,7 +123,7 @@ pub(super) fn word(of: &Json, name: &str) -> String {
     text(of, name).unwrap_or_default()
 }
 
-/// What a tool is given, with another prompt.
+/// The arguments of a tool, with the prompt replaced.
 pub(super) fn with_prompt(input: &Json, prompt: &str) -> Json {
     let mut input = input.as_object().cloned().unwrap_or_default();
     input.insert("prompt".to_owned(), Json::from(prompt));

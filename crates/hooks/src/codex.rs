@@ -16,7 +16,7 @@ const WAIT_OF_OLD: &str = "multi_agent_v1wait_agent";
 const CLOSE: &str =
     " Close each agent that has ended with close_agent before you start another: only a few may be there.";
 
-/// What a conversation that works on a session has sent when the session completes.
+/// Hooks that a conversation working on a session has sent by the time the session completes.
 pub(super) const EXPECTS: &[&str] = &["SessionStart", "PreToolUse", "SubagentStart", "SubagentStop"];
 
 pub(super) fn happening(event: &str, payload: &Json) -> HookEvent {
@@ -31,7 +31,7 @@ pub(super) fn happening(event: &str, payload: &Json) -> HookEvent {
         "PostToolUse" if tool.ends_with("wait_agent") => {
             HookEvent::Waited { failed: failed(&payload["tool_response"]) }
         }
-        // Whoever is closed before its end is gone.
+        // An agent that is closed before its end is gone.
         "PostToolUse" if tool.ends_with("close_agent") => {
             HookEvent::Waited { failed: text(input, "target").into_iter().collect() }
         }
@@ -61,7 +61,7 @@ fn before(tool: &str, payload: &Json, input: &Json) -> HookEvent {
                 other => other,
             }
         }
-        // What is typed into a command that runs; nothing, to see what it says.
+        // Text typed into a running command. A call without text only reads the command's output.
         "write_stdin" => match text(input, "chars") {
             Some(command) => HookEvent::Runs(CommandRun { command, ..CommandRun::default() }),
             None => HookEvent::Other,
@@ -103,7 +103,7 @@ fn failed(response: &Json) -> Vec<String> {
     agents.filter(|(_, status)| status.get("errored").is_some()).map(|(agent, _)| agent.clone()).collect()
 }
 
-/// What a tool has answered: JSON, or a text that holds some.
+/// The response of a tool: JSON, or a text that contains JSON.
 fn said(response: &Json) -> Json {
     let parsed = response.as_str().and_then(|text| serde_json::from_str(text).ok());
     parsed.unwrap_or_else(|| response.clone())
@@ -120,9 +120,9 @@ pub(super) fn reply(event: &str, payload: &Json, verdict: &HookAnswer) -> HookOu
         HookAnswer::Deny(reason) | HookAnswer::SendBack(reason) => {
             HookOutput::json(&json!({ "decision": "block", "reason": reason }))
         }
-        // What an agent is asked may travel encrypted; it is told of its assignment when it starts.
+        // The prompt of an agent may be encrypted, so the agent receives its assignment when it starts.
         HookAnswer::Prompt(_) => HookOutput::silent(),
-        // After a tool there is only room for words in the place of what the tool has said.
+        // After a tool, a message can only replace the tool's response.
         HookAnswer::Tell(words) if event == "PostToolUse" => {
             let close = if word(payload, "tool_name") == WAIT_OF_OLD { CLOSE } else { "" };
             let reason = format!("{words}{close}\n\nThe tool itself said: {}", payload["tool_response"]);

@@ -15,14 +15,14 @@ use crate::policy::{HookDecision, HookPolicy};
 use crate::shell::{ShellLine, ShellWord, WordCertainty, interlock_looks, plain_words, starts_session};
 use interlock_app::library;
 
-/// What hooks do in a model's place.
+/// Commands that hooks run in place of the model.
 const FOR_HOOKS: &[&str] = &["claim", "report", "hook", "run", "mcp"];
 /// Tools that would give a model the token of an assignment, or take a handoff from it.
 const TOOLS_FOR_HOOKS: &[&str] = &["claim_assignment", "report_handoff"];
 /// Words of one command that are looked up, at most.
 const LOOKED_UP: usize = 1024;
 
-/// What a command would touch, why it is not to, and what would do instead.
+/// A path that a command would touch, the reason for the refusal, and the alternative.
 type RefusedAccess = (PathBuf, &'static str, &'static str);
 
 impl HookPolicy {
@@ -225,7 +225,7 @@ impl HookPolicy {
 
     fn runs_as_orchestrator(&self, line: &ShellLine, run: &CommandRun) -> HookDecision {
         let all = self.orchestrators().all(|writes| *writes == WritePermission::Everything);
-        // What a patch changes was judged, and a command that only brings one does nothing else.
+        // The files of the patch were checked already, and a command that only applies a patch does nothing else.
         let patches = !run.patch.is_empty() && line.only_patches();
         if self.scene.agent.is_some() || all || line.only_looks() || patches {
             return HookDecision::Pass;

@@ -1,4 +1,4 @@
-//! What a client tells of, and what it is answered: the same for every client.
+//! Events that a client reports and the answers to them. They are the same for every client.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ pub(super) struct HookContext {
     pub(super) folder: PathBuf,
     /// The sub-agent that it happens in; the main conversation if none.
     pub(super) agent: Option<SubAgent>,
-    /// What the roles are called by in this client, before their own name.
+    /// The client's prefix of a role's name.
     pub(super) prefix: &'static str,
 }
 
@@ -28,7 +28,7 @@ pub(super) enum HookEvent {
         /// The client was started, or a person has spoken: no sub-agent of before is at work any more.
         anew: bool,
     },
-    /// A person has said something: whatever agents were at work before are not any more.
+    /// A person has sent a prompt. Agents that were at work before are gone.
     Prompted,
     /// A sub-agent is about to start.
     Spawns(SubAgentSpawn),
@@ -52,13 +52,13 @@ pub(super) enum HookEvent {
     Runs(CommandRun),
     /// A tool of Interlock's own server is about to be called.
     Calls(String),
-    /// A tool that nobody knows is given these paths.
+    /// A tool that Interlock does not know receives these paths.
     Touches(Vec<PathBuf>),
     /// A tool that changes or runs something, by its name, with nothing in it that could be judged.
     Unclear(String),
     /// The main conversation is about to stop.
     Stops {
-        /// It was held back before, and nobody has said anything since.
+        /// The stop was refused before, and no prompt has come since.
         again: bool,
     },
     /// Nothing that concerns a session.
@@ -78,7 +78,7 @@ pub(super) struct CommandRun {
 pub(super) struct SubAgentSpawn {
     /// The kind of agent that is asked for.
     pub(super) kind: String,
-    /// What it would be told.
+    /// The prompt of the agent.
     pub(super) said: String,
     /// How the client names this call.
     pub(super) call: Option<String>,
@@ -86,15 +86,15 @@ pub(super) struct SubAgentSpawn {
 
 #[derive(Clone, Debug)]
 pub(super) struct SubAgentEnd {
-    /// The last that the agent said.
+    /// The last message of the agent.
     pub(super) message: String,
-    /// Where the client keeps what the agent was told.
+    /// The file in which the client records the agent's conversation.
     pub(super) transcript: Option<PathBuf>,
     /// It was held back before.
     pub(super) again: bool,
 }
 
-/// What the client is answered.
+/// The answer to the client.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum HookAnswer {
     Pass,
@@ -102,7 +102,7 @@ pub(super) enum HookAnswer {
     Deny(String),
     /// It is done, with this prompt.
     Prompt(String),
-    /// It is done, and the model is told something.
+    /// The action is allowed, and the model receives a message.
     Tell(String),
     /// It goes on working: this is what is missing.
     SendBack(String),

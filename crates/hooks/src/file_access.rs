@@ -1,4 +1,4 @@
-//! What is about to be changed or read, and by whom.
+//! Checks of the files that an agent or the orchestrator is about to change or read.
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ use crate::policy::{ActiveSession, HookDecision, HookPolicy};
 use interlock_runner::scope::files_outside_of;
 
 impl HookPolicy {
-    /// What may be changed, by paths as seen from a folder.
+    /// Checks changes of files. Paths are relative to `from`.
     pub(super) fn check_edit(&self, paths: &[PathBuf], from: &Path) -> HookDecision {
         let own = self.own_output();
         for path in paths {
@@ -31,7 +31,7 @@ impl HookPolicy {
         HookDecision::Pass
     }
 
-    /// What may be read at all: everything but keys.
+    /// Checks reads of files. Everything but keys may be read.
     pub(super) fn check_read(&self, paths: &[PathBuf], whole: bool) -> HookDecision {
         let from = &self.scene.folder;
         for path in paths {
@@ -47,7 +47,7 @@ impl HookPolicy {
         HookDecision::Pass
     }
 
-    /// What a tool that nobody knows may be given: nothing that nobody changes.
+    /// Checks the paths that an unknown tool receives. Paths that may not be changed are refused.
     pub(super) fn check_touched_paths(&self, paths: &[PathBuf]) -> HookDecision {
         let own = self.own_output();
         for path in paths {
@@ -122,7 +122,7 @@ impl HookPolicy {
         Some(HookDecision::refuse(Code::ProtectedPath, what, instead))
     }
 
-    /// What each session under way lets whoever has no role write: all of them have to.
+    /// The write permissions of the orchestrator, one for each session under way. All of them must allow a write.
     pub(super) fn orchestrators(&self) -> impl Iterator<Item = &WritePermission> {
         self.courses.iter().map(|course| &course.workflow.orchestrator.writes)
     }
@@ -140,7 +140,7 @@ impl HookPolicy {
         Some((course, role))
     }
 
-    /// What the agent that this happens in holds, or may hold.
+    /// The assignments that the agent of this event holds or may hold.
     fn holding(&self) -> impl Iterator<Item = &ClaimedAssignment> {
         let fitting = self.scene.agent.as_ref().map(|agent| self.fitting(agent)).unwrap_or_default();
         fitting.into_iter().filter_map(|index| self.memory.notes.held.get(index))

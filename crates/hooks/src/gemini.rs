@@ -9,7 +9,7 @@ use crate::client::{HookOutput, text, with_prompt, word};
 use crate::event::{HookAnswer, HookEvent, SubAgentEnd, SubAgentSpawn};
 use crate::tool::{edits, of_server, paths, runs};
 
-/// What a conversation that works on a session has sent when the session completes.
+/// Hooks that a conversation working on a session has sent by the time the session completes.
 pub(super) const EXPECTS: &[&str] = &["BeforeAgent", "BeforeTool"];
 
 /// The tool that starts a sub-agent, and the one that ends it.
@@ -22,7 +22,7 @@ const IN_FOLDER: &[&str] = &["dir_path", "directory", "path"];
 pub(super) fn happening(event: &str, payload: &Json) -> HookEvent {
     let (tool, input) = (word(payload, "tool_name"), &payload["tool_input"]);
     match event {
-        // What is said when a session starts keeps commands from being understood; this comes with every prompt.
+        // Output at `SessionStart` keeps the client from recognising commands. `BeforeAgent` comes with every prompt.
         "BeforeAgent" => HookEvent::Begins { anew: true },
         "BeforeTool" => before(&tool, payload, input),
         "AfterTool" if tool == SPAWN => HookEvent::Returned { call: call(input), failed: failed(payload) },
@@ -52,7 +52,7 @@ fn before(tool: &str, payload: &Json, input: &Json) -> HookEvent {
     }
 }
 
-/// Calls have no name here: what an agent is told says which one it is.
+/// Calls have no id in this client, so the first line of the agent's prompt identifies the call.
 fn call(input: &Json) -> Option<String> {
     let first = word(input, "prompt").lines().next().map(str::to_owned).unwrap_or_default();
     let named = first.strip_prefix("# Assignment ").and_then(|rest| rest.split_once(':'));

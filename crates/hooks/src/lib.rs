@@ -54,11 +54,11 @@ pub struct HookCall<'a> {
     pub place: &'a AppContext,
     /// The project that the hook was written for.
     pub project: Option<&'a Path>,
-    /// What cannot be judged is held back, even where no store is to be found.
+    /// Refuse events that cannot be judged, even if there is no store.
     pub hold: bool,
 }
 
-/// Answers a hook. There is always an answer, and where nothing can be said it is a no.
+/// Answers a hook. Every call gets an answer. If no decision is possible, the answer is a refusal.
 pub fn answer(call: &HookCall<'_>) -> HookOutput {
     guarded(|| judged(call))
 }
@@ -144,7 +144,7 @@ fn unreadable(call: &HookCall<'_>) -> HookOutput {
     HookOutput::blocked(&reason)
 }
 
-/// A tool that acts, with nothing in it to judge it by, is of a version that nobody here knows.
+/// A tool that acts but has no known field to judge comes from an unknown version of the client.
 fn unclear(call: &HookCall<'_>, tool: &str) -> HookOutput {
     let reason = format!(
         "Interlock ({}): {} sent {} of `{}` without a field that says what it is about, so it cannot be judged, and is held \
@@ -157,9 +157,9 @@ fn unclear(call: &HookCall<'_>, tool: &str) -> HookOutput {
     HookOutput::blocked(&reason)
 }
 
-/// What cannot be judged does not pass, in the way that every client takes for a no. Where there is nothing to hold back,
-/// it is only said; and whoever was held back from ending once, and can do nothing about it, is let go: some clients would
-/// go on for ever.
+/// Refuses events that cannot be judged, in the way that every client understands. If the event cannot be refused, the
+/// problem is only reported. A model that was refused its end once is let go, because it cannot fix the problem and
+/// some clients would loop for ever.
 fn unreachable(happening: &HookEvent, failure: &CommandError) -> HookOutput {
     let reason = format!(
         "Interlock ({}): this cannot be judged, so it is held back: {} ({}). A person has to see to it: `interlock plugin \

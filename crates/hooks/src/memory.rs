@@ -1,7 +1,7 @@
-//! What hooks know of a conversation from one call to the next: a file of the user's, beside the keys.
+//! State that hooks keep of a conversation between calls: a file of the user's, beside the keys.
 //!
-//! It holds the tokens of the assignments that were claimed for sub-agents, so that no model ever sees one. Hooks of one
-//! conversation come at the same time; each holds the file locked while it works.
+//! It holds the tokens of the assignments that were claimed for sub-agents, so that no model ever sees one. Hooks of
+//! one conversation run concurrently, so each locks the file while it works.
 
 use std::collections::BTreeSet;
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
@@ -29,20 +29,20 @@ pub(super) struct ClaimedAssignment {
     pub(super) session: Name,
     pub(super) assignment: AssignmentId,
     pub(super) role: Name,
-    /// What its handoff is given in with.
+    /// The token to submit its handoff with.
     pub(super) token: String,
     /// The call that started the sub-agent.
     pub(super) call: Option<String>,
     /// The sub-agent, once it has a name.
     pub(super) agent: Option<String>,
-    /// Somebody has started: the client said so, of the call or of the sub-agent.
+    /// The client has reported the start, of the call or of the sub-agent.
     #[serde(default)]
     pub(super) begun: bool,
     /// How often its handoff went back.
     pub(super) returned: u32,
     /// The sub-agent is gone without a word.
     pub(super) adrift: bool,
-    /// What it was told; the same call again gets the same answer.
+    /// The prompt of the sub-agent. The same call again gets the same answer.
     pub(super) prompt: String,
 }
 
@@ -51,7 +51,7 @@ pub(super) struct ConversationNotes {
     pub(super) held: Vec<ClaimedAssignment>,
     /// The hooks that have come.
     pub(super) seen: BTreeSet<Name>,
-    /// What was decided for a call, for the model to be told when the call comes back.
+    /// Decisions by call. The model receives each when its call returns.
     pub(super) decided: Vec<(String, String)>,
     /// How often it was held back from stopping since anything was last decided: at that decision, so often.
     pub(super) stops: (u32, u32),
@@ -90,7 +90,7 @@ fn open(folder: &Path, path: &Path) -> io::Result<File> {
 }
 
 impl ConversationMemory {
-    /// Opens what is known of a conversation, and waits until nobody else holds it.
+    /// Opens the notes of a conversation, and waits until no other hook has locked them.
     pub(super) fn open(folder: PathBuf, conversation: &str) -> io::Result<Self> {
         let path = folder.join(file_name(conversation));
         let new = !path.exists();
@@ -122,7 +122,7 @@ impl ConversationMemory {
         let others = entries.flatten().map(|entry| entry.path()).filter(|path| *path != self.path);
         others.filter(|path| lives(path)).filter_map(|path| fs::read(path).ok()).any(|bytes| {
             let mine = |held: &ClaimedAssignment| held.session == *session && held.assignment == id && !held.adrift;
-            // What cannot be read is being written, and may hold anything.
+            // An unreadable file is being written, and may hold any assignment.
             serde_json::from_slice::<ConversationNotes>(&bytes)
                 .map_or(!bytes.is_empty(), |notes| notes.held.iter().any(mine))
         })
@@ -133,7 +133,7 @@ impl ConversationMemory {
         self.notes.held.iter().find(|held| !held.adrift)
     }
 
-    /// Nobody of those who were at work in this conversation is any more.
+    /// Marks the sub-agents of all held assignments as gone.
     pub(super) fn mark_all_adrift(&mut self) {
         self.notes.held.iter_mut().for_each(|held| held.adrift = true);
     }

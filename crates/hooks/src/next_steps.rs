@@ -1,4 +1,4 @@
-//! What may happen now, in the words of a client.
+//! Next steps that the workflow allows, in the words of a client.
 
 use interlock_core::state::{Assignment, Question};
 
@@ -7,7 +7,7 @@ use interlock_system::sanitise;
 
 /// More than these are counted, not listed.
 const LISTED: usize = 12;
-/// What is repeated of a text that an agent or a person wrote.
+/// Most characters quoted of a text that an agent or a person wrote.
 const QUOTED: usize = 160;
 
 /// Everything that may be done now, in one sentence.
@@ -84,7 +84,7 @@ pub(super) fn restated(courses: &[ActiveSession], prefix: &str) -> String {
     text
 }
 
-/// What somebody wrote, short and harmless.
+/// A text that an agent or a person wrote, shortened and sanitised.
 pub(super) fn short(text: &str) -> String {
     let line = sanitise::line(text);
     let mut short: String = line.chars().take(QUOTED).collect();

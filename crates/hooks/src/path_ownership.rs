@@ -8,7 +8,7 @@ use memchr::memmem;
 
 use interlock_app::context::keyring;
 
-/// Files of a project that set the clients up: whoever changes them can take the hooks out.
+/// Files of a project that configure the clients. A change to them could remove the hooks.
 const SETTINGS: &[&str] = &[
     ".claude/settings.json",
     ".claude/settings.local.json",
@@ -44,7 +44,7 @@ pub(super) struct PathOwnership {
     keys: Vec<PathBuf>,
     /// Where `interlock run` has its agents work.
     workspaces: Option<PathBuf>,
-    /// What sets the clients up.
+    /// Files that configure the clients.
     settings: Vec<PathBuf>,
 }
 
@@ -53,9 +53,9 @@ pub(super) struct PathOwnership {
 pub(super) enum PathOwner {
     /// Of the project, by its path in it.
     Project(PathBuf),
-    /// Nobody changes it, and why.
+    /// No agent may change it. The text is the reason.
     Nobody(&'static str),
-    /// Nobody reads it either, and why.
+    /// No agent may read or change it. The text is the reason.
     Secret(&'static str),
     /// Outside of everything that a session is about.
     Elsewhere,
@@ -103,7 +103,7 @@ impl PathOwnership {
         }
     }
 
-    /// Why this path cannot be taken away: something that nobody changes lies in it.
+    /// The reason why this path cannot be removed: it contains a path that no agent may change.
     pub(super) fn holds(&self, path: &Path, from: &Path) -> Option<&'static str> {
         let path = resolved(&from.join(path));
         if self.store.starts_with(&path) {
@@ -121,7 +121,7 @@ impl PathOwnership {
         self.keys.iter().any(|keys| keys.starts_with(&path)).then_some(OF_KEYS)
     }
 
-    /// What a text names of what nobody changes, by whatever way it comes to the path before it.
+    /// Finds a protected path that a text mentions, whatever comes before it in the path.
     pub(super) fn mentioned(&self, text: &str) -> Option<(PathBuf, &'static str)> {
         let named = |name: &str| {
             let after = |at: usize| text[at + name.len()..].chars().next();
@@ -141,13 +141,13 @@ impl PathOwnership {
     }
 }
 
-/// What nobody reads: the folder that has the keys of every store of this user, and a file with keys that is named.
+/// Paths that no agent may read: the folder with the keys of every store of this user, and a key file that is named.
 pub(super) fn secrets() -> Vec<PathBuf> {
     let Ok(keyring) = keyring() else { return Vec::new() };
     keyring.places().into_iter().filter(|path| path.is_absolute()).collect()
 }
 
-/// What sets the clients up for this user, wherever they are used.
+/// Files that configure the clients for this user, in every project.
 fn of_user() -> Vec<PathBuf> {
     let home = env::var_os("HOME").map(PathBuf::from);
     let home_of_gemini = env::var_os("GEMINI_CLI_HOME").map(PathBuf::from);
@@ -174,7 +174,7 @@ pub(super) fn expanded(word: &str) -> PathBuf {
         },
         None => word.to_owned(),
     };
-    // The folder that it is looked at from is where the command is, whatever this process was told.
+    // `PWD` is the folder of the command. The variable of this process may differ.
     let known = |name: &str| if name == "PWD" { Some(".".to_owned()) } else { variable(name) };
     for name in ["HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR", "PWD"] {
         if let Some(value) = known(name).filter(|_| text.contains('$')) {
@@ -209,7 +209,7 @@ fn followed(path: &Path, links: u32) -> PathBuf {
             plain = real;
         } else {
             missing = 1;
-            // A link to what is not there yet: whoever writes it writes that.
+            // A write through a dangling link creates the link's target.
             if let Some(target) = fs::read_link(&plain).ok().filter(|_| links > 0) {
                 let target = plain.parent().unwrap_or(Path::new("/")).join(target);
                 plain = followed(&target, links - 1);

@@ -55,11 +55,11 @@ pub(super) struct HookPolicy {
     pub(super) ground: PathOwnership,
     pub(super) courses: Vec<ActiveSession>,
     pub(super) project: PathBuf,
-    /// While this is there nobody else claims.
+    /// The lock that keeps other hooks from claiming, if this hook may claim.
     _alone: Option<File>,
 }
 
-/// What was found: the answer, and what of it goes into the log.
+/// The result of a check: the answer, and the refusal that goes into the log.
 pub(super) enum HookDecision {
     Pass,
     Answer(HookAnswer),
@@ -68,7 +68,7 @@ pub(super) enum HookDecision {
         code: Code,
         what: String,
         about: Option<Name>,
-        /// What the model is told beyond that: what it may do.
+        /// The text for the model after the refusal: the actions that are allowed.
         instead: String,
     },
 }
@@ -80,8 +80,8 @@ impl HookDecision {
 }
 
 impl HookPolicy {
-    /// Opens what it takes to judge. Whoever may claim does so alone: two who look at the same moment would both find
-    /// an assignment free.
+    /// Opens everything that a decision needs. A hook that may claim locks out the others, because two hooks that look
+    /// at the same time would both find an assignment free.
     pub(super) fn open(
         client: HookClient,
         mut scene: HookContext,
@@ -126,7 +126,7 @@ impl HookPolicy {
 
     pub(super) fn judge(mut self, happening: &HookEvent) -> Result<HookAnswer, CommandError> {
         self.memory.notes.seen.insert(Name::new(&self.scene.event));
-        // These come from the main conversation, whoever is at work.
+        // These events come from the main conversation, even while an agent is at work.
         if self.client.one_at_a_time() && matches!(happening, HookEvent::Begins { .. } | HookEvent::Stops { .. }) {
             self.scene.agent = None;
         }
@@ -158,7 +158,7 @@ impl HookPolicy {
                 }
                 Ok(self.restated())
             }
-            // A client that starts agents beside the conversation calls what they are told a prompt, too.
+            // A client that starts agents beside the conversation also reports their prompts as this event.
             HookEvent::Prompted => {
                 if self.scene.agent.is_none() {
                     self.memory.mark_all_adrift();
@@ -182,7 +182,7 @@ impl HookPolicy {
         }
     }
 
-    /// What a conversation that begins, or has lost its memory, has to know.
+    /// The summary for a conversation that begins or has lost its context.
     fn restated(&self) -> HookDecision {
         if self.scene.agent.is_some() || self.courses.is_empty() {
             return HookDecision::Pass;
@@ -205,7 +205,7 @@ impl HookPolicy {
         course.live.state.watch.conversations.contains_key(self.scene.conversation.as_str())
     }
 
-    /// What was turned down goes into the log of the session, with the hooks that were seen.
+    /// Records a refusal in the log of the session, with the hooks that were seen.
     fn refuse(&mut self, code: Code, what: &str, about: Option<Name>) -> Result<(), CommandError> {
         let Some(course) = self.main_course() else { return Ok(()) };
         // A conversation does not come to take part in a session because something was turned down.

@@ -44,7 +44,7 @@ impl HookPolicy {
         self.claim(spawn, &chosen)
     }
 
-    /// Where calls are carried out one after the other, one that has started nobody by now has failed.
+    /// In a client that runs calls in order, a call that has started no agent by now has failed.
     fn forget_failed(&mut self) {
         if self.client.starts_in_order() && self.scene.agent.is_none() {
             let failed = self.memory.notes.held.iter_mut().filter(|held| !held.begun);
@@ -81,7 +81,7 @@ impl HookPolicy {
         found
     }
 
-    /// Nobody is at work on it: it was never claimed, or whoever had it is gone.
+    /// The assignment is free: it was never claimed, or the agent that claimed it is gone.
     fn is_free(&self, candidate: &SpawnCandidate) -> bool {
         if candidate.given.token.is_none() {
             return true;
@@ -98,7 +98,7 @@ impl HookPolicy {
         let order = Request { session: chosen.session.clone(), task: Operation::Claim { assignment: chosen.id } };
         let claimed = match self.engine.execute(&order) {
             Ok(done) => done.claimed,
-            // What is refused is in the log already.
+            // The engine has logged the refusal already.
             Err(EngineError::Refused(rejection)) => {
                 let reason = format!("Interlock ({}): {}. {}", rejection.code.number(), rejection.message, self.next());
                 return Ok(HookDecision::Answer(HookAnswer::Deny(reason)));
@@ -113,7 +113,7 @@ impl HookPolicy {
         // The return format comes last, after what the orchestrator adds.
         let (task, response) = brief::split_at_return(&claimed.prompt);
         let prompt = format!("{}{}{response}", task, added(&spawn.said));
-        // Where calls have no name, what the agent is told names its assignment.
+        // Calls have no id in some clients. There, the assignment that the prompt names identifies the call.
         let id = format!("{}.{}", chosen.session, chosen.id);
         self.memory.notes.held.retain(|held| !chosen.is(held));
         self.memory.notes.held.push(ClaimedAssignment {
@@ -162,7 +162,7 @@ impl HookPolicy {
         let fits = |held: &ClaimedAssignment| held.agent.is_none() && !held.adrift && role_name(&held.role) == role;
         let mut fitting = held.iter().enumerate().filter(|(_, held)| fits(held)).map(|(index, _)| index);
         let (first, second) = (fitting.next(), fitting.next());
-        // Where two of one role may start at once, they are told apart when they end.
+        // If two agents of one role can start at once, the assignment is matched when they end.
         first.filter(|_| second.is_none() || self.client.starts_in_order())
     }
 
@@ -175,7 +175,7 @@ impl HookPolicy {
         HookDecision::Pass
     }
 
-    /// Whatever was decided meanwhile, the model hears now.
+    /// Reports every decision that was made while the model waited.
     pub(super) fn handle_wait(&mut self, failed: &[String]) -> HookDecision {
         let gone = |held: &&mut ClaimedAssignment| held.agent.as_ref().is_some_and(|agent| failed.contains(agent));
         self.memory.notes.held.iter_mut().filter(gone).for_each(|held| held.adrift = true);
@@ -243,7 +243,7 @@ pub(super) fn role_name(name: &str) -> String {
     name.trim().to_lowercase().replace(['-', ' '], "_")
 }
 
-/// What the orchestrator had to say, for the agent to know and not to obey.
+/// The text that the orchestrator adds, fenced so that the agent reads it as information and not as instructions.
 fn added(said: &str) -> String {
     let said = said.trim();
     if said.is_empty() {

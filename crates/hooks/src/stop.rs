@@ -6,8 +6,8 @@ use interlock_core::provenance::Channel;
 use crate::policy::{ActiveSession, HookDecision, HookPolicy};
 use interlock_app::error::CommandError;
 
-/// How often a conversation is held back with nothing decided in between. A model that does not move is let go: the work
-/// stays open in the store, and a loop helps nobody.
+/// How often a conversation may be refused its stop without a new decision. After that, it may stop: the work stays
+/// open in the store, and a conversation that loops makes no progress.
 const HELD_BACK: u32 = 3;
 
 impl HookPolicy {
@@ -21,7 +21,8 @@ impl HookPolicy {
             mine.iter().any(|course| !course.live.state.open.is_empty() || !course.live.state.gate_runs.is_empty());
         let asked = mine.iter().any(|course| !course.live.state.open_questions.is_empty());
         let decisions = mine.iter().map(|course| course.live.state.last_decision.0).sum();
-        // What only a person can answer is said once; then it is theirs to speak.
+        // A question that only a person can answer is reported once. Then the conversation may stop, so that the person
+        // can answer.
         if !work && (!asked || again) {
             return Ok(HookDecision::Pass);
         }
@@ -35,7 +36,7 @@ impl HookPolicy {
         Ok(HookDecision::refuse(Code::WorkLeftOpen, format!("{what}: it is too early to stop"), self.next()))
     }
 
-    /// A session is this conversation's to see to if it takes part in it, or if nobody else does.
+    /// A session concerns this conversation if it takes part in the session, or if no other conversation does.
     fn concerns(&self, course: &ActiveSession) -> bool {
         let state = &course.live.state;
         let run = state.open.iter().any(|id| {

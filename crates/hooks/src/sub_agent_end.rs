@@ -1,4 +1,4 @@
-//! A sub-agent is about to end: its handoff is given in for it, or goes back with everything that is wrong.
+//! The end of a sub-agent: its handoff is submitted, or goes back to it with every problem.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -23,7 +23,7 @@ use interlock_store::keys::SecretKey;
 
 /// How often a handoff goes back before the attempt counts as lost.
 const SENT_BACK: u32 = 3;
-/// What is read of what an agent was told, to find its assignment in it.
+/// How much of an agent's transcript is read to find its assignment.
 const BEGINNING: u64 = 64 << 10;
 
 impl HookPolicy {
@@ -83,7 +83,7 @@ impl HookPolicy {
         Ok(HookDecision::Pass)
     }
 
-    /// The last message has the handoff, or else the file that agents are told to write.
+    /// The handoff: from the last message, or else from the file that agents are asked to write.
     fn given(&self, held: &ClaimedAssignment, message: &str) -> SubmittedHandoff {
         let said = extracted("the last message", message.as_bytes());
         if said.extracted.is_ok() {
@@ -101,7 +101,8 @@ impl HookPolicy {
         self.engine.output_directory(&held.session, held.assignment, attempt.unwrap_or(1))
     }
 
-    /// Keeps what an agent said last, for the next attempt. An attempt whose words cannot be kept is lost all the same.
+    /// Keeps the last message of an agent for the next attempt. If it cannot be kept, the attempt is recorded as lost
+    /// all the same.
     fn keep_remains(&self, held: &ClaimedAssignment, message: &str, nothing: bool) {
         let folder = self.output_of(held);
         let left = || handoff_files::read_left_handoff(&folder).ok().flatten().unwrap_or_default();
@@ -114,7 +115,7 @@ impl HookPolicy {
         let _ = AttemptRemains { output: message.to_owned(), patch: Vec::new(), handoff }.keep(&folder);
     }
 
-    /// Which of the assignments of this conversation an agent has: the one it was given, or the one that it was told of.
+    /// The assignment of this conversation that an agent holds: the one linked to it, or the one that its prompt names.
     fn held_by(&self, agent: &SubAgent, transcript: Option<&Path>) -> Option<usize> {
         let held = &self.memory.notes.held;
         let fitting = self.fitting(agent);
@@ -132,7 +133,7 @@ impl HookPolicy {
         at_work.next().filter(|_| at_work.next().is_none())
     }
 
-    /// Those that may be this agent's: its own, or all of its role of which nobody knows yet whose they are.
+    /// Assignments that may be this agent's: its own, or all of its role that are not linked to an agent yet.
     pub(super) fn fitting(&self, agent: &SubAgent) -> Vec<usize> {
         let held = self.memory.notes.held.iter().enumerate();
         if let Some((own, _)) = held.clone().find(|(_, held)| held.agent.as_ref() == Some(&agent.id)) {
@@ -143,7 +144,7 @@ impl HookPolicy {
         held.filter(|(_, held)| fits(held)).map(|(index, _)| index).collect()
     }
 
-    /// Keeps what was decided, until the model can be told.
+    /// Keeps a decision until the model can receive it.
     fn decided(&mut self, held: &ClaimedAssignment, done: &Committed, did: &str) {
         let Some(course) = self.courses.iter_mut().find(|course| course.live.id == held.session) else { return };
         let _ = self.engine.refresh_session(&mut course.live);
@@ -169,7 +170,7 @@ fn extracted(name: &str, bytes: &[u8]) -> SubmittedHandoff {
     SubmittedHandoff { digest: Digest::of(bytes), extracted: handoff::extract(name, bytes).map(Arc::new) }
 }
 
-/// The assignment is not this agent's any more: there is nothing left to mend.
+/// The assignment no longer belongs to this agent, so there is nothing left to fix.
 fn is_over(rejection: &Rejection) -> bool {
     let over = [
         Code::AssignmentClosed,
@@ -193,7 +194,7 @@ fn sent_back(rejection: &Rejection) -> String {
     text
 }
 
-/// What an agent was told first, as its client has written it down.
+/// The beginning of an agent's conversation, from the client's transcript.
 fn beginning(transcript: &Path) -> Option<String> {
     let mut bytes = Vec::new();
     File::open(transcript).ok()?.take(BEGINNING).read_to_end(&mut bytes).ok()?;

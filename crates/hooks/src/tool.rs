@@ -1,4 +1,4 @@
-//! Tools of clients: what they are given, as far as it can be told what they do with it.
+//! Tools of clients: their arguments, and the effects that these show.
 
 use std::path::PathBuf;
 
@@ -84,7 +84,7 @@ pub(super) fn of_server(name: &str, input: &Json) -> HookEvent {
     }
 }
 
-/// Whatever looks like a path in what a tool is given.
+/// Collects everything in the arguments of a tool that looks like a path.
 fn named(input: &Json, paths: &mut Vec<PathBuf>) {
     match input {
         Json::Object(fields) => {

@@ -46,7 +46,7 @@ pub fn import(file_name: &str, json_text: &str) -> Result<ImportedWorkflow, Vec<
     Ok(ImportedWorkflow { yaml, notes: notes::notes(&rows) })
 }
 
-/// What is written must load: a file that would not is no use to anyone.
+/// The written file must load: a file that does not load is useless.
 fn self_check(file_name: &str, yaml: &str) -> Result<(), Vec<Problem>> {
     let loaded = workflow::load("imported.yaml", yaml, &|_| None);
     if loaded.problems.is_empty() {

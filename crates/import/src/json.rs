@@ -1,8 +1,7 @@
 //! JSON in which every value knows its place.
 //!
-//! serde_json reads it; a raw value borrows from the text, so where it stands in the
-//! text is where it was written. Values are looked into one level at a time, so deep
-//! nesting costs nothing unless somebody asks for it.
+//! serde_json reads it. A raw value borrows from the text, so its offset in the text is its place. Values are parsed
+//! one level at a time, so deep nesting costs nothing unless it is read.
 
 use std::fmt;
 use std::sync::Arc;
@@ -110,7 +109,7 @@ impl<'a> LocatedJson<'a> {
         self.source.place_of(self.source.offset_of(self.raw), first_line.chars().count())
     }
 
-    /// What people call this kind of value.
+    /// The common name of this kind of value.
     pub(super) fn kind(&self) -> &'static str {
         match self.raw.as_bytes().first() {
             Some(b'{') => "an object",

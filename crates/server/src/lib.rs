@@ -1,4 +1,4 @@
-//! What others connect to.
+//! Servers that clients connect to: MCP and HTTP.
 
 pub mod http;
 pub mod mcp;

@@ -36,11 +36,11 @@ pub(super) struct ShellCommand {
     /// Files that its input comes from, and that its output goes to.
     input: Vec<ShellWord>,
     output: Vec<ShellWord>,
-    /// What it is given to read in the line itself.
+    /// Input that the line itself contains, such as a here document.
     given: Vec<String>,
 }
 
-/// What starts another program that is named after it, and how many words of its own come first.
+/// Programs that start another program, and the number of own words before its name.
 const STARTERS: &[(&str, usize)] = &[
     ("builtin", 0),
     ("bunx", 0),
@@ -79,7 +79,7 @@ impl ShellLine {
         reader::line(text)
     }
 
-    /// What each command of `interlock` is given.
+    /// The arguments of each `interlock` command.
     pub(super) fn of_interlock(&self) -> Vec<&[ShellWord]> {
         let started = self.commands.iter().flat_map(ShellCommand::started);
         started.filter(|(name, _)| *name == "interlock").map(|(_, words)| words).collect()
@@ -103,7 +103,7 @@ impl ShellLine {
         parts.filter(|(part, _)| !part.is_empty())
     }
 
-    /// The folders that its commands are run in, as far as can be told.
+    /// The folders that its commands run in, as far as the line shows.
     pub(super) fn folders(&self, from: &Path) -> Vec<PathBuf> {
         let mut folders = vec![from.to_owned()];
         for folder in self.commands.iter().filter_map(ShellCommand::moves_to).take(MOVES) {
@@ -119,8 +119,8 @@ impl ShellCommand {
         self.settings.iter().chain(&self.words).chain(&self.input).chain(&self.output)
     }
 
-    /// The programs that it comes to, each with its words: what a starter starts cannot always be told from what its
-    /// options take, so both are named.
+    /// The programs that it may start, each with its words. An option of a starter may take a value, so the word after
+    /// the option may or may not be the program. Both readings are listed.
     fn started(&self) -> Vec<(&str, &[ShellWord])> {
         let mut found = Vec::new();
         let mut places = BTreeSet::from([0]);
@@ -260,7 +260,7 @@ mod tests {
         assert_eq!(named, ["*.rs", ".interlock/x", "interlock.db", "~/y"]);
     }
 
-    /// Whatever it is made of, a line is read, or is said to be unread, in a bounded time.
+    /// Every line is read or rejected in bounded time, however deeply lines are nested.
     #[test]
     fn lines_in_lines_come_to_an_end() {
         for (before, middle, after, times) in [

@@ -56,7 +56,7 @@ const LOOKERS: &[ReadOnlyProgram] = &[
     looker("which"),
     looker("whoami"),
 ];
-/// What `git` does without changing anything, and with which options it does more.
+/// Subcommands of `git` that change nothing, and the options with which they do.
 const LOOKERS_GIT: &[ReadOnlyProgram] = &[
     of_git("blame"),
     of_git("describe"),
@@ -73,7 +73,7 @@ const fn of_git(name: &'static str) -> ReadOnlyProgram {
     ReadOnlyProgram { name, short: "", long: &["output", "ext-diff", "textconv"] }
 }
 
-/// What `interlock` shows, or works out without storing anything. Gates it runs itself, whoever asks.
+/// Subcommands of `interlock` that store nothing. Interlock itself runs gates, so `gate` is safe for every caller.
 const LOOKERS_INTERLOCK: &[&str] = &[
     "audit verify",
     "check",
@@ -98,12 +98,12 @@ const LOOKERS_INTERLOCK: &[&str] = &[
     "workflow schema",
     "workflow show",
 ];
-/// What a command may be told by a variable before it: any other may make it run something else.
+/// Variables that are safe before a command. Any other could make the command run something else.
 const SETTINGS: &[&str] = &["COLUMNS", "FORCE_COLOR", "LANG", "LANGUAGE", "LINES", "NO_COLOR", "TZ"];
 const NOWHERE: &[&str] = &["/dev/null", "/dev/stdout", "/dev/stderr"];
 
 impl ShellLine {
-    /// Nothing in it changes a file, as far as can be told.
+    /// The line changes no file, as far as it can be read.
     pub(crate) fn only_looks(&self) -> bool {
         let mut loops = self.loops.iter();
         !self.computed && loops.all(|(variable, words)| runs_over(variable, words)) && self.commands.iter().all(looks)
@@ -128,7 +128,7 @@ fn runs_over(variable: &str, words: &[ShellWord]) -> bool {
     harmless && !variable.ends_with("path") && words.iter().all(known)
 }
 
-/// Whoever takes it for the place in an array runs what is in it, quoted or not.
+/// A program that takes the text as an array subscript runs the commands in it, even if it is quoted.
 fn runs_when_read(text: &str) -> bool {
     text.contains("$(") || text.contains('`')
 }
@@ -142,7 +142,7 @@ fn looks(command: &ShellCommand) -> bool {
     }
     let Some((first, words)) = command.words.split_first() else { return true };
     let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
-    // What a variable holds may be an option.
+    // The value of a variable may be an option.
     let sure = words.iter().all(|word| word.sure == WordCertainty::Plain);
     match first.text.as_str() {
         "git" => sure && git_looks(&texts),

@@ -126,7 +126,7 @@ impl ShellReader {
         }
     }
 
-    /// What changes the meaning of what follows, or works things out.
+    /// Nodes that change the meaning of later commands, or compute a value.
     fn computed(&mut self, kind: &NodeKind) {
         self.line.computed = true;
         match kind {
@@ -164,7 +164,7 @@ impl ShellReader {
         }
     }
 
-    /// What is sent into a shell is a command line.
+    /// Text that is piped into a shell is a command line.
     fn pipeline(&mut self, commands: &[Node]) {
         let first = self.line.commands.len();
         self.nodes(commands);
@@ -225,7 +225,7 @@ impl ShellCommand {
         })
     }
 
-    /// What a command passes on of what it was told.
+    /// The texts that a command may write to its output.
     fn said(&self) -> Vec<String> {
         let words: Vec<&str> = self.words.iter().skip(1).map(|word| word.text.as_str()).collect();
         self.given.iter().cloned().chain((!words.is_empty()).then(|| words.join(" "))).collect()

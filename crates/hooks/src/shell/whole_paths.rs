@@ -1,11 +1,11 @@
-//! What a command takes away, or changes with all that is in it, and what it reads with all that is in it.
+//! Paths that a command removes or changes recursively, and folders that it reads recursively.
 
 use globset::GlobBuilder;
 
 use crate::shell::read_only::is_looker;
 use crate::shell::{OF_FIND, ShellCommand, ShellLine, ShellWord};
 
-/// Names of files that nobody takes away: a search that cannot find one of these does them no harm.
+/// Names of protected files. A search that cannot match one of these is harmless.
 const KEPT: &[&str] = &[
     ".interlock",
     "interlock.db",
@@ -31,7 +31,7 @@ const HERE: &str = ".";
 pub(crate) struct WholePath<'l> {
     pub(crate) path: &'l str,
     pub(crate) fits: bool,
-    /// What can be done instead, if there is something.
+    /// The alternative to suggest; empty if there is none.
     pub(crate) instead: &'static str,
 }
 
@@ -39,7 +39,7 @@ const NO_CLEAN: &str = "Leave out -x and -X, or name the folders that are to be 
 const NO_STASH: &str = "Leave out -a: `git stash -u` keeps what git ignores where it is.";
 
 impl ShellLine {
-    /// What is removed, moved elsewhere, or changed with all that is in it.
+    /// Paths that are removed, moved elsewhere, or changed recursively.
     pub(crate) fn taken_away(&self) -> Vec<WholePath<'_>> {
         self.commands.iter().flat_map(ShellCommand::started).flat_map(|(name, words)| taken(name, words)).collect()
     }
@@ -143,7 +143,7 @@ fn roots(words: &[ShellWord]) -> Vec<WholePath<'_>> {
     if roots.is_empty() { vec![WholePath { path: HERE, fits: false, instead: "" }] } else { roots }
 }
 
-/// Whether a search that acts on what it finds can find what nobody takes away.
+/// Whether a search that acts on its results can match a protected file.
 fn finds_kept(words: &[ShellWord]) -> bool {
     let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
     let starts = |pair: &[&str]| OF_FIND.contains(&pair[0]) && !is_looker(pair[1]);

@@ -120,7 +120,7 @@ impl ShellReader {
                     word.fits = true;
                     word.text.push(character);
                 }
-                // What a shell other than the one that this was read for would run.
+                // Another shell than the one that this line was parsed for would run this.
                 (QuoteState::Open, '(' | ')') | (QuoteState::Open | QuoteState::Double, '`') => {
                     word.at_least(WordCertainty::Computed);
                     word.text.push(character);

@@ -1,7 +1,7 @@
-//! Examples: one for every row of the original, and for what is made of its rules.
+//! Examples: one for every row of the original, and one for each workflow rule made from its rules.
 //!
-//! They are checked whenever the workflow is loaded, so an edit that changes what the
-//! original decided is told at once.
+//! They are checked whenever the workflow is loaded, so an edit that changes a decision of the original is reported at
+//! once.
 
 use interlock_core::workflow::normalise_status;
 
@@ -35,7 +35,7 @@ struct ExampleBuilder<'a> {
 }
 
 impl ExampleBuilder<'_> {
-    /// What an entry comes to in a plain group whose author is the starter.
+    /// The outcome of an entry in a plain group whose author is the starter.
     fn of_entry(&self, role: &str, status: &str, entry: &RouteEntry) -> Vec<String> {
         let cast = self.rows.cast;
         let author = cast.starter.as_str();
@@ -71,7 +71,8 @@ impl ExampleBuilder<'_> {
         examples
     }
 
-    /// Where work goes instead of back to the starter: one rung up, and never to or below who sends it back.
+    /// The role that gets the work in place of the starter: one level up, and always above the role that sends the work
+    /// back.
     fn climbs(&self, reporter: &str) -> (&'static str, &str) {
         let cast = self.rows.cast;
         let mut rung = cast.ladder.get(&cast.starter);
@@ -136,7 +137,7 @@ impl ExampleBuilder<'_> {
     fn of_merge(&self) -> Vec<String> {
         let cast = self.rows.cast;
         let starter = cast.starter.as_str();
-        // Nobody consults itself.
+        // A role cannot consult itself.
         let helped = if cast.lead == cast.starter { ("ask", "clarify") } else { ("spawn", cast.lead.as_str()) };
         let running = vec![("groups.in_progress", "2".to_owned())];
         vec![

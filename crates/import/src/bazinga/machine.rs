@@ -2,7 +2,7 @@
 
 use interlock_core::problem::Place;
 
-/// What `next_agent` says when guidance goes back to whoever was blocked.
+/// Value of `next_agent` for guidance that goes back to the blocked agent.
 pub(super) const RETURN: &str = "_return_to_blocked";
 
 #[derive(Default)]
@@ -21,7 +21,7 @@ pub(super) struct BazingaMachine {
     pub(super) asides: Vec<(String, UnroutedField)>,
 }
 
-/// What becomes of a field that says nothing about routes.
+/// How a field without routing information is imported.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum UnroutedField {
     /// Kept: as `about`, as `because` or as a comment.

@@ -1,4 +1,4 @@
-//! What is said about fields that had no effect in the original: they work now, or are dropped.
+//! Notes on fields that had no effect in the original: they work now, or are dropped.
 
 use interlock_core::workflow::normalise_status;
 

@@ -93,7 +93,7 @@ impl MachineReader<'_> {
         self.machine.asides.push((path.into(), aside));
     }
 
-    /// The fields of an object; a key that stands twice would silently lose what it said first.
+    /// The fields of an object. A duplicate key is a problem, because its first value would be lost silently.
     fn fields<'a>(&mut self, value: &LocatedJson<'a>, what: &str) -> Vec<JsonField<'a>> {
         let Some(fields) = value.fields() else {
             self.wrong(value.place(), format!("{what} is an object, not {}", value.kind()));

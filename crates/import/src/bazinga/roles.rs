@@ -1,8 +1,7 @@
-//! Who is who: the parts that the original's router knew by heart, read from what the agents do.
+//! The special roles that the original's router had built in, derived from the actions of the agents.
 //!
-//! Nothing here looks for an agent by its name where the file tells the same by a
-//! rule or an action; the two names that the router had built in (`tech_lead` for
-//! unknown statuses, `project_manager` when all groups are done) come second.
+//! A rule or an action in the file identifies a role before its name does. The two names that the router had built in
+//! (`tech_lead` for unknown statuses, `project_manager` when all groups are done) come second.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -35,7 +34,7 @@ pub(super) struct BazingaRoles {
     /// Gets the work of a new group.
     pub(super) starter: String,
     pub(super) authors: BTreeSet<String>,
-    /// Authors of ordinary work: no rung, nobody's specialist.
+    /// Authors of ordinary work: neither an escalation level nor a specialist of a rule.
     pub(super) plain: BTreeSet<String>,
     pub(super) ladder: BTreeMap<String, String>,
     /// Roles on a circle of handovers: every way to them is counted.
@@ -75,7 +74,7 @@ impl BazingaRoles {
         cast
     }
 
-    /// The next rung of every role but the manager, above whom there is only a person.
+    /// The role that each role escalates to. The manager has none: above it there is only a person.
     fn climb(&self, machine: &BazingaMachine) -> BTreeMap<String, String> {
         let senior = machine.escalation.as_ref().map(|rule| rule.agent.as_str());
         let mut ladder = BTreeMap::new();
@@ -124,7 +123,7 @@ pub(super) fn is_blocked(status: &str) -> bool {
     normalise_status(status) == "BLOCKED"
 }
 
-/// A rung, or a specialist that a special rule names.
+/// The escalation role, or a specialist that a special rule names.
 fn is_special(machine: &BazingaMachine, name: &str) -> bool {
     machine.escalation.as_ref().is_some_and(|rule| rule.agent == name)
         || machine.security.as_ref().is_some_and(|rule| rule.agent == name)
@@ -135,7 +134,7 @@ fn with_action(machine: &BazingaMachine, action: TransitionAction) -> impl Itera
     machine.rows().filter(move |(_, row)| row.action == action).map(|(agent, _)| agent.name.as_str())
 }
 
-/// Whoever accepts and rejects; nobody else is judge.
+/// The role that accepts and rejects. There is only one.
 fn validator(machine: &BazingaMachine) -> String {
     let judges = |agent: &&BazingaAgent| {
         let has = |verdict| agent.rows.iter().any(|row| normalise_status(&row.status) == verdict);
@@ -216,7 +215,7 @@ fn roles(machine: &BazingaMachine, needed: &[&String]) -> RoleSets {
     (all, only_named, added)
 }
 
-/// What no workflow can be made of.
+/// Reports the parts of the file that no workflow can express.
 pub(super) fn refuse(machine: &BazingaMachine, cast: &BazingaRoles, problems: &mut Vec<Problem>) {
     for (agent, row) in machine.rows() {
         let to_judge = row.next.agent() == Some(cast.validator.as_str());

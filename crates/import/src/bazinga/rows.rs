@@ -1,4 +1,4 @@
-//! What each row of the original becomes: one verb of the workflow language and its modifiers.
+//! The translation of each row of the original: one verb of the workflow language and its modifiers.
 
 use interlock_core::workflow::normalise_status;
 
@@ -8,7 +8,7 @@ use crate::bazinga::roles::BazingaRoles;
 /// Statuses of a merge: in the workflow language they belong to the merge task.
 pub(super) const MERGE_STATUSES: [&str; 4] = ["MERGE_SUCCESS", "MERGE_CONFLICT", "MERGE_TEST_FAILURE", "MERGE_BLOCKED"];
 
-/// The manager accepts work that was ever blocked, or that nobody could review.
+/// The status with which the manager accepts work that was blocked at any time, or that no role could review.
 pub(super) const ACCEPTANCE: &str = "GROUP_ACCEPTED";
 
 /// Words in a status by which an agent asks for help and goes on with its own task afterwards;
@@ -178,7 +178,7 @@ impl<'a> RowMapping<'a> {
         entry
     }
 
-    /// The fallback of a row, if it is somebody who can be given work.
+    /// The fallback of a row, if it is a role that can get work.
     pub(super) fn fallback<'r>(&self, row: &'r TransitionRow) -> Option<&'r str> {
         let role = row.fallback.as_deref()?;
         (self.cast.roles.iter().any(|known| known == role) && role != self.cast.validator).then_some(role)
@@ -208,7 +208,7 @@ impl<'a> RowMapping<'a> {
         }
     }
 
-    /// Who helps an agent that is blocked, where the original has a row for it.
+    /// The helper of each blocked agent, where the original has a row for it.
     pub(super) fn blocked_cells(&self) -> Vec<(String, String)> {
         let rows = self.machine.rows().filter(|(agent, row)| matches!(self.home(agent, row), RowTarget::Blocked));
         let helper = |(agent, row): (&BazingaAgent, &TransitionRow)| {

@@ -64,7 +64,7 @@ impl WorkflowWriter<'_> {
         self.out.push('\n');
     }
 
-    /// An empty line, a key and what is to be said about it.
+    /// An empty line, a comment about the key, and the key.
     pub(super) fn section(&mut self, key: &str, about: &[&str]) {
         self.line("");
         for line in about {

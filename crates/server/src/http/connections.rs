@@ -28,7 +28,8 @@ const LAST_ANSWERS: Duration = Duration::from_secs(5);
 /// Until the next try, where the system has no room for another connection.
 const NO_ROOM: Duration = Duration::from_millis(50);
 
-/// Answers until it is told to stop; then what is under way is answered, unless that takes too long or it is told again.
+/// Serves until a stop signal. Requests under way are then answered, until `LAST_ANSWERS` is over or a second signal
+/// comes.
 pub(super) async fn serve(listener: TcpListener, router: Router, mut signals: StopSignals, stop: watch::Sender<bool>) {
     let open = GracefulShutdown::new();
     let room = Arc::new(Semaphore::new(MOST_CONNECTIONS));
@@ -54,7 +55,7 @@ async fn take_up(listener: &TcpListener, router: &Router, open: &GracefulShutdow
                 continue;
             }
         };
-        // Answers are small, and somebody waits for them.
+        // Answers are small, and the client waits for them.
         let _ = stream.set_nodelay(true);
         let mut http = http1::Builder::new();
         http.timer(TokioTimer::new()).header_read_timeout(HEAD_WITHIN);

@@ -1,4 +1,4 @@
-//! A sign of life, for whoever watches over the process. It takes no token, and says nothing of sessions.
+//! Health check for process supervisors. It needs no token, and reveals nothing of sessions.
 
 use axum::http::StatusCode;
 use axum::response::Response;

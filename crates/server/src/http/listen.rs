@@ -9,7 +9,7 @@ use tokio::net::TcpListener;
 use super::ServerAccess;
 use interlock_app::error::{CommandError, CommandExit};
 
-/// Others reach this machine only if somebody has said under which name: that is what requests are held against.
+/// Listening beyond this machine requires a host name, because the `Host` of every request is checked against it.
 pub(super) fn reachable_on_purpose(door: &ServerAccess) -> Result<(), CommandError> {
     if door.listen.ip().is_loopback() || !door.hosts.is_empty() {
         return Ok(());

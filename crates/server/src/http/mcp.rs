@@ -22,7 +22,7 @@ pub(super) const PATH: &str = "/mcp";
 const LARGEST_REQUEST: usize = 16 << 20;
 /// Clients need not end theirs.
 const MOST_SESSIONS: usize = 256;
-/// A session in which nobody asks for anything. Longer than a person takes to answer a form.
+/// Longest time that a session may be idle. It is longer than a person takes to answer a form.
 const IDLE: Duration = Duration::from_secs(4 * 60 * 60);
 const SESSION: &str = "mcp-session-id";
 
@@ -63,7 +63,7 @@ async fn around_each(State(around): State<McpMiddleware>, request: Request, next
         let _ = around.sessions.close_session(&new).await;
         return refusal::sessions_full(MOST_SESSIONS);
     }
-    // A client listens for as long as there is somebody to listen to.
+    // The event stream of a client would never end by itself, so it is ended when the server stops.
     if method == Method::GET { response.map(|body| around.stopping.ends(body)) } else { response }
 }
 

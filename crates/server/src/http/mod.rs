@@ -1,7 +1,7 @@
-//! What `interlock serve` puts on a socket: MCP, and a sign of life. One file a concern; `router` is the place for more.
+//! The HTTP server of `interlock serve`: MCP and a health check. One file for each concern; new paths go into `router`.
 //!
-//! Every request passes the same door (`door`): it must be meant for this server, and come from no page of another. What
-//! can do anything takes the token (`token`) as well.
+//! Every request passes `request_guard`: it must be meant for this server, and must not come from a page of another
+//! server. Every path that can act also needs the token (`token`).
 
 mod connections;
 mod health;
@@ -25,23 +25,23 @@ use interlock_app::error::{CommandError, CommandExit};
 use interlock_store::keys::SecretKey;
 pub use token::BearerToken;
 
-/// How long an order that is under way may take to be stored after the server was told to stop.
+/// How long a request under way may take to be stored after the stop signal.
 const LAST_ORDERS: Duration = Duration::from_secs(10);
-/// Orders that are carried out at once; the store takes one at a time in any case.
+/// Requests that run at once. The store processes one at a time in any case.
 const ORDERS_AT_ONCE: usize = 16;
 
-/// Who may reach the server, and by what.
+/// The addresses and the token with which clients may reach the server.
 #[derive(Clone)]
 pub struct ServerAccess {
     /// Where it listens. Port 0: any that is free.
     pub listen: SocketAddr,
     /// Names by which clients may call it, beside those of this machine.
     pub hosts: Vec<String>,
-    /// What a client has to bring.
+    /// The token that a client must send.
     pub token: SecretKey,
 }
 
-/// A server that listens, and answers nobody yet.
+/// A server that is bound to its address, and does not answer yet.
 pub struct BoundServer {
     runtime: Runtime,
     listener: TcpListener,
@@ -59,8 +59,8 @@ impl BoundServer {
         Ok(Self { runtime, listener, door, address })
     }
 
-    /// Serves whoever comes, until the process is told to stop. Each MCP session, and each request of the versions that
-    /// have none, gets a handler of its own.
+    /// Serves clients until a stop signal. Each MCP session gets a handler of its own. In versions without sessions,
+    /// each request gets one.
     pub fn serve<H: ServerHandler>(self, handler: impl Fn() -> H + Send + Sync + 'static) -> Result<(), CommandError> {
         let BoundServer { runtime, listener, door, address } = self;
         let ended = runtime.block_on(async {

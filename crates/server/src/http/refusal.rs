@@ -1,4 +1,4 @@
-//! A request that is refused is told why, with a code, as commands are.
+//! Answers to refused requests: they have a reason and a code, as errors of commands do.
 
 use axum::body::Body;
 use axum::http::header::{ALLOW, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};

@@ -1,7 +1,7 @@
-//! Who may come in: the request must be meant for this server, come from no page of another, and bring the token.
+//! Access check: a request must be meant for this server, come from no page of another server, and bring the token.
 //!
-//! A page that a person opens can make the browser call this machine, even under a name of the page's own that it lets
-//! point here (DNS rebinding). Such a call has that name in `Host`, or another server in `Origin`.
+//! A page that a person opens can make the browser call this machine, even under a name of the page's own that resolves
+//! to this machine (DNS rebinding). Such a call has that name in `Host`, or another server in `Origin`.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use interlock_core::id::Digest;
 use super::{ServerAccess, refusal};
 use interlock_store::keys::SecretKey;
 
-/// What requests are held against.
+/// The addresses, hosts and token that requests are checked against.
 #[derive(Clone)]
 pub(super) struct RequestGuard(Arc<RequestGuardSettings>);
 

@@ -1,4 +1,4 @@
-//! What is served under which path.
+//! The paths of the server.
 
 use std::net::SocketAddr;
 

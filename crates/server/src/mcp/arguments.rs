@@ -1,4 +1,4 @@
-//! What a model gives with a call.
+//! Arguments of the tools, as a model sends them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -11,7 +11,7 @@ use interlock_engine::{AssignmentRef, Operation, Request};
 use interlock_prompt::handoff_files;
 use interlock_system::clock::rfc3339;
 
-/// As `interlock claim`: whoever claims holds the token. Where hooks claim, a model never sees one.
+/// Same as `interlock claim`: the caller gets the token. If hooks claim, a model never sees a token.
 pub(super) fn claim(claim: &ClaimArguments, place: &AppContext) -> ToolResult {
     let reference = AssignmentRef::parse(&claim.assignment).map_err(|how| bad_id(&claim.assignment, &how))?;
     let AssignmentRef { session, id } = &reference;

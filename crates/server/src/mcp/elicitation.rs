@@ -113,7 +113,7 @@ impl OrchestratorServer {
         }
     }
 
-    /// The client comes back with what the person said.
+    /// Continues when the client returns with the person's answer.
     async fn brought_back(
         &self,
         handle: &str,
@@ -132,7 +132,7 @@ impl OrchestratorServer {
         self.settle(question, answer, context).await
     }
 
-    /// Records what the person said; that takes the operator key, as every answer does.
+    /// Records the person's answer. This needs the operator key, as every answer does.
     async fn settle(
         &self,
         question: QuestionRef,
@@ -180,7 +180,8 @@ fn can_ask(context: &RequestContext<RoleServer>) -> bool {
     elicitation.is_some_and(|can| can.form.is_some() || can.url.is_none())
 }
 
-/// Who answered, and by way of what: a client could answer by itself, so the record names it.
+/// The person who answered and the client that passed the answer on. The client is recorded because it could answer by
+/// itself.
 fn recorded_as(who: &Name, client: &str) -> Name {
     let client: String = client
         .chars()

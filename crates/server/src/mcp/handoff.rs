@@ -1,4 +1,4 @@
-//! Handoffs: given in, or only looked at.
+//! Handoffs: submit or check.
 
 use interlock_core::code::Code;
 use interlock_core::decide::{returned_status, returned_status_of_role};
@@ -20,7 +20,7 @@ use interlock_engine::{AssignmentRef, Committed, Operation, ReportContext, Reque
 use interlock_store::keys::SecretKey;
 use interlock_system::clock;
 
-/// What a model needs of a decision; explain_decision has the rest.
+/// Fields of a decision that a model needs. `explain_decision` has the rest.
 const OF_A_DECISION: [&str; 15] = [
     "decision",
     "session",
@@ -41,7 +41,7 @@ const OF_A_DECISION: [&str; 15] = [
 
 pub(super) fn report(report: &ReportArguments, place: &AppContext) -> ToolResult {
     let reference = AssignmentRef::parse(&report.assignment).map_err(|how| bad_id(&report.assignment, &how))?;
-    // What is no token at all is a wrong one.
+    // A malformed token counts as a wrong one.
     let token = Some(SecretKey::parse(&report.token).unwrap_or_default());
     let AssignmentRef { session, id } = reference;
     let task = Operation::Report { assignment: id, token, given: report.handoff.given(), observed: None };

@@ -76,7 +76,7 @@ fn on_stdio(server: impl ServerHandler) -> CommandResult {
     ended
 }
 
-/// What answers a client. Copies share what is under way, because an answer may come back to another one.
+/// The MCP server that answers a client. Clones share the pending questions, because an answer may reach another clone.
 #[derive(Clone)]
 pub struct OrchestratorServer {
     place: AppContext,
@@ -99,7 +99,7 @@ impl OrchestratorServer {
         done.unwrap_or_else(|_| Err(CommandError::new(CommandExit::Bug, Code::Bug, "a fault in Interlock itself")))
     }
 
-    /// What a model has done goes into the log as coming from its client.
+    /// Runs a call of a model. The log records the client as its channel.
     async fn carry_out(&self, order: tools::EngineCall, client: &str) -> CallToolResult {
         let session = order.session();
         let via = Channel::Mcp(Name::new(client));

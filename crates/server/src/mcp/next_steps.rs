@@ -1,4 +1,4 @@
-//! What may happen now, as steps that a model can take.
+//! Next steps that the workflow allows, as tool calls for a model.
 
 use interlock_core::provenance::Channel;
 use interlock_core::state::SessionStatus;
@@ -24,7 +24,7 @@ pub(super) fn steps(live: &LoadedSession) -> Vec<String> {
         let (id, who) = (format!("{session}.{id}"), format!("{}{group}", given.role));
         let by_hook = matches!(given.via, Some(Channel::Hook(_)));
         let watched = !state.watch.conversations.is_empty();
-        // Where hooks claim and give in, they turn down a model that does.
+        // If hooks claim and submit, they refuse a model that does so itself.
         steps.push(match given.token.is_some() {
             true if by_hook => format!("wait for {who} ({id}), whose handoff a hook submits"),
             true => format!("report_handoff {id} when {who} is done"),

@@ -1,4 +1,4 @@
-//! What can be read: workflows, sessions and their logs.
+//! Resources: workflows, sessions and their logs.
 
 use interlock_core::code::Code;
 use interlock_core::rejection::Rejection;
@@ -23,7 +23,7 @@ const LISTED: usize = 50;
 /// Events on one page of a log.
 const PAGE: usize = 100;
 
-/// Whatever is there; without a store, the workflows.
+/// All resources. Without a store, only the workflows.
 pub(super) fn list(place: &AppContext) -> Vec<Resource> {
     let workflow = |name: &str, about: &str| {
         Resource::new(format!("{SCHEME}workflow/{name}"), format!("workflow {name}"))

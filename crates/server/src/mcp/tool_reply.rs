@@ -1,4 +1,4 @@
-//! What a model is told: a line that says what to do next, and the same facts as JSON.
+//! Replies of tools: a line with the next step, and the same facts as JSON.
 
 use interlock_core::code::Code;
 use rmcp::model::{CallToolResult, ContentBlock, ErrorData};
@@ -10,7 +10,7 @@ use interlock_system::sanitise;
 
 pub(super) type ToolResult = Result<ToolReply, CommandError>;
 
-/// What came of a call.
+/// The result of a call.
 pub(super) struct ToolReply {
     facts: Json,
     next: String,
@@ -49,7 +49,7 @@ pub(super) fn refused(failure: &CommandError, steps: &[String]) -> CallToolResul
     result
 }
 
-/// What was wrong, and what to do about it, as one line.
+/// The error and its help as one line.
 fn line(error: &Json) -> String {
     let word = |name: &str| error[name].as_str().unwrap_or_default().to_owned();
     let mut line = format!("Refused ({}): {}.", word("code"), word("message"));
@@ -79,7 +79,7 @@ pub(super) fn protocol_error(failure: &CommandError) -> ErrorData {
     }
 }
 
-/// The same for a resource: which one it is belongs to what is said.
+/// The same error for a resource. It names the resource.
 pub(super) fn unread(uri: &str, failure: &CommandError) -> ErrorData {
     let mut error = protocol_error(failure);
     if let Some(data) = &mut error.data {

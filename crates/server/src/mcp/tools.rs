@@ -18,12 +18,12 @@ use interlock_app::error::CommandError;
 
 /// A call, with its arguments read.
 pub(super) enum ToolCall {
-    /// The only one that may have to wait for somebody.
+    /// The only call that may have to wait for a person.
     AskPerson(AskArguments),
     Order(EngineCall),
 }
 
-/// What the engine answers at once.
+/// Calls that the engine answers at once.
 pub(super) enum EngineCall {
     Start(StartArguments),
     Next(SessionArguments),
@@ -76,7 +76,7 @@ impl EngineCall {
     }
 }
 
-/// Most likely somebody has tried to answer.
+/// Adds help, because the likely cause is a model that tried to answer.
 fn only_a_person(failure: CommandError) -> CommandError {
     failure.help("only a person can answer a question; call ask_person without an answer, and it is put to one")
 }
@@ -98,7 +98,7 @@ pub(super) fn all() -> Vec<Tool> {
     ]
 }
 
-/// For an agent that a run has started, and for nobody else.
+/// The tool of an agent that a run has started. No other client gets it.
 pub(super) fn hand_off(statuses: &str) -> Tool {
     let about = format!(
         "Submits the result of your assignment. Call it last, then end your turn. An invalid handoff is refused with everything \
@@ -161,7 +161,8 @@ fn takes(properties: &Json, required: &[&str]) -> Json {
     json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false })
 }
 
-/// What comes back: these, or a refusal. One schema has both, because there are clients that hold refusals against it too.
+/// Output schema of a tool: these properties, or those of a refusal. One schema has both, because some clients validate
+/// refusals against it too.
 fn gives(mut properties: Json, required: &[&str]) -> Json {
     properties["do_next"] = json!({ "type": "string", "description": "what to do next, in a line" });
     properties["code"] = json!({ "type": "string", "description": "of a refusal: E and four digits" });
@@ -233,7 +234,7 @@ fn questions() -> Json {
     list("what waits for a person", &properties, &["question", "text", "options"])
 }
 
-/// What a decision has, wherever one comes back.
+/// Schema of a decision, wherever a tool returns one.
 fn decision() -> Json {
     json!({
         "decision": text("SESSION.dN, for explain_decision"),
