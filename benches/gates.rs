@@ -18,13 +18,13 @@ struct Subject {
     files: Vec<(String, String)>,
     check: &'static [&'static str],
     prepare: &'static str,
-    /// What a person runs once in their own checkout.
+    /// Commands that a person runs once in their own checkout.
     setup: &'static [&'static str],
     /// The file that changes, and what is added to it.
     changed: (&'static str, &'static str),
 }
 
-/// What something took: on the clock, and of the processors, with everything that it started.
+/// A measured time: wall clock, and processor time including all started processes.
 #[derive(Clone, Copy)]
 struct Took {
     wall: Duration,

@@ -61,7 +61,7 @@ fn at(times: &[f64], percent: usize) -> f64 {
     sorted[(sorted.len() * percent / 100).min(sorted.len() - 1)]
 }
 
-/// A project with a session in which one group goes to and fro for as long as somebody reports.
+/// A project with a session in which one group alternates between two roles as long as reports are submitted.
 struct Scene {
     root: PathBuf,
 }

@@ -33,7 +33,7 @@ loops: { planning: 5, ending: 3, merging: 3 }
 completion: { group: { needs: [review, merge] } }
 ";
 
-/// What one way took.
+/// The measured cost of one way.
 struct Took {
     wall: Duration,
     own_cpu: Duration,
@@ -112,7 +112,7 @@ fn script(root: &Path, name: &str, groups: usize, does: &str) -> PathBuf {
     path
 }
 
-/// What the process between the run and an agent takes, beyond the program that it starts.
+/// The cost of the supervisor between the run and an agent, beyond the program that it starts.
 fn keeper() -> Duration {
     const TIMES: u32 = 300;
     let own = std::process::id().to_string();

@@ -107,13 +107,13 @@ fn group() {
     println!("  of bare SQLite, each:       {:>9.1} µs", each(raw_busy));
 }
 
-/// What a thread has spent so far.
+/// The processor time of a thread so far.
 fn processor_time(thread: &str) -> Duration {
     let spent = std::fs::read_to_string(format!("/proc/{thread}/schedstat")).unwrap_or_default();
     Duration::from_nanos(spent.split(' ').next().and_then(|spent| spent.parse().ok()).unwrap_or(0))
 }
 
-/// What the other threads of this process have spent, the busiest first.
+/// The processor times of the other threads of this process, the busiest first.
 fn other_threads() -> Vec<Duration> {
     let main = std::process::id().to_string();
     let threads = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
@@ -142,7 +142,7 @@ fn together(world: &World, ready: &[Ready]) -> (Duration, Vec<Duration>) {
     (time, threads)
 }
 
-/// Bytes stored for a decision beyond what was given in and what was told.
+/// Bytes stored for a decision beyond its handoff.
 fn size() {
     let world = World::new();
     let ready = world.ready(4_000);

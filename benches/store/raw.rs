@@ -12,7 +12,7 @@ use interlock_store::{EventAppend, Store};
 
 use crate::world::{World, key};
 
-/// What was written to the store since the copy, in the order in which it was.
+/// The events written to the store since the copy, in order.
 pub(crate) fn recorded(world: &World, before: &Path) -> Vec<EventAppend> {
     let mut old = SqliteStore::open(before).expect("the copy");
     let mut new = SqliteStore::open(&world.store()).expect("the store");

@@ -1,4 +1,4 @@
-//! Stores to measure on: with reports that are ready to be given in.
+//! Stores to measure on, with reports that are ready to be submitted.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
@@ -28,7 +28,7 @@ pub(crate) struct World {
     sessions: Cell<u32>,
 }
 
-/// A report that was claimed and can be given in.
+/// A claimed report that can be submitted.
 pub(crate) struct Ready {
     pub(crate) session: Name,
     pub(crate) assignment: AssignmentId,

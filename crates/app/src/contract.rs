@@ -1,7 +1,9 @@
-//! What a handoff is held against by the tool that an agent hands off with: a run writes it, `interlock mcp --handoff` reads it.
+//! The expected form of a handoff, for the tool that an agent hands off with: a run writes it, `interlock mcp
+//! --handoff`
+//! reads it.
 //!
-//! It lies in the agent's own folder, with no secret in it, and decides nothing: whoever changes it fools himself, for the run
-//! holds the handoff against the session once more when the agent has ended.
+//! It lies in the agent's own folder and contains no secret. It decides nothing: changing it gains an agent nothing,
+//! because the run checks the handoff against the session again when the agent has ended.
 
 use std::fs;
 use std::io;
@@ -30,7 +32,7 @@ pub struct HandoffContract {
 }
 
 impl HandoffContract {
-    /// Whatever an earlier attempt left under its name goes: it may be a link to somewhere else.
+    /// Removes a file of the same name from an earlier attempt first: it may be a link to another place.
     pub fn write(&self, folder: &Path) -> io::Result<()> {
         let path = folder.join(FILE);
         match fs::remove_file(&path) {

@@ -99,7 +99,7 @@ pub fn print_committed(output: CommandOutput, done: &Committed) -> CommandResult
     Ok(CommandExit::Done)
 }
 
-/// What follows, by the ids that commands take.
+/// The next steps, with the ids that commands accept.
 pub fn next_text(text: &mut TerminalText, decision: Option<&Decision>, session: &str) {
     for next in decision.iter().flat_map(|decision| &decision.next) {
         let group = next.group.as_ref().map_or(String::new(), |group| format!(" on {group}"));
@@ -122,7 +122,7 @@ fn warning(warning: &Warning) -> Value {
     json!({ "code": warning.code, "message": warning.text })
 }
 
-/// What follows, who decided it and why.
+/// The next steps, the deciding rule and the reason.
 pub fn text(decision: &Decision, workflow: &Workflow) -> TerminalText {
     let mut text = TerminalText::default();
     headline(&mut text, decision);

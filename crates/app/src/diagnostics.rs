@@ -13,7 +13,7 @@ use interlock_system::text::{GUTTER, HEADING, TerminalText, columns};
 
 /// A longer line is cut: agents write megabytes without a line break.
 const LONGEST_LINE: usize = 400;
-/// What stays of a cut line on each side of its problem.
+/// Characters of a cut line that are kept on each side of its problem.
 const AROUND: usize = 100;
 
 /// By place; what has no place comes last.

@@ -1,4 +1,4 @@
-//! What a doctor has found: each thing that was looked at, and what is wrong with it.
+//! The report of a doctor: each checked item, and its problems.
 
 use serde_json::{Value as Json, json};
 

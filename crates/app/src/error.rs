@@ -63,7 +63,7 @@ pub struct CommandError {
     exit: CommandExit,
     code: Code,
     message: String,
-    /// What only some failures have; boxed, because every result carries the room for it.
+    /// Details that only some errors have. Boxed, because every result carries the room for them.
     more: Box<ErrorDetails>,
 }
 
@@ -76,7 +76,7 @@ struct ErrorDetails {
     /// Why a session cannot complete.
     reasons: Vec<JudgementReason>,
     sources: SourceTexts,
-    /// What to print for people instead; only for what clap has laid out already.
+    /// The text printed for people instead, for messages that clap has already formatted.
     printed: Option<TerminalText>,
     silent: bool,
 }
@@ -100,7 +100,7 @@ impl CommandError {
         failure
     }
 
-    /// Nobody reads stdout any more; that is the reader's choice and no failure.
+    /// The reader of stdout has closed it. That is the reader's choice and not an error.
     pub(crate) fn reader_gone() -> Self {
         let mut failure = Self::new(CommandExit::Done, Code::OutputFailed, "");
         failure.more.silent = true;
@@ -121,7 +121,7 @@ impl CommandError {
         &self.message
     }
 
-    /// What is wrong with the input, each thing by itself.
+    /// The problems of the input, one by one.
     pub fn problems(&self) -> impl Iterator<Item = &Problem> {
         self.more.problems.iter().filter(|problem| problem.is_error())
     }
@@ -139,7 +139,7 @@ impl CommandError {
         }
     }
 
-    /// What would have been accepted.
+    /// The values that would have been accepted.
     #[must_use]
     pub fn allowed(mut self, allowed: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.more.allowed = allowed.into_iter().map(Into::into).collect();
@@ -165,7 +165,7 @@ impl CommandError {
             return self.exit;
         }
         if json {
-            // If stdout is gone, so is whoever would have read why.
+            // If stdout is closed, there is no reader for the reason.
             let _ = CommandOutput { json }.document(&self.json());
         } else {
             print_diagnostics(&self.text());
@@ -173,7 +173,7 @@ impl CommandError {
         self.exit
     }
 
-    /// How to go on: what was said of this very failure, or what the code says.
+    /// The next step: the help of this error, or that of its code.
     fn advice(&self) -> &str {
         self.more.help.as_deref().unwrap_or(self.code.help())
     }
@@ -225,7 +225,7 @@ impl CommandError {
         self.advice().ends_with(&sorted.join(", "))
     }
 
-    /// What stands under the message: reasons and problems without a place by their codes, and what is allowed.
+    /// The lines under the message: reasons and problems without a place by their codes, and the allowed values.
     fn notes(&self) -> Vec<(String, String)> {
         let problems = group_problems(&self.more.problems).into_iter().map(|group| (group.first.code, group.message()));
         let problems = problems.filter(|(_, message)| *message != self.message);
@@ -258,7 +258,7 @@ impl From<EngineError> for CommandError {
     }
 }
 
-/// A refusal by the core. What was given in wrongly is invalid input; everything else was refused.
+/// A rejection by the core. Errors in the submitted data are invalid input; all others are refusals.
 impl From<Rejection> for CommandError {
     fn from(rejection: Rejection) -> Self {
         // These list findings and requirements, which are no mistakes of the input.

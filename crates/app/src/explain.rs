@@ -1,4 +1,4 @@
-//! What the log says of one decision or event.
+//! Explains one decision or event from the log.
 
 use interlock_core::code::Code;
 use interlock_core::event::{Event, EventCause};
@@ -15,7 +15,7 @@ use crate::error::{CommandError, CommandExit};
 use crate::explanation::{DecisionExplanation, EventExplanation};
 use crate::narrative::EventNarrator;
 
-/// What is explained.
+/// The subject of an explanation.
 #[derive(Clone)]
 pub enum ExplainSubject {
     Decision(DecisionRef),

@@ -13,7 +13,7 @@ use interlock_system::text::{HEADING, NAME, TerminalText, wrap};
 
 const WIDTH: usize = 80;
 const LABEL: usize = 12;
-/// What is shown of the output of a gate that failed.
+/// Lines that are shown of the output of a failed gate.
 const OUTPUT_LINES: usize = 10;
 
 /// The decision of an event, with everything that was read and recorded for it.
@@ -100,7 +100,7 @@ impl DecisionExplanation<'_> {
         labelled(text, "reason", &reasons.collect::<Vec<_>>());
     }
 
-    /// What the record says about the handoff itself.
+    /// Notes on the handoff itself.
     fn handoff(&self, text: &mut TerminalText) {
         let EventCause::Reported { filled_in, observed, .. } = &self.event.cause else { return };
         if !filled_in.is_empty() {

@@ -1,4 +1,5 @@
-//! What every front end does: find a project, start a session, explain a decision, show how a session stands; and the
+//! Shared by all front ends: find a project, start a session, explain a decision, show the state of a session;
+//! and the
 //! one error type that people and scripts see.
 
 pub mod context;

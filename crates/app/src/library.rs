@@ -93,13 +93,14 @@ pub(crate) fn pinnable_unless(
     usable(loaded)
 }
 
-/// What the project's own workflow demands and a built-in one does not: a model may not choose it instead.
+/// The requirements of the project's own workflow that a built-in one lacks: a model may not choose it instead.
 pub fn dropped_by_builtin(own: &str, named: &str) -> Result<Vec<Name>, CommandError> {
     Ok(dropped_by_workflow(own, &runnable(named)?))
 }
 
-/// What the project's own workflow demands and a chosen one does not. An unreadable one of the project counts as dropped:
-/// otherwise breaking that file would let anyone choose the rules.
+/// The requirements of the project's own workflow that a chosen one lacks. An unreadable workflow of the
+/// project counts as
+/// dropped: otherwise breaking that file would let anyone choose the rules.
 pub(crate) fn dropped_by_workflow(own: &str, chosen: &Workflow) -> Vec<Name> {
     match runnable(own) {
         Ok(own) if own.hash == chosen.hash => Vec::new(),
@@ -123,7 +124,7 @@ fn usable(loaded: LoadedWorkflow) -> Result<(Workflow, PinnedSources), CommandEr
     }
 }
 
-/// What a file that was pinned says today, if it is still there and can be read.
+/// The current hash of a pinned file, if it exists and can be read.
 pub fn hash_today(file: &str) -> Option<Digest> {
     let shipped = BUILTINS.iter().find(|builtin| builtin.file == file).and_then(|builtin| load_shipped(builtin.name));
     let loaded = match shipped {

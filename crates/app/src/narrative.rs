@@ -11,7 +11,7 @@ use serde_json::{Value as Json, json};
 
 use interlock_system::clock::rfc3339;
 
-/// What a sentence quotes of the output of a gate.
+/// Characters of a gate's output that a sentence quotes.
 const LONGEST_OUTPUT: usize = 160;
 /// Files in conflict that a sentence names.
 const MOST_CONFLICTS: usize = 8;
@@ -27,7 +27,7 @@ pub struct EventNarrator {
     pub(crate) workflow_hash: Option<Digest>,
 }
 
-/// What one event says about the routing of work.
+/// The routing of work by one event.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RoutingRecord {
     pub group: Option<Name>,
@@ -78,7 +78,7 @@ impl EventNarrator {
         }
     }
 
-    /// Who did what, on which group.
+    /// The role or person that acted, its status, and the group.
     fn actor(&self, cause: &EventCause) -> (Option<Name>, Option<Name>, Option<Name>) {
         let held = |id: &AssignmentId| self.holders.get(id).cloned().map_or((None, None), |(who, on)| (Some(who), on));
         let word = |text: &str| Some(Name::new(text));
@@ -116,7 +116,7 @@ impl EventNarrator {
         }
     }
 
-    /// Who was refused, and on which group: the holder of the assignment, where the refusal names one.
+    /// The role that was refused, and the group: the holder of the assignment, where the refusal names one.
     fn refused_actor(&self, refusal: &RefusedCommand) -> (Option<Name>, Option<Name>, Option<Name>) {
         let status = Some(Name::new("refused"));
         let Some(about) = &refusal.about else { return (refusal.by.clone(), status, None) };
@@ -137,7 +137,7 @@ impl EventNarrator {
         self.holders.values().any(|(_, group)| group.as_ref() == Some(name))
     }
 
-    /// What a refusal was about, as people read it.
+    /// The subject of a refusal, as people read it.
     fn subject(&self, about: &Name) -> String {
         let of = |(name, group): &(Name, Option<Name>)| match group {
             Some(group) => format!("{name} of {group}"),
@@ -254,7 +254,7 @@ impl EventNarrator {
         }
     }
 
-    /// What was tried, by whom and on what.
+    /// The refused action, with its role and its subject.
     pub(crate) fn attempt(&self, refusal: &RefusedCommand) -> String {
         let held = refusal.about.as_ref().and_then(|about| AssignmentId::parse(about));
         let held = held.filter(|id| refusal.command == "report" && self.holders.contains_key(id));
@@ -300,7 +300,7 @@ fn failure_of(output: &str) -> String {
     command.into_iter().chain(last).map(short).fold(String::new(), |all, part| format!("{all}: {part}"))
 }
 
-/// What follows a decision, in a few words.
+/// The consequence of a decision, in a few words.
 pub fn consequence(event: &Event, decision: &Decision) -> String {
     // A verdict says more than that nothing follows.
     let says_nothing = decision.judgement.is_some() && decision.action == DecisionAction::Wait;

@@ -25,13 +25,13 @@ impl CommandOutput {
         self.data(&sanitise::json(&text))
     }
 
-    /// What another program reads, byte for byte.
+    /// Output for another program, byte for byte.
     pub fn data(self, data: &str) -> Result<(), CommandError> {
         let mut stdout = io::stdout().lock();
         written(stdout.write_all(data.as_bytes()).and_then(|()| stdout.flush()))
     }
 
-    /// What people read: coloured on a terminal, plain elsewhere.
+    /// Output for people: coloured on a terminal, plain elsewhere.
     pub fn text(self, text: &TerminalText) -> Result<(), CommandError> {
         let mut stdout = anstream::stdout().lock();
         let shown = text.for_stream(&io::stdout());

@@ -8,7 +8,7 @@ use interlock_core::workflow::{Role, Workflow, WritePermission};
 
 use interlock_prompt::RoleReturnFormat;
 
-/// What Interlock plays itself, no agent can.
+/// The roles that agents can hold: Interlock plays the others itself.
 pub fn held(workflow: &Workflow) -> impl Iterator<Item = &Role> {
     workflow.roles.iter().filter(|role| !role.by_interlock)
 }

@@ -17,7 +17,7 @@ use interlock_store::rows::holder;
 use interlock_system::sanitise;
 use interlock_system::text::{HEADING, NAME, TerminalText};
 
-/// What the file of the workflow says today, if there is one.
+/// The current file of a pinned workflow, if there is one.
 pub struct PinnedFileState {
     pub file_says: Option<Digest>,
 }
@@ -88,7 +88,7 @@ fn dropped(session: &Session, workflow: &Workflow) -> Vec<Json> {
     .collect()
 }
 
-/// What was watched, and by whom.
+/// The watched conversations, and the hooks that each has shown.
 fn watch(state: &State, workflow: &Workflow) -> Json {
     let watch = &state.watch;
     let conversations: Vec<Json> = watch
@@ -333,7 +333,7 @@ fn group_line(text: &mut TerminalText, group: &Group, state: &State, workflow: &
     }
 }
 
-/// Who deferred the group, why, and who acknowledged it.
+/// The deferral of the group: by whom, why, and who acknowledged it.
 fn deferral(group: &Group) -> Option<Json> {
     match &group.progress {
         GroupProgress::Ended(GroupEnd::Deferred { why, by, acknowledged }) => {
@@ -370,7 +370,7 @@ fn unchecked_line(text: &mut TerminalText, state: &State, workflow: &Workflow) {
 /// Starts the further lines of a fact or an effect.
 const BELOW_FACT: &str = "      | ";
 
-/// What may happen now.
+/// The possible next steps.
 pub fn next(live: &LoadedSession, briefs: &QuestionBriefs) -> TerminalText {
     let state = &live.state;
     let mut text = TerminalText::default();

@@ -1,4 +1,4 @@
-//! What Interlock saw of the files of a group: for the roles that judge the work.
+//! The observed changes of a group's files, for the roles that judge the work.
 
 use interlock_core::observed::ChangedFile;
 use interlock_core::state::{Group, GroupEnd, GroupProgress};

@@ -1,4 +1,4 @@
-//! What agents and people wrote, made safe to quote: it can end no fence, start no heading and hide nothing.
+//! Texts of agents and people, made safe to quote: they can end no fence, start no heading and hide nothing.
 
 use std::borrow::Cow;
 

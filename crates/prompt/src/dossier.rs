@@ -18,7 +18,7 @@ const MOST_SUPERSEDED: usize = 40;
 #[derive(Clone, Debug)]
 pub struct LoggedRecord {
     pub event: Arc<Event>,
-    /// What was reported, whole.
+    /// The full handoff that was reported.
     pub handoff: Option<Arc<Json>>,
     /// The question that was answered.
     pub question: Option<Question>,

@@ -1,4 +1,6 @@
-//! What agents wrote of a group: it lies beside the events of their reports, and is looked up for whoever has to know.
+//! The texts that agents wrote about a group. They lie beside the events of their reports, and are looked up
+//! for the roles
+//! that need them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,7 +9,7 @@ use interlock_core::id::{DecisionId, Name};
 use interlock_core::state::{Finding, FindingStatus, Group};
 use serde_json::Value as Json;
 
-/// A report, as it was given in.
+/// A report, as it was submitted.
 type SubmittedReport = Option<Arc<Json>>;
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -15,7 +17,7 @@ pub struct EarlierReports {
     /// The plan that brought the group.
     plan: SubmittedReport,
     group: String,
-    /// What the reviewer wrote of each open finding, by its place.
+    /// The reviewer's text on each open finding, by its place.
     findings: BTreeMap<usize, String>,
     /// For work on the session as a whole: the plan's description of each group.
     descriptions: BTreeMap<Name, String>,
@@ -82,7 +84,7 @@ fn entry_of<'a>(plan: &'a Json, group: &str) -> Option<&'a Json> {
 /// Fields of a finding that the ledger has.
 const LEDGER_FIELDS: &[&str] = &["id", "title", "location", "severity", "blocking"];
 
-/// What a reviewer wrote of a finding: the latest text of each field that is not empty.
+/// A reviewer's description of a finding: the latest text of each field that is not empty.
 #[derive(Default)]
 struct FindingDescription {
     fields: BTreeMap<String, String>,

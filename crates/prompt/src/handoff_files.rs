@@ -1,4 +1,5 @@
-//! What an agent hands in, found and read without trusting where it lies; and what is sent back when it cannot be taken.
+//! The handoff of an agent, found and read without trusting its place; and the message that is sent back if it is not
+//! accepted.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
@@ -13,9 +14,9 @@ use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat, openat2};
 use interlock_system::files::{real_folder, remove};
 use interlock_system::sanitise;
 
-/// What is read of a handoff.
+/// The size limit of a handoff.
 const LARGEST: u64 = 64 << 20;
-/// The file that agents are told to write.
+/// The file that prompts ask agents to write.
 const FILE: &str = "handoff.json";
 
 /// Makes the output folder of an attempt, empty. A link is removed, not followed, nor are those it would be in.
@@ -41,20 +42,23 @@ pub fn lay_out_bytes(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> 
     OpenOptions::new().write(true).create_new(true).open(&path)?.write_all(bytes)
 }
 
-/// Makes the output folder of an assignment that somebody else starts the agent for, with what did not fit into its prompt.
+/// Makes the output folder of an assignment whose agent another program starts, with the texts that did not
+/// fit into its
+/// prompt.
 pub fn make(folder: &Path, files: &[(String, String)]) -> io::Result<()> {
     fs::create_dir_all(folder).and_then(|()| lay_out(folder, files))
 }
 
-/// Leaves a handoff where agents are told to, whole or not at all.
+/// Writes a handoff to the file that prompts ask for, whole or not at all.
 pub fn write_handoff(folder: &Path, bytes: &[u8]) -> io::Result<()> {
     let new = folder.join(format!("{FILE}.new"));
     fs::write(&new, bytes)?;
     fs::rename(&new, folder.join(FILE))
 }
 
-/// The handoff that was left in the output folder, if there is one: the file that agents are told of, or the only Markdown
-/// file. No link is followed on the way, and nothing but a plain file is read.
+/// The handoff that was left in the output folder, if there is one: the file that prompts ask for, or the only
+/// Markdown
+/// file. No link is followed on the way, and only a plain file is read.
 pub fn read_left_handoff(folder: &Path) -> io::Result<Option<Vec<u8>>> {
     if let Some(bytes) = read(folder, Path::new(FILE))? {
         return Ok(Some(bytes));
@@ -140,7 +144,7 @@ pub fn problems(rejection: &Rejection) -> Vec<String> {
     lines
 }
 
-/// What the agent is told, in the same conversation, when its handoff was not taken.
+/// The message to the agent, in the same conversation, when its handoff was not accepted.
 pub fn correction_message(problems: &[String], folder: &Path) -> String {
     let mut text = String::from("Your handoff was not accepted. The assignment is still yours. What is wrong:\n\n");
     text.push_str(&crate::listed(problems));

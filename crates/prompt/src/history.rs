@@ -1,4 +1,4 @@
-//! What happened before: the reports, answers and gate results of the dossier, the validator's verdict, and lost attempts.
+//! The history: the reports, answers and gate results of the dossier, the validator's verdict, and lost attempts.
 
 use std::collections::BTreeSet;
 
@@ -79,7 +79,7 @@ impl PromptContext<'_> {
         is_own && self.lane().blocks.iter().any(|block| block.role == *role)
     }
 
-    /// What superseded reports on the reader's group and on the session left, newest first.
+    /// The superseded reports on the reader's group and on the session, newest first.
     fn superseded_piece(&self) -> Option<Section> {
         let (parts, whole) = self.superseded_texts(|entry| self.is_own(entry));
         let piece = || Section::of_parts(SectionKind::SupersededReports, EARLIER_REPORTS.to_owned(), parts.clone());
@@ -143,7 +143,7 @@ impl PromptContext<'_> {
             let (mut parts, mut whole) = (Vec::new(), Vec::new());
             let mut entries: Vec<&DossierEntry> = self.dossier.dependencies.iter().collect();
             entries.retain(|entry| entry.group.as_ref() == Some(&group.id));
-            // What was built comes first.
+            // The author's delivery comes first.
             entries.sort_by_key(|entry| !self.is_authors_delivery(entry));
             let newest = entries.iter().filter(|entry| entry.observed().is_some()).max_by_key(|entry| entry.decision);
             let newest = newest.map(|entry| entry.decision);

@@ -71,7 +71,7 @@ pub enum ReturnChannel {
     Run,
     /// A hook reads the last message of a sub-agent.
     LastMessage,
-    /// The agent runs `interlock report`, or leaves a file for whoever started it.
+    /// The agent runs `interlock report`, or leaves a file for its spawner.
     Command,
 }
 
@@ -90,7 +90,7 @@ pub struct PromptContext<'a> {
     pub mission: Option<&'a str>,
     /// The plan of its group, and the descriptions of open findings.
     pub said: &'a EarlierReports,
-    /// What the log holds for this reader.
+    /// The entries of the log for this reader.
     pub dossier: &'a Dossier,
     pub output_directory: &'a str,
     pub channel: ReturnChannel,

@@ -30,7 +30,7 @@ pub struct LostAttempt {
     pub place: String,
     /// The documents in that folder, as the reader sees them.
     pub files: Vec<String>,
-    /// What it printed or said.
+    /// The last output of the agent.
     pub output: Option<String>,
     /// The last handoff that it submitted.
     pub handoff: Option<Json>,
@@ -75,7 +75,7 @@ impl LostAttempt {
 }
 
 impl PromptContext<'_> {
-    /// What the last lost attempt left, and the documents of those before it.
+    /// The outputs of the last lost attempt, and the documents of those before it.
     pub(super) fn lost_piece(&self) -> Option<Section> {
         let (last, before) = self.lost_attempts.split_first()?;
         let is_own = last.role == self.assignment.role;

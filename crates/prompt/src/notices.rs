@@ -1,4 +1,4 @@
-//! What a person or the manager should know of a group before it is called done.
+//! Notices about a group that a person or the manager needs before it is called done.
 
 use interlock_core::state::Group;
 use interlock_core::workflow::Workflow;
@@ -7,12 +7,12 @@ use interlock_system::sanitise;
 /// Interlock runs no command that could fail before the group completes.
 pub const NOTHING_CHECKED: &str = "nothing is checked: no gate runs a command that can fail";
 
-/// What a person or the manager should know of a group before it is called done.
+/// The notices of a group, for a person or the manager.
 pub fn notices(group: &Group, workflow: &Workflow) -> Vec<String> {
     serious_findings(group).chain(check_notice(group, workflow)).collect()
 }
 
-/// What the commands that Interlock runs for the group do not show.
+/// The limits of the checks that Interlock runs for the group.
 pub fn check_notice(group: &Group, workflow: &Workflow) -> Option<String> {
     if workflow.checks_nothing(group) {
         return Some(NOTHING_CHECKED.to_owned());

@@ -1,7 +1,10 @@
-//! What stands behind each group that the manager has to decide about: blocker, attempts, approver and guidance.
+//! The facts about each group that the manager has to decide on: blocker, attempts, approver and guidance.
 //!
-//! A report that ends the session confirms the groups whose facts its prompt showed. So these facts stand in a piece of
-//! their own, which is cut last, and [`Prompt::confirmable`](crate::Prompt) names the groups that are left in it.
+//! A report that ends the session confirms the groups whose facts its prompt showed. So these facts stand in a
+//! section of
+//! their own, which is cut last, and [`AssignmentPrompt::confirmable`](crate::AssignmentPrompt) names the
+//! groups that are
+//! left in it.
 
 use interlock_core::decide::describe_completion_doubts;
 use interlock_core::handoff::is_something;
@@ -96,7 +99,7 @@ impl PromptContext<'_> {
         let helpers = helpers.filter(of_helper);
         let line = |entry: &DossierEntry| {
             let (handoff, (role, _)) = (entry.handoff()?, entry.reporter()?);
-            // What the decision passes on says more than the context, which may only point to it.
+            // The fields that the decision passes on say more than the context, which may only point to them.
             let named = entry.named.iter().filter(|field| *field != "handoff.context");
             let words = named.filter_map(|field| fact(handoff, field)).next();
             let words = words.or_else(|| fact(handoff, "handoff.context"))?;

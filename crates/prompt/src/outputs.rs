@@ -75,10 +75,10 @@ pub fn copy_earlier(feature: &Path, places: &[String], output: &Path) -> io::Res
     Ok(())
 }
 
-/// What is left of an attempt that ended without an accepted handoff.
+/// The outputs of an attempt that ended without an accepted handoff.
 #[derive(Debug, Default)]
 pub struct AttemptRemains {
-    /// What the agent printed or said.
+    /// The output of the agent.
     pub output: String,
     /// Its changes of project files that were not kept.
     pub patch: Vec<u8>,
@@ -114,7 +114,7 @@ pub fn read_remains(directory: &Path) -> (Option<String>, Option<Json>) {
     (output, handoff.map(|extracted| (*extracted.json).clone()))
 }
 
-/// The text of what a client printed. Clients that print events as JSON lines say in `text` what the agent said.
+/// The text of a client's output. Clients that print events as JSON lines put the agent's words into `text`.
 pub fn readable(printed: &str) -> String {
     let mut text = String::new();
     for line in printed.lines() {

@@ -1,4 +1,4 @@
-//! What a person should know who is asked: the facts behind the question, and what each option does.
+//! The facts behind a question to a person, and the effect of each option.
 
 use interlock_core::decide::{OptionEffect, option_effects};
 use interlock_core::handoff::{PlannedGroup, is_something};
@@ -87,7 +87,7 @@ impl QuestionBrief {
         }
     }
 
-    /// What the option of this name does.
+    /// The effect of the option of this name.
     pub fn effect_of(&self, option: &str) -> Option<&str> {
         let own = |effect: &&OptionEffect| effect.option.as_deref() == Some(option);
         self.effects.iter().find(own).map(|effect| effect.effect.as_str())

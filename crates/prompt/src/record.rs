@@ -1,4 +1,4 @@
-//! What the state holds of the work: mission, plan, warnings, findings, tests, blockers, groups.
+//! The state of the work: mission, plan, warnings, findings, tests, blockers, groups.
 
 use interlock_core::decide::{AcceptedStatus, list_accepted_statuses, missing_evidence, role_after_overrides};
 use interlock_core::handoff::{FindingSeverity, ResponseKind, is_something};
@@ -15,7 +15,7 @@ use crate::notices;
 use crate::section::{Section, SectionKind, SectionPart};
 use interlock_system::text::counted;
 
-/// What is shown of the words to one finding, so that it cannot hide the others.
+/// Characters that are shown of the texts on one finding, so that it cannot hide the others.
 const DESCRIPTION: usize = 1_500;
 /// Characters of a group's description in the list of groups.
 const DESCRIPTION_IN_LIST: usize = 200;
@@ -109,7 +109,8 @@ impl PromptContext<'_> {
         Some(line)
     }
 
-    /// What is open now in a measured loop. The counter holds what was open when the work last went back.
+    /// The measure that is open now in a measured loop. The counter holds its value of the last time the work
+    /// went back.
     fn open_measure(&self, item: &Loop) -> Option<(LoopMeasure, u64)> {
         let (measure, group) = item.measure.zip(self.group())?;
         let open = match measure {
@@ -389,7 +390,7 @@ pub(super) fn finding_head(finding: &Finding) -> String {
     format!("{id} [{grade}, {blocking}] {place}: {title} (by {})", finding.raised_by)
 }
 
-/// What the author answered, and whether its reviewer refuted it.
+/// The author's response, and whether the reviewer refuted it.
 pub(super) fn finding_response(group: &Group, index: usize, finding: &Finding) -> String {
     let Some(response) = &finding.response else { return "no response yet".to_owned() };
     let word = match response.response {

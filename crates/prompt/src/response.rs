@@ -1,4 +1,4 @@
-//! What to return: a skeleton, the statuses that are accepted now with their meanings, and the fields that each one takes.
+//! The return format: a skeleton, the statuses that are accepted now with their meanings, and the fields of each one.
 //!
 //! The page of a role shows the same skeleton and the same status lines. See [`RoleReturnFormat`].
 
@@ -147,7 +147,7 @@ impl PromptContext<'_> {
         shared: &[Name],
         manages_group: bool,
     ) -> String {
-        // What a status means for the plan says nothing about work on one group.
+        // The meaning of a status for the plan is irrelevant to work on one group.
         let means = offer.means.as_deref().filter(|_| !(manages_group && offer.plans)).map(str::to_owned);
         let leads_to = offer.leads_to.as_deref().filter(|_| manages_group && !offer.blocked).map(str::to_owned);
         let words: Vec<String> = match &offer.replaced {
@@ -187,7 +187,7 @@ impl PromptContext<'_> {
         line
     }
 
-    /// What a status needs beside the skeleton and the fields that have a line of their own.
+    /// The requirements of a status beside the skeleton and the fields that have a line of their own.
     fn own_needs(&self, offer: &AcceptedStatus, shared: &[Name]) -> Vec<String> {
         let mut needs = Vec::new();
         let own = offer.demands.require.iter().filter(|field| !shared.contains(field));
@@ -348,7 +348,7 @@ impl PromptContext<'_> {
     }
 }
 
-/// Who gets the work, where an override replaces the role that the workflow names.
+/// The next role, where an override replaces the role that the workflow names.
 fn replacement(replaced: &ReplacedRole) -> String {
     let because = replaced.because.as_ref().map(|because| format!(" ({because})")).unwrap_or_default();
     format!("{} is next, not {}{because}", replaced.takes, replaced.instead_of)

@@ -7,11 +7,11 @@ use serde::Serialize;
 
 use crate::data;
 
-/// What a piece of the prompt is about.
+/// The subject of a section of the prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SectionKind {
     Mission,
-    /// What the plan says of the group.
+    /// The plan of the group.
     Plan,
     Warnings,
     Verdict,
@@ -29,7 +29,7 @@ pub enum SectionKind {
     /// Blocker, attempts and approver of each of them.
     OpenGroupFacts,
     GateOutput,
-    /// What a lost attempt left.
+    /// The outputs of a lost attempt.
     LostAttempt,
     OpenFindings,
     SettledFindings,
@@ -39,7 +39,7 @@ pub enum SectionKind {
 }
 
 impl SectionKind {
-    /// What is left out, in the line that says so.
+    /// The name of the section, for the line that reports a cut.
     pub const fn name(self) -> &'static str {
         match self {
             SectionKind::Mission => "mission",
@@ -84,8 +84,9 @@ const fn priority(section: SectionKind, floor: usize, keep: KeptEnd) -> SectionP
     SectionPriority { section, floor, keep }
 }
 
-/// What gives way to what: the first is cut first. Every piece is cut to its floor before any is cut below, so the mission
-/// and the plan keep their floors until everything else is gone.
+/// The order in which sections are cut, the first one first. Every section is cut to its floor before any is
+/// cut below, so
+/// the mission and the plan keep their floors until everything else is gone.
 /// The task, the skills and the return format are not in it: they are never cut.
 pub const PRIORITIES: &[SectionPriority] = &[
     priority(SectionKind::SettledFindings, 1_000, KeptEnd::Beginning),
@@ -190,7 +191,7 @@ pub(super) struct Section {
     pub(super) is_data: bool,
     pub(super) text: String,
     pub(super) fence: String,
-    /// What was cut, before and after what is left.
+    /// The notes on what was cut, before and after the text that is left.
     pub(super) cut_before: Option<String>,
     pub(super) cut_after: Option<String>,
     /// It stands in another piece of its section, which says so for all of them.

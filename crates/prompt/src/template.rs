@@ -64,7 +64,7 @@ impl TemplateData {
 }
 
 impl PromptContext<'_> {
-    /// What to do, as which role, within which limits, and why now.
+    /// The task, the role, the limits, and the reason for this assignment.
     fn task_lines(&self) -> Vec<String> {
         let mut lines = vec![self.place_line()];
         let about = self.role().and_then(|role| role.about.as_deref());
@@ -109,7 +109,7 @@ impl PromptContext<'_> {
         }
     }
 
-    /// What is asked of a role that may accept that nothing has to change.
+    /// The request to a role that may accept that nothing has to change.
     fn unchanged_note(&self) -> Option<String> {
         let by = self.group()?.nothing_to_do.as_ref()?;
         let accepts = list_accepted_statuses(self.workflow, self.state, self.assignment)
@@ -118,7 +118,7 @@ impl PromptContext<'_> {
         accepts.then(|| format!("`{by}` states that nothing has to change. Check that, and accept it or send it back."))
     }
 
-    /// What the role may change. Other changes are undone in a run.
+    /// The files that the role may change. Other changes are undone in a run.
     fn may_change(&self) -> String {
         let whose = if self.assignment.group.is_some() { "the files of your group" } else { "the project's files" };
         let undone = if self.channel == ReturnChannel::Run { " Other changes are undone." } else { "" };

@@ -255,7 +255,7 @@ fn the_end_of_a_gates_output_is_what_stays() {
     );
 }
 
-/// What the planner and the reviewers wrote reaches everybody who works on the group, and not only the first.
+/// The texts of the planner and the reviewers reach every role that works on the group, and not only the first.
 #[test]
 fn the_plan_and_the_words_to_findings_reach_everybody_on_the_group() {
     let mut play = PromptTestSession::start("delivery-team");

@@ -13,7 +13,7 @@ use crate::BUDGET;
 /// Reports of one role in one phase that every prompt has: the latest, and those that it superseded.
 const KEPT: usize = 9;
 
-/// Who reported what, where.
+/// The role, the phase and the group of a report, and whether its status is a blocked one.
 type ReporterKey = (String, Option<String>, Option<String>, bool);
 
 proptest! {

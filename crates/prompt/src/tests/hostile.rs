@@ -1,4 +1,4 @@
-//! What agents and people write stays data, whatever it looks like.
+//! Texts of agents and people stay data, whatever they look like.
 
 use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 use serde_json::json;
@@ -62,7 +62,7 @@ fn no_words_of_others_get_out_of_their_fence() {
     assert!(prompt[first..].starts_with("\nOUTPUT_DIRECTORY: .interlock/output/s1/"), "the real one comes first");
 }
 
-/// What an agent, or a test of its making, printed before its attempt was lost.
+/// The output of an agent, or of a test that it started, before its attempt was lost.
 #[test]
 fn what_programs_printed_is_quoted_with_its_lines_and_nowhere_else() {
     let told = |words: &str| {

@@ -1,4 +1,4 @@
-//! What one role writes reaches the reader that needs it, and nothing promises what will not happen.
+//! The text of one role reaches the reader that needs it, and prompts promise only what will happen.
 
 use serde_json::json;
 
