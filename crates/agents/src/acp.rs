@@ -35,7 +35,7 @@ impl AgentClient for AcpAgent {
         setup.command.first().map_or("", String::as_str)
     }
 
-    /// Which agent it is nobody knows, so those of all clients.
+    /// The agent behind the command is unknown, so this lists the variables of all clients.
     fn variables(&self) -> &'static [&'static str] {
         variables![
             "ANTHROPIC_*",
@@ -120,9 +120,9 @@ struct AcpConversation {
     /// As much of a message as has come, and whose pieces they are.
     message: String,
     message_id: Option<String>,
-    /// Uses of tools that were told of.
+    /// Uses of tools that were reported already.
     told: BTreeSet<String>,
-    /// The agent told of a failure that its answer will not tell of.
+    /// The agent reported a failure that its final answer will not mention.
     broken: bool,
 }
 
@@ -237,7 +237,7 @@ impl AcpConversation {
         self.story.spent(used(result, self.story.usage.cost));
         match event::text(result, &["stopReason"]) {
             Some("end_turn") if self.broken => {
-                // The reason comes as a message, as if the model had said it.
+                // The reason comes as a message, in the same form as text of the model.
                 let message = self.story.text.take().unwrap_or_else(|| "the agent's own client failed".to_owned());
                 self.fail(failure::from_words(&message), talk);
             }
@@ -356,7 +356,7 @@ fn send(message: &Json, talk: &mut ProcessHandle<'_>) {
     talk.send(line.as_bytes());
 }
 
-/// What was not offered is refused.
+/// Refuses a method that Interlock did not offer.
 fn refuse(id: &Json, method: &str, talk: &mut ProcessHandle<'_>) {
     let error = json!({ "code": NO_SUCH_METHOD, "message": format!("{method} is not offered") });
     send(&json!({ "jsonrpc": "2.0", "id": id, "error": error }), talk);

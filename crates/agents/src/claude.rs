@@ -21,8 +21,8 @@ use interlock_system::process::{OutputListener, OutputStream, ProcessEnd, Proces
 
 pub(super) struct ClaudeAgent;
 
-/// Tools that an agent needs to look around and to run things. Nobody is there to ask, so what is not allowed here, in
-/// the flags or in the settings is denied. `bypassPermissions` is not used: it is refused to root.
+/// Tools that an agent needs to look around and to run things. No person can approve a use, so every tool that neither
+/// the flags nor the settings allow is denied. `bypassPermissions` is not used: the client refuses it to root.
 const LOOKING: &str = "Bash,BashOutput,KillShell,Read,Glob,Grep,LS,NotebookRead,WebFetch,WebSearch,Task,Agent,TodoWrite,\
                        Skill,ToolSearch,TaskStop,TaskOutput,Monitor,SendMessage,ListAgents";
 const WRITING: &str = "Edit,MultiEdit,Write,NotebookEdit";
@@ -177,11 +177,11 @@ fn plain(schema: &Json) -> String {
 
 struct ClaudeConversation {
     story: ConversationRecord,
-    /// What each message of the model has used: an event for each part of a message repeats it.
+    /// Usage of each message of the model. An event for each part of a message repeats it.
     messages: BTreeMap<String, Usage>,
-    /// What the results so far have used.
+    /// Usage of the results so far.
     results: Usage,
-    /// What the client said of an error of the service, before the result.
+    /// The kind of service error that the client reported before the result.
     told: Option<&'static str>,
     /// When a limit that was reached ends.
     resets: Option<Duration>,
@@ -337,7 +337,7 @@ fn known_error(error: &str) -> Option<&'static str> {
     }
 }
 
-/// What went wrong, in the client's words.
+/// The error message of the client.
 fn message(event: &Json) -> Option<String> {
     let errors: Vec<&str> = event::list(event, &["errors"]).iter().filter_map(Json::as_str).collect();
     let said = event::text(event, &["result"]).filter(|text| !text.trim().is_empty());
@@ -356,8 +356,8 @@ fn of_message(usage: &Json) -> Usage {
     }
 }
 
-/// What a result adds. `usage` leaves sub-agents out, the count for each model does not; what a resumed conversation used
-/// before is in the totals, and not in what came since the last result.
+/// The usage after a result. `usage` leaves sub-agents out; the count for each model includes them. The totals include
+/// earlier use of a resumed conversation; the count since the last result does not.
 fn of_result(event: &Json, before: Usage) -> Usage {
     if let Some(models) = event::at(event, &["model_usage_since_last_result"]).and_then(Json::as_object) {
         return models.values().fold(before, with_model);

@@ -121,7 +121,7 @@ impl AgentClient for CodexAgent {
     }
 }
 
-/// The settings that have a server started. Nobody is there to approve of the use of its tool.
+/// The settings that start a server. No person can approve its tool, so they allow it.
 fn served(tool: &HandoffServer) -> [String; 3] {
     let arguments = toml_edit::Array::from_iter(&tool.arguments);
     let setting = |key: &str, value: toml_edit::Value| format!("mcp_servers.{}.{key}={value}", HandoffServer::SERVER);
@@ -156,7 +156,7 @@ fn is_strict(schema: &Json) -> bool {
 
 struct CodexConversation {
     story: ConversationRecord,
-    /// The item that was told of last, when it started.
+    /// The item whose start was reported last.
     using: Option<String>,
     /// The last error, which the client may get over.
     error: Option<String>,

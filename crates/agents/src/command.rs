@@ -1,7 +1,7 @@
 //! Any command: a script, or a client that Interlock does not know.
 //!
-//! What it prints is its message. Its exit code is its own word on how it went: 0 for done, and three codes of
-//! `sysexits.h` for what cannot be said by any other.
+//! Its output is its message. Its exit code is its outcome: 0 for done, and three codes of `sysexits.h` for outcomes
+//! that no other code expresses.
 
 use std::ffi::OsString;
 use std::io;
@@ -102,7 +102,7 @@ impl AgentConversation for CommandConversation {
     }
 }
 
-/// What the exit code says.
+/// The failure that an exit code stands for.
 fn told(end: ProcessEnd) -> Option<AgentFailureKind> {
     match end {
         ProcessEnd::Exited(0) => None,

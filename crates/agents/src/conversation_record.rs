@@ -1,11 +1,11 @@
-//! What every conversation keeps, whichever client prints it.
+//! The record of a conversation, the same for every client.
 
 use std::collections::VecDeque;
 
 use super::{AgentFailure, AgentFailureKind, AgentProgress, ConversationOutcome, ProgressCallback, Usage, failure};
 use interlock_system::process::ProcessEnd;
 
-/// Characters of what is told to people who watch.
+/// Most characters of a progress message.
 const TOLD: usize = 500;
 /// Lines of standard error that are kept, and bytes of each.
 const ERRORS: usize = 12;
@@ -16,10 +16,10 @@ pub(super) struct ConversationRecord {
     pub(super) text: Option<String>,
     pub(super) usage: Usage,
     pub(super) trouble: Option<AgentFailure>,
-    /// What the client was not allowed to do; told only where nothing worse happened.
+    /// The first action that the client was not allowed to take. It is reported only if nothing worse happened.
     denied: Option<String>,
     pub(super) conversation: Option<String>,
-    /// The client said that the turn is over: how the process ends says nothing more.
+    /// The client reported the end of the turn. The exit code of the process no longer matters.
     pub(super) over: bool,
     errors: VecDeque<String>,
 }
@@ -49,7 +49,7 @@ impl ConversationRecord {
         (self.tell)(AgentProgress::Uses(first_line(tool), first_line(on)));
     }
 
-    /// What has been used up so far, in place of what was known before.
+    /// Replaces the usage so far.
     pub(super) fn spent(&mut self, usage: Usage) {
         if usage != self.usage {
             self.usage = usage;
@@ -62,7 +62,7 @@ impl ConversationRecord {
         self.denied.get_or_insert_with(|| first_line(what));
     }
 
-    /// A line of standard error: often all that is said by a program that does not start.
+    /// A line of standard error. A program that does not start often prints nothing else.
     pub(super) fn record_stderr(&mut self, line: &[u8]) {
         let line = String::from_utf8_lossy(line.get(..ERROR).unwrap_or(line));
         if line.trim().is_empty() {
@@ -119,7 +119,7 @@ impl ConversationRecord {
     }
 }
 
-/// The first line that says anything, at a length that people can take in.
+/// The first line that is not empty, at a length that people can read.
 fn first_line(text: &str) -> String {
     let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
     line.chars().take(TOLD).collect()

@@ -1,4 +1,4 @@
-//! Events of clients: JSON of somebody else, of which nothing is certain.
+//! Events of clients: JSON from another program, so no field can be relied on.
 
 use serde_json::Value as Json;
 
@@ -43,7 +43,7 @@ fn number(value: &Json) -> Option<u64> {
     value.as_u64().or_else(|| value.as_f64().map(|number| number as u64))
 }
 
-/// What a tool is used on, from what it is given: the field that says most.
+/// The subject of a tool use: the most telling field of its arguments.
 pub(super) fn subject(input: &Json) -> String {
     const TELLING: [&str; 12] = [
         "command",

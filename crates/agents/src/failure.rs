@@ -1,16 +1,16 @@
-//! What a client's errors mean for those who have to decide whether to try again.
+//! Classifies the errors of clients, so that the caller can decide whether to try again.
 //!
-//! Codes are believed first. Words are looked at only where a client gives nothing else; they are those of the
-//! services behind the clients, and of the libraries that the clients reach them with.
+//! Codes come first. The text is read only if a client sends no code. The phrases are those of the services behind the
+//! clients, and of the libraries that the clients reach them with.
 
 use std::time::Duration;
 
 use super::{AgentFailure, AgentFailureKind};
 
-/// Longer than this nobody meant.
+/// A longer wait is most likely a misreading, so it is cut to this.
 const LONGEST: Duration = Duration::from_secs(31 * 24 * 60 * 60);
 
-/// No credit, and no right: said by some services with the same code as a rate limit, so these come first.
+/// No credit or no permission. Some services send these with the code of a rate limit, so they are checked first.
 const SETUP: [&str; 34] = [
     "insufficient_quota",
     "credit balance is too low",
@@ -103,7 +103,7 @@ const PASSING: [&str; 40] = [
 pub(super) fn from_status(status: u64, message: &str) -> AgentFailure {
     let said = from_words(message);
     let kind = match said.kind {
-        // "No credit" is said with 429 by some.
+        // Some services report missing credit as status 429.
         AgentFailureKind::Setup => AgentFailureKind::Setup,
         said => of_status(status).unwrap_or(said),
     };

@@ -57,7 +57,7 @@ pub struct HandoffServer {
 }
 
 impl HandoffServer {
-    /// What clients know the server by.
+    /// The name of the server in the clients.
     pub const SERVER: &'static str = "interlock_agent";
     /// The tool that hands off.
     pub const NAME: &'static str = "hand_off";
@@ -71,14 +71,14 @@ pub struct AgentSetup {
     pub model: Option<String>,
     /// Added to the client's command line as they are.
     pub flags: Vec<String>,
-    /// What it gets of the environment, in full: resolved already from the allow-list, and fixed values.
+    /// Its whole environment: the variables that the allow-list lets through, and fixed values.
     pub environment: BTreeMap<String, String>,
     /// For `command` and `acp`: the whole command line. `{prompt}`, `{role}`, `{group}`, `{output}`, `{assignment}`
     /// and `{attempt}` stand for single arguments or parts of one; nothing goes through a shell.
     pub command: Vec<String>,
 }
 
-/// Who is told of progress.
+/// The callback that receives progress.
 pub type ProgressCallback = Box<dyn FnMut(AgentProgress) + Send>;
 
 /// A kind of client.
@@ -108,7 +108,8 @@ pub trait AgentClient: Send + Sync {
         tell: ProgressCallback,
     ) -> Box<dyn AgentConversation>;
 
-    /// What makes the program list its flags, if it does: how flags that it does not have are found.
+    /// The arguments with which the program lists its flags, if it does. They serve to find flags that it does not
+    /// have.
     fn help(&self) -> Option<&'static [&'static str]> {
         None
     }
@@ -133,7 +134,7 @@ pub trait AgentClient: Send + Sync {
         false
     }
 
-    /// What it is sure to tell of what it uses.
+    /// The usage that it always reports.
     fn tells(&self) -> UsageReporting {
         UsageReporting { tokens: false, cost: false }
     }
@@ -156,7 +157,7 @@ pub struct FlagProbe {
     pub refusal: &'static str,
 }
 
-/// What a client tells of what it uses: a budget of anything else is never reached.
+/// The usage that a client reports. A budget of anything else is never reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UsageReporting {
     pub tokens: bool,
@@ -164,7 +165,7 @@ pub struct UsageReporting {
 }
 
 pub trait AgentConversation: OutputListener + Send {
-    /// What came of it, when the program has ended.
+    /// The outcome, after the program has ended.
     fn finish(self: Box<Self>, end: ProcessEnd) -> ConversationOutcome;
 }
 
@@ -175,11 +176,11 @@ pub enum AgentProgress {
     Says(String),
     /// It uses a tool: the name, and what on.
     Uses(String, String),
-    /// What it has used up so far.
+    /// Its usage so far.
     Spent(Usage),
 }
 
-/// What was used up. Clients count differently; here every token is counted once.
+/// Resource usage. Clients count differently; here every token is counted once.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Usage {
     /// All that the model read, from a cache or not.
@@ -196,8 +197,8 @@ pub struct ConversationOutcome {
     /// The last message, or structured output as JSON text: where the handoff is looked for if there is no file.
     pub text: Option<String>,
     pub usage: Usage,
-    /// What went wrong, as the client itself says, whatever its exit code. It can stand beside a text: an agent that
-    /// was denied one thing may have done its work all the same, which its handoff shows.
+    /// The error that the client itself reports, whatever its exit code. There can be a text as well: an agent that was
+    /// denied one action may have done its work all the same. Its handoff shows that.
     pub trouble: Option<AgentFailure>,
     /// To resume it.
     pub conversation: Option<String>,
@@ -207,19 +208,19 @@ pub struct ConversationOutcome {
 pub struct AgentFailure {
     pub kind: AgentFailureKind,
     pub message: String,
-    /// When the other side said to try again.
+    /// How long the service asked to wait before another try.
     pub retry_after: Option<Duration>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AgentFailureKind {
-    /// Rate limits, overload, network: nobody's failure, and worth another try.
+    /// Rate limits, overload, network: not counted as a failure of the agent, and worth another try.
     Passing,
-    /// No key, no credit, no such model: another try helps nobody.
+    /// No key, no credit, no such model: another try fails too.
     Setup,
     /// The client was not allowed to do what the model wanted.
     Denied,
-    /// The conversation to go on with is not there: everything has to be told again.
+    /// The conversation to resume does not exist, so the new one needs the whole prompt.
     Forgotten,
     /// The agent itself failed, or gave up.
     Failed,
@@ -234,8 +235,8 @@ pub fn client(name: &str) -> Option<&'static dyn AgentClient> {
     clients().into_iter().find(|client| client.name() == name)
 }
 
-/// Where a program is: in the folders of `PATH`, or where its path says. Always a whole path, as the program is started
-/// in another folder. A folder of `PATH` that is not a whole path is passed over: it would be somebody else's there.
+/// Where a program is: in the folders of `PATH`, or where its path points. Always an absolute path, because the program
+/// starts in another folder. Relative folders of `PATH` are skipped: there, they would mean another place.
 pub fn find_program(program: &str, path: Option<&str>) -> Option<PathBuf> {
     if program.is_empty() || program.contains('\0') {
         return None;
@@ -263,7 +264,7 @@ fn may_run(_: &std::fs::Metadata) -> bool {
     true
 }
 
-/// What no agent gets to see, whatever a list says: it speaks for others than the agent.
+/// Variables that no agent gets, whatever a list allows. They give the right to act for others than the agent.
 const SECRET: [&str; 2] = ["INTERLOCK_TOKEN", "INTERLOCK_KEY_FILE"];
 
 /// Does a list of names let a variable through? `NAME*` is every name that begins so; Interlock's own never pass.

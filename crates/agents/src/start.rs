@@ -1,4 +1,4 @@
-//! What all clients are started with.
+//! Arguments, environment and files that all clients start with.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -8,7 +8,7 @@ use std::io::{self, Write as _};
 use super::{AgentJob, AgentSetup, SECRET, find_program};
 use interlock_system::process::{ProcessLimits, ProcessSpec, StdinMode};
 
-/// Bytes that Linux takes in one argument, with some to spare.
+/// Bytes that Linux allows in one argument, with a margin.
 pub(super) const ARGUMENT: usize = 120 * 1024;
 
 /// Variables that programs in general expect, and then a client's own.

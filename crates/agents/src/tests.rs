@@ -86,7 +86,7 @@ fn capture(name: &str, file: &str) -> String {
     played.show(ProcessEnd::Exited(0))
 }
 
-/// What came of events that a test makes up.
+/// The outcome of events that a test makes up.
 fn outcome(name: &str, events: &[Json], end: ProcessEnd) -> ConversationOutcome {
     let mut played = RecordedConversation::new(name, &AgentSetup::default(), &job());
     for event in events {
@@ -147,7 +147,7 @@ const DIALOGUES: [&str; 4] = [
     "acp/opencode-acp.jsonl",
 ];
 
-/// What the agent said, in a dialogue that was captured.
+/// The messages of the agent in a captured dialogue.
 fn agent_side(file: &str) -> Vec<u8> {
     let dialogue = String::from_utf8(data(file)).unwrap();
     let said = dialogue.lines().filter_map(|line| line.strip_prefix("OUT ")?.split_once(' ').map(|(_, said)| said));
@@ -258,7 +258,7 @@ fn acp_is_told_of_the_output_folder() {
     insta::assert_snapshot!("acp_more_directories", acp_lines(&AgentSetup::default(), &job(), &lines));
 }
 
-/// A failure that the answer calls a good end: the reason is told as if the model had said it.
+/// A failure that the answer reports as a good end: the reason comes as a message of the model.
 #[test]
 fn acp_failures_in_disguise_are_found() {
     let update = |update: Json| json!({ "method": "session/update", "params": { "update": update } });

@@ -1,4 +1,4 @@
-//! Which files are whose: the project's, Interlock's own, another agent's.
+//! Ownership of paths: the project's, Interlock's own, another agent's.
 
 use std::env;
 use std::fs;
@@ -48,7 +48,7 @@ pub(super) struct PathOwnership {
     settings: Vec<PathBuf>,
 }
 
-/// Whose a path is.
+/// The owner of a path.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum PathOwner {
     /// Of the project, by its path in it.
@@ -79,7 +79,7 @@ impl PathOwnership {
         }
     }
 
-    /// Whose this path is. `own` is where the agent that asks leaves its handoff.
+    /// The owner of a path. `own` has the folders in which the requesting agent leaves its handoffs.
     pub(super) fn whose(&self, path: &Path, from: &Path, own: &[PathBuf]) -> PathOwner {
         let path = resolved(&from.join(path));
         if own.iter().any(|own| path.starts_with(resolved(own))) {

@@ -13,7 +13,7 @@ use serde_json::{Map, Value as Json, json};
 use crate::play::script::{DeedDoc, Script, StepDoc};
 use interlock_system::clock;
 
-/// What an agent knows of its assignment.
+/// The assignment as the agent sees it.
 struct ScriptedCall {
     role: String,
     group: Option<String>,
@@ -41,7 +41,7 @@ impl ScriptedCall {
         role && group && step.attempt.as_ref().is_none_or(|attempt| attempt.value == self.attempt)
     }
 
-    /// What stands for the group in texts and paths.
+    /// Replaces the placeholders for the group and the role in texts and paths.
     fn filled(&self, text: &str) -> String {
         text.replace("{group}", self.group.as_deref().unwrap_or("session")).replace("{role}", &self.role)
     }
@@ -50,7 +50,7 @@ impl ScriptedCall {
 pub(super) fn play(script: &Script) -> Result<(), String> {
     let call = ScriptedCall::from_environment()?;
     let mut prompt = Vec::new();
-    // The prompt is for models. Whoever sends it should not wait.
+    // The prompt is for models. It is read so that the sender does not block.
     let _ = io::stdin().read_to_end(&mut prompt);
     let step = script.steps.iter().find(|step| call.fits(step));
     let step = step.ok_or_else(|| {

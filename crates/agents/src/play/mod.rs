@@ -14,7 +14,7 @@ use std::process::ExitCode;
 
 pub(crate) use script::{Script, read};
 
-/// What `agents.yaml` calls it.
+/// The name in `agents.yaml`.
 pub const CLIENT: &str = "scripted";
 /// The hidden first argument.
 pub const WORD: &str = "__play";

@@ -21,13 +21,13 @@ pub struct AgentProblem {
     pub help: Option<String>,
 }
 
-/// What was found of an agent that could start.
+/// Facts about an agent that can start.
 pub struct FoundAgent {
     /// Where its program is.
     pub place: String,
     /// If it says one.
     pub version: Option<String>,
-    /// Flags of which nobody could say whether there are such.
+    /// Flags that could not be verified.
     pub doubts: Vec<String>,
 }
 
@@ -82,7 +82,7 @@ fn version(program: &Path, part: &RoleAgent) -> Result<Option<String>, String> {
     if answer.is_well {
         return Ok(line(&answer.stdout));
     }
-    // What went wrong stands last, below whatever led to it.
+    // The error comes last, below the lines that led to it.
     let last = answer.stderr.lines().rev().chain(answer.stdout.lines().rev()).find_map(line);
     Err(last.unwrap_or_else(|| "it says nothing".to_owned()))
 }
@@ -92,7 +92,7 @@ fn unlisted_flags<'a>(flags: &'a [String], help: &str) -> Vec<&'a str> {
     let known = |flag: &str| {
         help.split(|character: char| !character.is_alphanumeric() && character != '-').any(|word| word == flag)
     };
-    // What has one letter may be given with its value in the same word, and a value may begin with a dash.
+    // A short flag may have its value in the same word, and a value may begin with a dash.
     let is_short = |flag: &str| matches!(flag.as_bytes(), [b'-', letter] if letter.is_ascii_alphabetic());
     let names = flags
         .iter()
@@ -116,14 +116,14 @@ fn ask(program: &Path, words: &[&str], part: &RoleAgent) -> Option<ProgramOutput
     answer(&mut command, LONGEST)
 }
 
-/// What a program said.
+/// The output of a program.
 struct ProgramOutput {
     is_well: bool,
     stdout: String,
     stderr: String,
 }
 
-/// What a program prints, if it ends in time.
+/// Runs a program and returns its output, if it ends in time.
 fn answer(command: &mut Command, longest: Duration) -> Option<ProgramOutput> {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().ok()?;
@@ -138,7 +138,7 @@ fn answer(command: &mut Command, longest: Duration) -> Option<ProgramOutput> {
         && Instant::now() < until
     {
         if let Some(status) = child.try_wait().ok()? {
-            // Whoever was killed has not answered.
+            // A program that was killed has no answer.
             return status.code().map(|code| ProgramOutput {
                 is_well: code == 0,
                 stdout: stdout.clone(),
@@ -152,7 +152,7 @@ fn answer(command: &mut Command, longest: Duration) -> Option<ProgramOutput> {
     None
 }
 
-/// What comes out of a pipe, when all of it has come.
+/// Reads a pipe in a thread, and sends the whole content at its end.
 fn all_of(mut pipe: impl Read + Send + 'static) -> mpsc::Receiver<Vec<u8>> {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {

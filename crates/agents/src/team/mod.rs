@@ -23,7 +23,7 @@ pub use prepare::PrepareSettings;
 pub use read::{TeamSource, environment, open};
 pub use workflow_fit::{DESKTOP, WEBHOOK};
 
-/// Who plays a role.
+/// The agent that plays a role.
 #[derive(Clone)]
 pub struct RoleAgent {
     pub agent: Name,
@@ -40,7 +40,7 @@ pub struct RoleAgent {
     pub parallel: Option<u32>,
 }
 
-/// What may be spent; nothing said is no limit.
+/// Spending limits. A missing limit is unlimited.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BudgetLimit {
     pub cost: Option<f64>,
@@ -49,12 +49,12 @@ pub struct BudgetLimit {
 }
 
 impl BudgetLimit {
-    /// The other one, where nothing is said.
+    /// These limits, or the other ones if none is set.
     fn or(self, other: Self) -> Self {
         if self == Self::default() { other } else { self }
     }
 
-    /// What is used up, in words, if anything is. `times`: how often a person has granted it once more.
+    /// Describes a limit that is used up, if there is one. `times`: how often a person has granted it once more.
     pub fn exceeded(&self, spent: &Usage, time: Duration, times: u32) -> Option<String> {
         let granted = f64::from(times);
         let tokens = spent.input_tokens.saturating_add(spent.output_tokens);
@@ -116,7 +116,7 @@ pub struct NotificationSettings {
     pub webhook_env: Option<Name>,
 }
 
-/// The answer that a question gets when nobody gives one.
+/// The default answer of a question that gets no other.
 #[derive(Clone, Debug)]
 pub struct DefaultAnswer {
     pub after: Duration,

@@ -27,7 +27,7 @@ use interlock_system::process::ProcessLimits;
 pub struct TeamSource {
     pub name: String,
     pub text: String,
-    /// What paths in it are relative to.
+    /// The folder that paths in the file are relative to.
     pub folder: PathBuf,
 }
 
@@ -66,7 +66,7 @@ struct TeamReader<'a> {
     source: &'a TeamSource,
     problems: Vec<Problem>,
     agents: BTreeMap<Name, AgentDefinition>,
-    /// Agents whose client there is not: told of once, and not again for each role.
+    /// Agents with an unknown client. Each is reported once, not for each role.
     unknown: Vec<Name>,
     /// Files that scripted agents play, and that commands of agents name.
     scripts: Vec<PathBuf>,
@@ -272,7 +272,7 @@ impl TeamReader<'_> {
         Some(at.value)
     }
 
-    /// Which of the words it is; the first if nothing is said.
+    /// The index of the word; 0 if it is missing.
     fn choice(&mut self, word: Option<&PlacedValue<Name>>, words: &[&str]) -> usize {
         let Some(at) = word else { return 0 };
         words.iter().position(|word| at.value == **word).unwrap_or_else(|| {
@@ -328,7 +328,7 @@ fn length(duration: workflow::Duration) -> Duration {
     Duration::from_millis(duration.milliseconds())
 }
 
-/// What of this program's environment a list of names lets through. Its own secrets never are.
+/// The variables of this program's environment that a list of names lets through. Its own secrets are never included.
 pub fn environment<'a>(allowed: impl Iterator<Item = &'a str>) -> BTreeMap<String, String> {
     let names: Vec<&str> = allowed.collect();
     let all = env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));

@@ -20,7 +20,7 @@ pub const DESKTOP: &str = "notify-send";
 pub const WEBHOOK: &str = "curl";
 
 impl AgentTeam {
-    /// Roles of a workflow that nobody plays.
+    /// Roles of a workflow that no agent plays.
     pub fn unplayed(&self, workflow: &Workflow) -> Vec<Name> {
         roles(workflow).filter(|role| self.part(role).is_none()).cloned().collect()
     }
@@ -72,7 +72,7 @@ impl AgentTeam {
         problems
     }
 
-    /// The schema that whoever plays a part is held to, if its client takes it.
+    /// The schema that the agent of a role must follow, if its client accepts it.
     pub fn schema(part: &RoleAgent, workflow: &Workflow) -> Option<Json> {
         let schema = part.structured.then(|| handoff::schema_for_assignment(workflow))?;
         part.client.takes_schema(&schema).then_some(schema)

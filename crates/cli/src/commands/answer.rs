@@ -66,7 +66,7 @@ impl AnswerCommand {
         decision::print_committed(output, &engine.execute(&order)?)
     }
 
-    /// What is asked, for somebody who does not say what they answer.
+    /// The text of the question, for a caller that has not passed an answer.
     fn asked(&self, engine: &mut Engine) -> Result<String, CommandError> {
         let mut view = engine.store().view()?;
         let asked = match view.session(&self.question.session)? {

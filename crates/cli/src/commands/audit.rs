@@ -74,7 +74,7 @@ impl AuditCommand {
     }
 }
 
-/// The store with its key: whoever audits must be able to make seals.
+/// The store with its key. An audit needs the key to recompute seals.
 pub(crate) fn unlocked(place: &AppContext) -> Result<(SqliteStore, StoreIdentity, ChainKey), CommandError> {
     let mut store = place.store()?;
     let identity = store.view()?.identity()?;

@@ -64,7 +64,7 @@ impl CompleteCommand {
         Ok(if *verdict == CompletionVerdict::Accept { CommandExit::Done } else { CommandExit::Refused })
     }
 
-    /// What has ended well is accepted already; everything else is asked, and the asking is on the record.
+    /// A completed session is accepted already. In any other, the request is recorded with its judgement.
     fn judgement(&self, engine: &mut Engine) -> Result<CompletionJudgement, CommandError> {
         let (live, _) = engine.load_session(&self.session)?;
         if live.state.status == SessionStatus::Completed {

@@ -130,7 +130,7 @@ fn fit(team: &AgentTeam, place: &AppContext) -> Vec<DoctorCheck> {
     findings
 }
 
-/// What a run starts beside agents, and what it cannot count.
+/// Checks the programs that a run starts beside agents, and the usage that it cannot count.
 fn programs(team: &AgentTeam, folder: &Path) -> Vec<DoctorCheck> {
     let path = env::var("PATH").unwrap_or_default();
     let missing = |program: &String| {

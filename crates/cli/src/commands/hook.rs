@@ -12,7 +12,7 @@ use interlock_app::error::CommandResult;
 use interlock_app::input;
 use interlock_hooks::{HookCall, HookClient, answer};
 
-/// What a client sends is read up to here: a tool call can hold a whole file.
+/// Most bytes read of a client's input: a tool call can hold a whole file.
 const LARGEST: u64 = 256 << 20;
 
 /// Answer a hook of a client: JSON on stdin, the answer in the client's own format (takes the spawner key)
@@ -52,7 +52,7 @@ impl HookCommand {
         let project = project.as_deref().filter(|project| !project.is_empty()).map(Path::new);
         let reply = answer(&HookCall { client: *client, event, payload: &payload, place, project, hold: *hold });
         let told = io::stdout().write_all(reply.out.as_bytes()).and_then(|()| io::stdout().flush());
-        // An answer that nobody hears must not pass for a yes, and without a word some clients take it for one.
+        // A lost answer must not count as approval. Some clients approve if they get no message.
         let unheard =
             if told.is_err() { "Interlock: the client does not take the answer, so this is held back.\n" } else { "" };
         let _ = io::stderr().write_all(format!("{}{unheard}", reply.err).as_bytes());

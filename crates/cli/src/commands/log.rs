@@ -23,7 +23,7 @@ use interlock_system::text::{ALARM, TerminalText, wrap};
 
 /// Events read at a time.
 const BATCH: usize = 512;
-/// What stands before the words of an event, and the room for them in 80 columns.
+/// The columns before the text of an event. The text gets the rest of 80 columns.
 const INDENT: &str = "                            ";
 const BELOW: &str = "                            | ";
 const WIDTH: usize = 52;

@@ -51,7 +51,7 @@ macro_rules! examples {
 }
 pub(crate) use examples;
 
-/// What the help of the program itself shows, short and long.
+/// Examples in the help of the program itself, short and long.
 macro_rules! first_steps {
     () => {
         examples!(

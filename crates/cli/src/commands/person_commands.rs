@@ -1,4 +1,4 @@
-//! What the workflow lets a person do: `defer`, `acknowledge`, `accept`, `override`, `cancel`.
+//! Commands that the workflow permits a person: `defer`, `acknowledge`, `accept`, `override`, `cancel`.
 
 use clap::{ArgGroup, Args};
 use interlock_core::command::{self, Command};

@@ -148,7 +148,7 @@ impl PluginArgs {
     }
 }
 
-/// What is left for a person to do.
+/// The steps that are left for a person.
 fn advice(client: HookClient, done: &str) -> String {
     if done != "installed" {
         return String::new();
@@ -198,7 +198,7 @@ fn shown(changes: &SetupChanges, setup: &ClientSetup) -> TerminalText {
     text
 }
 
-/// On a terminal a person is asked; in a pipe there is nobody to ask, and whoever calls has decided.
+/// On a terminal, a person confirms. In a pipe no person can be asked, so the call itself counts as consent.
 fn agreed() -> Result<bool, CommandError> {
     if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
         return Ok(true);

@@ -20,7 +20,7 @@ use interlock_app::output::CommandOutput;
 use interlock_engine::{AssignmentRef, Operation, Request, SubmittedHandoff};
 use interlock_store::keys::SecretKey;
 
-/// What an agent wrote is read up to here.
+/// Most bytes read of an agent's report.
 const LARGEST_REPORT: u64 = 256 << 20;
 
 /// Give in the handoff of an assignment, and see what follows (takes that assignment's token)
@@ -74,7 +74,7 @@ fn token(file: Option<&Path>) -> Result<Option<SecretKey>, CommandError> {
         (None, None, None) => None,
     };
     let Some(text) = text else { return Ok(None) };
-    // What is no token at all is a wrong one.
+    // A malformed token counts as a wrong one.
     Ok(Some(SecretKey::parse(&text).unwrap_or_default()))
 }
 

@@ -106,7 +106,7 @@ impl RunCommand {
         told
     }
 
-    /// Of a session that has ended, and has to be left as told.
+    /// The command for a session that has ended and still needs its cleanup.
     pub(super) fn for_ended_session(session: &Name, agents: Option<String>) -> Self {
         Self {
             mission: None,
@@ -122,7 +122,7 @@ impl RunCommand {
         }
     }
 
-    /// Without a word to people: whoever calls has told them.
+    /// Runs without output to people: the caller reports the outcome.
     pub(super) fn quietly(&self, place: &AppContext) -> Result<run::RunOutcome, CommandError> {
         let (session, ended) = self.drive(CommandOutput { json: true }, place)?;
         ended.remove_note();
@@ -136,7 +136,7 @@ impl RunCommand {
         let team = team(self.agents.as_deref(), &project)?;
         let repository = repository(&project)?;
         apart(&team, &repository.root)?;
-        // What is left to do of a session that has ended takes no agent.
+        // The cleanup of a session that has ended needs no agent.
         let is_over = self.is_over(place, &team)?;
         let doubts = if is_over { Vec::new() } else { can_start(&team)? };
         let (session, workflow) = self.session(place, &team)?;
@@ -309,7 +309,7 @@ pub(super) fn workflow(named: Option<&str>, place: &AppContext) -> Result<String
     }
 }
 
-/// Nothing starts before every role has somebody, and every answer that is given by itself has a question.
+/// Checks before the start that every role has an agent, and that every default answer has a question.
 fn fits(team: &AgentTeam, workflow: &Workflow) -> Result<(), CommandError> {
     let wrong = team.wrong_defaults(workflow);
     if !wrong.is_empty() {

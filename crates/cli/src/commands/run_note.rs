@@ -1,6 +1,6 @@
-//! A session that is cancelled while nobody runs it is left as its run would have left it.
+//! Cleanup of a session that was cancelled while no run was active, as its run would have done it.
 //!
-//! A run notes who plays the roles, beside the store, until its session has ended and people were told.
+//! A run notes the agents of the roles, beside the store, until its session has ended and the outcome was reported.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ fn note(place: &AppContext, session: &Name) -> Result<PathBuf, CommandError> {
     Ok(place.folder()?.join("runs").join(session.as_str()))
 }
 
-/// Notes who plays the roles of a session; nobody is named if it is the project's own team.
+/// Notes the agents of a session. The note is empty for the project's own team.
 pub(super) fn remember(place: &AppContext, session: &Name, agents: Option<&str>) -> Result<(), CommandError> {
     let path = note(place, session)?;
     // A file is found from elsewhere too; a client has no path.
@@ -33,7 +33,7 @@ pub(super) fn remember(place: &AppContext, session: &Name, agents: Option<&str>)
 }
 
 pub(super) fn forget(place: &AppContext, session: &Name) {
-    // What cannot be forgotten is found ended.
+    // A note that cannot be removed is harmless: the next run finds its session ended.
     let _ = note(place, session).map(fs::remove_file);
 }
 

@@ -56,7 +56,7 @@ impl ServeCommand {
     }
 }
 
-/// What people and scripts are told.
+/// The address and the token file, for people and scripts.
 struct ServerAnnouncement {
     project: String,
     address: SocketAddr,

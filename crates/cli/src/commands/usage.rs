@@ -1,4 +1,4 @@
-//! From arguments to a command, and what is said when there is none in them.
+//! Parses the arguments into a command, and prints help or a usage error if that fails.
 
 use std::ffi::OsString;
 

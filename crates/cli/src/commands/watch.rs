@@ -151,7 +151,7 @@ impl SessionFollower {
     }
 }
 
-/// What was decided, and by which rule.
+/// The decision, and the rule that made it.
 fn decided(text: &mut TerminalText, decision: &Decision) {
     text.push("  → ");
     text.paint(NAME, decision.action.name());

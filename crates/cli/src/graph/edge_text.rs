@@ -27,7 +27,7 @@ pub(super) fn row((what, of_it): &(String, String)) -> String {
     if what.is_empty() { format!("  {of_it}") } else { format!("{what}: {of_it}") }
 }
 
-/// What an arrow of this kind means to whom it points.
+/// The meaning of an arrow of this kind for its target.
 pub(super) fn does(kind: EdgeKind) -> &'static str {
     match kind {
         EdgeKind::Forward => "goes on to",

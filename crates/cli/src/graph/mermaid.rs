@@ -112,7 +112,7 @@ fn colour(kind: EdgeKind) -> &'static str {
     }
 }
 
-/// What could end a string, start markup or begin a list becomes a character code.
+/// Replaces characters that could end a string, start markup or begin a list by character codes.
 fn escape(text: &str) -> String {
     let mut out = String::new();
     let mut before = ' ';

@@ -10,7 +10,7 @@ mod tests;
 use interlock_core::graph::graph;
 use interlock_core::workflow::Workflow;
 
-/// What a picture is written in.
+/// The format of a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum GraphFormat {
     Svg,

@@ -12,7 +12,7 @@ const PREFIX: &str = "interlock:";
 /// Seconds.
 const PATIENCE: u32 = 60;
 
-/// What is called before a tool, and after it.
+/// Tools with a hook before the call, and tools with one after it.
 const BEFORE: &str = "Agent|Task|SendMessage|Workflow|TeamCreate|RemoteTrigger|Read|Grep|Glob|Write|Edit|MultiEdit|\
                       NotebookEdit|Bash|PowerShell|Monitor|REPL|mcp__.*";
 const AFTER: &str = "Agent|Task";
@@ -53,7 +53,7 @@ pub(super) fn hooks(program: &str) -> Json {
     // Where the client was started: the files can be shared, and a model that goes elsewhere is still watched.
     let command =
         |event: &str| format!("{} hook claude {event} --hold --project \"$CLAUDE_PROJECT_DIR\"", word(program));
-    // A hook before a tool is told to fail closed; of the others, one that cannot be run at all says no by its exit code.
+    // A hook before a tool is set to fail closed. Other hooks that can refuse do so by exit code if they cannot run.
     let before = |event: &str, matcher: &str| {
         let handler =
             json!({ "type": "command", "command": command(event), "timeout": PATIENCE, "onFailure": "block" });

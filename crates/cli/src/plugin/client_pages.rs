@@ -1,4 +1,4 @@
-//! What a client's model reads of Interlock: a page for each role, commands for people, and how to orchestrate.
+//! Pages about Interlock for a client's model: one for each role, commands for people, and how to orchestrate.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use interlock_core::workflow::{Role, Workflow};
 
 use interlock_app::roles;
 
-/// Stands in every file of ours, so that a file of somebody else's is never taken for one.
+/// Marks every file that Interlock writes, so that a file of another author is never taken for one.
 pub(super) const MARK: &str = "Written by `interlock plugin install`";
 
 /// A command that people type.
@@ -15,7 +15,7 @@ pub(super) struct SlashCommand {
     pub(super) name: &'static str,
     pub(super) about: &'static str,
     pub(super) takes: &'static str,
-    /// What the model is told; `{}` stands for what was typed after the command.
+    /// The prompt for the model. `{}` is replaced by the text after the command.
     pub(super) told: &'static str,
 }
 
@@ -61,13 +61,13 @@ pub(super) const COMMANDS: [SlashCommand; 5] = [
     },
 ];
 
-/// What a role is, in one line.
+/// A role in one line.
 pub(super) fn about(role: &Role, workflow: &Workflow) -> String {
     let does = if role.author { "does the work of" } else { "works on" };
     format!("{} of the workflow {}: {does} an assignment of Interlock's, and hands off", role.name, workflow.name)
 }
 
-/// What whoever plays a role is told at first.
+/// The page that the agent of a role reads first.
 pub(super) fn page(role: &Role, workflow: &Workflow) -> String {
     let mut text = roles::text(workflow, role);
     text.push_str(

@@ -18,7 +18,8 @@ const BEFORE: &str = "Bash|shell|local_shell|shell_command|exec_command|write_st
                       .*send_input|.*resume_agent|.*followup_task|.*send_message|mcp__.*";
 const AFTER: &str = ".*spawn_agent|.*wait_agent|.*close_agent";
 
-/// Codex hands hardly any variable to a server. These say where the keys and the store are, for whoever has them elsewhere.
+/// Codex passes hardly any variable to a server. These locate the keys and the store where they are not in the usual
+/// place.
 const HANDED_ON: [&str; 3] = ["XDG_CONFIG_HOME", "INTERLOCK_KEY_FILE", "INTERLOCK_STORE"];
 
 /// Each event, as it is written in the file and as it is called where consent is kept.
@@ -82,8 +83,8 @@ pub(super) fn user_config() -> PathBuf {
     folder.unwrap_or_else(|| home().join(".codex")).join("config.toml")
 }
 
-/// A hook before a tool that cannot be run says no by its exit code, and what the shell has to say about it. The others
-/// must not: nobody could say anything any more, and a turn would never end.
+/// A hook before a tool that cannot run refuses by its exit code and the shell's error output. Other hooks must not
+/// refuse: no later hook could lift the refusal, and the turn would never end.
 fn handler(event: &str, caller: &HookCaller) -> Json {
     let no = if event == "PreToolUse" { " || exit 2" } else { "" };
     let (program, project) = (word(&caller.program), word(&caller.project.display().to_string()));
@@ -132,7 +133,7 @@ fn server(text: Option<&str>, stand: TargetState, program: &str) -> Result<Optio
     Ok(kept(&config))
 }
 
-/// Codex runs no hook that its user has not agreed to; whoever installs agrees to exactly these.
+/// Codex runs only hooks that its user has agreed to. An installation is consent to exactly these.
 fn consent(text: Option<&str>, stand: TargetState, caller: &HookCaller) -> Result<Option<String>, String> {
     let mut config = parsed(text)?;
     let hooks = config.entry("hooks").or_insert(implicit()).as_table_mut().ok_or("`hooks` is not a table")?;

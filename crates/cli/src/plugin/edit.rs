@@ -21,7 +21,7 @@ impl FileEdit {
         self.before != self.after
     }
 
-    /// What is different, as a patch.
+    /// The difference as a patch.
     pub(crate) fn diff(&self, from: &Path) -> String {
         let named = self.path.strip_prefix(from).unwrap_or(&self.path).display().to_string();
         let of = |text: &Option<String>, name: &str| match text {

@@ -67,8 +67,8 @@ fn settings(text: Option<&str>, stand: TargetState, program: &str) -> Result<Opt
         }
         TargetState::In => {
             for (event, matcher) in EVENTS {
-                // A program that is not there at all is a no by itself here. Before a tool it should be; elsewhere nobody
-                // could say anything any more, and a turn would never end.
+                // A missing program counts as a refusal in this client. That is right before a tool. Elsewhere no later
+                // hook could lift the refusal, and the turn would never end.
                 let no = if event == "BeforeTool" { "" } else { OWN_NO };
                 let project = "--project \"$GEMINI_PROJECT_DIR\"";
                 let command = format!("{} hook gemini {event} --hold {project}{no}", word(program));
@@ -84,7 +84,7 @@ fn settings(text: Option<&str>, stand: TargetState, program: &str) -> Result<Opt
     Ok(settings.text())
 }
 
-/// Gemini offers no role of a project that its user has not agreed to; whoever installs agrees to exactly these.
+/// Gemini offers only roles of a project that its user has agreed to. An installation is consent to exactly these.
 fn consent(
     text: Option<&str>,
     stand: TargetState,

@@ -72,7 +72,7 @@ struct SetupPlan {
     owned: Vec<PathBuf>,
 }
 
-/// What would be changed, and what was found there and is left alone.
+/// The edits to make, and the files that are kept as they are.
 pub(crate) struct SetupChanges {
     pub(crate) edits: Vec<FileEdit>,
     pub(crate) kept: Vec<PathBuf>,
@@ -120,7 +120,7 @@ impl SetupChanges {
             (SetupFileContent::Merged(merge), _) => {
                 merge(before.as_deref(), stand).map_err(|why| unreadable(&part.path, &why))?
             }
-            // A file that somebody else wrote in this place is theirs.
+            // A file of another author in this place is kept.
             (SetupFileContent::Whole(text), _)
                 if before.as_ref().is_some_and(|before| before != text && !is_ours(&part.path, before)) =>
             {
@@ -172,7 +172,7 @@ fn home() -> PathBuf {
     env::var_os("HOME").map(PathBuf::from).unwrap_or_default()
 }
 
-/// What clients name the content of a file by.
+/// The hash by which clients identify the content of a file.
 fn sha256(text: &str) -> String {
     Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }

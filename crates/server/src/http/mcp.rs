@@ -33,7 +33,7 @@ pub(super) fn router<H: ServerHandler>(
     let mut sessions = LocalSessionManager::default();
     sessions.session_config.keep_alive = Some(IDLE);
     let sessions = Arc::new(sessions);
-    // The door has looked at Host and Origin, and knows more names.
+    // `request_guard` has checked Host and Origin already, and knows more names.
     let config = StreamableHttpServerConfig::default()
         .with_max_request_body_bytes(LARGEST_REQUEST)
         .disable_allowed_hosts()

@@ -75,7 +75,7 @@ impl BoundServer {
     }
 }
 
-/// For programs that put a handler of their own behind the same door: the tests of conformance do.
+/// For programs that put a handler of their own behind the same checks, as the conformance tests do.
 pub fn bind(door: ServerAccess) -> Result<BoundServer, String> {
     BoundServer::new(door).map_err(|failure| failure.json().to_string())
 }

@@ -40,7 +40,7 @@ use interlock_app::error::CommandResult;
 use interlock_app::error::{CommandError, CommandExit};
 use tool_reply::refused;
 
-/// How long an order that is under way may take to be stored after the client has gone.
+/// How long a request under way may take to be stored after the client has gone.
 const LAST_ORDERS: Duration = Duration::from_secs(10);
 
 /// For a model that reads it before anything else.

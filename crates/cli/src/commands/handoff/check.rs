@@ -95,7 +95,7 @@ impl HandoffCheckCommand {
             output.document(&document(&checked, extracted.as_ref()))?;
             return Ok(exit);
         }
-        // What can be a hundred megabytes is not there twice, unless it is no text.
+        // A document can be a hundred megabytes, so it is copied only if it is not valid UTF-8.
         let text =
             String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
         let sources: SourceTexts = [(file, text)].into_iter().collect();
@@ -128,7 +128,7 @@ impl HandoffCheckCommand {
         workflow.map_or(AssignmentTask::Work, |workflow| workflow.task_of(role, word("status").unwrap_or_default()))
     }
 
-    /// As told, or as the prompt shows; an agent that Interlock starts is orchestrated.
+    /// The mode from the flag, or from the prompt. An agent that Interlock starts is orchestrated.
     fn context(&self) -> Result<handoff::OrchestrationMode, CommandError> {
         match (self.context, &self.prompt) {
             (Some(ContextArg::Orchestrated), _) | (None, None) => Ok(handoff::OrchestrationMode::Orchestrated),

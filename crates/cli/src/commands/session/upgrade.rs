@@ -76,7 +76,7 @@ impl SessionUpgradeCommand {
     }
 }
 
-/// What is different, file by file in the order in which they extend each other.
+/// The differences, file by file in the order in which the files extend each other.
 fn diff(before: &PinnedSources, after: &PinnedSources) -> String {
     let nothing = (String::new(), String::new());
     let count = before.sources.len().max(after.sources.len());

@@ -147,7 +147,7 @@ fn row(text: &mut TerminalText, name: &str, rest: &str) {
     text.line(format_args!("{rest}"));
 }
 
-/// Who gets work of this role that is stuck.
+/// The role that stuck work of this role escalates to.
 fn above<'w>(workflow: &'w Workflow, role: &Role) -> &'w str {
     role.escalates_to.map_or("user", |rung| &workflow.role(rung).name)
 }

@@ -80,7 +80,7 @@ fn spread(wanted: &[(usize, f64)], centre: f64, half: f64) -> Vec<(usize, f64)> 
     let inside = wanted.get(before..wanted.len() - after).unwrap_or_default();
     let gaps = wanted.len().saturating_sub(1).max(1) as f64;
     let apart = BETWEEN_PORTS.min(2.0 * half / gaps);
-    // What stands inside may use all of the side but what the others need at their closest.
+    // Inner ports may use the whole side except the room that the outer ports need at their closest.
     let closest = CLOSEST.min(apart);
     let mut places: Vec<f64> = inside.iter().map(|(_, x)| *x).collect();
     let (from, to) = (left + before as f64 * closest, right - after as f64 * closest);

@@ -1,4 +1,4 @@
-//! Who stands in which row and how far right, by the layered layout of `dagre`.
+//! Row and horizontal position of every node, by the layered layout of `dagre`.
 
 use std::collections::BTreeSet;
 
@@ -60,7 +60,7 @@ pub(super) fn ends(graph: &WorkflowGraph) -> Vec<(usize, usize)> {
     graph.edges.iter().map(|edge| if down(edge) { (edge.from, edge.to) } else { (edge.to, edge.from) }).collect()
 }
 
-/// What the layout starts from; it finds other solutions from another order.
+/// The order that the layout starts from. Another order leads to other solutions.
 #[derive(Clone, Debug)]
 pub(super) struct LayoutOrder {
     pub(super) nodes: Vec<usize>,
@@ -167,7 +167,7 @@ fn read(layered: &Layered<NodeLabel, EdgeLabel>, nodes: usize, mut chains: Vec<R
     RankedGraph { nodes: placed, chains, rows: rows.len() }
 }
 
-/// A row that a chain is not said to cross, it crosses straight.
+/// Fills the rows for which the layout gives no position: the chain crosses them in a straight line.
 fn without_holes(passes: Vec<RowPosition>) -> Vec<RowPosition> {
     let mut whole: Vec<RowPosition> = Vec::new();
     for pass in passes {

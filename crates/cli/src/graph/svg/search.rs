@@ -16,7 +16,7 @@ const MOST_TRIES: usize = 40;
 /// A crossing weighs as much as this much of width.
 const CROSSING: f64 = 90.0;
 
-/// What is to be placed.
+/// The input of the layout search.
 pub(super) struct LayoutProblem<'a> {
     pub(super) graph: &'a WorkflowGraph,
     /// The upper and lower end of every arrow.

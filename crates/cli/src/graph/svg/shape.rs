@@ -1,4 +1,4 @@
-//! What each kind of box looks like, and how much room it needs.
+//! Shape and size of each kind of box.
 
 use interlock_core::graph::{GraphNode, NodeKind};
 

@@ -8,7 +8,7 @@ use interlock_core::graph::{GraphEdge, GraphLabel, GraphNode, NodeLineMark};
 /// Longer names are cut in the picture; the whole name is in its tooltip.
 const LONGEST: usize = 44;
 
-/// How wide what is said on arrows, and in boxes about themselves, may be before it is broken.
+/// Widest line of an arrow's label and of a box's note before it is wrapped.
 const WIDEST_LABEL: f64 = 176.0;
 const WIDEST_NOTE: f64 = 270.0;
 

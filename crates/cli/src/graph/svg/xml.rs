@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::text::{SPAN_GAP, TextRow};
 
-/// What of a row of text stands at its place.
+/// The part of a text row that is at its position.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum TextAnchor {
     Start,
