@@ -15,11 +15,11 @@ use interlock_system::process::{
     StdinMode,
 };
 
-/// What is kept of the output of a command: its end.
+/// How much of a command's output is kept, from its end.
 const KEPT: usize = 8 << 10;
 const USUAL_TIME: Duration = Duration::from_secs(15 * 60);
-/// What commands that build and test things expect to find. By their names: who begins as these do may be a secret, and what
-/// runs here is what agents have written.
+/// Environment variables that build and test commands expect. They are listed by name: a prefix could also match a
+/// secret, and these commands run code that agents wrote.
 const VARIABLES: &[&str] = &[
     // Of any program.
     "HOME",
@@ -112,10 +112,10 @@ const VARIABLES: &[&str] = &[
     "PKG_CONFIG_PATH",
     "PKG_CONFIG_SYSROOT_DIR",
 ];
-/// What is in the name of a variable that holds a secret.
+/// Words that mark the name of a variable as a secret.
 const SECRET: &[&str] = &["TOKEN", "KEY", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL"];
 
-/// What came of a command.
+/// The outcome of a command.
 #[derive(Clone, Debug)]
 pub(crate) struct CheckOutcome {
     pub(crate) passed: bool,
@@ -186,7 +186,7 @@ impl CommandSettings<'_> {
     }
 }
 
-/// What looks like a secret passes only if it is named in full.
+/// Variables whose names look secret pass only if they are named in full.
 fn environment(named: &[String]) -> BTreeMap<String, String> {
     let mut variables = team::environment(VARIABLES.iter().copied().chain(named.iter().map(String::as_str)));
     variables.retain(|name, _| !looks_secret(name) || named.contains(name));

@@ -132,8 +132,8 @@ impl RunContext {
         gates.flat_map(|gate| commands_of_gate(gate, plan, group, values)).collect()
     }
 
-    /// Runs the commands that make a workspace ready, once for each that is new. What failed, if something did: the files
-    /// in it may be to blame, and whoever made them has to know.
+    /// Runs the commands that prepare a workspace, once for each new workspace. Returns the command that failed, if
+    /// one did: files of the workspace may be the cause, so their author has to know.
     pub(super) fn make_ready(
         &self,
         workspace: &Workspace,
@@ -176,7 +176,7 @@ impl RunContext {
             }
             break;
         }
-        // What it changes beside what git ignores would be taken for the agent's work.
+        // Changes of these commands to files that git does not ignore would count as the agent's work.
         workspace.put_back(tree)?;
         Ok(failed)
     }

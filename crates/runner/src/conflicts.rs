@@ -1,4 +1,4 @@
-//! Conflicts that an agent has to settle: what it is told of them, and whether it has settled them.
+//! Conflicts that an agent has to settle: their description for the agent, and the check that they are settled.
 
 use std::path::{Path, PathBuf};
 
@@ -10,14 +10,14 @@ use interlock_system::sanitise;
 
 /// Where a handoff names what is right as it lies there.
 pub(super) const SETTLED: &str = "conflicts_settled";
-/// How many are told of, and how much git may say of each.
+/// How many conflicts are described, and the length of git's words on each.
 const SHOWN: usize = 60;
 const WORDS: usize = 400;
 
 pub(super) struct PendingConflicts {
     /// The agent's own work.
     pub(super) yours: GitHash,
-    /// What others have merged.
+    /// The commit with the work that others merged.
     pub(super) theirs: GitHash,
     all: Vec<LaidOutConflict>,
 }
@@ -45,7 +45,7 @@ impl PendingConflicts {
         self.all.iter().any(|clash| !clash.marked)
     }
 
-    /// What each of them is.
+    /// A description of each conflict.
     pub(super) fn describe_all(&self) -> Vec<String> {
         let told = self.all.iter().take(SHOWN).map(|clash| match clash.marked {
             true => format!("{} holds the marks of a conflict", names(&clash.conflict)),
@@ -55,7 +55,8 @@ impl PendingConflicts {
         told.chain((more > 0).then(|| format!("and {more} more"))).collect()
     }
 
-    /// What is still to be done. What has marks must lose them; what has none must be changed, or said to be right.
+    /// Conflicts that are still unsettled. Conflict marks must be removed. A conflict without marks must be changed,
+    /// or named as right in the handoff.
     pub(super) fn unsettled(&self, folder: &Path, changed: &[PathBuf], handoff: &Json) -> Vec<String> {
         let mut problems = Vec::new();
         for clash in &self.all {

@@ -1,5 +1,5 @@
-//! How a run ends. What it came to is noted before anything is taken away, and the note goes when people have been told:
-//! a run that was killed anywhere in between is brought to its end by the next one, which tells the same.
+//! The end of a run. The outcome is noted before anything is removed, and the note is removed when the outcome was
+//! reported. If a run is killed in between, the next run finishes it and reports the same outcome.
 
 use std::fs;
 use std::io;
@@ -28,7 +28,7 @@ pub struct RunOutcome {
     pub document: Json,
     /// Where it can be read.
     pub report: Option<PathBuf>,
-    /// The note that it has to be told.
+    /// The note that the outcome has to be reported.
     note: PathBuf,
 }
 
@@ -52,7 +52,7 @@ impl RunOutcome {
         Self { status, stopped, text: story.text(), document: story.json(), report, note: note(root) }
     }
 
-    /// From now on the end of the session is only to be told. There whole, or not at all.
+    /// From now on, only the report of the session's end is left to do. The note is written completely or not at all.
     pub(super) fn note(&self) -> io::Result<()> {
         let text = anstream::adapter::strip_str(self.text.as_str()).to_string();
         let (document, report) = (self.document.clone(), self.report.clone());
@@ -71,7 +71,7 @@ impl RunOutcome {
 
     /// People know it: nothing is left to do.
     pub fn remove_note(&self) {
-        // What cannot be removed is told again, and that is all.
+        // A note that cannot be removed is only reported again.
         let _ = remove(&self.note);
     }
 
@@ -88,14 +88,14 @@ fn note(root: &Path) -> PathBuf {
     root.join("ended.json")
 }
 
-/// Whether a session that has ended needs no run any more: its result is handed over, what nobody needs is gone, and
-/// people were told.
+/// Whether a session that has ended needs no further run: its result is handed over, unneeded files are removed, and
+/// the outcome was reported.
 pub fn is_handed_over(root: &Path) -> bool {
     !note(root).exists() && (!workspaces::repository(root).exists() || workspaces::kept(root).exists())
 }
 
-/// A session that has ended and whose repository is gone has nothing to run: what is left of it is taken away, and what it
-/// came to is told. From nothing, its repository would be one without its work.
+/// Finishes a session that has ended and whose repository is gone: removes its remaining files, and returns the noted
+/// outcome. The repository is not created again, because it would lack the session's work.
 pub(super) fn catch_up(looking: &mut Engine, session: &Name, root: &Path) -> Result<Option<RunOutcome>, CommandError> {
     let (live, _) = looking.load_session(session)?;
     let ended = matches!(live.state.status, SessionStatus::Completed | SessionStatus::Cancelled);

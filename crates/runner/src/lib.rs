@@ -1,8 +1,9 @@
 //! `interlock run`: drives a session to its end with real agents.
 //!
-//! One thread conducts: it looks at how the session stands, starts what may start, and tells people. Each piece of work
-//! (a turn of an agent, a merge, a gate) has a thread of its own that ends with one decision at the desk. All that the
-//! conductor knows it reads from the store, so it can be killed at any point and started again.
+//! One thread is the scheduler: it reads the state of the session, starts the work that may start, and informs
+//! people. Each piece of work (a turn of an agent, a merge, a gate) has a thread of its own that ends with one
+//! decision through the group commit. The scheduler reads all that it knows from the store, so it can be killed at
+//! any point and started again.
 
 mod budget;
 pub mod check_command;
@@ -58,12 +59,12 @@ pub use workspaces::checkouts;
 /// How long the agents of a run that was killed may take to end.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What a run needs.
+/// The inputs of a run.
 pub struct SessionRun {
     pub session: Name,
     pub workflow: Arc<Workflow>,
     pub team: AgentTeam,
-    /// What people should know of it.
+    /// Warnings that people should see.
     pub doubts: Vec<String>,
     /// To decide with, and to look with.
     pub engines: (Engine, Engine),
@@ -84,7 +85,8 @@ impl SessionRun {
         let held = hold(&self.root, &self.session)?;
         let family = format!("{}/", self.root.display());
         settle_the_last_run(&self.root, &family)?;
-        // Without it, what a killed keeper leaves behind would go to the system's first process.
+        // Without it, processes that a killed supervisor leaves behind would become children of the system's first
+        // process.
         process::become_subreaper().map_err(|error| unusable(&self.root, &error))?;
         process::own_no_others();
         let mark = format!("{family}{}", clock::suffix(12));

@@ -3,7 +3,7 @@
 /// No answer is longer.
 const LONGEST: usize = 4000;
 
-/// What the bytes of a key have come to.
+/// How far the bytes of a key are read.
 #[derive(Default, PartialEq)]
 enum EscapeState {
     #[default]

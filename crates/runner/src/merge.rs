@@ -17,11 +17,11 @@ use interlock_engine::{Operation as Wish, SubmittedHandoff};
 use interlock_system::clock;
 use interlock_system::process::ProcessControl;
 
-/// What came of trying it.
+/// The outcome of trying a merge.
 pub(super) enum MergeOutcome {
     /// It is in the result.
     In(PublishedMerge),
-    /// It is not, and this is to be said of it.
+    /// It is not in the result. The report says why.
     Out(Json),
     Stopped,
 }

@@ -1,4 +1,4 @@
-//! Tells people elsewhere that something waits for them. That it fails holds nothing up, and is said.
+//! Notifies people elsewhere that something waits for them. A failed notification is reported, and delays nothing.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -28,7 +28,7 @@ const LONGEST: usize = 1000;
 pub(super) struct Notifier {
     notify: NotificationSettings,
     session: Name,
-    /// Questions that people were told of, by earlier runs too.
+    /// Questions that people were notified of, by earlier runs too.
     told: BTreeSet<QuestionId>,
     /// Where that is remembered.
     file: PathBuf,
@@ -57,7 +57,7 @@ impl Notifier {
         Self { notify: notify.clone(), session: session.clone(), told, file, news, on_their_way: Vec::new() }
     }
 
-    /// Tells of a question, once.
+    /// Notifies of a question, once.
     pub(super) fn tell(&mut self, id: QuestionId, question: &Question, brief: &QuestionBrief) {
         if !self.told.insert(id) {
             return;
@@ -148,7 +148,7 @@ impl Notification {
     }
 }
 
-/// Told by one way is told. What cannot be noted is told again by the next run.
+/// A question counts as notified when one way succeeded. If that cannot be stored, the next run notifies again.
 fn remember(file: &Path, id: QuestionId) {
     let Ok(line) = serde_json::to_string(&id) else { return };
     let _ = files::add_plain(file, format!("{line}\n").as_bytes());

@@ -23,7 +23,7 @@ pub(super) struct WorkDiff {
     pub(super) files: Arc<Vec<(PathBuf, FileChange)>>,
 }
 
-/// What all turns of a run compare the work with.
+/// The patterns and files that all turns of a run compare the work with.
 pub(super) struct ChangeObserver {
     pub(super) protected: ProtectedPaths,
     test_files: GlobSet,

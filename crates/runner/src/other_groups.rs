@@ -34,7 +34,7 @@ pub(super) fn neighbours(own: Option<&Name>, state: &State) -> Vec<OtherGroup> {
         .collect()
 }
 
-/// It waits for nobody but other groups, what Interlock runs, or people.
+/// Whether the group waits only for other groups, for work of Interlock's own, or for people.
 pub(super) fn is_settled(group: &Group) -> bool {
     matches!(group.progress, GroupProgress::Arrived | GroupProgress::AwaitingConfirmation | GroupProgress::Ended(_))
 }

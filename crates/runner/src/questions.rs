@@ -1,4 +1,4 @@
-//! People: what waits for them is shown, told by other ways, and taken from the terminal.
+//! Questions to people: they are shown, sent as notifications, and answered from the terminal.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -36,7 +36,7 @@ pub(super) struct QuestionHandler {
     before: BTreeMap<QuestionId, Timestamp>,
     /// Those that were to answer themselves.
     tried: BTreeSet<QuestionId>,
-    /// What is being typed, and for which question: the one that was to be seen when it was begun.
+    /// The text that is being typed, and the question that was shown when typing began.
     line: LineEditor,
     meant: Option<QuestionId>,
     /// The one that a person wants to see.
@@ -48,7 +48,7 @@ pub(super) struct QuestionHandler {
     teller: Notifier,
 }
 
-/// What a person is asked for.
+/// A question as a person sees it.
 pub(super) struct QuestionPrompt<'a> {
     pub(super) session: &'a Name,
     pub(super) id: QuestionId,
@@ -64,7 +64,7 @@ pub(super) struct QuestionPrompt<'a> {
 }
 
 impl QuestionPrompt<'_> {
-    /// What can be typed.
+    /// The answers that can be typed.
     pub(super) fn possible(&self) -> String {
         possible(&self.question.options, self.takes_text)
     }
@@ -131,7 +131,7 @@ impl QuestionHandler {
         }
     }
 
-    /// Tells of questions that are new, and answers those that answer themselves. Whether there were any.
+    /// Reports new questions, and gives those that are due their default answers. Returns whether any were due.
     pub(super) fn attend(
         &mut self,
         state: &State,
@@ -163,7 +163,7 @@ impl QuestionHandler {
         !due.is_empty()
     }
 
-    /// Whether a question will answer itself, if nobody else does.
+    /// Whether a question gets its default answer, if no person answers.
     pub(super) fn will_answer_themselves(&self, crew: &RunContext) -> bool {
         let now = clock::now();
         self.asked.keys().any(|id| self.default_in(*id, crew, now).is_some())
@@ -187,7 +187,7 @@ impl QuestionHandler {
         }
     }
 
-    /// Before the end: messages that are on their way arrive, or it is said that they do not.
+    /// Before the end: waits for messages that are on their way, and reports those that do not arrive.
     pub(super) fn settle(&mut self) {
         self.teller.settle();
     }

@@ -1,4 +1,4 @@
-//! What everybody at work in a run shares.
+//! State that all workers of a run share.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -54,7 +54,8 @@ pub(super) struct RunContext {
     pub(super) mark: String,
 }
 
-/// How many attempts of a role on a group ended by nobody's doing: with the run, or because a person has to be asked.
+/// How many attempts of a role on a group are not counted as a failure of the agent: they ended with the run, or
+/// because a person has to be asked.
 pub(super) type InterruptedAttempts = BTreeMap<(Option<Name>, Name), u32>;
 
 /// One assignment to be played.
@@ -79,7 +80,7 @@ pub(super) struct AssignmentJob {
     pub(super) groups: Vec<Name>,
     /// Protected paths that people have allowed.
     pub(super) allowed: Vec<Name>,
-    /// What the flags of its plan let the group change.
+    /// Limits that the flags of its plan set on the changes of the group.
     pub(super) limits: Vec<GroupLimit>,
 }
 
@@ -110,12 +111,12 @@ impl AssignmentJob {
     }
 }
 
-/// What workers tell whoever conducts.
+/// Messages to the scheduler.
 pub(super) enum SchedulerMessage {
     Progress(AssignmentId, AgentProgress),
     /// A turn, a merge or a gate is over.
     Over(JobId, Result<JobOutcome, CommandError>),
-    /// For people: something happened to an assignment that no decision tells.
+    /// For people: something happened to an assignment that no decision reports.
     Note(Option<Name>, String),
     /// A person typed something.
     Typed(Vec<u8>),
@@ -125,7 +126,7 @@ pub(super) enum SchedulerMessage {
     Stop,
 }
 
-/// What a worker is at.
+/// The job of a worker.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum JobId {
     Turn(AssignmentId),
@@ -136,7 +137,7 @@ pub(super) enum JobId {
 /// How it ended.
 pub(super) enum JobOutcome {
     Decided(Box<Committed>),
-    /// Somebody else's decision took the work away.
+    /// Another decision took the work away.
     Gone,
     /// The run is stopping; the work is given out again when it goes on.
     Stopped,
@@ -158,8 +159,8 @@ impl RunContext {
         job_outcome(self.submit_operation(Wish::Simple(command)))
     }
 
-    /// Before anything starts: whoever held an assignment went with the last run, whose lock is ours now. Each of them is
-    /// another attempt, with another token.
+    /// Releases the assignments of the last run before anything starts. Their holders ended with that run, whose lock
+    /// this run holds now. Each assignment becomes another attempt, with another token.
     pub(super) fn settle_orphaned_assignments(&self, state: &State) -> Result<(), CommandError> {
         let claimed = |id: &&AssignmentId| state.assignments.get(id).is_some_and(|given| given.token.is_some());
         for id in state.open.iter().filter(claimed) {
@@ -184,7 +185,8 @@ impl RunContext {
         let _ = remains.keep(&self.site.output(call.id, attempt));
     }
 
-    /// Lets an assignment go that is nobody's failure: it is given out again, and counts in no loop.
+    /// Releases an assignment that is not counted as a failure of the agent: it is assigned again, and counts in no
+    /// loop.
     pub(super) fn release_assignment(&self, call: &AssignmentJob) -> Result<JobOutcome, CommandError> {
         let over = self.free(call.id)?;
         *self.cut_short().entry((call.group.clone(), call.role.clone())).or_default() += 1;
@@ -236,7 +238,7 @@ impl RunContext {
         accounts.iter().chain(&group).any(|account| self.purse.is_held(account))
     }
 
-    /// What of the session's own work a run was about to merge when it was killed.
+    /// Merges the session's own work that a killed run was about to merge.
     pub(super) fn catch_up(&self, history: &[Event]) -> Result<(), CommandError> {
         for (name, commit) in self.site.vault.pending_merges()? {
             let id = AssignmentId::parse(&name);
@@ -253,7 +255,8 @@ impl RunContext {
         Ok(())
     }
 
-    /// Whether the repository knows of all that was reported: a register that somebody has cut short has seals that fit.
+    /// Checks that the repository knows all reported work. The seals of a register that was cut short still fit, so
+    /// they do not reveal that.
     pub(super) fn hold_against(&self, history: &[Event]) -> Result<(), CommandError> {
         let mut given = BTreeMap::new();
         // Before that, other roles may have been allowed to write.
@@ -319,7 +322,7 @@ pub(super) fn job_outcome(result: Result<Committed, EngineError>) -> Result<JobO
     }
 }
 
-/// Codes that say: somebody else's decision took the work away.
+/// Whether a code means that another decision took the work away.
 pub(super) fn is_gone(code: Code) -> bool {
     matches!(
         code,
@@ -333,7 +336,7 @@ impl From<git::GitError> for CommandError {
     }
 }
 
-/// Waits, unless somebody wants an end. Whether it waited to the end.
+/// Waits, unless a stop is requested. Returns whether it waited to the end.
 pub(super) fn wait_unless_stopped(length: Duration, control: &ProcessControl) -> bool {
     let until = std::time::Instant::now() + length;
     while !control.is_stopped() {

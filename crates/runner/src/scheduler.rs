@@ -1,4 +1,5 @@
-//! The conductor: what may start is started, what ended is told, until the session has ended or a person is needed.
+//! The scheduler: starts the work that may start and handles the work that ended, until the session has ended or a
+//! person is needed.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -45,10 +46,10 @@ pub(super) struct Scheduler {
     is_stale: bool,
 }
 
-/// Somebody at work.
+/// A running job.
 struct RunningJob {
     control: ProcessControl,
-    /// The workspace that nobody else may be in.
+    /// The workspace that no other job may be in.
     place: WorkspaceSlot,
     row: ActiveWork,
 }
@@ -102,7 +103,7 @@ impl Scheduler {
             match self.round(&mut live) {
                 Ok(None) => {}
                 Ok(Some(stopped)) => break stopped,
-                // Whoever is at work is asked to end first.
+                // Running jobs are asked to end first.
                 Err(failure) => self.fail(failure),
             }
         };
@@ -112,7 +113,7 @@ impl Scheduler {
         self.finish(stopped, &live.state)
     }
 
-    /// Starts what may start, and waits until something has changed. `Some`: as of [`Conductor::step`].
+    /// Starts what may start, and waits until something has changed. `Some`: as of [`Scheduler::step`].
     fn round(&mut self, live: &mut LoadedSession) -> Result<Option<Option<String>>, CommandError> {
         if self.failure.is_none() {
             self.hear_answers(&live.state)?;
@@ -177,7 +178,7 @@ impl Scheduler {
         self.people.saw(asked);
     }
 
-    /// What people should know before anything starts, and nobody else would tell them.
+    /// Warnings that people should see before anything starts, and that are shown nowhere else.
     fn warn(&mut self, doubts: Vec<String>) {
         let strangers = self.crew.team.strangers(&self.crew.workflow).into_iter().map(|problem| problem.message);
         let mut words: Vec<String> = strangers.chain(self.crew.team.untold()).chain(doubts).collect();
@@ -204,7 +205,7 @@ impl Scheduler {
         Ok(())
     }
 
-    /// Somebody wants that nothing new starts; what is at work goes on.
+    /// A pause was requested: nothing new starts, and running jobs go on.
     fn pauses(&mut self) -> bool {
         let paused = self.crew.paused.exists();
         if paused != self.is_paused {
@@ -215,7 +216,7 @@ impl Scheduler {
         paused
     }
 
-    /// What somebody else's decision took away is ended.
+    /// Stops jobs whose work another decision took away.
     fn recall(&mut self, state: &State) {
         for (work, worker) in &self.at_work {
             let gone = match work {
@@ -320,13 +321,13 @@ impl Scheduler {
         self.view.touch();
         thread::spawn(move || {
             let over = job(&crew, &control, &news);
-            // The crew is let go of first: whoever hears that the work is over may want to be the last.
+            // The run context is dropped first: the receiver of the message may need to be its last holder.
             drop(crew);
             let _ = news.send(SchedulerMessage::Over(work, over));
         });
     }
 
-    /// Waits for news, and takes in all there is. Whether the session has to be looked at again.
+    /// Waits for messages, and handles all of them. Returns whether the session has to be read again.
     fn listen(&mut self) -> bool {
         if std::mem::take(&mut self.is_stale) {
             return true;
@@ -393,7 +394,7 @@ impl Scheduler {
         self.stopping = true;
     }
 
-    /// Something outside of the rules went wrong: nobody starts anything any more.
+    /// Records a failure outside of the rules, and stops all jobs. Nothing new starts after it.
     fn fail(&mut self, failure: CommandError) {
         if self.failure.is_none() {
             self.failure = Some(failure);
@@ -411,7 +412,7 @@ impl Scheduler {
         self.view.close();
         let handed_over = self.crew.site.hand_over();
         if let Some(failure) = self.failure {
-            // What went wrong first says more.
+            // The first failure explains more than a failed handover.
             return Err(failure);
         }
         let (result, branch) = handed_over?;
@@ -421,7 +422,8 @@ impl Scheduler {
         let report = self.crew.site.report(&story.markdown());
         let ended = RunOutcome::new(self.crew.site.root(), state.status, stopped, &story, report);
         if is_over(state) {
-            // Without the note, a run that is killed from here on is not told; what it was for is done all the same.
+            // Without the note, the outcome of a run that is killed from here on is not reported. Its work is done
+            // all the same.
             let _ = ended.note();
         }
         self.crew.site.clean_up(self.crew.team.keep, failed, state.status);

@@ -1,4 +1,4 @@
-//! What a role may change in the files of a project.
+//! Changes that a role may make to the files of a project.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use interlock_core::id::Name;
 use interlock_core::state::Group;
 use interlock_core::workflow::{BUILTINS, FileLimit, Role, TEST_RUNNERS, Workflow, WritePermission};
 
-/// Those of the files that may not be changed by whoever may write this much.
+/// The files that a role with this write permission may not change.
 pub fn files_outside_of(files: &[String], writes: &WritePermission) -> Vec<String> {
     match writes {
         WritePermission::Everything => Vec::new(),
@@ -39,7 +39,7 @@ pub(crate) const INSTRUCTIONS: &[&str] = &[
     ".github/{copilot-instructions.md,instructions/**,chatmodes/**,prompts/**,agents/**}",
 ];
 
-/// What the flags of its plan let a group change, whatever the role at work may write.
+/// Limits that the flags of its plan set on the changes of a group, whatever the role at work may write.
 #[derive(Clone, Debug)]
 pub(crate) struct GroupLimit {
     files: GlobSet,

@@ -23,7 +23,7 @@ use interlock_system::process;
 
 /// How often it is looked whether the terminal has become ours.
 const LOOK: Duration = Duration::from_millis(200);
-/// What a terminal has that does not tell its size.
+/// The size of a terminal that does not report its size.
 const USUAL: (usize, usize) = (80, 24);
 
 pub(super) struct Terminal {
@@ -35,7 +35,7 @@ pub(super) struct Terminal {
     held: Mutex<TerminalState>,
 }
 
-/// What this process has made of the terminal.
+/// Changes that this process made to the terminal.
 #[derive(Default)]
 struct TerminalState {
     /// How it was set before.
@@ -67,7 +67,7 @@ impl Terminal {
         })
     }
 
-    /// Whether pictures may be drawn now: in the background the terminal is somebody else's.
+    /// Whether pictures may be drawn now. In the background, another process has the terminal.
     pub(super) fn is_ours(&self) -> bool {
         self.is_live && is_ours(&io::stdout()) && !self.held().is_closed
     }
@@ -114,8 +114,8 @@ impl Terminal {
         if self.colours { text.to_owned() } else { strip_str(text).to_string() }
     }
 
-    /// Tells what is typed, for as long as there is anybody to tell. Reading from the background would stop the whole
-    /// process, so it is left until the terminal is ours.
+    /// Sends typed bytes to the scheduler until the terminal is closed. Reading from the background would stop the
+    /// whole process, so it waits until the terminal is ours.
     pub(super) fn listen(&self, news: &Sender<SchedulerMessage>) {
         let stdin = io::stdin();
         while !self.held().is_closed {
@@ -142,10 +142,10 @@ impl Terminal {
         }
     }
 
-    /// Somebody presses Ctrl-Z: the terminal is left as it was, and taken up again when the run goes on.
+    /// Handles Ctrl-Z: the terminal is left as it was, and set up again when the run goes on.
     fn suspend(&self) {
         if getsid(None).is_ok_and(|session| session == getpgrp()) {
-            // Without a shell above nobody could make it go on.
+            // Without a shell above, the process could not be resumed.
             return;
         }
         let mut held = self.held();
@@ -206,7 +206,7 @@ impl TerminalState {
     }
 }
 
-/// Tells whoever conducts what the system, or a person, wants of the run.
+/// Passes requests of the system, or of a person, to the scheduler.
 pub(super) fn watch(terminal: Option<Arc<Terminal>>, news: Sender<SchedulerMessage>) {
     let terminal = terminal.filter(|terminal| terminal.is_live);
     let of_terminals: &[i32] = if terminal.is_some() { &[SIGTSTP, SIGCONT, SIGQUIT] } else { &[] };
@@ -241,7 +241,7 @@ fn is_ours(terminal: &impl AsFd) -> bool {
     tcgetpgrp(terminal).map_or(true, |group| group == getpgrp())
 }
 
-/// Nobody reads any more: the run goes on.
+/// Without a reader, output is dropped and the run goes on.
 fn put(text: &str) {
     let mut stdout = io::stdout().lock();
     let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());

@@ -1,4 +1,4 @@
-//! What one agent is given to work on, and what it did with it.
+//! The workspace of one agent, and the changes that it makes there.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -20,25 +20,26 @@ const MOST_REFUSED: usize = 12;
 /// A workspace, ready for an agent.
 pub(super) struct TurnWorkspace {
     pub(super) workspace: Workspace,
-    /// What the group had come to.
+    /// The latest commit of the group.
     pub(super) head: GitHash,
-    /// What the agent's work will stand on.
+    /// The parents of the agent's commit.
     pub(super) parents: Vec<GitHash>,
     /// The files that it was given.
     pub(super) begun: GitHash,
-    /// What did not go together, for the agent to settle.
+    /// Conflicts for the agent to settle.
     pub(super) conflicts: Option<PendingConflicts>,
     pub(super) name: String,
     pub(super) role: Name,
 }
 
 impl TurnWorkspace {
-    /// Has nobody done anything yet that is in it?
+    /// Whether no agent has changed anything in it yet.
     pub(super) fn is_untouched(&self, site: &SessionWorkspaces) -> bool {
         self.begun == self.head && site.vault.base().is_ok_and(|base| base == self.head)
     }
 
-    /// What its work is to be held against: where the group began, or what it was last brought together with.
+    /// The commit that its work is compared with: where the group began, or the merged work that it was last combined
+    /// with.
     pub(super) fn base(&self, site: &SessionWorkspaces) -> GitResult<GitHash> {
         if self.name == OF_SESSION {
             return site.vault.base();
@@ -51,7 +52,7 @@ impl TurnWorkspace {
         site.vault.group_base(&self.name)
     }
 
-    /// What the agent did to the files.
+    /// Changes that the agent made to the files.
     pub(super) fn changes(&self, writes: &WritePermission) -> GitResult<WorkspaceChanges> {
         let unchanged = match writes {
             WritePermission::Nothing => self.workspace.unchanged(&self.head)?,
@@ -59,7 +60,7 @@ impl TurnWorkspace {
         };
         match unchanged {
             Some(unchanged) => Ok(unchanged),
-            // What others have merged is not what the agent did.
+            // Merged work of others is not a change of the agent's.
             None => self.workspace.changes(&self.begun),
         }
     }
@@ -98,7 +99,7 @@ impl TurnWorkspace {
         Ok(format!("these changes were undone, and your other changes are still there: {}", format_file_list(&refused)))
     }
 
-    /// What an agent did that its role may not do.
+    /// Changes that the role of the agent may not make.
     pub(super) fn trespasses(
         &self,
         changes: &WorkspaceChanges,
@@ -139,7 +140,7 @@ impl TurnWorkspace {
         problems
     }
 
-    /// What the agent has not settled of what did not go together, and what it left where it would be lost.
+    /// Conflicts that the agent has not settled, and files that it left where they would be lost.
     pub(super) fn unsettled(&self, changes: &WorkspaceChanges, handoff: &Json) -> Vec<String> {
         let folder = &self.workspace.folder;
         let all = self.conflicts.as_ref().map(|all| all.unsettled(folder, &changes.files, handoff));

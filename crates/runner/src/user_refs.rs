@@ -1,4 +1,5 @@
-//! What is the user's in the repository: nothing of a run moves it, and if something has moved all the same, people are told.
+//! The user's refs and settings in the repository. A run moves none of them. If one has moved all the same, the
+//! report lists it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -35,7 +36,7 @@ impl UserRefs {
         Ok(Self { before, result, file })
     }
 
-    /// What is not where it was, in words.
+    /// Descriptions of everything that has moved.
     pub(super) fn moved(&self, project: &ProjectRepo) -> Vec<String> {
         let _ = remove(&self.file);
         let after = match project.standing(&self.result) {

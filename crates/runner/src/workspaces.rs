@@ -46,7 +46,7 @@ impl SessionWorkspaces {
         let _ = remove(&kept(root));
         let branch = branch(session);
         if !SessionRepo::is_made(&repository(root))? && project.has(&branch)? {
-            // Made anew, it would have nothing of what was merged, and nobody would notice.
+            // A new repository would silently lack everything that was merged.
             let message = format!("the session's repository {} is gone", repository(root).display());
             return Err(GitError::odd(message).help("restore the folder, or cancel the session and start a new one"));
         }
@@ -74,7 +74,7 @@ impl SessionWorkspaces {
         Ok(folder.join(format!("{name}.log")))
     }
 
-    /// What an agent printed in the last conversation of an attempt, its end if it is long.
+    /// The output of an agent in the last conversation of an attempt, only its end if it is long.
     pub(super) fn printed_by(&self, id: AssignmentId, attempt: u32) -> String {
         let name = |number: u32| format!("{id}.{attempt}.{number}");
         let paths = (0..).map_while(|number| self.transcript(&name(number)).ok().filter(|path| path.is_file()));
@@ -100,7 +100,7 @@ impl SessionWorkspaces {
         noted.or_else(left).unwrap_or_default()
     }
 
-    /// The changes in the workspace of an attempt that were not taken in, as a patch.
+    /// Unaccepted changes in the workspace of an attempt, as a patch.
     pub(super) fn unaccepted_changes(&self, call: &AssignmentJob) -> GitResult<Vec<u8>> {
         let name = call.group.as_deref().unwrap_or(OF_SESSION);
         let head = match &call.group {
@@ -115,7 +115,7 @@ impl SessionWorkspaces {
         if changes.refused.is_some() {
             return Ok(Vec::new());
         }
-        // Work that was taken in stays, though its handoff was refused later: the next attempt starts from it.
+        // Accepted work stays, even if its handoff was refused later: the next attempt starts from it.
         let kept = self.vault.left_by(name, call.id)?.unwrap_or(begun);
         self.vault.patch(&self.vault.tree(&kept)?, &changes.tree)
     }
@@ -125,7 +125,7 @@ impl SessionWorkspaces {
         self.outputs().join(self.session.as_str()).join(format!("{id}.{attempt}"))
     }
 
-    /// Of all output folders, as the engine is told.
+    /// The parent of all output folders, as the engine gets it.
     pub(super) fn outputs(&self) -> PathBuf {
         outputs(&self.root)
     }
@@ -179,8 +179,8 @@ impl SessionWorkspaces {
         self.vault.has_left(group.map_or(OF_SESSION, |group| group.as_str()), id)
     }
 
-    /// What a group has come to: what the last assignment left that is closed. Also one that was lost: its successor goes
-    /// on from there, and whoever approves sees it as it is.
+    /// The latest commit of a group: the work of its last closed assignment. A lost assignment counts too: its
+    /// successor continues from there, and an approver sees the work as it is.
     pub(super) fn head(&self, group: &str, open: &[AssignmentId]) -> GitResult<GitHash> {
         let base = self.vault.group_base(group)?;
         let left = self.vault.all_left(group)?.into_iter();
@@ -189,7 +189,7 @@ impl SessionWorkspaces {
         Ok(last.map_or(base, |(_, commit)| commit))
     }
 
-    /// Takes in what the agent left, before its report is given in.
+    /// Stores the work that the agent left, before its report is submitted.
     pub(super) fn commit_work(
         &self,
         bench: &TurnWorkspace,
@@ -217,8 +217,8 @@ impl SessionWorkspaces {
         }
     }
 
-    /// What work outside of groups would make of everything merged: onto what, and the tree. To be called while the merges
-    /// are held.
+    /// The merge of work outside of groups with everything merged: the target commit and the resulting tree. To be
+    /// called while the merges are held.
     pub(super) fn own_merge(&self, commit: &GitHash) -> GitResult<Option<(GitHash, GitHash)>> {
         Ok(match self.vault.try_merge(OF_SESSION, commit)? {
             TrialMerge::Clean { onto, tree } => Some((onto, tree)),
@@ -231,7 +231,8 @@ impl SessionWorkspaces {
         if self.vault.contains(commit, &onto)? { Ok(()) } else { self.lay_out_both(bench, commit, onto) }
     }
 
-    /// Work outside of groups has nobody who would merge it later. To be called while the merges are held.
+    /// Work outside of groups is merged here, because no later step would merge it. To be called while the merges are
+    /// held.
     pub(super) fn integrate(&self, role: &Name, commit: &GitHash) -> GitResult<()> {
         match self.vault.try_merge(OF_SESSION, commit)? {
             TrialMerge::Contained(_) => Ok(()),
@@ -282,8 +283,8 @@ impl SessionWorkspaces {
         written.is_ok().then_some(path)
     }
 
-    /// Takes workspaces away that nobody needs any more. What agents printed, and the repository of the session, go with
-    /// them only if all went well: the result is in the user's repository.
+    /// Removes the files of a session that has ended, unless they are to be kept: the result is in the user's
+    /// repository.
     pub(super) fn clean_up(&self, keep: WorkspaceRetention, failed: bool, status: SessionStatus) {
         let ended = matches!(status, SessionStatus::Completed | SessionStatus::Cancelled);
         let wanted = match keep {
@@ -299,13 +300,13 @@ impl SessionWorkspaces {
         remove_session_files(&self.root);
     }
 
-    /// What of the user's is not where it was when the run began.
+    /// Refs and settings of the user's that have moved since the run began.
     pub(super) fn moved(&self) -> Vec<String> {
         self.refs.moved(&self.project)
     }
 
-    /// Hands the result over, and says on which branch it is. Where its own cannot have it, because somebody has it checked
-    /// out or has changed it, that one is left as it is, and the result is on another beside it.
+    /// Publishes the result, and returns its branch. If the session's own branch is checked out or was changed by
+    /// others, it is left as it is, and the result is on another branch beside it.
     pub(super) fn hand_over(&self) -> GitResult<(GitHash, String)> {
         let own = self.branch();
         let failed = match self.vault.hand_over(&self.project, &own) {
@@ -363,8 +364,8 @@ pub(super) fn outputs(root: &Path) -> PathBuf {
     root.join("output")
 }
 
-/// Takes away what a session needs no more. What cannot be removed is in nobody's way. The repository goes last, and at
-/// once: as long as it is there, a run that was killed in between is not over.
+/// Removes the files that a session no longer needs. Files that cannot be removed do no harm. The repository is
+/// removed last and in one step: while it exists, a killed run is not over.
 pub(super) fn remove_session_files(root: &Path) {
     let gone = root.join("repository.gone");
     remove_at_once(&root.join("work"));

@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "snake_case")]
 pub(crate) enum BudgetScope {
     Session,
-    /// Everybody who plays a role, in whatever group.
+    /// All agents of a role, in any group.
     Role(Name),
-    /// Everybody at work on a group, in whatever role.
+    /// All agents of a group, in any role.
     Group(Name),
     /// One assignment with all its attempts.
     Assignment(String),

@@ -1,5 +1,5 @@
-//! What agents have used up, and whether there is something left to use. Kept in a file, so that a run that goes on
-//! knows what was spent before, also by agents that a crash has ended.
+//! Usage of agents, and whether their budgets have something left. It is kept in a file, so that a resumed run knows
+//! earlier spending, including that of agents that a crash ended.
 
 mod budget_scope;
 mod spend_record;
@@ -21,9 +21,9 @@ use spend_record::{BudgetQuestion, RunningTurn, SpendRecord, TurnSpending};
 pub(crate) use budget_scope::BudgetScope;
 pub(crate) use spend_record::SpendTotal;
 
-/// Between two lines of a turn that is under way and tells something new.
+/// Between two lines of a running turn that reports new usage.
 const OFTEN: Duration = Duration::from_secs(1);
-/// The same, if there is nothing to tell but the time.
+/// The same, if only the time has changed.
 const SELDOM: Duration = Duration::from_secs(15);
 
 /// A line of the file.
@@ -31,17 +31,17 @@ const SELDOM: Duration = Duration::from_secs(15);
 #[serde(untagged)]
 enum BudgetLedgerLine {
     Spent(TurnSpending),
-    /// The loss of an assignment is about to ask a person whether somebody may go on.
+    /// The loss of an assignment is about to ask a person whether the scope may spend more.
     Asks {
         asks: BudgetScope,
         assignment: AssignmentId,
         times: u32,
     },
-    /// Nobody was asked.
+    /// No question was asked.
     Unasked {
         unasked: BudgetScope,
     },
-    /// A person was asked whether somebody may go on, who had been granted more so many times.
+    /// A person was asked whether the scope may spend more. `times`: how often more had been granted before.
     Asked {
         asked: BudgetScope,
         question: QuestionId,
@@ -107,7 +107,7 @@ impl BudgetLedger {
         turn
     }
 
-    /// What it has used up so far.
+    /// Records the usage of a running turn so far.
     pub(super) fn record_usage(&self, turn: u64, usage: &Usage) {
         if let Some(live) = self.book().live.get_mut(&turn) {
             live.entry.used(usage);
@@ -140,8 +140,8 @@ impl BudgetLedger {
         }
     }
 
-    /// Whether it is the caller who asks a person about somebody's allowance, by the loss of its assignment; else somebody
-    /// does already. It is written down first: what asks is a decision, and a run may be killed right after it.
+    /// Whether the caller asks a person about this budget, by the loss of its assignment. If not, another caller
+    /// already does. The intent is written first: the question is a decision, and a run may be killed right after it.
     pub(super) fn claim_question(&self, whose: &BudgetScope, assignment: AssignmentId) -> bool {
         let mut book = self.book();
         let is_first = !book.is_held(whose) && book.asking.insert(whose.clone());
@@ -152,7 +152,8 @@ impl BudgetLedger {
         is_first
     }
 
-    /// What a run that was killed was about to ask: by what it asked, as `find` knows it, if it came to that.
+    /// Settles the questions that a killed run was about to ask. `find` returns the question that the loss of an
+    /// assignment asked, if there is one.
     pub(super) fn recall(&self, find: impl Fn(AssignmentId) -> Option<QuestionId>) {
         let mut book = self.book();
         for (whose, (assignment, times)) in std::mem::take(&mut book.intended) {
@@ -201,26 +202,26 @@ impl BudgetLedger {
         self.book().spent(whose, clock::now().0)
     }
 
-    /// What each role has spent.
+    /// The spending of each role.
     pub(super) fn by_role(&self) -> Vec<(Name, SpendTotal)> {
         let roles = self.book().roles();
         roles.into_iter().map(|role| (role.clone(), self.spent(&BudgetScope::Role(role)))).collect()
     }
 
-    /// Whether somebody's allowance is used up.
+    /// Whether the budget of a scope is used up.
     pub(super) fn exceeded(&self, whose: &BudgetScope, allowance: &BudgetLimit) -> Option<ExceededBudget> {
         let (spent, times) = self.stands(whose);
         let exceeded = allowance.exceeded(&spent.usage, spent.time, times)?;
         Some(ExceededBudget { whose: whose.clone(), why: format!("the budget of {whose} is used up: {exceeded}") })
     }
 
-    /// How long somebody may still work.
+    /// The working time that a scope has left. `None`: there is no limit.
     pub(super) fn time_left(&self, whose: &BudgetScope, allowance: &BudgetLimit) -> Option<Duration> {
         let (spent, times) = self.stands(whose);
         Some(allowance.time?.saturating_mul(times).saturating_sub(spent.time))
     }
 
-    /// What was spent, and how often the allowance was given.
+    /// The spending of a scope, and how often it has received its allowance.
     fn stands(&self, whose: &BudgetScope) -> (SpendTotal, u32) {
         let book = self.book();
         let granted = book.granted.get(whose).copied().unwrap_or(0);
@@ -230,7 +231,7 @@ impl BudgetLedger {
     fn write(&self, line: &BudgetLedgerLine) {
         let Ok(mut line) = serde_json::to_string(line) else { return };
         line.push('\n');
-        // What cannot be written down still counts for this run.
+        // Spending that cannot be written still counts for this run.
         let _ = files::add_plain(&self.path, line.as_bytes());
     }
 
@@ -279,7 +280,7 @@ mod tests {
         assert!(purse.exceeded(&BudgetScope::Session, &limit).is_some() && purse.exceeded(&a1, &limit).is_none());
         purse.end(first, &used(41));
         assert_eq!(whole.each_ref().map(|whose| tokens(&purse, whose)), [48, 48, 48]);
-        // Written down and never ended, it counts as far as it was told, and once.
+        // A turn that was written and never ended counts once, with its last reported usage.
         purse.book().live.values_mut().for_each(|live| live.written -= OFTEN);
         purse.keep();
         purse.keep();
@@ -299,7 +300,8 @@ mod tests {
             assert!(purse.claim_question(&BudgetScope::Session, AssignmentId(7)));
         };
         killed();
-        // Before the decision: nobody was asked, also when the assignment is lost later, for another reason.
+        // The run was killed before the decision, so no question was asked. A later loss for another reason does not
+        // count as one.
         BudgetLedger::open(&path).recall(|_| None);
         let again = BudgetLedger::open(&path);
         again.recall(|_| Some(QuestionId(9)));

@@ -32,7 +32,7 @@ impl TurnSpending {
         self.cost = usage.cost;
     }
 
-    /// Everybody whose budget it counts for.
+    /// The scopes whose budgets it counts for.
     fn accounts(&self) -> impl Iterator<Item = BudgetScope> + '_ {
         let (role, group) = (BudgetScope::Role(self.role.clone()), self.group.clone().map(BudgetScope::Group));
         [BudgetScope::Session, role, BudgetScope::Assignment(self.assignment.clone())].into_iter().chain(group)
@@ -48,7 +48,7 @@ impl TurnSpending {
     }
 }
 
-/// What was used up by somebody.
+/// The spending of one scope.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct SpendTotal {
     pub(crate) usage: Usage,
@@ -113,9 +113,10 @@ pub(super) struct SpendRecord {
     pub(super) last_turn: u64,
     /// How often a person has granted an allowance once more: by whom it is for.
     pub(super) granted: BTreeMap<BudgetScope, u32>,
-    /// Who is about to be asked about.
+    /// Scopes whose question is about to be asked.
     pub(super) asking: BTreeSet<BudgetScope>,
-    /// What a run that was killed was about to ask: by the loss of which assignment, and how often had been granted.
+    /// Questions that a killed run was about to ask: the assignment whose loss asks, and how often more had been
+    /// granted.
     pub(super) intended: BTreeMap<BudgetScope, (AssignmentId, u32)>,
     /// Questions whose answers have not been looked at.
     pub(super) asked: BTreeMap<QuestionId, BudgetQuestion>,

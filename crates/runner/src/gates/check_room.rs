@@ -256,7 +256,7 @@ impl CheckWork<'_> {
         self.show_repository()
     }
 
-    /// What is not taken back is removed with everything else that is not in the tree.
+    /// Lent files that are not collected are removed with everything else that is not in the tree.
     fn collect_lent(&self) {
         let (folder, prepare) = (&self.checkout.folder, self.room.prepare);
         for (kept, paths) in [(self.kept(), &prepare.keeps), (self.caches(), &prepare.caches)] {

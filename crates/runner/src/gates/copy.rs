@@ -58,8 +58,8 @@ fn in_the_way(path: &Path, folder: &Path) -> io::Error {
     io::Error::new(io::ErrorKind::AlreadyExists, format!("the tree has `{shown}` itself"))
 }
 
-/// Tells whether anything below a path was changed: names, kinds, sizes, inodes and times. The time of the last change of
-/// an inode cannot be set by a program.
+/// Detects whether anything below a path was changed: names, kinds, sizes, inodes and times. The time of the last
+/// change of an inode cannot be set by a program.
 pub(super) fn fingerprint(path: &Path) -> io::Result<[u8; 32]> {
     let mut hasher = blake3::Hasher::new();
     walk(path, &mut hasher)?;

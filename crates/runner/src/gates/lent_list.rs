@@ -42,7 +42,7 @@ impl LentList {
         Ok(())
     }
 
-    /// Removes what is not in the list, and tells whether everything that is in it is there.
+    /// Removes entries that are not in the list. Returns whether every entry of the list is there.
     pub(super) fn restore(&self, checkout: &Path, paths: &[PathBuf]) -> io::Result<bool> {
         let mut there = 0;
         for path in paths.iter().filter(|path| is_real(checkout, path)) {

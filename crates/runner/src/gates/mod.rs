@@ -35,7 +35,7 @@ pub struct GateOutcome {
     pub(crate) failed_line: String,
     /// The command that failed. `None` where a command of `prepare` did.
     pub failed: Option<GateCommand>,
-    /// What the record keeps of it.
+    /// The checkout as it is recorded.
     pub checkout: GateCheckout,
 }
 

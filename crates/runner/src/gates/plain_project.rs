@@ -25,8 +25,9 @@ pub struct PlainProject<'a> {
 }
 
 impl CheckRoom<'_> {
-    /// Runs commands on a copy of the files as they are now. Without git nothing tells the files of the project from
-    /// leftovers, so the copy has both, and the record says so. The name of the content stands in place of a tree.
+    /// Runs commands on a copy of the files as they are now. Without git, nothing separates files of the project from
+    /// leftovers. The copy therefore has both, and the record says so. The name of the content replaces that of a
+    /// tree.
     pub fn check_copy(
         &self,
         project: &PlainProject<'_>,

@@ -1,9 +1,9 @@
-//! The repository that an agent finds in its folder, for its own use: `git status`, `git diff` and `git log` work, and a
-//! push leads nowhere. What an agent does to it counts for nothing.
+//! The repository that an agent finds in its folder, for its own use: `git status`, `git diff` and `git log` work,
+//! and a push leads nowhere. Changes that an agent makes to it have no effect.
 //!
-//! It has as few files as git takes for a repository, and they are made anew only if somebody has touched them: files are
-//! what costs most of all that is done for an assignment, where many were removed shortly before (ext4 passes over each
-//! of those when it makes a new one).
+//! It has only the files that git requires of a repository, and they are rewritten only if they were touched.
+//! Creating files is the largest cost of preparing an assignment if many were removed shortly before: ext4 passes
+//! over each of those when it creates a new one.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
@@ -51,7 +51,7 @@ impl AgentRepo {
         let branch = format!("# pack-refs with: peeled fully-peeled sorted \n{commit} refs/heads/work\n");
         let index = files::read_plain(index)?;
         if !self.is_as_made() || self.renew(branch.as_bytes(), &index).is_err() {
-            // Whatever an earlier agent did to it, links that lead elsewhere too, is gone.
+            // This removes everything that an earlier agent did to it, including links that lead elsewhere.
             remove(&self.folder)?;
             self.make()?;
             fs::write(self.folder.join(BRANCH), branch)?;
@@ -110,7 +110,7 @@ impl AgentRepo {
     }
 }
 
-/// A file that has another name as well may be somebody else's.
+/// A file with a second hard link may also be a file outside of this repository.
 fn is_plain(found: &fs::Metadata) -> bool {
     found.is_file() && found.nlink() == 1
 }

@@ -71,7 +71,7 @@ impl CleanCheckout {
         Self { folder: folder.to_owned(), index, git, objects: objects.to_owned(), vault: None }
     }
 
-    /// Makes the folder, if it is not there. A link in its place would lead git to files of somebody else.
+    /// Makes the folder, if it is not there. A link in its place would lead git to files elsewhere.
     pub(crate) fn make_folder(&self) -> GitResult<()> {
         match fs::symlink_metadata(&self.folder).is_ok_and(|found| found.is_dir()) {
             true => Ok(()),

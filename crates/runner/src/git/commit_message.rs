@@ -1,12 +1,13 @@
-//! What a commit says: a first line and a last one of Interlock's, and in between words of others, which can be neither.
+//! Messages of commits. The first and the last line are Interlock's. Lines between them quote others, and can be
+//! neither.
 
 use std::fmt;
 
 use interlock_system::sanitise;
 
-/// What is kept of a first line, which may hold a status that nobody has looked at yet.
+/// Maximum length of a first line, which may hold a status that was not checked yet.
 const FIRST: usize = 200;
-/// What is kept of the words of others.
+/// Maximum length of quoted words.
 const WORDS: usize = 2000;
 
 /// The only thing that a commit can be made with, so that nothing gets into one unlooked at.

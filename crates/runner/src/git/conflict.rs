@@ -1,4 +1,4 @@
-//! What git says of a merge that it cannot make alone.
+//! Git's description of a merge that it cannot make alone.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ pub(crate) struct MergeConflict {
     pub(crate) words: String,
 }
 
-/// What two commits come to.
+/// The result of merging two commits.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct MergedTree {
     pub(crate) tree: GitHash,
@@ -20,8 +20,8 @@ pub(crate) struct MergedTree {
 }
 
 impl MergedTree {
-    /// Reads what `merge-tree -z` prints: a tree; the versions of each file in conflict; what is to be said, each with the
-    /// paths that it is about.
+    /// Reads the output of `merge-tree -z`: a tree, the versions of each file in conflict, and messages with the
+    /// paths that they are about.
     pub(super) fn read(said: &[u8], clean: bool) -> GitResult<Self> {
         let mut parts = said.split(|byte| *byte == 0);
         let tree = GitHash::parse(&String::from_utf8_lossy(parts.next().unwrap_or_default()))?;
@@ -56,7 +56,7 @@ impl MergeConflict {
         self.paths.iter().any(|own| path.starts_with(own))
     }
 
-    /// What it is about, for people.
+    /// The paths that the conflict is about, for people.
     pub(crate) fn names(&self) -> impl Iterator<Item = String> {
         self.paths.iter().map(|path| path.to_string_lossy().into_owned())
     }

@@ -51,7 +51,8 @@ fn objects(folder: &Path) -> Vec<(String, PathBuf)> {
     found
 }
 
-/// Copied, not linked: whoever made it may still have it open. What is not what its name says is nobody's file.
+/// The object is copied, not linked: its writer may still have it open. Objects whose hash does not match their name
+/// are skipped.
 fn take(from: &Path, to: &Path, name: &str) -> std::io::Result<()> {
     let partial = files::partial(to);
     let copied = copy(from, &partial);

@@ -10,7 +10,7 @@ use crate::git::repo_features::ATTRIBUTES;
 use crate::git::{Git, GitHash, GitResult, SessionRepo};
 use interlock_system::files::remove;
 
-/// What came of trying a merge.
+/// The outcome of a trial merge.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum TrialMerge {
     /// It is in already.

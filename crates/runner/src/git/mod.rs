@@ -1,9 +1,10 @@
-//! Work on files: where agents work, what they leave, and how it comes together.
+//! Work on files: where agents work, the files that they leave, and how these are merged.
 //!
 //! Agents never work in the user's checkout, nor in a worktree of the user's repository, whose refs, stash and hooks
-//! they would share. A session has a repository of its own, the [`Vault`], which borrows the user's objects; each group
-//! has a [`Workspace`]: plain files with a `.git` of its own for the agent. What counts is the files: Interlock takes
-//! them into the vault through an index of its own, so whatever an agent does to its `.git` has no effect.
+//! they would share. A session has a repository of its own, the [`SessionRepo`], which borrows the user's objects.
+//! Each group has a [`Workspace`]: plain files with a `.git` of its own for the agent. Only the files count:
+//! Interlock stores them in the session repository through an index of its own, so changes of an agent to its `.git`
+//! have no effect.
 
 mod agent_repo;
 mod clean_checkout;

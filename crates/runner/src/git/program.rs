@@ -34,10 +34,10 @@ const SETTINGS: &[&str] = &[
     "protocol.version=2",
 ];
 
-/// What git on Interlock's own repositories is marked with.
+/// The mark of git processes on Interlock's own repositories.
 static MARKED: OnceLock<String> = OnceLock::new();
 
-/// Says what git on Interlock's own repositories is marked with, once.
+/// Sets the mark of git processes on Interlock's own repositories, once.
 pub(crate) fn set_mark(mark: String) {
     let _ = MARKED.set(mark);
 }
@@ -47,7 +47,7 @@ pub(crate) fn set_mark(mark: String) {
 pub(crate) struct Git {
     folder: PathBuf,
     variables: Vec<(&'static str, OsString)>,
-    /// What has to be so before it is started.
+    /// Conditions that must hold before git is started.
     ground: Option<Arc<RepoGuard>>,
 }
 
@@ -85,7 +85,7 @@ impl Git {
         self
     }
 
-    /// What it prints; that it fails is an error.
+    /// Returns the output of git. A failure of git is an error.
     pub(super) fn run_git<A: AsRef<OsStr>>(&self, arguments: &[A]) -> GitResult<String> {
         self.run_with_input(arguments, "")
     }
@@ -103,7 +103,7 @@ impl Git {
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     }
 
-    /// What it prints, in parts that end with a null byte: names of files need not be text.
+    /// Returns the output in parts that end with a null byte, because names of files need not be text.
     pub(super) fn run_for_list<A: AsRef<OsStr>>(&self, arguments: &[A]) -> GitResult<Vec<Vec<u8>>> {
         let output = self.run_unchecked(arguments)?;
         if !output.status.success() {
@@ -123,7 +123,7 @@ impl Git {
         self.ground.iter().try_for_each(|ground| ground.settle())?;
         let mut command = Command::new("git");
         command.current_dir(&self.folder).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        // What a filter of the user's is told is not told to git.
+        // Variables for a filter of the user's stay set. Variables for git itself are removed.
         let of_git = |name: &[u8]| name.starts_with(b"GIT_") && !name.starts_with(b"GIT_LFS_");
         for (name, _) in env::vars_os().filter(|(name, _)| of_git(name.as_encoded_bytes())) {
             command.env_remove(name);

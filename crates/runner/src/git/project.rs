@@ -12,7 +12,7 @@ use crate::git::{Git, GitError, GitHash, GitResult};
 
 /// The git that can merge without files.
 const OLDEST: (u32, u32) = (2, 38);
-/// How often a branch is tried that somebody else is at, and how long after.
+/// How often a branch that another process is updating is tried, and the delay between tries.
 const TRIES: u32 = 20;
 const AGAIN: Duration = Duration::from_millis(100);
 
@@ -69,7 +69,7 @@ impl ProjectRepo {
         fs::read(self.repository.join("shallow")).ok()
     }
 
-    /// What is checked out now, as it was committed.
+    /// The commit that is checked out now.
     pub fn head(&self) -> GitResult<GitHash> {
         let said = self.git().run_git(&["rev-parse", "--verify", "HEAD^{commit}"]).map_err(|_| {
             GitError::odd("the repository has no commit yet").help("agents start from a commit: make a first one")
@@ -93,8 +93,8 @@ impl ProjectRepo {
         Err(GitError::odd(message).help("get them with `git fetch --refetch --no-filter`, and run again"))
     }
 
-    /// What is the user's, and where it is: branches, tags, results of other sessions, the stash, what is checked out, and
-    /// what git obeys here.
+    /// State of the user's repository: branches, tags, results of other sessions, the stash, the checked-out commit,
+    /// and the settings that git obeys here.
     pub(crate) fn standing(&self, result: &str) -> GitResult<BTreeMap<String, String>> {
         let words = ["for-each-ref", "--format=%(objectname) %(refname)", "refs/heads", "refs/tags", "refs/stash"];
         let said = self.git().run_git(&words)?;
@@ -117,7 +117,7 @@ impl ProjectRepo {
         Ok(self.git().run_unchecked(&["merge-base", "--is-ancestor", from, to])?.status.success())
     }
 
-    /// Takes a branch away that nobody has added anything to, and nobody has checked out.
+    /// Removes a branch that has no new commits and is not checked out.
     pub(crate) fn drop_branch(&self, branch: &str, at: &GitHash) -> GitResult<()> {
         if self.tip(branch).is_none_or(|tip| tip != *at) {
             return Err(GitError::odd(format!("the branch {branch} was changed")));
@@ -219,7 +219,7 @@ fn new_enough(folder: &Path) -> GitResult<()> {
     Ok(())
 }
 
-/// What a file has in it, or a folder in its files.
+/// A digest of a file's content, or of the files in a folder.
 fn digest(path: &Path) -> Option<String> {
     let Ok(entries) = fs::read_dir(path) else { return digest_of_file(path) };
     let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();

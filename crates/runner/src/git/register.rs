@@ -1,9 +1,9 @@
-//! What each name of a session's repository stands for: where it began, what was merged, what each assignment left.
+//! The commit of each name of a session's repository: where it began, what was merged, what each assignment left.
 //!
-//! These are no refs of git. The repository lies within the reach of agents, and a `git push --force` into it would move
-//! them. They are held in memory, and written down in a file to which lines are only added, each sealed with the one
-//! before it by a key that agents are not given. So nothing that an agent does there moves anything while a run is under
-//! way, and a file that was changed in between is known.
+//! These names are not refs of git. Agents can reach the repository, and a `git push --force` into it would move
+//! refs. The names are held in memory and in an append-only file. Each line is sealed with the one before it, by a
+//! key that agents do not get. Agents therefore cannot move a name during a run, and a change of the file between
+//! runs is detected.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
@@ -15,7 +15,7 @@ use rustix::fs::OFlags;
 
 use crate::git::{GitError, GitHash, GitResult};
 
-/// What a name stands for that stands for nothing any more.
+/// The value of a name that was removed.
 const NOTHING: &str = "-";
 
 /// The key of one session's register. Made of the key of the chains, and not that key.
@@ -50,7 +50,7 @@ pub(super) struct RefRegister {
 }
 
 impl RefRegister {
-    /// Reads what was written down. What a crash cut short was told to nobody, and goes.
+    /// Reads the file. An incomplete last line, cut short by a crash, was never reported, so it is removed.
     pub(super) fn open(path: &Path, key: RegisterKey) -> GitResult<Self> {
         if fs::symlink_metadata(path).is_ok_and(|found| !found.is_file()) {
             return Err(changed(path));
@@ -97,7 +97,7 @@ impl RefRegister {
         self.names.get(name)
     }
 
-    /// What is below a name, without it.
+    /// The names below a name, without its prefix, and their commits.
     pub(super) fn below<'r>(&'r self, folder: &'r str) -> impl Iterator<Item = (&'r str, &'r GitHash)> {
         let from = self.names.range(folder.to_owned()..);
         from.map_while(move |(name, hash)| Some((name.strip_prefix(folder)?, hash)))

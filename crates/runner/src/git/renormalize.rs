@@ -1,6 +1,6 @@
-//! Files that git would store otherwise than they are stored, though nobody has touched them: line ends that were never
-//! normalised, large files that were committed as they are. Git takes them for changed, now and then; here a file is changed
-//! if it is not what was laid out.
+//! Files that git would store in another form than they are stored, though they were not touched: line ends that were
+//! never normalised, large files that were committed as they are. Git sometimes reports them as changed. Here, a file
+//! is changed only if it differs from the one that was laid out.
 
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader};
@@ -18,9 +18,9 @@ const ABSENT: &str = "000000";
 
 /// A file that is not the same in two trees.
 pub(super) struct TreeDifference {
-    /// What it was, if it was there.
+    /// The file before. It may be absent.
     was: TreeFile,
-    /// What it is now.
+    /// The mode of the file now.
     pub(super) mode: String,
 }
 
@@ -118,7 +118,7 @@ impl Drop for ScratchCheckout {
     }
 }
 
-/// What `update-index --index-info` reads.
+/// The input of `update-index --index-info`.
 pub(super) fn lines(files: &[TreeFile]) -> Vec<u8> {
     let mut lines = Vec::new();
     for file in files {

@@ -1,5 +1,5 @@
-//! What there is in the project that the files of a folder do not tell: submodules, and whether anything says how files are
-//! stored or merged.
+//! Features of the project that the files of a folder do not show: submodules, and whether a setting says how files
+//! are stored or merged.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,11 +14,11 @@ pub(super) const ATTRIBUTES: &str = ".gitattributes";
 
 #[derive(Debug)]
 pub(super) struct RepoFeatures {
-    /// Looked for once: nobody can add any.
+    /// Computed once, because submodules cannot be added.
     submodules: Mutex<Option<Arc<Vec<TreeFile>>>>,
     /// May files be stored otherwise than they lie there?
     converts: AtomicBool,
-    /// What lies in submodules, by the folder that they are in.
+    /// The content of submodules, by the workspace folder that they are in.
     within: Mutex<BTreeMap<PathBuf, SubmoduleSnapshot>>,
     /// Held while attributes are laid out for a merge.
     pub(super) laid_out: Mutex<()>,
@@ -69,7 +69,7 @@ impl SessionRepo {
         Ok(folder.join(ATTRIBUTES).exists() || self.has_attributes()?)
     }
 
-    /// Somebody has changed how files are stored.
+    /// Records that a setting for storing files has changed.
     pub(super) fn convert(&self) {
         self.outline.converts.store(true, Ordering::Relaxed);
     }

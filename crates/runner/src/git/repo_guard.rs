@@ -1,5 +1,5 @@
-//! What a repository of Interlock's own has to be like before git is started on it: it lies within the reach of agents,
-//! and git obeys what it finds there.
+//! Conditions that Interlock's own repositories must meet before git is started on them. Agents can reach these
+//! repositories, and git obeys the files that it finds there.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -70,7 +70,7 @@ impl RepoGuard {
         Ok(())
     }
 
-    /// What is above a file are folders, and no links.
+    /// Makes sure that the parents of a file are real folders, and no links.
     fn within_folders(&self, name: &str) -> GitResult<()> {
         let mut above = self.path.clone();
         for part in Path::new(name).parent().into_iter().flat_map(Path::components) {
@@ -91,7 +91,7 @@ fn identity(path: &Path) -> GitResult<(u64, u64)> {
     Ok((found.dev(), found.ino()))
 }
 
-/// A plain file with this text. A link, or a file that has another name as well, would lead to somebody else's.
+/// Writes a plain file with this text. A link, or a file with a second hard link, would lead to a file elsewhere.
 fn keep(path: &Path, text: &[u8]) -> GitResult<()> {
     let is_plain = fs::symlink_metadata(path).is_ok_and(|found| found.is_file() && found.nlink() == 1);
     if is_plain && interlock_system::files::is_same(path, text) {
@@ -111,10 +111,10 @@ pub(super) fn config(project: &ProjectRepo, kind: &str) -> String {
         "sha1" => (0, String::new()),
         format => (1, format!("[extensions]\n\tobjectFormat = {format}\n")),
     };
-    // What is derived from objects says nothing that they do not say, and can be forged.
+    // Data that is derived from objects adds nothing to them, and can be forged.
     let derived = "\tcommitGraph = false\n\tmultiPackIndex = false\n";
     let core = format!("[core]\n\trepositoryFormatVersion = {version}\n\t{kind}\n\thooksPath = /dev/null\n{derived}");
-    // What was merged is asked for by its hash: there are no refs.
+    // Merged commits are requested by their hash, because there are no refs.
     let asked = "[uploadpack]\n\tallowAnySHA1InWant = true\n";
     format!("{core}[gc]\n\tauto = 0\n{asked}{extension}{}", project.customs.config)
 }

@@ -1,9 +1,9 @@
-//! The repository of one session: what was handed in, and what it came to.
+//! The repository of one session: submitted work, and the merges of it.
 //!
-//! It borrows the objects of the user's repository, and its names are those of a register (`register.rs`):
-//! `base`: where the session began; `integration`: everything that was merged; `pending/aN`: what waits for its report;
-//! `groups/GROUP/…`: the `base` of a group, what each assignment `aN` left, what it was `merged` as, and `onto` what it has
-//! to be brought before it is merged again.
+//! It borrows the objects of the user's repository. Its names are those of a register (`register.rs`): `base`: where
+//! the session began; `integration`: everything that was merged; `pending/aN`: work that waits for its report;
+//! `groups/GROUP/…`: the `base` of a group, the commit that each assignment `aN` left, the commit that it was
+//! `merged` as, and `onto`, the commit that it must include before it is merged again.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -25,7 +25,7 @@ const BASE: &str = "base";
 /// Commits that wait for the report of their assignment.
 const PENDING: &str = "pending/";
 const INTEGRATION: &str = "integration";
-/// What came of the merges that were given to an assignment.
+/// Results of merges, by the assignment that made each.
 const MERGES: &str = "merges/";
 const REGISTER: &str = "register";
 /// Where `git-crypt` has its keys.
@@ -46,7 +46,7 @@ pub struct SessionRepo {
     path: PathBuf,
     /// Trees of commits that were looked at: a commit never gets another.
     trees: Arc<Mutex<BTreeMap<GitHash, GitHash>>>,
-    /// What the files of workspaces are known to be, while nobody is at them.
+    /// Known trees of the files of workspaces, while no agent works in them.
     files: Arc<Mutex<BTreeMap<PathBuf, GitHash>>>,
     /// The indexes of workspaces as git left them.
     indexes: Arc<Mutex<BTreeMap<PathBuf, IndexFingerprint>>>,
@@ -56,7 +56,7 @@ pub struct SessionRepo {
 }
 
 impl SessionRepo {
-    /// The vault of a session, made if it is not there yet: from what the user has checked out.
+    /// Opens the repository of a session. If it is not there yet, it is made from the user's checked-out commit.
     pub(crate) fn open(path: &Path, project: &ProjectRepo, key: RegisterKey) -> GitResult<Self> {
         if fs::symlink_metadata(path).is_ok_and(|found| !found.is_dir()) {
             let message = format!("{} is not a folder", path.display());
@@ -139,12 +139,12 @@ impl SessionRepo {
         self.update(&of_group(group, assignment), commit)
     }
 
-    /// What a group was merged as.
+    /// The commit that a group was merged as.
     pub(crate) fn merged(&self, group: &str) -> GitResult<Option<GitHash>> {
         Ok(self.find(&of_group(group, "merged")))
     }
 
-    /// What a group has to be brought onto before it can be merged.
+    /// The commit that a group must include before it can be merged.
     pub(crate) fn merge_target(&self, group: &str) -> GitResult<Option<GitHash>> {
         Ok(self.find(&of_group(group, "onto")))
     }
@@ -291,7 +291,7 @@ impl SessionRepo {
         Ok(if output.status.success() { output.stdout } else { Vec::new() })
     }
 
-    /// What an assignment has left, if its work was taken in.
+    /// The commit that an assignment left, if its work was accepted.
     pub(crate) fn left_by(&self, group: &str, assignment: AssignmentId) -> GitResult<Option<GitHash>> {
         let name = assignment.to_string();
         Ok(self.all_left(group)?.into_iter().find_map(|(left, commit)| (left == name).then_some(commit)))
@@ -348,7 +348,7 @@ impl SessionRepo {
         self.update(&format!("{PENDING}{assignment}"), commit)
     }
 
-    /// What was to be merged, and has not been.
+    /// Commits that were to be merged and are not merged yet.
     pub(crate) fn pending_merges(&self) -> GitResult<Vec<(String, GitHash)>> {
         Ok(self.below(PENDING))
     }
@@ -363,7 +363,7 @@ fn of_group(group: &str, what: &str) -> String {
     format!("groups/{}/{what}", super::workspace::folder_name(group))
 }
 
-/// What git takes as a name: no line ends, no angle brackets.
+/// A name in the form that git accepts: no line ends, no angle brackets.
 fn plain(text: &str) -> String {
     text.chars()
         .map(|character| if character.is_alphanumeric() || "-_.".contains(character) { character } else { '-' })
@@ -379,7 +379,8 @@ fn bare(path: &Path) -> GitResult<()> {
     Ok(())
 }
 
-/// Takes the locks away that a git left that was killed. Only one run has the vault, and nothing of the last one lives.
+/// Removes the locks of a git that was killed. Only one run uses the repository, and no process of the last run
+/// lives.
 fn unlock(folder: &Path) {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     for entry in entries.filter(|entry| entry.file_name().to_string_lossy().ends_with(".lock")) {

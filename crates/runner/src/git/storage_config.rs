@@ -1,5 +1,5 @@
-//! How the user's repository stores files: filters, line ends, merge drivers, attributes and what is left out. They are the
-//! user's own words, in places that do not travel with commits, so the repository of a session has to be told of them: what
+//! Storage settings of the user's repository: filters, line ends, merge drivers, attributes and excluded files. They
+//! are kept in places that do not travel with commits, so the repository of a session needs them as well. Files that
 //! the user's repository would encrypt must not be committed in plain.
 
 use std::env;
@@ -24,7 +24,7 @@ const PLAIN: &[&str] = &[
 const PATHS: &[&str] = &["core.attributesfile", "core.excludesfile", "lfs.storage"];
 /// And those that name a program.
 const PROGRAMS: &[&str] = &["clean", "smudge", "process", "driver"];
-/// Where git looks for attributes for everybody.
+/// System-wide attribute files of git.
 const FOR_ALL: &[&str] = &["/etc/gitattributes", "/usr/local/etc/gitattributes"];
 
 #[derive(Clone, Debug, Default)]
@@ -55,7 +55,7 @@ impl StorageConfig {
         let said = Git::within(root).run_for_list(&["config", "--list", "--includes", "--null", "--show-scope"])?;
         let mut parts = said.iter().map(|part| String::from_utf8_lossy(part));
         while let (Some(scope), Some(line)) = (parts.next(), parts.next()) {
-            // Also what is set for everybody: it may be set for the place of the user's repository alone.
+            // System-wide settings count too: they may be limited to the path of the user's repository.
             if scope != "command" {
                 let (key, value) = line.split_once('\n').map_or((&*line, None), |(key, value)| (key, Some(value)));
                 customs.heed(key, value, root, repository);

@@ -1,5 +1,6 @@
-//! Folders of submodules. The project has a commit for each, and nothing of what is in it: what an agent writes there cannot be
-//! taken in. It must not go without a word, so what lies there is noted when an agent begins, and looked at when it hands off.
+//! Folders of submodules. The project has only a commit for each, so files that an agent writes there cannot be
+//! accepted. They must not be lost silently: their state is noted when an agent begins, and compared when it hands
+//! off.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -9,10 +10,10 @@ use std::path::{Path, PathBuf};
 use crate::git::{Git, GitResult, Workspace, path_of};
 use interlock_system::files::remove;
 
-/// What a change of a file changes.
+/// The metadata of a file that a change alters.
 type FileStamp = (u64, u64, i64, i64);
 
-/// What lay in submodules when an agent began, and what it has been told of since.
+/// Files in submodules when an agent began, and the changes that were reported to it since.
 #[derive(Debug, Default)]
 pub(super) struct SubmoduleSnapshot {
     before: BTreeMap<PathBuf, FileStamp>,
@@ -27,7 +28,7 @@ impl Workspace {
         Ok(())
     }
 
-    /// What lies in submodules and did not when it was noted, or was changed or removed since; each is told once.
+    /// Files in submodules that were added, changed or removed since they were noted. Each change is reported once.
     pub(super) fn strays(&self) -> GitResult<Vec<PathBuf>> {
         let now = self.within_submodules()?;
         let mut all = self.vault.outline.noted();
@@ -50,7 +51,8 @@ impl Workspace {
         Ok(seen)
     }
 
-    /// The files in the folder of a submodule, but for what git ignores there: what is built is nobody's work.
+    /// The files in the folder of a submodule, except those that git ignores there: build output is not the agent's
+    /// work.
     fn look_into(&self, submodule: &Path, seen: &mut BTreeMap<PathBuf, FileStamp>) -> GitResult<()> {
         let folder = self.folder.join(submodule);
         let Ok(found) = fs::symlink_metadata(&folder) else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! A project, the vault of a session and its workspaces, on the disk and with git.
+//! A project, the repository of a session and its workspaces, on the disk and with git.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -36,7 +36,7 @@ impl RepoFixture {
         workspace
     }
 
-    /// What somebody leaves who writes this into the file.
+    /// The commit of an agent that writes this text into the file.
     fn left(&self, workspace: &Workspace, text: &str) -> GitHash {
         let base = self.vault.integration().expect("a commit");
         fs::write(workspace.folder.join("same"), text).expect("a file");
@@ -71,7 +71,7 @@ fn work_that_others_have_overtaken_conflicts_with_theirs() {
     assert!(yard.vault.publish("+session", &mine, &onto, None).is_err(), "it is not what it was tried with any more");
 }
 
-/// The repository of the agent is kept as long as nobody has touched it, and made anew after that.
+/// The repository of the agent is kept while it is untouched, and made again after a change.
 #[test]
 fn the_agents_own_repository_is_made_anew_only_if_it_was_touched() {
     let yard = RepoFixture::new("own");

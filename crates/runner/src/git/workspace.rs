@@ -13,7 +13,7 @@ use crate::git::{Git, GitHash, GitResult, ProjectRepo, SessionRepo};
 use interlock_system::files;
 use interlock_system::files::{beside, remove};
 
-/// What an agent did to the files.
+/// Changes that an agent made to the files.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct WorkspaceChanges {
     pub tree: GitHash,
@@ -24,9 +24,9 @@ pub(crate) struct WorkspaceChanges {
     pub astray: Vec<String>,
     /// Repositories within the project. Git would keep their name, and not what is in them.
     pub repositories: Vec<String>,
-    /// Files within submodules, which cannot be taken in. Each is told once.
+    /// Files within submodules, which cannot be accepted. Each change is reported once.
     pub strays: Vec<PathBuf>,
-    /// Why nothing of it can be taken in.
+    /// Why none of the changes can be accepted.
     pub refused: Option<String>,
 }
 
@@ -68,7 +68,7 @@ impl Workspace {
         Ok(workspace)
     }
 
-    /// Is it a folder, in a folder? A link would lead git, which cleans it, to files of somebody else.
+    /// Whether it is a folder in a real folder. A link would lead git, which cleans it, to files elsewhere.
     fn is_there(&self) -> bool {
         let above = self.folder.parent().unwrap_or(Path::new(""));
         [above, &self.folder].iter().all(|path| is_folder(path))
@@ -94,7 +94,7 @@ impl Workspace {
         self.vault.path().join(format!("ready-{name}"))
     }
 
-    /// Makes the files those of a commit; what git ignores stays, as what was built does in anybody's checkout.
+    /// Makes the files those of a commit. Files that git ignores stay, as build output does in any checkout.
     pub(crate) fn show(&self, commit: &GitHash, project: &ProjectRepo) -> GitResult<()> {
         if self.vault.known(&self.folder) != Some(self.vault.tree(commit)?) {
             self.lay_out(commit)?;
@@ -114,7 +114,7 @@ impl Workspace {
         self.try_lay_out(tree)
     }
 
-    /// Makes the files those of the tree that was laid out, if somebody was at them.
+    /// Restores the files to the tree that was laid out, if they were changed.
     pub(crate) fn put_back(&self, tree: &GitHash) -> GitResult<()> {
         let is_so = matches!(self.unchanged(tree), Ok(Some(_)));
         // The next one may be at them at once.
@@ -138,8 +138,8 @@ impl Workspace {
         self.vault.note_index(&self.index)
     }
 
-    /// The index lies within the reach of agents, and can say of files that they need not be looked at. One that is not as
-    /// git left it is made anew from the files themselves.
+    /// Agents can reach the index, which can make git skip files. An index that differs from the one that git left is
+    /// rebuilt from the files.
     fn repair_index(&self, tree: &GitHash) -> GitResult<()> {
         if self.vault.is_index_noted(&self.index) {
             return Ok(());
@@ -182,7 +182,8 @@ impl Workspace {
         }
         self.clear_the_way();
         self.repair_index(since)?;
-        // Names that git does not take, files that nobody can read: an agent's doing, and nobody else's trouble.
+        // Names that git does not accept and unreadable files come from the agent: its work is refused, and the run
+        // does not fail.
         if let Err(error) = self.add() {
             return refused(error.message);
         }
@@ -268,13 +269,14 @@ impl Workspace {
         self.git().run_git(&arguments).map(|_| ())
     }
 
-    /// What would keep git waiting goes: pipes, wherever an agent has left them, and a lock of a git that was killed.
+    /// Removes files that would make git wait: pipes that agents left anywhere, and the lock of a git that was
+    /// killed.
     fn clear_the_way(&self) {
         files::sweep(&self.folder);
         let _ = remove(&self.lock());
     }
 
-    /// Nobody else uses this index.
+    /// The lock file of the index. Only this workspace uses the index.
     fn lock(&self) -> PathBuf {
         let mut name = self.index.clone().into_os_string();
         name.push(".lock");

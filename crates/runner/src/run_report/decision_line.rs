@@ -1,4 +1,4 @@
-//! Each decision of a session, from its log: who said what, on which group, what followed, and why.
+//! Each decision of a session, from its event log: role or person, status, group, consequence and reason.
 
 use interlock_core::decision::Decision;
 use interlock_core::event::{Event, EventCause};
@@ -20,7 +20,7 @@ pub(super) struct DecisionLine {
     pub(super) because: Vec<Name>,
     /// Why the validator rejected.
     pub(super) reasons: Vec<Name>,
-    /// What whoever caused it said, in short.
+    /// The words of the person or agent that caused it, shortened.
     pub(super) said: Option<String>,
 }
 
@@ -33,14 +33,14 @@ impl DecisionLine {
         })
     }
 
-    /// Why, in words: as the workflow and Interlock have it, else as whoever caused it said.
+    /// The reason in words: of the workflow and Interlock, else of the person or agent that caused the decision.
     pub(super) fn why(&self) -> String {
         let given: Vec<&str> = self.because.iter().chain(&self.reasons).map(Name::as_str).collect();
         if given.is_empty() { self.said.clone().unwrap_or_default() } else { given.join("; ") }
     }
 }
 
-/// The decisions, as the log is told.
+/// The decisions, collected from the event log.
 #[derive(Default)]
 pub(super) struct DecisionHistory {
     pub(super) all: Vec<DecisionLine>,

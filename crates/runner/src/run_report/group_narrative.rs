@@ -1,5 +1,5 @@
-//! What became of each group, and of the session itself, in words: what was done, what was found, what was in the way, and
-//! how it was settled.
+//! The history of each group, and of the session itself, in words: work, findings, obstacles, and how they were
+//! settled.
 
 use std::collections::BTreeMap;
 
@@ -23,15 +23,15 @@ struct NarrativeEntry {
     words: String,
 }
 
-/// What became of one group, or of the session itself.
+/// The history of one group, or of the session itself.
 #[derive(Debug, Default)]
 pub(super) struct GroupNarrative {
-    /// What its last author said of it.
+    /// The summary of its last author.
     done: Option<String>,
     turns: Vec<NarrativeEntry>,
 }
 
-/// The tales of all groups, as they are told.
+/// The histories of all groups, collected from the event log.
 #[derive(Default)]
 pub(super) struct GroupNarratives {
     tales: BTreeMap<Option<Name>, GroupNarrative>,
@@ -63,7 +63,7 @@ impl GroupNarratives {
 
     fn caused(&mut self, event: &Event, report: Option<&Json>, workflow: &Workflow) {
         match &event.cause {
-            // The deferral is told by itself.
+            // The deferral has an entry of its own.
             EventCause::Reported { .. } if event.changes.iter().any(defers) => {}
             EventCause::Reported { assignment, status, .. } => {
                 let why = event.decision.as_ref().and_then(|decision| reason(&event.cause, decision, report));
@@ -112,7 +112,7 @@ impl GroupNarratives {
         }
     }
 
-    /// What an author says of the work is what was done; everybody else says what they think of it.
+    /// The words of an author describe the work done. The words of other roles are their opinion of it.
     fn reported(
         &mut self,
         assignment: AssignmentId,
@@ -211,7 +211,7 @@ impl GroupNarrative {
     }
 }
 
-/// What came of a finding, with the author's reason where it was rejected.
+/// The outcome of a finding, with the author's reason if it was rejected.
 fn outcome(found: &Finding) -> String {
     let response = found.response.as_ref();
     let reason = response.and_then(|response| response.reason.as_deref()).map(|reason| format!(": {reason}"));

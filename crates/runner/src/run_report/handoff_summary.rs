@@ -1,4 +1,4 @@
-//! What a report says, in short: why its decision came out as it did.
+//! A short form of a report: the reason for its decision.
 
 use interlock_core::decision::Decision;
 use interlock_core::event::EventCause;
@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 
 use crate::run_report::markdown_text::short;
 
-/// What was said of the work as a whole, or to whoever comes next.
+/// The summary of the whole work, or the context for the next agent.
 pub(super) fn summary(report: &Json) -> Option<String> {
     ["/summary", "/handoff/context"].iter().find_map(|path| report.pointer(path).and_then(nonempty_text))
 }
@@ -44,8 +44,8 @@ pub(super) fn reason(cause: &EventCause, decision: &Decision, report: Option<&Js
     }
 }
 
-/// What stands behind a status: the reason of a blocker or a deferral, what was found, what the decision hands on, what was
-/// said in general.
+/// The reason for a status: of a blocker or a deferral, the findings, the context that the decision passes on, or a
+/// general summary.
 fn of_report(report: &Json, decision: &Decision) -> Option<String> {
     let text = |path: &str| report.pointer(path).and_then(nonempty_text);
     let named = || {

@@ -2,7 +2,7 @@
 
 use interlock_system::sanitise;
 
-/// What is shown of somebody's words in a line.
+/// Maximum length of quoted words in a line.
 const SHOWN: usize = 400;
 
 /// Within a line or a cell of a table.

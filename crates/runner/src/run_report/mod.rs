@@ -1,4 +1,4 @@
-//! What a run came to: what was done, each decision and why, and what it cost.
+//! The report of a run: the work done, each decision with its reason, and the cost.
 
 mod decision_line;
 mod group_narrative;
@@ -36,7 +36,7 @@ struct GroupReport {
     spent: SpendTotal,
     merged: Option<GitHash>,
     findings: Vec<Finding>,
-    /// What a person should know before the group is called done.
+    /// Notices that a person should read before the group counts as done.
     notices: Vec<String>,
     tale: GroupNarrative,
 }
@@ -46,27 +46,27 @@ pub(crate) struct RunReport {
     title: Name,
     status: &'static str,
     groups: Vec<GroupReport>,
-    /// What waits for a person.
+    /// Questions that wait for a person.
     questions: Vec<WaitingQuestion>,
     /// Of what belongs to no group.
     tale: GroupNarrative,
     lines: Vec<DecisionLine>,
     refusals: usize,
     spent: SpendTotal,
-    /// What each role has used, and the client that plays it.
+    /// The usage of each role, and the client that plays it.
     by_role: Vec<(Name, SpendTotal, Option<&'static str>)>,
-    /// Of the user's repository; none if nothing came of the session.
+    /// The branch in the user's repository. `None`: the session has no result.
     branch: Option<String>,
     /// The branch that it should have been on, if that one could not have it.
     refused: Option<String>,
     result: GitHash,
     files: usize,
     base: GitHash,
-    /// What of the user's is not where it was.
+    /// Refs and settings of the user's that moved.
     moved: Vec<String>,
     /// Requirements that the session does without.
     exceptions: Vec<CompletionException>,
-    /// What is known of the changes of each merged group.
+    /// Known facts about the changes of each merged group.
     changes: Vec<String>,
 }
 
@@ -296,13 +296,13 @@ impl RunReport {
     }
 }
 
-/// The same, where what no client told is said to be untold: it is not nothing.
+/// The same, but a cost that no client reported is marked as unknown: it is not zero.
 fn cost(spent: &SpendTotal) -> String {
     let told = spent.turns == 0 || spent.usage.cost.is_some();
     format!("{}{}", used(spent), if told { "" } else { ", cost not told" })
 }
 
-/// What was used up, as far as it was told.
+/// The usage, as far as it was reported.
 fn used(spent: &SpendTotal) -> String {
     let mut text = format!("{}, {}", counted(u64::from(spent.turns), "turn"), clock_of(spent.time));
     let tokens = spent.usage.input_tokens.saturating_add(spent.usage.output_tokens);

@@ -1,4 +1,4 @@
-//! What assignments, questions and gates belong to, as the log is told.
+//! The role and the group of assignments, questions and gates, from the event log.
 
 use std::collections::BTreeMap;
 
@@ -38,7 +38,7 @@ impl SubjectIndex {
         self.gates.get(&id).cloned().flatten()
     }
 
-    /// Who did it, and on which group.
+    /// The person or role that caused an event, and the group.
     pub(super) fn whose(&self, cause: &EventCause) -> (Option<String>, Option<Name>) {
         let ours = || Some("Interlock".to_owned());
         let group_of = |id: &AssignmentId| self.assignments.get(id).and_then(|(_, group)| group.clone());

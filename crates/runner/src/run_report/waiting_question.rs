@@ -1,4 +1,4 @@
-//! What waits for a person when a run ends before its session has.
+//! Questions that wait for a person when a run ends before its session.
 
 use interlock_core::id::{Name, QuestionId};
 use interlock_core::state::{Question, State};

@@ -1,4 +1,4 @@
-//! What people see of a run: a line for each decision, and on a terminal below them how the groups stand.
+//! The view of a run: a line for each decision, and on a terminal the state of the groups below them.
 
 mod model;
 mod render;
@@ -43,7 +43,7 @@ const FIRST_LINE_WIDTH: usize = PAGE - 26;
 /// Where the text of a line begins, for those that follow it.
 const MARGIN: &str = "\n                          ";
 
-/// Somebody at work.
+/// Work in progress.
 #[derive(Debug)]
 pub(super) struct ActiveWork {
     pub(super) group: Option<Name>,
@@ -79,7 +79,7 @@ impl ActiveWork {
 
 pub(super) struct RunView {
     output: CommandOutput,
-    /// What people watch it on, if it is no pipe.
+    /// The terminal that people watch. `None`: standard output is a pipe.
     terminal: Option<Arc<Terminal>>,
     began: Instant,
     /// When the picture was drawn, and for what size.
@@ -123,7 +123,7 @@ impl RunView {
         self.line(text);
     }
 
-    /// A decision: who said what, what follows, and by which rule.
+    /// Prints a decision: who reported which status, what follows, and by which rule.
     pub(super) fn decided(&mut self, done: &Committed, row: Option<&ActiveWork>) {
         let mut text = TerminalText::default();
         let group = done.group.as_ref().or_else(|| row.and_then(|row| row.group.as_ref()));
@@ -264,13 +264,13 @@ fn question_lines(question: &str) -> Vec<String> {
     lines
 }
 
-/// Nobody reads any more: the run goes on.
+/// Without a reader, output is dropped and the run goes on.
 fn put(text: &str) {
     let mut stdout = anstream::stdout().lock();
     let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
 }
 
-/// What happened, in a few words.
+/// The event, in a few words.
 pub(super) fn said(who: &str, cause: &EventCause) -> String {
     match cause {
         EventCause::Reported { status, .. } | EventCause::Lost { status, .. } => format!("{who} {status}"),
@@ -289,7 +289,7 @@ pub(super) fn said(who: &str, cause: &EventCause) -> String {
     }
 }
 
-/// What follows, in a few words.
+/// The consequence of a decision, in a few words.
 pub(super) fn follows(text: &mut TerminalText, decision: &Decision) {
     let style = if decision.question.is_some() || decision.escalated { ALERT } else { GOOD };
     text.paint(style, decision.action.name());

@@ -12,7 +12,7 @@ use crate::budget::BudgetScope;
 use crate::run_context::RunContext;
 use crate::tui::ActiveWork;
 
-/// What kind of line it is.
+/// The kind of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum ActivityKind {
     /// A person has to say something.
@@ -51,7 +51,7 @@ pub(super) struct ViewModel {
     open: BTreeMap<usize, (GroupStatus, Vec<PartHolder>, Instant)>,
 }
 
-/// A place in the plan, and who is at work there, if anybody is. The session itself comes first.
+/// A place in the plan, and the work in progress there, if any. The session itself comes first.
 type PlanPosition<'a> = (ActivityKind, Option<usize>, Option<&'a ActiveWork>);
 
 impl ViewModel {
@@ -118,7 +118,7 @@ impl ViewModel {
         if asks { ActivityKind::Asks } else { ActivityKind::Waits }
     }
 
-    /// Somebody on whom nobody is at work.
+    /// The line of a group, or of the session, without work in progress.
     fn waits(
         &self,
         mark: ActivityKind,
@@ -159,14 +159,14 @@ fn at_work(row: &ActiveWork, group: Option<&Group>) -> ActivityLine {
     }
 }
 
-/// Who is blocked, and by what.
+/// The blocked role, and the reason.
 fn block(lane: &Lane) -> Option<String> {
     let block = lane.blocks.last()?;
     let why = block.reason.as_ref().map_or(String::new(), |reason| format!(": {reason}"));
     Some(format!("{} is blocked{why}", block.role))
 }
 
-/// What it is that nobody does yet, the attempt, and why not.
+/// The work that waits, its attempt, and why it waits.
 fn waiting_for(
     lane: &Lane,
     group: Option<&Group>,

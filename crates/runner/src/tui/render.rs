@@ -20,13 +20,13 @@ const TYPED: Style = AnsiColor::Cyan.on_default().bold();
 /// How long the bar is that shows how much is done.
 const BAR: usize = 20;
 
-/// What there is to be seen.
+/// The data of one picture.
 pub(crate) struct ViewSnapshot<'a> {
     pub(crate) state: &'a State,
     pub(crate) crew: &'a RunContext,
     pub(crate) rows: Vec<&'a ActiveWork>,
     pub(crate) paused: bool,
-    /// What a person is asked for now.
+    /// The question that a person is asked now.
     pub(crate) prompt: Option<QuestionPrompt<'a>>,
 }
 
@@ -137,13 +137,13 @@ fn row(entry: &ActivityLine, spent: &str, columns: usize, width: &ColumnWidths) 
     strip.done()
 }
 
-/// What was spent on it, as far as it was told.
+/// The spending on it, as far as it was reported.
 fn spent(entry: &ActivityLine, crew: &RunContext) -> String {
     let spent = entry.account.as_ref().map(|account| crew.purse.spent(account));
     spent.and_then(|spent| cost(&spent).or_else(|| tokens(&spent))).unwrap_or_default()
 }
 
-/// The question that is being answered, with what can be said, and what has been typed.
+/// The question that is being answered, with the possible answers and the typed text.
 fn question(prompt: &QuestionPrompt<'_>, columns: usize, most: usize, has_keys: bool) -> RenderedLines {
     let of = if prompt.open > 1 { format!(" ({} of {})", prompt.place, prompt.open) } else { String::new() };
     let group = prompt.question.group.as_ref().map_or(String::new(), |group| format!(" {group}"));

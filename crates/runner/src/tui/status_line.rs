@@ -62,7 +62,7 @@ pub(super) fn cut(text: &str, columns: usize) -> &str {
     text.get(..end.map_or(text.len(), |(at, _)| at)).unwrap_or_default()
 }
 
-/// The end of a text, where somebody is typing.
+/// The end of a text that is being typed.
 pub(super) fn tail(text: &str, columns: usize) -> &str {
     let mut used = 0;
     let start = text.char_indices().rev().find(|(_, character)| {

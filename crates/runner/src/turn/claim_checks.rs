@@ -1,4 +1,4 @@
-//! What an agent says of its work, held against what Interlock sees for itself.
+//! Claims of an agent about its work, compared with Interlock's own observations.
 
 use std::sync::Arc;
 
@@ -125,8 +125,8 @@ impl AgentTurn<'_> {
         }
     }
 
-    /// What the commands that completion will ask for say to a handoff that claims that tests pass; `None` if it is true,
-    /// or nothing is known.
+    /// The output of the commands for completion that contradicts the claim of a handoff that tests pass. `None`: the
+    /// claim is true, or nothing is known.
     pub(super) fn false_claim(&self, json: &Json, tree: &GitHash) -> Result<Option<String>, CommandError> {
         if !claims_tests(json) {
             return Ok(None);

@@ -23,12 +23,12 @@ use interlock_system::process::{self, OutputListener, OutputStream, ProcessEnd, 
 /// Between two words to people of what an agent is at.
 const TELL: Duration = Duration::from_millis(50);
 
-/// A conversation that is ended when what it, or somebody else at the same time, may spend is used up.
+/// A conversation that is ended when a budget is used up, by itself or by others at the same time.
 struct BudgetedConversation<'a> {
     conversation: Box<dyn AgentConversation>,
     purse: &'a BudgetLedger,
     turn: u64,
-    /// What it has used so far, if it has told of more.
+    /// The latest reported usage, if it is not recorded yet.
     told: Arc<Mutex<Option<Usage>>>,
     budgets: Vec<(BudgetScope, BudgetLimit)>,
 }
@@ -123,10 +123,10 @@ impl AgentTurn<'_> {
         })
     }
 
-    /// Tells people what the agent is at, and keeps count of what it has used up.
+    /// Reports the agent's progress to people, and keeps count of its usage.
     fn tell(&self, spent: Arc<Mutex<Option<Usage>>>, before: Option<Usage>) -> ProgressCallback {
         let (news, id) = (self.news.clone(), self.call.id);
-        // An agent may print faster than anybody reads, and what nobody has read yet is kept in memory.
+        // An agent may print faster than the scheduler reads, and unread messages stay in memory.
         let mut told = None::<Instant>;
         Box::new(move |progress| {
             if let AgentProgress::Spent(usage) = progress {
@@ -140,7 +140,8 @@ impl AgentTurn<'_> {
         })
     }
 
-    /// A person has to say whether it may spend more. If somebody has asked already, this waits for the same answer.
+    /// A person has to decide whether it may spend more. If the question was asked already, this waits for the same
+    /// answer.
     pub(super) fn halt(&self, ExceededBudget { whose, why }: ExceededBudget) -> Result<JobOutcome, CommandError> {
         let purse = &self.crew.purse;
         if !purse.claim_question(&whose, self.call.id) {
@@ -156,7 +157,7 @@ impl AgentTurn<'_> {
         over
     }
 
-    /// What the session, the role, the group and the assignment may spend, where there is a limit.
+    /// The budgets of the session, the role, the group and the assignment that have a limit.
     fn budgets(&self) -> Vec<(BudgetScope, BudgetLimit)> {
         let (team, part) = (&self.crew.team, self.part);
         let mut all = vec![
@@ -178,12 +179,12 @@ impl AgentTurn<'_> {
         time_for(self.crew, self.part, &self.call.role).map(|time| time.saturating_sub(self.worked))
     }
 
-    /// What the client is held to. One that says nothing is also ended when a budget of time is used up.
+    /// The limits of the client. A silent client is also ended when a budget of time is used up.
     fn limits(&self) -> ProcessLimits {
         let purse = &self.crew.purse;
         let budgets = self.budgets();
         let left = budgets.iter().filter_map(|(whose, allowance)| purse.time_left(whose, allowance)).min();
-        // A little more than that, so that whoever looks afterwards sees it used up.
+        // A little more than that, so that a later check sees the budget used up.
         let left = left.map(|left| left.saturating_add(Duration::from_millis(5)));
         ProcessLimits { time: [self.time_left(), left].into_iter().flatten().min(), ..self.crew.team.limits }
     }
@@ -205,7 +206,7 @@ pub(crate) fn asked_by(events: &[Event], id: AssignmentId) -> Option<QuestionId>
     })
 }
 
-/// What was used up since, where a client counts from the beginning.
+/// The usage since an earlier count, for clients that count from the beginning of the conversation.
 fn since(now: &Usage, before: &Usage) -> Usage {
     Usage {
         input_tokens: now.input_tokens.saturating_sub(before.input_tokens),
@@ -215,7 +216,7 @@ fn since(now: &Usage, before: &Usage) -> Usage {
     }
 }
 
-/// What a conversation has used up with this turn.
+/// The usage of a conversation, this turn included.
 fn plus(turn: &Usage, before: &Usage, resumed: bool) -> Usage {
     if !resumed {
         return *turn;

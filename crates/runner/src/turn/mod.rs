@@ -64,7 +64,7 @@ pub(super) fn run_turn(
     let bench = crew.site.prepare_workspace(call, *writes != WritePermission::Nothing)?;
     let unready = crew.make_ready(&bench.workspace, &bench.begun, control)?;
     if let Some(failed) = unready.as_ref().filter(|_| bench.is_untouched(&crew.site)) {
-        // Nobody has changed anything yet: it is the command that is wrong.
+        // No agent has changed anything yet, so the command itself is wrong.
         return Err(unprepared(failed));
     }
     bench.workspace.note_submodules()?;
@@ -74,7 +74,7 @@ pub(super) fn run_turn(
         let _ = news.send(SchedulerMessage::Note(None, LONG_MISSION.to_owned()));
     }
     let schema = AgentTeam::schema(part, &crew.workflow);
-    // What is held to a schema hands off with its last word.
+    // An agent that is held to a schema hands off with its last message.
     let tool = part.tool && schema.is_none();
     let base = bench.base(&crew.site)?;
     let sections = [
@@ -121,7 +121,7 @@ fn make(output: &Path, claimed: &AssignmentClaim) -> std::io::Result<()> {
     handoff_files::lay_out(output, &claimed.whole)
 }
 
-/// What the agent is told next.
+/// The next message to the agent.
 struct NextMessage {
     text: String,
     /// In this conversation.
@@ -143,7 +143,7 @@ struct AgentTurn<'a> {
     prompt: String,
     /// `SESSION.a3`
     name: String,
-    /// What the client holds its model to.
+    /// The schema that the client holds its model to.
     schema: Option<Json>,
     /// Whether it is given the tool that hands off.
     tool: bool,
@@ -154,7 +154,7 @@ struct AgentTurn<'a> {
     denied: u32,
     /// How often something passing was waited out.
     waited: u32,
-    /// What the conversation had used up by the last turn.
+    /// The usage of the conversation up to the last turn.
     counted: Usage,
     /// How long agents were at work on this attempt.
     worked: Duration,
@@ -162,21 +162,21 @@ struct AgentTurn<'a> {
     overspent: Option<ExceededBudget>,
 }
 
-/// What came of handing something in.
+/// The outcome of submitting a handoff.
 enum SubmissionOutcome {
     Settled(JobOutcome),
-    /// Not taken, for these reasons.
+    /// Not accepted, for these reasons.
     Back(Vec<String>),
-    /// Not taken because of its status. The engine counts how often, so it is no correction of the team's.
+    /// Not accepted because of its status. The engine counts how often, so it is no correction of the team's.
     StatusReturned(Vec<String>),
-    /// Not taken: the diff denies what it claims. It goes back at most so often, and is a false claim after that.
+    /// Not accepted: the diff contradicts its claim. It goes back at most so often, and is a false claim after that.
     Denied {
         problems: Vec<String>,
         most: u32,
     },
 }
 
-/// Work that was taken in, and the diff that it makes.
+/// Accepted work, and the diff that it makes.
 struct AcceptedWork {
     commit: Option<GitHash>,
     observed: Option<Arc<ObservedChanges>>,
@@ -235,7 +235,7 @@ impl AgentTurn<'_> {
         }
     }
 
-    /// The file that it left, or what it said last.
+    /// The handoff file that the agent left, or its last message.
     fn read_submission(&self, outcome: &ConversationOutcome) -> std::io::Result<Option<Vec<u8>>> {
         let left = handoff_files::read_left_handoff(&self.output)?;
         // Words before an end that the model did not choose are no handoff.
@@ -311,7 +311,7 @@ impl AgentTurn<'_> {
         }
     }
 
-    /// Takes in what the agent left, if it is what its role may leave, and what it says of it is so.
+    /// Accepts the work that the agent left, if its role may make these changes and its claims about them are true.
     fn accept_work(&mut self, json: &Json) -> Result<Result<AcceptedWork, SubmissionOutcome>, CommandError> {
         let unwanted = self.unwanted(json);
         if !unwanted.is_empty() {
@@ -377,7 +377,7 @@ impl AgentTurn<'_> {
             trouble => {
                 let why = trouble.as_ref().map_or_else(|| how(end), |trouble| trouble.message.clone());
                 let resumable = outcome.conversation.is_some() && self.part.client.resumes();
-                // Clients are also stopped once they have said that the turn is over.
+                // Clients are also stopped after they have reported the end of the turn.
                 let by_itself = matches!(end, ProcessEnd::Exited(_) | ProcessEnd::Stopped);
                 if resumable && by_itself && self.sent_back < self.crew.team.corrections {
                     let said = format!("no handoff was found, neither in a file nor in your last message ({why})");
@@ -390,7 +390,8 @@ impl AgentTurn<'_> {
         }
     }
 
-    /// Rate limits and network faults are nobody's failure, and count in no loop.
+    /// Waits out rate limits and network faults. They are not counted as a failure of the agent, and count in no
+    /// loop.
     fn wait_out(
         &mut self,
         message: &str,
@@ -411,8 +412,8 @@ impl AgentTurn<'_> {
         Ok(None)
     }
 
-    /// Nothing new starts while the session is paused, and neither does another word with the same agent. A run that waits for
-    /// nobody does not wait for that.
+    /// Nothing new starts while the session is paused, including the next message to the same agent. A run that does
+    /// not wait for people does not wait for the end of the pause either.
     fn may_start(&self) -> bool {
         while self.crew.paused.exists() {
             if !self.crew.waits || !wait_unless_stopped(LOOK, self.control) {
@@ -422,7 +423,7 @@ impl AgentTurn<'_> {
         true
     }
 
-    /// The conversation is gone: in a new one, everything is told again.
+    /// The conversation is gone, so a new one needs the whole prompt again.
     fn start_over(&mut self) {
         self.note(format!("{}: the conversation is gone, and starts again", self.call.role));
         let last = std::mem::take(&mut self.told.text);
@@ -439,7 +440,7 @@ impl AgentTurn<'_> {
     fn send_back(&mut self, problems: &[String], conversation: Option<String>) {
         self.note(format!("{}: the handoff goes back: {}", self.call.role, problems.join("; ")));
         let resume = conversation.filter(|_| self.part.client.resumes());
-        // One that cannot go on with a conversation has to be told everything.
+        // An agent that cannot resume a conversation needs the whole prompt.
         let text = match resume {
             Some(_) => handoff_files::correction_message(problems, &self.output),
             None => self.prompt_with(&handoff_files::sent_back_section(problems)),

@@ -1,4 +1,4 @@
-//! What an agent is told in this run beside its assignment, and what is read from its handoff.
+//! Texts for an agent in this run beside its assignment, and the fields that are read from its handoff.
 
 use std::path::Path;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use interlock_prompt as brief;
 use interlock_system::process::ProcessEnd;
 use interlock_system::text::counted;
 
-/// What an agent that starts among conflicts has to know.
+/// Instructions for an agent that starts with conflicts.
 pub(super) fn of_conflicts(conflicts: Option<&PendingConflicts>) -> String {
     let Some(conflicts) = conflicts else { return String::new() };
     let list: Vec<String> = conflicts.describe_all().iter().map(|told| format!("- {told}\n")).collect();
@@ -41,7 +41,7 @@ fn of_settling(conflicts: &PendingConflicts) -> String {
     )
 }
 
-/// What is wrong with work outside of groups that does not go together with what was merged.
+/// Problems of work outside of groups that conflicts with merged work.
 pub(super) fn clash(conflicts: Option<&PendingConflicts>) -> Vec<String> {
     let intro = "what you did conflicts with what others have merged meanwhile. Your folder now holds both sides: settle every \
                  conflict, keep what both sides wanted, and hand off again";
@@ -49,7 +49,7 @@ pub(super) fn clash(conflicts: Option<&PendingConflicts>) -> Vec<String> {
     [vec![intro.to_owned()], told.unwrap_or_default()].concat()
 }
 
-/// What an agent has to know whose folder could not be made ready, by its own doing or that of others.
+/// Instructions for an agent whose folder could not be prepared, because of its own changes or those of others.
 pub(super) fn of_preparing(failed: Option<&CheckOutcome>) -> String {
     let Some(failed) = failed else { return String::new() };
     format!(
@@ -59,7 +59,7 @@ pub(super) fn of_preparing(failed: Option<&CheckOutcome>) -> String {
     )
 }
 
-/// What people are told, once, of a mission that no prompt can hold.
+/// The notice, shown once, that a mission is too long for a prompt.
 pub(super) const LONG_MISSION: &str =
     "the mission is longer than a prompt: agents are told its beginning, and get all of it as a file";
 
@@ -98,7 +98,7 @@ pub(super) fn of_ending(tool: bool, output: &Path) -> String {
     )
 }
 
-/// The message of a commit: of whom, on what, and what it said of it.
+/// The commit message of an assignment: its group, role and status, and the summary of its handoff.
 pub(super) fn message(call: &AssignmentJob, json: &Json) -> CommitMessage {
     let group = call.group.as_deref().unwrap_or("session");
     let status = json.get("status").and_then(Json::as_str).unwrap_or_default();

@@ -1,5 +1,5 @@
-//! Whether a handoff says that tests pass, in whatever spelling. Only what is clear counts: words that can be read in two
-//! ways accuse nobody.
+//! Whether a handoff claims that tests pass, in any spelling. Only clear claims count: ambiguous words are no
+//! accusation.
 
 use serde_json::{Map, Value as Json};
 
@@ -7,12 +7,12 @@ use serde_json::{Map, Value as Json};
 const DEPTH: u8 = 3;
 const CLAIMS: &[&str] =
     &["testspassed", "testspassing", "testspass", "alltestspassed", "alltestspassing", "alltestspass"];
-/// What is in these is about tests.
+/// Fields whose content is about tests.
 const RESULTS: &[&str] = &["tests", "testresult", "testresults", "teststatus", "testing", "testsuite"];
-/// What these say where it is about tests.
+/// Fields that hold an outcome, where the content is about tests.
 const OUTCOMES: &[&str] =
     &["passed", "passing", "pass", "allpassed", "allpassing", "allpass", "success", "status", "result", "outcome"];
-/// What an agent says of its own work is in these.
+/// Fields in which an agent describes its own work.
 pub(super) const PLACES: &[&str] =
     &["verification", "validation", "devoutput", "qareport", "handoff", "summary", "results", "evidence", "output"];
 const YES: &[&str] = &[
@@ -54,7 +54,7 @@ fn claims(said: &Map<String, Json>, about_tests: bool, depth: u8) -> bool {
     })
 }
 
-/// Does it say that all is well? Whoever tells of failures beside it does not.
+/// Whether a value claims success. Reported failures beside it contradict that.
 fn is_yes(value: &Json, beside: &Map<String, Json>) -> bool {
     let failures = count(beside, FAILURES);
     if failures.is_some_and(|failures| failures > 0) {
