@@ -123,7 +123,7 @@ fn other_threads() -> Vec<Duration> {
     spent
 }
 
-/// The time it took, and what the threads of the desk spent.
+/// The time it took, and the processor time of the threads of group commit.
 fn together(world: &World, ready: &[Ready]) -> (Duration, Vec<Duration>) {
     let desk = interlock_engine::CommandQueue::open(world.engine()).expect("a desk");
     let begun = Instant::now();

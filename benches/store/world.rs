@@ -188,7 +188,7 @@ pub(crate) fn key(world: &World) -> ChainKey {
     keyring(&world.folder).chain(&identity).expect("its key")
 }
 
-/// Carries out many orders, many a commit.
+/// Executes many requests, many in a commit.
 fn all(engine: &mut Engine, orders: &[Request]) -> Vec<Committed> {
     let mut done = Vec::with_capacity(orders.len());
     for batch in orders.chunks(500) {

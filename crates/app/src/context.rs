@@ -25,9 +25,9 @@ pub struct AppContext {
     named: Option<String>,
     /// Looked for from here, if not from the working folder.
     from: Option<PathBuf>,
-    /// By which way whatever is done here comes.
+    /// The channel that is recorded for commands of this context.
     via: Option<Channel>,
-    /// Somebody waits for what is done here, and not for long.
+    /// A client waits for this command, and not for long: store timeouts are short.
     brief: bool,
 }
 

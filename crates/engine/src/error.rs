@@ -1,4 +1,4 @@
-//! Why an order was not carried out.
+//! Why a request was not executed.
 
 use std::fmt;
 

@@ -17,7 +17,7 @@ use crate::EngineResult;
 use crate::Request;
 use interlock_store::{CommitCallback, StoreError, StoreResult};
 
-/// Orders taken into one commit.
+/// Requests in one commit, at most.
 const MOST: usize = 256;
 /// How long a commit is held open for callers who took part in the last one, and are likely to come again.
 const PATIENCE: Duration = Duration::from_micros(200);
@@ -27,8 +27,8 @@ const PIPELINED_CALLERS: usize = 32;
 struct QueuedRequest {
     order: Request,
     back: SyncSender<EngineResult<Committed>>,
-    /// For what came of the commit that the order goes into. The clerk has no such end of its own: it ends when all callers
-    /// have gone.
+    /// Receives the result of the commit. The worker keeps no sender of its own, so that it ends when all callers have
+    /// gone.
     desk: Sender<QueueMessage>,
 }
 
@@ -45,7 +45,7 @@ pub struct CommandQueue {
     clerk: Option<JoinHandle<Engine>>,
 }
 
-/// A caller's end of the desk.
+/// A caller's end of the queue.
 #[derive(Clone)]
 pub struct QueueClient(Sender<QueueMessage>);
 
@@ -152,7 +152,7 @@ impl CommitWorker {
         }
     }
 
-    /// Does it once more, waiting this time, and each order by itself if need be; with everything that was decided since.
+    /// Executes the batches again and waits, with everything decided since; request by request if necessary.
     fn again(&mut self, mut batches: Vec<CommitBatch>) {
         while let Some(batch) = self.under_way.pop_front() {
             match self.stored() {

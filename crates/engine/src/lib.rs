@@ -120,12 +120,12 @@ impl Engine {
         Ok(Self { store, ..self })
     }
 
-    /// Carries out one order.
+    /// Executes one request.
     pub fn execute(&mut self, order: &Request) -> EngineResult<Committed> {
         self.execute_all(&[order]).pop().unwrap_or_else(|| Err(EngineError::internal_error()))
     }
 
-    /// Carries out several orders in one commit; each stands for itself.
+    /// Executes several requests in one commit; each succeeds or fails by itself.
     pub fn execute_all(&mut self, orders: &[&Request]) -> Vec<EngineResult<Committed>> {
         self.execute_each(orders.iter().copied())
     }
@@ -166,7 +166,7 @@ impl Engine {
         self.memory.clear_cache();
     }
 
-    /// Carries out orders that are still coming in, and waits until they are stored.
+    /// Executes requests as they arrive, and waits until they are stored.
     fn execute_each<O: Borrow<Request>>(
         &mut self,
         mut orders: impl Iterator<Item = O>,
@@ -175,7 +175,7 @@ impl Engine {
         let mut stored = self.transact(&mut orders, &mut taken, |work, order| work.execute_in_batch(order));
         if let Err(CommitFailure { spoilt, .. }) = &stored {
             taken.extend(orders);
-            // A way back for each order costs all of them much, and hardly ever is one needed: only then is it laid.
+            // Savepoints are expensive and rarely needed, so a batch uses them only when it is retried after a failure.
             if *spoilt && taken.len() > 1 {
                 let mut again = Vec::with_capacity(taken.len());
                 let mut orders = taken.iter().map(Borrow::borrow);
@@ -187,7 +187,7 @@ impl Engine {
         })
     }
 
-    /// Does this for each order, in one commit: all of it is stored, or none.
+    /// Applies `each` to every request in one commit: all of them are stored, or none.
     fn transact<O: Borrow<Request>>(
         &mut self,
         orders: &mut dyn Iterator<Item = O>,
@@ -251,7 +251,7 @@ impl Engine {
         }
     }
 
-    /// Tells every event of a session in its order, with what was reported in it, each seal checked.
+    /// Calls `each` for every event of a session in order, with its attachment. Every seal is checked.
     pub fn for_each_event(&mut self, session: &str, each: &mut dyn FnMut(&Event, Option<&Json>)) -> EngineResult<()> {
         let key = self.load_session(session)?.0.key;
         let mut view = self.store.view()?;
@@ -351,7 +351,7 @@ fn execute_requests<O: Borrow<Request>>(
 /// Why nothing was stored.
 struct CommitFailure {
     fault: StoreError,
-    /// It was one of the orders that could not be; the others may.
+    /// One of the requests could not be stored; the others may be.
     spoilt: bool,
 }
 
@@ -367,7 +367,7 @@ struct TxContext<'a> {
 }
 
 impl TxContext<'_> {
-    /// With one order that fails to be stored all of them fail.
+    /// If one request cannot be stored, all of them fail.
     fn execute_in_batch(&mut self, order: &Request) -> StoreResult<EngineResult<Committed>> {
         let done = self.execute_request(order);
         self.clear_rehydrated(&order.session);
@@ -377,8 +377,8 @@ impl TxContext<'_> {
         }
     }
 
-    /// An order that fails to be stored is undone without harm to the others. Where even that fails, the whole
-    /// transaction is lost, and nothing may be added to what is left of it.
+    /// A request that cannot be stored is rolled back without harm to the others. If the rollback fails, the whole
+    /// transaction is lost, and nothing may be added to it.
     fn execute_with_savepoint(&mut self, order: &Request) -> StoreResult<EngineResult<Committed>> {
         self.tx.set_savepoint()?;
         let done = self.execute_request(order);
@@ -479,7 +479,7 @@ impl TxContext<'_> {
     }
 }
 
-/// Which key an order takes.
+/// The key that an operation requires.
 impl Operation {
     fn required_key(&self) -> Option<KeyKind> {
         match self {

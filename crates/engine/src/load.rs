@@ -35,7 +35,7 @@ pub struct LoadedSession {
     pub(super) snapshot: usize,
     /// The version of the store that it was last held against.
     version: i64,
-    /// Something closed was brought back, for the order under way.
+    /// Closed assignments or questions were loaded again, for the request under way.
     pub(super) recalled: bool,
 }
 
@@ -238,8 +238,8 @@ impl TxContext<'_> {
         Ok(())
     }
 
-    /// An assignment that is closed, as the events have it: who may say the same again rests on them. The table tells where
-    /// to begin.
+    /// A closed assignment, rebuilt from the events: they decide who may repeat a report. The table only names the event
+    /// to begin with.
     fn closed_assignment(&mut self, session: &Name, key: i64, id: AssignmentId) -> EngineResult<Option<Assignment>> {
         let Some(opened) = self.tx.opened(key, id)? else { return Ok(None) };
         let mut state = State::default();
@@ -273,7 +273,7 @@ impl TxContext<'_> {
         Ok(())
     }
 
-    /// Lets go again of what was brought back.
+    /// Drops the closed entries that were loaded again.
     pub(super) fn clear_rehydrated(&mut self, id: &Name) {
         if let Some(live) = self.memory.sessions.get_mut(id).filter(|live| live.recalled) {
             live.state.drop_all_closed();

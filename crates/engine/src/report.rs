@@ -1,4 +1,4 @@
-//! Starting, claiming and reporting: the orders that carry more than their command.
+//! Starting, claiming and reporting: the requests that carry more than their command.
 
 use std::sync::Arc;
 

@@ -125,7 +125,7 @@ impl PromptContext<'_> {
         shown.is_some_and(|shown| shown.decision == entry.decision)
     }
 
-    /// One piece for each other group of which the dossier has reports.
+    /// One section for each other group of which the dossier has reports.
     fn other_groups(&self, pieces: &mut Vec<Section>) {
         let mut groups: BTreeSet<&Name> = BTreeSet::new();
         for entry in self.dossier.entries.iter().filter(|entry| !self.is_own(entry)) {
@@ -136,7 +136,7 @@ impl PromptContext<'_> {
         }
     }
 
-    /// One short piece for each group that the reader's group depends on.
+    /// One short section for each group that the reader's group depends on.
     fn needed_groups(&self, pieces: &mut Vec<Section>) {
         let needed = self.group().into_iter().flat_map(|group| &group.depends_on);
         for group in needed.filter_map(|name| self.state.group(name)) {
@@ -194,7 +194,7 @@ impl PromptContext<'_> {
     }
 }
 
-/// One of several records in a piece, under a heading of its own.
+/// One of several records in a section, under a heading of its own.
 fn add_entry(text: EntryText, parts: &mut Vec<SectionPart>, whole: &mut Vec<String>) {
     let gap = if parts.last().is_none_or(|last| last.head.ends_with(":\n")) { "" } else { "\n" };
     parts.push(SectionPart { head: format!("{gap}[{}]", text.heading), ..SectionPart::default() });

@@ -1,7 +1,8 @@
 //! The prompt of an assignment: the task, what the log holds for it, and the return format.
 //!
-//! A pure function of what is in a [`Brief`]. `dossier` reads the log, `history` and `record` make the pieces, `piece` says
-//! which piece is cut first, `response` is the return format, `prompt.md.j2` is the text. Words of others are data: see `data`.
+//! A pure function of a [`PromptContext`]. `dossier` holds the entries of the log, `history` and `record` make the
+//! sections, `section` defines which one is cut first, `response` is the return format, `prompt.md.j2` is the text.
+//! Texts of others are data: see `data`.
 
 mod changed_files;
 mod data;

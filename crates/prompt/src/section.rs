@@ -1,4 +1,4 @@
-//! The pieces of a prompt that can be cut, and what gives way to what.
+//! The sections of a prompt that can be cut, and the order in which they are.
 
 use std::collections::BTreeMap;
 
@@ -64,7 +64,7 @@ impl SectionKind {
     }
 }
 
-/// Which end of a piece stays when it is cut.
+/// The end of a section that is kept when it is cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeptEnd {
     Beginning,
@@ -75,7 +75,7 @@ pub enum KeptEnd {
 #[derive(Clone, Copy, Debug)]
 pub struct SectionPriority {
     pub section: SectionKind,
-    /// Each of its pieces keeps this many characters, as long as cutting all others to theirs is enough.
+    /// Each of its sections keeps this many characters, as long as cutting all others to theirs is enough.
     pub floor: usize,
     pub keep: KeptEnd,
 }
@@ -112,10 +112,10 @@ pub const PRIORITIES: &[SectionPriority] = &[
 /// Cutting is not worth its while below this: the line that says so needs room too, beside the name of a file.
 const NOTE: usize = 100;
 
-/// Parts of a piece that would get fewer characters than this are left out instead, the last ones first.
+/// Parts of a section that would get fewer characters than this are left out instead, the last ones first.
 const LEAST_PART: usize = 60;
 
-/// A part of a piece, such as a field of a report. Where a piece is cut, its longest parts are cut: short facts stay.
+/// A part of a section, such as a field of a report. A cut shortens the longest parts: short facts stay.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct SectionPart {
     /// The label, which is never cut.
@@ -194,7 +194,7 @@ pub(super) struct Section {
     /// The notes on what was cut, before and after the text that is left.
     pub(super) cut_before: Option<String>,
     pub(super) cut_after: Option<String>,
-    /// It stands in another piece of its section, which says so for all of them.
+    /// It is folded into another section of its kind, whose note covers all of them.
     pub(super) is_folded: bool,
     /// Groups awaiting confirmation, with the part of the text that has to be shown before they are confirmed.
     #[serde(skip)]
@@ -385,8 +385,8 @@ fn cut(pieces: &mut [Section], budget: usize, render: impl Fn(&[Section]) -> Str
     text
 }
 
-/// Puts the pieces of a section of which nothing or little is shown into one, with one note and one file: many headings and
-/// notes would displace what matters more. Says whether there were several.
+/// Merges the sections of a kind of which nothing or little is shown into one, with one note and one file: many
+/// headings and notes would displace more important text. Returns whether there were several.
 fn fold(pieces: &mut [Section], section: SectionKind) -> bool {
     let little = |piece: &Section| piece.text.chars().count() <= NOTE.saturating_add(piece.file.len());
     let is_part = |piece: &Section| piece.section == section && little(piece);
@@ -411,7 +411,7 @@ fn fold(pieces: &mut [Section], section: SectionKind) -> bool {
     true
 }
 
-/// A file for each piece: in a folder of their own, where none of them is taken for a handoff.
+/// A file for each section: in a folder of their own, where none of them is mistaken for a handoff.
 fn names(pieces: &[Section]) -> Vec<String> {
     let mut counts: BTreeMap<SectionKind, usize> = BTreeMap::new();
     let name = |piece: &Section| {

@@ -1,7 +1,7 @@
 //! The store: events in chains, and the tables that people query, in one transaction.
 //!
-//! A backend implements [`Store`], [`View`] and [`Transaction`], and holds the same rules by its own means; the suite in
-//! `tests/store` runs against the traits. SQL stands only below here.
+//! A backend implements [`Store`], [`StoreView`] and [`StoreTransaction`], and enforces the same rules by its own
+//! means. The suite in `tests/store` runs against the traits. Only this crate contains SQL.
 
 pub mod audit;
 pub mod chain;

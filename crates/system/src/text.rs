@@ -22,9 +22,10 @@ pub const PAGE: usize = 80;
 /// Text for people.
 ///
 /// Text of agents and persons can neither end a line nor control a terminal: a line break comes from a literal of this
-/// program ([`Text::push`], [`Text::line`]) or from [`Text::block`], which marks every line. Anything that is not a literal
-/// goes through [`Text::put`], [`Text::line`] or [`Text::paint`], which keep it on its line. So no title, status or name can
-/// pretend to be another line of the output.
+/// program ([`TerminalText::push`], [`TerminalText::line`]) or from [`TerminalText::block`], which marks every line.
+/// Anything that is not a literal goes through [`TerminalText::put`], [`TerminalText::line`] or
+/// [`TerminalText::paint`], which keep it on its line. So no title, status or name can pretend to be another line of the
+/// output.
 #[derive(Default)]
 pub struct TerminalText {
     shown: String,
@@ -130,7 +131,7 @@ impl TerminalText {
         Cow::Owned(fitted.join("\n"))
     }
 
-    /// As [`Text::fit_columns`] where the stream is a terminal, and as it is elsewhere.
+    /// As [`TerminalText::fit_columns`] where the stream is a terminal, and as it is elsewhere.
     pub fn for_stream(&self, stream: &impl IsTerminal) -> Cow<'_, str> {
         if !stream.is_terminal() {
             return Cow::Borrowed(&self.shown);

@@ -180,7 +180,7 @@ fn use_log(connection: &Connection, waits: BusyHandler) -> rusqlite::Result<()> 
 /// Brings the schema to the version of this program, step by step, in one transaction.
 fn migrate(connection: &mut Connection, fresh: Option<(&StoreIdentity, Timestamp)>) -> rusqlite::Result<()> {
     let tx = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    // Somebody else may have done it while we waited.
+    // Another process may have done it during the wait.
     let (_, from) = versions(&tx)?;
     if from < 1 {
         tx.execute_batch(TABLES)?;

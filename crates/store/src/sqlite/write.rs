@@ -43,7 +43,7 @@ impl StoreTransaction for SqliteTransaction<'_> {
         let hash = digest.to_string();
         let known = self.count("SELECT count(*) FROM workflows WHERE hash = ?1", [&hash])?;
         if known > 0 {
-            // Somebody may have written them, or left some out, before the workflow was pinned.
+            // Another process may have written them, or left some out, before the workflow was pinned.
             let message = format!("what workflow {hash} needs is not in the store as it was pinned");
             let altered =
                 || StoreError::new(Code::PinnedChanged, message).help("nothing is started with it; restore a backup");

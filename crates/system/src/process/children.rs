@@ -1,4 +1,4 @@
-//! The processes that this one has started itself. What else turns up below it was left by a keeper that was killed.
+//! The processes that this one has started itself. Other children were left by a supervisor that was killed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -21,8 +21,8 @@ static HELPERS: Mutex<BTreeMap<i32, Instant>> = Mutex::new(BTreeMap::new());
 static WATCH: Once = Once::new();
 static ALL_ARE_KNOWN: AtomicBool = AtomicBool::new(false);
 
-/// Says that this process starts nothing but by [`run`](super::run) and [`Helper`]: then whatever else comes to be below
-/// it was abandoned, and may be ended without a further sign.
+/// Declares that this process starts children only by [`run`](super::run) and [`HelperProcess`]. Then every other child
+/// was abandoned, and may be ended without a further sign.
 pub fn own_no_others() {
     ALL_ARE_KNOWN.store(true, Ordering::SeqCst);
 }
@@ -71,7 +71,7 @@ fn watch() {
     }
 }
 
-/// A program that Interlock needs itself, such as git: without a keeper, and ended only if it takes far too long.
+/// A program that Interlock needs itself, such as git: without a supervisor, and ended only if it takes far too long.
 pub struct HelperProcess(Option<Child>);
 
 impl HelperProcess {

@@ -39,7 +39,7 @@ impl StdinWriter {
         }
     }
 
-    /// As [`Input::end`], by a listener.
+    /// As [`StdinWriter::end`], by a listener.
     fn close(&mut self) {
         self.closed.get_or_insert_with(Instant::now);
         self.end();
@@ -121,7 +121,8 @@ impl<'a> ProcessHandle<'a> {
         }
     }
 
-    /// Asks this program to end, as [`Control::stop`](super::Control::stop) does, and no other that shares its control.
+    /// Asks this program to end, as [`ProcessControl::stop`](super::ProcessControl::stop) does. Other programs with the
+    /// same control are not affected.
     pub fn stop(&mut self) {
         match &mut self.0 {
             HandleTarget::Program { is_unwanted, .. } => **is_unwanted = true,

@@ -1,9 +1,9 @@
 //! Programs that others wrote: started in a process of their own, watched, and ended whole.
 //!
-//! Between Interlock and the program stands a keeper (`keeper.rs`): the same binary in a role of its own. Whatever
-//! the program leaves behind becomes the keeper's child, so that nothing outlives it; when Interlock dies, by whatever
-//! signal, the keeper ends everything. Should the keeper be killed itself, what is left is known by a variable of its
-//! environment (`stray.rs`).
+//! A supervisor process (`supervisor.rs`) runs between Interlock and the program: the same binary in a role of its own.
+//! Processes that the program leaves behind become the supervisor's children, so that none outlives it. If Interlock is
+//! killed, the supervisor ends everything. If the supervisor is killed, the remaining processes are identified by a
+//! variable of their environment (`orphans.rs`).
 
 mod children;
 mod control;
@@ -43,7 +43,7 @@ pub struct ProcessSpec {
     pub limits: ProcessLimits,
     /// Where what it prints is kept, up to `Limits::kept`. A file that is there is replaced.
     pub transcript: Option<PathBuf>,
-    /// Locked (shared) by the keeper as long as anything of the program lives.
+    /// Locked (shared) by the supervisor as long as any process of the program lives.
     pub lock: Option<PathBuf>,
     /// The value of [`MARK`] in its environment: like no other's, so that it is known again when everything else fails.
     pub mark: String,
@@ -116,6 +116,6 @@ pub enum ProcessEnd {
     Silent,
     /// It printed too much.
     Flooded,
-    /// Somebody wanted it to end.
+    /// It was asked to end.
     Stopped,
 }

@@ -13,23 +13,23 @@ use rustix::process::{Pid, WaitOptions, geteuid, getpid, set_child_subreaper, wa
 use super::children;
 use super::tree::{self, ProcessEntry};
 
-/// The variable that every program finds in its environment, with `Spec::mark` as its value.
+/// The variable that every program finds in its environment, with `ProcessSpec::mark` as its value.
 pub const MARK: &str = "INTERLOCK_RUN";
 
-/// How long strays are hunted for.
+/// How long orphans are searched for.
 const LONGEST: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// Makes this process the parent of everything that programs it runs abandon, should their keeper be killed. For a
-/// process that runs programs to call once, before it runs the first.
+/// Makes this process the parent of all processes that its programs abandon, in case their supervisor is killed. A
+/// process that runs programs calls this once, before it runs the first.
 pub fn become_subreaper() -> io::Result<()> {
     Ok(set_child_subreaper(Some(getpid()))?)
 }
 
-/// Ends every process of this user whose mark starts with `prefix`, wherever it is: what is left of programs whose
-/// keeper and whose runner were killed. Never this process, nor one that it descends from. How many there were.
+/// Ends every process of this user whose mark starts with `prefix`: the remains of programs whose supervisor and whose
+/// runner were killed. Never ends this process or its ancestors. Returns the number of processes.
 ///
-/// An empty prefix would mean the programs of everybody, and ends nothing.
+/// An empty prefix would match the programs of every run, and ends nothing.
 pub fn end_marked_processes(prefix: &str) -> usize {
     if prefix.is_empty() {
         return 0;
@@ -45,9 +45,9 @@ pub fn end_marked_processes(prefix: &str) -> usize {
     .len()
 }
 
-/// Ends what a keeper that was killed has left to this process: what has its mark, or is still in the keeper's session;
-/// and where this process knows all that it has started itself, everything else. What is below the keeper of another
-/// program belongs to that.
+/// Ends the processes that a killed supervisor has left to this one: those with its mark, and those still in the
+/// supervisor's session. Where this process knows all children that it has started itself, it ends all others too.
+/// Processes below the supervisor of another program belong to that one.
 pub(super) fn end_orphans(of: &str, keeper: i32) {
     let own = getpid().as_raw_nonzero().get();
     let everything = children::all_are_known();

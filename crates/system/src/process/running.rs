@@ -37,8 +37,8 @@ const DRAIN: Duration = Duration::from_secs(2);
 /// The file that `set_keeper` named.
 static BINARY: OnceLock<PathBuf> = OnceLock::new();
 
-/// Names the program that is a keeper, for programs that use this library and are not Interlock themselves. Whether it
-/// was the first to do so.
+/// Sets the program that acts as supervisor, for programs that use this library and are not Interlock themselves.
+/// Returns whether this was the first call.
 pub fn set_supervisor(path: PathBuf) -> bool {
     BINARY.set(path).is_ok()
 }
@@ -60,7 +60,7 @@ pub fn run(spec: &ProcessSpec, control: &ProcessControl, listener: &mut dyn Outp
     Ok(running.finish(listener))
 }
 
-/// The keeper's command line.
+/// The supervisor's command line.
 fn command(spec: &ProcessSpec) -> io::Result<Command> {
     let folder = std::path::absolute(&spec.folder)?;
     if !folder.is_dir() {
@@ -129,7 +129,7 @@ struct RunningProcess<'a> {
     spec: &'a ProcessSpec,
     control: &'a ProcessControl,
     keeper: Child,
-    /// Readable when the keeper has ended.
+    /// Readable when the supervisor has ended.
     ended: Option<OwnedFd>,
     status: Option<ExitStatus>,
     out: OutputPipe,
@@ -168,7 +168,7 @@ impl<'a> RunningProcess<'a> {
             end: None,
             told: SentSignal::Nothing,
         };
-        // From here on, whatever fails ends the keeper too.
+        // From here on, any failure ends the supervisor too.
         running.input = StdinWriter::new(pipes.0.map(|pipe| unblocked(pipe.into())).transpose()?);
         running.out = OutputPipe::new(pipes.1.map(OwnedFd::from), spec.limits.line)?;
         running.err = OutputPipe::new(pipes.2.map(OwnedFd::from), spec.limits.line)?;
@@ -179,7 +179,7 @@ impl<'a> RunningProcess<'a> {
         Ok(running)
     }
 
-    /// Until the keeper has ended.
+    /// Until the supervisor has ended.
     fn attend(&mut self, listener: &mut dyn OutputListener) {
         let mut chunk = vec![0; CHUNK];
         listener.started(&mut ProcessHandle::new(&mut self.input, &mut self.is_unwanted));
@@ -192,7 +192,7 @@ impl<'a> RunningProcess<'a> {
         }
     }
 
-    /// Asks how the keeper ended, if it did.
+    /// Reads the supervisor's exit status, if it has ended.
     fn has_ended(&mut self) -> bool {
         if self.status.is_none()
             && let Ok(Some(status)) = self.keeper.try_wait()
@@ -270,7 +270,7 @@ impl<'a> RunningProcess<'a> {
         }
     }
 
-    /// The keeper has not been asked yet how it ended, so its pid is its own. The program may have stopped it.
+    /// The supervisor has not been waited for yet, so its pid is not reused. The program may have stopped it.
     fn tell(&self, signal: Signal) {
         if let Some(keeper) = Pid::from_raw(pid_of(&self.keeper)) {
             let _ = kill_process(keeper, signal);
@@ -278,7 +278,7 @@ impl<'a> RunningProcess<'a> {
         }
     }
 
-    /// Does the keeper's work: it was stopped, or is not up to it.
+    /// Ends the processes in place of the supervisor, which was stopped or did not succeed.
     fn force(&self) {
         let keeper = pid_of(&self.keeper);
         let start = Instant::now();
@@ -310,11 +310,11 @@ impl<'a> RunningProcess<'a> {
         true
     }
 
-    /// The keeper has ended: makes sure that nothing is left, and reads what is left to read.
+    /// The supervisor has ended: makes sure that no process is left, and reads the remaining output.
     fn finish(&mut self, listener: &mut dyn OutputListener) -> ProcessEnd {
         let status = self.status.unwrap_or_default();
         let killed = status.signal().is_some();
-        // A keeper that ends by itself has seen everything else end.
+        // A supervisor that ends by itself has seen every other process end.
         if killed {
             orphans::end_orphans(&self.spec.mark, pid_of(&self.keeper));
             orphans::end_marked(&self.spec.mark);

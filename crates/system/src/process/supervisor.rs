@@ -29,16 +29,16 @@ use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
 use super::tree;
 
-/// The hidden word of the command line that makes Interlock a keeper.
+/// The hidden word of the command line that makes Interlock a supervisor.
 pub const WORD: &str = "__keep";
 
 /// For remaining processes when the program has ended by itself, or when the parent has gone.
 const SHORT: Duration = Duration::from_millis(500);
-/// Between two looks at what no signal tells.
+/// The polling interval for changes that no signal reports.
 const LOOK: Duration = Duration::from_secs(1);
 /// Rounds in which nothing could be ended, after which it is left to whom it belongs.
 const REFUSED: u32 = 100;
-/// Ended children that are taken note of at a time: a storm of them must not keep the keeper from ending it.
+/// Ended children that are taken note of at a time: a storm of them must not keep the supervisor from ending it.
 const REAPED: usize = 4096;
 
 /// Codes as shells use them.
@@ -75,7 +75,7 @@ impl SupervisorArguments {
     }
 }
 
-/// A keeper's whole life. `words`: the command line after [`WORD`].
+/// Runs a supervisor from start to end. `words`: the command line after [`WORD`].
 pub fn main(words: impl Iterator<Item = OsString>) -> ExitCode {
     let Some(order) = SupervisorArguments::read(words) else {
         eprintln!("interlock: {WORD} is for Interlock itself");
@@ -126,7 +126,7 @@ fn leave_pipes() -> io::Result<()> {
 /// The process that started this supervisor.
 struct ParentProcess {
     pid: i32,
-    /// Readable when it has ended. Where the system has no such thing, the keeper looks from time to time.
+    /// Readable when it has ended. On systems without pidfd, the supervisor polls.
     process: Option<OwnedFd>,
 }
 
