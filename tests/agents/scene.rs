@@ -1,4 +1,4 @@
-//! A project of somebody's, a scripted model, and `interlock run` between them.
+//! A user's project, a scripted model, and `interlock run` between them.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -136,7 +136,7 @@ impl Scene {
         let mut command = Command::new(env!("CARGO_BIN_EXE_interlock"));
         command.args(arguments).current_dir(self.project()).env_clear().env("PATH", path).env("HOME", self.home());
         command.env("XDG_STATE_HOME", self.state()).env("XDG_CONFIG_HOME", self.root.join("config"));
-        // Into files: whoever is killed leaves nothing that has to be read to its end.
+        // Into files: a killed process leaves no pipe that has to be read to its end.
         let file = |name: &str| fs::File::create(self.root.join(name)).expect("a file for output");
         command.stdin(Stdio::null()).stdout(file("stdout")).stderr(file("stderr"));
         command.spawn().expect("interlock starts")

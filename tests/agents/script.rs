@@ -1,10 +1,13 @@
-//! What the model says in a session of `delivery-team`: two groups, one of which goes wrong in every way that is no
-//! group's failure.
+//! The model's turns in a session of `delivery-team`: two groups, one of which fails in every way that does
+//! not count as a
+//! failure of the group.
 //!
-//! - `docs` is built, but its first handoff cannot be taken; its tester forgets the handoff; and its reviewer tries to
+//! - `docs` is built, but its first handoff is not accepted; its tester forgets the handoff; and its reviewer
+//!   tries to
 //!   change it.
-//! - `login` is blocked, investigated by somebody who asks questions that nobody answers, and unblocked; then the provider
-//!   refuses; then it is built.
+//! - `login` is blocked, investigated by an agent whose questions get no answer, and unblocked; then the
+//!   provider refuses;
+//!   then it is built.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -71,7 +74,7 @@ pub(crate) fn with_tool() -> Script {
     })
 }
 
-/// The developer of `login` has written its file, and not handed in yet.
+/// The developer of `login` has written its file, and not submitted its handoff yet.
 fn is_late(turn: &Turn) -> bool {
     turn.role() == Some("developer") && turn.group() == Some("login") && is_advised(turn) && turn.fresh_results == 1
 }
@@ -146,7 +149,7 @@ fn investigator(turn: &Turn) -> Step {
     }
 }
 
-/// With whatever tool the client has for questions to people. Nobody is there.
+/// Uses the tool that the client has for questions to people. No person is there.
 fn ask(turn: &Turn) -> Option<Step> {
     let tool = QUESTIONS.iter().find(|tool| turn.tools.iter().any(|name| name == *tool))?;
     let option = |label: &str| json!({ "label": label, "description": label });

@@ -87,7 +87,7 @@ impl<'a> Ended<'a> {
         assert_eq!(self.scene.git(&["worktree", "list"]).lines().count(), 1);
     }
 
-    /// Nothing was lost on the way: what was waited out, sent back or undone is nobody's failure.
+    /// No attempt was lost: waits, corrections and undone changes are not counted as failures of the agent.
     fn log_is_whole(&self) {
         let verified = self.scene.interlock(&["--json", "audit", "verify"]);
         assert_eq!(verified.exit, Some(0), "{verified:#?}");
@@ -123,7 +123,8 @@ impl<'a> Ended<'a> {
         assert_eq!(tokens, (json!(100 * answers), json!(20 * answers)), "{spent}");
     }
 
-    /// The same for a run that was killed after so many answers: what those who were at work had used then, nobody may know.
+    /// The same for a run that was killed after so many answers: the usage of the agents that were at work may
+    /// be unknown.
     fn is_counted_but_for_the_killed(&self, before: usize, refused: usize) {
         let (spent, turns) = (&self.result["spent"], self.scene.models.turns());
         // One that was killed while it asked has not said who it is.
@@ -208,7 +209,7 @@ fn program(client: Client) -> String {
 
 #[test]
 fn claude_code() {
-    // It gives up at once if it is told to wait for so long, and tells nobody for how long.
+    // The client gives up at once if the provider asks for so long a wait, and does not report how long.
     let refusal = Refusal { times: 1, step: Step::rate_limited(3600) };
     let Some(scene) = Scene::with_clients(script::delivery(refusal)) else { return };
     let agent = format!("client: claude, program: {:?}, model: claude-sonnet-4-5", program(Client::Claude));
@@ -221,7 +222,7 @@ fn claude_code() {
     is_one_conversation(&ended, "session_id");
     ended.was_waited_out();
     ended.reviewer_was_held(Held::ByInterlock);
-    // What an agent that was killed had used, nobody knows.
+    // The usage of an agent that was killed is unknown.
     let spent = &ended.result["spent"];
     assert!(spent["input_tokens"].as_u64() > Some(1000) && spent["cost_usd"].as_f64() > Some(0.0), "{spent}");
 }

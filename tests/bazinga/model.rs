@@ -134,7 +134,7 @@ fn mapped(action: &Json, next: &Json) -> Outcome {
 
 pub(crate) struct Expected {
     pub(crate) outcome: Outcome,
-    /// The faults that are mended on the way, in the order in which they were met.
+    /// The faults that are repaired on the way, in the order in which they were met.
     pub(crate) deviations: Vec<Deviation>,
 }
 

@@ -1,4 +1,4 @@
-//! By the command line, without the key, out of turn, or to somebody who may not.
+//! By the command line: without the key, out of turn, or as a role that may not.
 
 use std::fs;
 

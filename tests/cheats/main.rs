@@ -38,7 +38,7 @@ fn guarded(team: &Team, guard: &str, script: &str) {
     let said = format!("(E0514, {guard})");
     assert!(run.stderr.contains(&said), "{script} was not refused by {guard}: {run}");
     assert!(team.standing() == before, "{script} changed something");
-    // That somebody writes to what was written down is not written down as well.
+    // Writes to the record of refused writes are not recorded themselves.
     assert!(noted() > tried || guard == "attempt_is_new", "what was tried is written down");
 }
 

@@ -1,4 +1,4 @@
-//! By a report: without the right to speak, for somebody else, or saying what may not be said now.
+//! By a report: without the right to report, for another role, or with a status that is not accepted now.
 
 use serde_json::json;
 
@@ -88,7 +88,7 @@ fn report_after_the_deadline() {
     refused(team, session, 3, "E0350", || team.report(&holder, "PLANNING_COMPLETE", plan));
 }
 
-/// Who may repeat a report rests on the events, whatever the tables say of it.
+/// Whether a report may be repeated depends on the events, whatever the tables contain.
 #[test]
 fn repeat_another_report_by_way_of_the_tables() {
     let Incident { team, session, holders, .. } = &Incident::new("repeat_another_report_by_way_of_the_tables");
@@ -115,7 +115,7 @@ fn report_as_another_role() {
     refused(team, session, 4, "E0213", || team.give(&holders["PAT-ADHERE"], &as_lead));
 }
 
-/// The approval of somebody who may not approve is a word that the role does not have: the tech lead is asked.
+/// An approval by a role that may not approve is an unknown status of that role: the tech lead is asked.
 #[test]
 fn approve_without_being_the_reviewer() {
     let Incident { team, session, holders, .. } = &Incident::new("approve_without_being_the_reviewer");

@@ -202,7 +202,7 @@ fn edit_a_prompt() {
     guarded(team, "prompt_remains", "DELETE FROM prompts");
 }
 
-/// The last event has no mission or handoff: nobody gives it one afterwards.
+/// The last event has no mission or handoff, and none can be added afterwards.
 #[test]
 fn give_a_session_another_mission() {
     let team = Team::new("give_a_session_another_mission");
@@ -422,7 +422,7 @@ fn change_what_completion_needs() {
     assert!(team.standing() == before, "something has changed");
 }
 
-/// Whoever pins the workflow before its first session does could leave out what completion needs.
+/// A process that pins the workflow before its first session could leave out the requirements for completion.
 #[test]
 fn pin_a_workflow_without_its_needs() {
     let donor = Team::new("pin_a_workflow_without_its_needs-2");

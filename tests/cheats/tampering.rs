@@ -374,7 +374,7 @@ fn add_a_prompt_to_a_report() {
     assert_eq!(first["kind"], "added", "{first}");
 }
 
-/// Asked about by its name, a session that is gone is not unknown to whoever has its head.
+/// Asked for by name, a session that is gone is not unknown to a caller that has its head.
 #[test]
 fn delete_a_session_that_is_asked_about() {
     let Incident { team, session, .. } = &Incident::new("delete_a_session_that_is_asked_about");
@@ -469,7 +469,7 @@ fn edit_a_handoff_without_the_guards() {
         "UPDATE attachments SET body = replace(body, 'no browser', 'nothing wrong') WHERE event = (SELECT id FROM events WHERE seq = {seq})"
     ));
     found(team, session, "changed", seq);
-    // The next one is not told what nobody said.
+    // An edited handoff does not reach the prompt of the next role.
     let run = team.ask(&["claim", &holders["NUR-E2E"].assignment]);
     assert_eq!((run.exit, run.code().as_str()), (3, "E0515"), "{run}");
 }

@@ -27,7 +27,7 @@ fn json_has_no_colour_even_when_colour_is_forced() {
     assert_eq!(forced.json()["error"]["code"], "E0403");
 }
 
-/// The end of a pipe that nobody reads.
+/// The end of a pipe that has no reader.
 fn unread() -> Stdio {
     let (reader, writer) = std::io::pipe().expect("a pipe");
     drop(reader);

@@ -64,7 +64,7 @@ impl Editor {
         writeln!(self.stdin, "{message}").expect("the agent listens");
     }
 
-    /// Calls, and lets the agent do once whatever it asks for until it answers.
+    /// Calls a method. Until the answer arrives, each permission request of the agent is allowed once.
     fn call(&mut self, method: &str, params: &Json) -> Answer {
         self.calls += 1;
         let id = self.calls;

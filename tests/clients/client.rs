@@ -65,7 +65,7 @@ impl Client {
         }
     }
 
-    /// The program, with nothing of whoever runs the tests in its environment.
+    /// The program, with nothing of the test runner's environment.
     pub(crate) fn command(self, home: &Path, url: &str) -> Command {
         let mut command = Command::new(programs().join(self.name()));
         command.env_clear().envs(self.environment(home, url));
@@ -96,7 +96,7 @@ fn common(home: &Path, url: &str) -> Vec<(&'static str, String)> {
         ("TMPDIR", temporary.display().to_string()),
         ("PATH", format!("{}:{}:{rest}", programs().display(), node.display())),
         ("TERM", "xterm-256color".to_owned()),
-        // Whoever else a client wants to talk to, it asks the scripted model for the way: the tests see that.
+        // Connections to other hosts go through the scripted model, so that the tests see them.
         ("HTTPS_PROXY", url.to_owned()),
         ("NO_PROXY", "127.0.0.1".to_owned()),
     ]

@@ -1,9 +1,10 @@
 //! The real clients do what Interlock's adapters rely on, against a scripted model on loopback.
 //!
-//! One file for each client: it works and hands in, it can be resumed, and what it shows when its provider refuses. The
-//! command lines here are those that work: as root, in a container, without a terminal, with the prompt on stdin.
+//! One file for each client: it works and submits a handoff, it can be resumed, and its output when its
+//! provider refuses.
+//! The command lines here are those that work: as root, in a container, without a terminal, with the prompt on stdin.
 //!
-//! `install.sh` installs the clients; these tests run it. Without npm they prove nothing, and say so.
+//! `install.sh` installs the clients; these tests run it. Without npm they prove nothing, and report that.
 
 #[path = "../models/mod.rs"]
 mod models;
@@ -24,7 +25,7 @@ fn prompt(assignment: &str, role: &str, what: &str) -> String {
     format!("# Assignment {assignment}: you are {role}\n\nWork on group `login`.\n\n{what}\n")
 }
 
-/// An agent that appends its assignment to `work.txt`, then hands in.
+/// An agent that appends its assignment to `work.txt`, then submits its handoff.
 fn work(turn: &Turn) -> Step {
     let assignment = turn.assignment().expect("the prompt says which assignment it is");
     match turn.fresh_results {

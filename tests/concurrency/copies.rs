@@ -49,7 +49,7 @@ fn a_rebuild_takes_nothing_away_from_those_who_write() {
     assert_eq!(project.verified(), begun + 2 * 4 * u64::from(REPORTS));
 }
 
-/// Changes rows that nobody writes again, behind the program's back, and leaves the guards as they were.
+/// Changes rows that are never written again, behind the program's back, and leaves the guards as they were.
 fn spoil(project: &Project) {
     let mut connection = Connection::open(project.store()).unwrap();
     connection.busy_timeout(std::time::Duration::from_secs(60)).unwrap();

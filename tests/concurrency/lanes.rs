@@ -128,7 +128,7 @@ fn sixteen_processes_with_500_reports_each_lose_and_double_nothing() {
     let project = Project::new("lanes");
     let lanes = lanes(&project, LANES, ALONE);
     let children: Vec<_> = lanes.iter().map(|lane| start(&project, lane, REPORTS)).collect();
-    // Whoever looks meanwhile sees a log that holds.
+    // Concurrent readers see a valid log.
     project.verified();
     children.into_iter().for_each(ended);
     is_exact(&project, &lanes, REPORTS);

@@ -46,7 +46,7 @@ pub(crate) fn each(name: &str, test: impl Fn(&Talk<'_>, &str)) {
     }
 }
 
-/// What whoever asks can do instead: in Gemini, whatever happens is taken for the doing of the agent that is at work.
+/// The advice to the caller: in Gemini, every action is attributed to the agent that is at work.
 pub(crate) fn step(talk: &Talk<'_>, by: Option<&Agent>) -> &'static str {
     match by.is_some() || talk.client == Client::Gemini {
         true => "Go on with your work without it; what you cannot do, say in your handoff.",
@@ -168,7 +168,7 @@ fn what_is_for_people_is_not_for_models() {
             assert!(reason.contains("is not for a model"), "{reason}");
         }
         let developer = talk.starts("developer", "Build LOGIN.");
-        // Whoever writes about it does not do it.
+        // A command that only mentions it does not do it.
         for command in ["git commit -m 'interlock cancel is documented'", "grep -rn interlock answer.rs src"] {
             talk.runs(command, Some(&developer)).passes();
         }
@@ -282,7 +282,7 @@ fn nobody_takes_the_hooks_out() {
     });
 }
 
-/// By whatever way a file is named, it is the same file.
+/// A file is the same file under each of its names.
 #[test]
 fn a_link_to_the_store_is_the_store() {
     each("links", |talk, session| {
@@ -291,7 +291,7 @@ fn a_link_to_the_store_is_the_store() {
         let step = step(talk, Some(&developer));
         denied(talk, session, "E0703", step, || talk.writes("docs/interlock.db", Some(&developer)));
         denied(talk, session, "E0703", step, || talk.writes("src/../.interlock/x", Some(&developer)));
-        // Whoever writes a link to what is not there makes what it names.
+        // Writing through a link to a missing file creates that file.
         std::os::unix::fs::symlink(".interlock/new.db", talk.team.project().join("new")).unwrap();
         denied(talk, session, "E0703", step, || talk.writes("new", Some(&developer)));
     });
@@ -369,7 +369,7 @@ fn an_agent_that_comes_back_has_nothing_to_say() {
     }
 }
 
-/// Claude ends forks of its own by the same hook; they are nobody's.
+/// Claude ends forks of its own by the same hook; they belong to no assignment.
 #[test]
 fn a_fork_of_the_client_hands_nothing_in() {
     let team = Team::new("hooks_fork");
@@ -423,7 +423,7 @@ fn held(talk: &Talk<'_>) -> Vec<Json> {
     notes.flat_map(|notes| notes["held"].as_array().expect("a list").clone()).collect()
 }
 
-/// A session that has ended holds nobody.
+/// A session that has ended does not keep the client from stopping.
 #[test]
 fn a_session_that_has_ended_holds_nobody() {
     each("ended", |talk, session| {

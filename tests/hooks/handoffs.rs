@@ -1,4 +1,5 @@
-//! What an agent hands in: in its last message, or in the file that it was told of; and what becomes of a bad one.
+//! The handoff of an agent: in its last message, or in the file that its prompt names; and the treatment of a
+//! bad one.
 
 use std::fs;
 
@@ -7,7 +8,7 @@ use serde_json::json;
 use crate::scene::{Answer, CLIENTS, Client, Talk, message, planned};
 use crate::team::Team;
 
-/// Every problem goes back at once, and the agent may mend it.
+/// Every problem goes back at once, and the agent may fix it.
 #[test]
 fn a_bad_handoff_goes_back_with_every_problem() {
     for client in CLIENTS {
@@ -67,7 +68,7 @@ fn a_handoff_that_stays_bad_is_lost_and_routed() {
             assert_eq!(lost[0]["data"]["cause"]["lost"]["status"], status);
             let told = talk.back(&developer).told();
             assert!(told.contains("decision ") && told.contains("Next: start sub-agent `developer`"), "{told}");
-            // Somebody else takes over, with an attempt of its own.
+            // Another agent takes over, with an attempt of its own.
             let again = talk.starts("developer", "Build LOGIN.");
             assert_ne!(again.assignment(), developer.assignment());
             let left = again.prompt.split("## What your last attempt left").nth(1);
@@ -130,7 +131,7 @@ fn an_agent_that_failed_can_be_started_again() {
     }
 }
 
-/// Somebody who was taken for gone while another works does not stand in the way of that one's handoff.
+/// An agent that was taken for gone while another works does not block that one's handoff.
 #[test]
 fn a_sub_agent_that_is_gone_is_not_mistaken_for_one_at_work() {
     for client in CLIENTS {
@@ -166,7 +167,7 @@ fn a_handoff_out_of_turn_goes_back_with_what_is_accepted() {
     }
 }
 
-/// Whoever is closed before its end is gone, and its assignment can be started again.
+/// An agent that is closed before its end is gone, and its assignment can be started again.
 #[test]
 fn an_agent_of_codex_that_was_closed_can_be_started_again() {
     let team = Team::new("hooks_closed");

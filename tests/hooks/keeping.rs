@@ -107,7 +107,7 @@ fn the_same_call_is_answered_alike() {
     }
 }
 
-/// What is left of a file of the hooks after a crash is nobody's claim, and a new one is made of it.
+/// A file of the hooks that a crash damaged is no claim, and it is created again.
 #[test]
 fn a_damaged_file_of_the_hooks_is_made_anew() {
     for client in CLIENTS {

@@ -68,7 +68,7 @@ fn a_call_of_codex_that_comes_back_first_names_its_agent() {
     }
 }
 
-/// Of a call that fails Codex sends no word after the first; whoever was asked for can be asked for again.
+/// Codex sends no message about a failed call after the first one; the same agent can be requested again.
 #[test]
 fn a_call_of_codex_that_has_started_nobody_can_be_made_again() {
     let team = Team::new("hooks_a_call_that_failed");
@@ -78,7 +78,7 @@ fn a_call_of_codex_that_has_started_nobody_can_be_made_again() {
     assert!(logout.prompt.contains("Work on group `LOGOUT`."), "{}", logout.prompt);
     let login = talk.starts("developer", "Build LOGIN.");
     assert!(login.prompt.contains("Work on group `LOGIN`.") && login.call != failed.call, "{}", login.prompt);
-    // One that has started is at work, whatever is asked for.
+    // An agent that has started is at work, whatever is requested.
     talk.cannot_start("developer", "Build LOGIN.");
     talk.ends(&login, &message("developer", "READY_FOR_QA", json!({}))).passes();
     assert!(team.open(&session).contains(&("qa_expert".to_owned(), "LOGIN".to_owned())));

@@ -1,4 +1,4 @@
-//! Whatever a client sends, it gets an answer that it understands, or a no that every client understands.
+//! A client gets for every payload an answer that it understands, or a refusal that every client understands.
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};

@@ -149,7 +149,7 @@ impl Answer {
         assert_eq!(self, Answer::Pass);
     }
 
-    /// Reads what the program has left as the client does. Whatever the client would not understand is an error.
+    /// Reads the program's output as the client does. Output that the client would not understand is an error.
     pub(crate) fn of(client: Client, event: &str, run: &Run) -> Result<Self, String> {
         match (run.exit, run.stdout.as_str(), run.stderr.as_str()) {
             (0, "", _) => Ok(Answer::Pass),
@@ -198,7 +198,7 @@ fn understood(client: Client, event: &str, answer: &Json) -> Option<Answer> {
 pub(crate) struct Agent {
     pub(crate) id: String,
     pub(crate) kind: String,
-    /// What it was told, by whatever way.
+    /// The prompt that it received, by either way.
     pub(crate) prompt: String,
     pub(crate) call: String,
     /// What the tool was called with in the end.

@@ -82,7 +82,7 @@ fn a_conversation_that_is_shortened_keeps_its_sub_agents() {
     let told = talk.hook("SessionStart", &payload).told();
     assert!(told.contains("wait for sub-agent `developer`"), "{told}");
     assert!(talk.cannot_start("developer", "Build LOGIN.").contains("at work already"));
-    // When the program is started anew they are.
+    // When the program is started again they are.
     payload["source"] = json!("resume");
     talk.hook("SessionStart", &payload).told();
     let again = talk.starts("developer", "Build LOGIN.");
@@ -97,7 +97,7 @@ fn a_conversation_that_has_no_part_in_it_may_stop() {
     for client in CLIENTS {
         let team = Team::new(&format!("hooks_bystander_{}", client.name()));
         let session = team.start("Add login");
-        // Nobody sees to it yet, so whoever is there does.
+        // No conversation drives the session yet, so the present one does.
         let first = Talk::begun(&team, client, "c-1");
         first.stops(false).denied();
         let other = Talk::begun(&team, client, "c-2");
@@ -143,7 +143,7 @@ fn work_of_a_quiet_conversation_is_taken_over() {
         age(&file, 11);
         let again = second.starts("developer", "");
         assert_eq!(again.assignment(), developer.assignment());
-        // Whoever comes back finds that it is not theirs any more, and is let go.
+        // A conversation that comes back no longer drives the session, and may stop.
         first.ends(&developer, &message("developer", "READY_FOR_REVIEW", json!({}))).passes();
         assert_eq!(team.open(&session), [("developer".to_owned(), "LOGIN".to_owned())]);
         second.ends(&again, &message("developer", "READY_FOR_QA", json!({}))).passes();
@@ -151,7 +151,7 @@ fn work_of_a_quiet_conversation_is_taken_over() {
     }
 }
 
-/// A claim that was made by a command belongs to whoever made it.
+/// A claim that was made by a command belongs to the caller of that command.
 #[test]
 fn what_somebody_has_claimed_by_a_command_is_not_taken() {
     for client in CLIENTS {

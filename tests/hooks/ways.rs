@@ -1,4 +1,4 @@
-//! Other ways to what is not allowed: by a rule of one's own, by the words of a shell, by a tool that nobody thought of.
+//! Other ways to forbidden actions: a rule of one's own, the words of a shell, a tool that no rule names.
 
 use std::fs;
 use std::os::unix::fs::symlink;

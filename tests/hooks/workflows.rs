@@ -81,7 +81,7 @@ fn an_orchestrator_writes_what_the_workflow_lets_it() {
         for path in ["src/a.rs", "src/docs/a.md", "docs.md/x", "docs/../src/a.rs"] {
             assert!(talk.writes(path, None).denied().contains("E0702"), "{path}");
         }
-        // What a command writes nobody can tell, so it looks only.
+        // The writes of a command cannot be predicted, so this role may only read.
         talk.runs("echo x > src/a.rs", None).denied();
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::scene::Scene;
 
-/// Whatever is in a summary, the run goes on, and the log of the result has nothing that git or a terminal would obey.
+/// The run goes on with any summary, and the log of the result contains nothing that git or a terminal would obey.
 #[test]
 fn what_agents_say_of_their_work_is_quoted_in_the_log_of_the_result() {
     let script = r"

@@ -1,4 +1,4 @@
-//! How agents end, or do not: hangs, daemons, storms, and attacks on whoever watches.
+//! Ends of agents, and agents that do not end: hangs, daemons, storms, and attacks on the supervisor.
 
 use std::time::{Duration, Instant};
 

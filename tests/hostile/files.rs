@@ -119,7 +119,7 @@ else: work(); say('READY_FOR_QA')";
     assert_eq!(scene.result(), ["README.md", "tests/first.txt", "work/g.txt"]);
 }
 
-/// Names and things that git refuses hold nobody up but the agent.
+/// Names and things that git refuses hold up only the agent.
 #[test]
 fn what_cannot_be_taken_in_goes_back() {
     let script = r"

@@ -218,7 +218,8 @@ say('READY_FOR_QA')";
     }
 }
 
-/// So is whatever else of the user's repository does not come with commits: the stash, what is checked out, what git obeys.
+/// The same holds for the parts of the user's repository that commits do not carry: the stash, the checkout,
+/// git's settings.
 #[test]
 fn what_else_an_agent_changes_by_its_path_is_told_of() {
     let script = r"

@@ -1,4 +1,4 @@
-//! What agents print and hand in: too much, without an end, not text, not for a terminal.
+//! The output and handoffs of agents: too much, without an end, not text, not for a terminal.
 
 use crate::scene::{Ran, Scene};
 
@@ -21,7 +21,7 @@ fn ten_gigabytes() {
     flooded("gigabytes", "    block = b'0123456789abcde\\n' * 65536\n    for _ in range(10240): os.write(1, block)");
 }
 
-/// Every line is news for whoever conducts.
+/// Every line wakes the scheduler.
 #[test]
 fn a_flood_of_short_lines() {
     flooded("lines", "    block = b'x\\n' * 524288\n    for _ in range(10240): os.write(1, block)");

@@ -50,7 +50,7 @@ fn a_session_has_one_run() {
     scene.completes();
 }
 
-/// A run that has ended has no repository any more: made anew, it would have nothing of the result in it.
+/// A run that has ended has no repository any more: created again, it would not contain the result.
 #[test]
 fn the_result_of_a_session_that_has_ended_is_not_overwritten() {
     let scene = Scene::new("ended");
@@ -132,7 +132,7 @@ else: say('BAZINGA')";
     assert!(scene.noted("prompt").contains("all of them"), "{}", scene.noted("prompt"));
 }
 
-/// Nobody is there; the agents file says what then.
+/// No person is there; the agents file decides.
 #[test]
 fn a_question_with_a_default_answers_itself() {
     let script = "if TURN == 1: sys.exit(78)\nwork(); say('READY_FOR_QA')";

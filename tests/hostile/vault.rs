@@ -6,7 +6,7 @@ use std::fs;
 use crate::people::until;
 use crate::scene::Scene;
 
-/// Commits something that nobody has seen, and pushes it to where the workspace borrows its objects from.
+/// Commits a change that was not reviewed, and pushes it to where the workspace borrows its objects from.
 const PUSH: &str = r"
 def push(branch):
     with open('evil.txt', 'w') as file: file.write('never reviewed\n')
@@ -39,7 +39,7 @@ say('READY_FOR_QA')";
     assert_eq!(scene.result_of("work/b.txt"), "work");
 }
 
-/// Whoever approves sees what is merged.
+/// The approving role sees what is merged.
 #[test]
 fn an_index_that_overlooks_a_file_is_made_anew() {
     let developer = r"
@@ -74,7 +74,7 @@ say('READY_FOR_QA')";
     assert_eq!(scene.standing(), standing);
 }
 
-/// What was merged is written down with a seal: between two runs as well, nobody else can say what it is.
+/// The record of merges is sealed: between two runs as well, no other process can change it.
 #[test]
 fn a_register_that_was_changed_between_two_runs_is_known() {
     let developer = "work()\nif GROUP == 'b': note('began'); time.sleep(60)\nsay('READY_FOR_QA')";
@@ -118,7 +118,7 @@ say('READY_FOR_QA')";
     assert_eq!(scene.result_of("work/g.txt"), "work");
 }
 
-/// What is below a link is somebody else's, its locks too.
+/// Files below a link belong to others, the locks too.
 #[test]
 fn a_link_in_its_place_between_two_runs_is_not_followed() {
     let developer = "work()\nif TURN == 1: note('began'); time.sleep(60)\nsay('READY_FOR_QA')";

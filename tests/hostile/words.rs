@@ -80,7 +80,7 @@ work(); say('READY_FOR_QA')";
     let scene = Scene::new("tokens").agent("developer", script).with("keep: always");
     scene.completes();
     assert_eq!(scene.noted("tokens"), "[][]");
-    // What the store has is a hash. Whatever looks like a token and has that hash would be one.
+    // The store has only hashes of tokens. Any word that has one of these hashes would be a token.
     let hashes: Vec<String> = scene
         .log()
         .iter()

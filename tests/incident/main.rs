@@ -63,7 +63,7 @@ fn every_shortcut_is_refused_and_on_the_record() {
         assert_eq!(team.ask_without_keys(arguments).code(), "E0512");
     }
 
-    // By a report that nobody may give.
+    // By a report that no role may submit.
     let lead = &holders["NUR-E2E"];
     assert_eq!(team.report(&lead.with_token(&holders["PAT-VIP"].token), "APPROVED", json!({})).code(), "E0306");
     assert_eq!(team.report(spent, "PASS", json!({})).code(), "E0308");
@@ -92,7 +92,7 @@ fn every_shortcut_is_refused_and_on_the_record() {
     assert_eq!(team.ask(&["audit", "verify"]).done()["valid"], true, "the log is whole");
 }
 
-/// One group is approved and merged, one is deferred for the lack of an environment, two are mended: then it is done.
+/// One group is approved and merged, one is deferred for the lack of an environment, two are fixed: then it is done.
 #[test]
 fn the_work_goes_its_way_to_the_end() {
     let Incident { team, session, holders, .. } = &Incident::new("the_work_goes_its_way_to_the_end");
@@ -121,7 +121,7 @@ fn the_work_goes_its_way_to_the_end() {
     team.plays(s, "developer", "E2E-RX", "MERGE_SUCCESS", json!({}));
     assert_eq!(team.group_status(s, "E2E-RX"), "awaiting_confirmation");
 
-    // The other two are mended.
+    // The other two are fixed.
     let fixed =
         json!({ "issue_responses": [{ "id": "TL-1", "response": "fixed" }, { "id": "TL-2", "response": "fixed" }] });
     team.report(&holders["PAT-ADHERE"], "READY_FOR_QA", fixed).done();

@@ -36,7 +36,7 @@ const GROUPS: &str = "[{ id: g1, title: T }, { id: g2, title: T }, { id: g3, tit
                       { id: g5, title: T, depends_on: [g1] }, { id: g6, title: T }, { id: g7, title: T, depends_on: [g2] }, \
                       { id: g8, title: T, checks: [[\"grep\", \"-q\", \"work\", \"work/g8.txt\"]] }]";
 
-/// The manager writes too: outside of groups, where nobody merges later.
+/// The manager writes too: outside of groups, where no later merge happens.
 const WORKFLOW: &str =
     "workflow: with-plan\nlanguage: 1\nextends: delivery-team\nroles:\n  project_manager: { writes: all }\n";
 
@@ -134,7 +134,7 @@ fn is_over(run: &mut Child, moment: Duration) -> bool {
     run.try_wait().unwrap().is_some()
 }
 
-/// The run alone, or with its keepers, or with everything that it has started.
+/// Kills the run alone, or with its supervisors, or with everything that it has started.
 fn kill(scene: &Scene, mut run: Child, way: u64) {
     let others: Vec<i32> = match way {
         0 => of_scene(scene, |arguments| arguments.starts_with("interlock\0")),
@@ -177,7 +177,7 @@ fn counted(log: &[Json]) -> Vec<String> {
     steps
 }
 
-/// Whoever died with a run was another attempt when it was started again, with another token.
+/// An agent that died with its run was another attempt when it was started again, with another token.
 fn assert_new_attempts(scene: &Scene) {
     let (mut tokens, mut held) = (Vec::new(), BTreeMap::new());
     for event in &scene.log() {
@@ -273,7 +273,7 @@ fn a_run_that_is_killed_while_it_clears_away_is_brought_to_its_end_by_the_next()
     }
 }
 
-/// What nobody could read is told again.
+/// A message that had no reader is printed again.
 #[test]
 fn an_end_that_was_not_told_is_told_by_the_next_run() {
     let scene = Scene::new("killed-untold");
@@ -286,7 +286,7 @@ fn an_end_that_was_not_told_is_told_by_the_next_run() {
     assert_eq!((in_site(&scene), sessions(&scene)), (LEFT.map(str::to_owned).to_vec(), 1));
 }
 
-/// A git that kills whoever called it: before its work or after it, by the lines of a list, each once.
+/// A git that kills its caller: before its work or after it, by the lines of a list, each once.
 const DEADLY_GIT: &str = r#"#!/bin/sh
 list=NOTES/list
 word=; skip=

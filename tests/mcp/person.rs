@@ -91,7 +91,7 @@ fn without_a_form_the_question_waits() {
     assert_eq!(next["assignments"][0]["role"], "project_manager");
 }
 
-/// Whatever a model puts into a call, it does not come out as an answer.
+/// No input of a model to a call comes out as an answer.
 #[test]
 fn no_call_answers_for_a_person() {
     for version in ["2025-11-25", NEWEST] {

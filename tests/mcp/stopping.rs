@@ -38,7 +38,7 @@ fn what_is_under_way_is_answered_first() {
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     wire.call("start_session", &json!({ "title": "Just before the end" }));
     served.signal(Signal::TERM);
-    // Nobody new is let in from some moment on; until then it may not have heard the signal.
+    // From some moment on no new connection is accepted; until then it may not have heard the signal.
     while std::net::TcpStream::connect(served.address).is_ok() {}
     other.execute_batch("ROLLBACK").unwrap();
     let told = wire.receive();
@@ -52,7 +52,7 @@ fn told_twice_it_waits_for_nobody() {
     let team = Team::new("mcp_told_twice");
     let served = Served::new(&team);
     asked(&mut served.client("2025-11-25"));
-    // A form that nobody fills.
+    // A form that is never filled in.
     let mut wire = served.http("2025-11-25").begun(json!({ "elicitation": {} }));
     wire.call("ask_person", &json!({}));
     assert_eq!(wire.receive()["method"], "elicitation/create");

@@ -15,7 +15,7 @@ pub(crate) trait Wire: Send {
     fn receive(&mut self) -> Json;
     /// Ends it as a client does that is done: how the program ended, if that is its end, and what it left on stderr.
     fn close(self: Box<Self>) -> (Option<i32>, String);
-    /// Whatever it is, on a line.
+    /// Sends a line, valid or not.
     fn raw(&mut self, line: &str);
 }
 

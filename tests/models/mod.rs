@@ -72,7 +72,7 @@ impl Turn {
         [&self.prompt, &self.told].into_iter().find(|text| text.contains("# Assignment ")).map(String::as_str)
     }
 
-    /// Has the client run a command, with whatever tool it has for that.
+    /// Has the client run a command, with the tool that it has for that.
     #[track_caller]
     pub(crate) fn run(&self, command: &str) -> Step {
         let offered = SHELLS.iter().find(|(tool, _)| self.tools.iter().any(|name| name == tool));
@@ -106,7 +106,7 @@ impl Turn {
             self.prompt.push('\n');
         }
         self.prompt.push_str(text);
-        // Clients put reminders of their own behind the results of tools: nobody has spoken then.
+        // Clients put reminders of their own behind the results of tools: they are no new request.
         if !text.trim_start().starts_with("<system-reminder>") {
             self.fresh_results = 0;
         }

@@ -1,4 +1,4 @@
-//! Setting clients up, as a person does: the real program on settings that are somebody's already.
+//! Setting clients up, as a person does: the real program on settings that a user has already.
 
 #[path = "../team/mod.rs"]
 mod team;
@@ -182,7 +182,7 @@ fn the_roles_that_a_client_offers_are_the_roles_of_the_workflow() {
             names
         };
         assert_eq!(names(folder), ROLES, "{client}");
-        // Another workflow has other roles: those that are gone are taken away, those of somebody else are not.
+        // Another workflow has other roles: those that are gone are removed, those of the user are not.
         let own = team.project().join(folder).join("mine.md");
         fs::write(&own, "my own agent").expect("a file");
         let stale = plugin(&team, &["doctor", client, "--workflow", "feature"]);

@@ -1,4 +1,4 @@
-//! How programs end: by themselves, because of a limit, or because somebody wants it.
+//! Ends of programs: by themselves, because of a limit, or on request.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -66,8 +66,9 @@ fn it_sees_its_environment_and_arguments_and_nothing_else() {
     assert_eq!(scene.run().1.out(), [scene.folder.display().to_string()]);
 }
 
-/// What it inherits is what any program gets: no signal is ignored or held back, no file of the keeper's is open, and
-/// there is no terminal.
+/// It inherits what any program gets: no signal is ignored or held back, no file of the supervisor's is open,
+/// and there is
+/// no terminal.
 #[test]
 fn it_inherits_nothing_that_programs_do_not_expect() {
     let mut scene = Scene::shell(

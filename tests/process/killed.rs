@@ -1,4 +1,4 @@
-//! Nobody is safe from being killed: not the keeper, not the runner, not both.
+//! Any process may be killed: the supervisor, the runner, or both.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -89,7 +89,7 @@ fn strays_of_a_runner_and_a_keeper_that_were_both_killed_are_found_by_their_mark
     let bystander = Scene::new("sh", &[]);
     let mut runners = [runner(&scene), runner(&bystander)];
     let keeper = keeper_of(&runners[0]);
-    // First the runner is made to stand still, so that it cannot do anything about its keeper.
+    // First the runner is stopped, so that it cannot do anything about its supervisor.
     let first = Pid::from_raw(runners[0].id().try_into().unwrap()).unwrap();
     kill_process(first, Signal::STOP).unwrap();
     kill(keeper);
@@ -104,7 +104,7 @@ fn strays_of_a_runner_and_a_keeper_that_were_both_killed_are_found_by_their_mark
         2,
         "the program and its child: {before:?}"
     );
-    // Whoever took the mark off, and has no keeper any more, is the one thing that gets away.
+    // A process that took the mark off, and has no supervisor any more, is the one thing that gets away.
     let away = left(&scene.mark);
     assert!(away.iter().all(|process| process.contains("sleep 0.1")), "{away:?}");
     for process in away {
@@ -117,7 +117,9 @@ fn strays_of_a_runner_and_a_keeper_that_were_both_killed_are_found_by_their_mark
     until(Duration::from_secs(4), "nothing is left", || left(&bystander.mark).is_empty());
 }
 
-/// The program kills its keeper. What took its mark off is in the keeper's session, what left that has the mark.
+/// The program kills its supervisor. A process that took its mark off is in the supervisor's session; one that
+/// left the
+/// session has the mark.
 #[test]
 fn a_program_that_kills_its_keeper_gets_nothing_from_it() {
     process::become_subreaper().unwrap();
@@ -143,7 +145,7 @@ fn a_program_that_stops_its_keeper_is_ended_all_the_same() {
     assert!(start.elapsed() < Duration::from_secs(8), "the keeper was not woken: {:?}", start.elapsed());
 }
 
-/// Whenever the keeper is woken, it is stopped again: the runner has to do its work.
+/// Whenever the supervisor is continued, it is stopped again: the runner has to do its work.
 #[test]
 fn a_program_that_keeps_its_keeper_stopped_is_ended_by_the_runner() {
     let scene = Scene::python(

@@ -1,4 +1,4 @@
-//! Programs that misbehave, in real processes: whatever they do, nothing of them is left, and what they print is known.
+//! Programs that misbehave, in real processes: nothing of them is left, and their output is known.
 
 mod ends;
 mod input;

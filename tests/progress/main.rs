@@ -72,7 +72,7 @@ fn the_example_flow() {
     let findings = team.group(&s, "AUTH")["findings"].clone();
     assert_eq!((&findings[2]["status"], &findings[2]["response"]["response"]), (&json!("open"), &json!("rejected")));
 
-    // 5: progress, because the reviewer has fewer open: no passage without it.
+    // 5: progress, because the reviewer has fewer open: no iteration without it.
     let verdicts = json!({ "iteration_tracking": { "iteration": 2, "rejections_accepted": ["TL-1-2"], "rejections_overruled": [] } });
     let decided = team.plays(&s, "tech_lead", "AUTH", "APPROVED", verdicts);
     // 7: two fixed, one rejection accepted: approved, and QA is asked for what is still missing.
@@ -197,7 +197,7 @@ fn a_settled_finding_is_not_raised_again() {
     assert_eq!(counters(&team, &s, "review"), (3, 1, 1), "accepted automatically: it is not counted");
 }
 
-/// What the document falls back to for a status that nobody knows.
+/// The fallback of the document for an unknown status.
 #[test]
 fn an_unknown_status_goes_to_the_tech_lead() {
     let team = Team::new("an_unknown_status_goes_to_the_tech_lead");

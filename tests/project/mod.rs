@@ -14,7 +14,7 @@ use interlock_store::keys::Keyring;
 use interlock_store::sqlite::SqliteStore;
 use serde_json::{Value as Json, json};
 
-/// Two roles that hand a group to and fro for as long as somebody reports.
+/// Two roles that alternate on a group as long as reports are submitted.
 pub(crate) const WORKFLOW: &str = include_str!("rounds.yaml");
 
 /// What a run of the program left behind.
@@ -158,7 +158,7 @@ impl Project {
         self.folder().join(".interlock/interlock.db")
     }
 
-    /// The program, with this home and nothing else of whoever runs the tests.
+    /// The program, with this home and nothing else of the test runner's environment.
     pub(crate) fn command<S: AsRef<str>>(&self, arguments: &[S]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_interlock"));
         command.args(arguments.iter().map(AsRef::as_ref)).arg("--json").env_clear().env("HOME", self.home());

@@ -76,7 +76,7 @@ impl Scene {
         }
     }
 
-    /// Reports for a desk, with the fewest fields added.
+    /// Reports for a holder, with the fewest fields added.
     pub(crate) fn try_report(&self, desk: &Desk, status: &str, more: Json) -> Run {
         self.team.give(&desk.holder, &handoff(&desk.holder.role, status, more).to_string())
     }

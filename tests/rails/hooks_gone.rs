@@ -1,5 +1,6 @@
-//! Hooks that are taken out, cannot be run, do not answer, or have nobody's consent. What a client then lets through, the
-//! store still refuses; and what nobody has watched is called that.
+//! Hooks that are removed, cannot be run, do not answer, or were not consented to. The store still refuses
+//! what a client
+//! then lets through; and unwatched work is reported as unwatched.
 
 use serde_json::{Value as Json, json};
 
@@ -43,7 +44,7 @@ fn spawn(hands: Hands) -> Attempt {
     })
 }
 
-/// The store has refused the shortcuts, although nobody watched.
+/// The store has refused the shortcuts, although no hook watched.
 #[track_caller]
 fn the_store_refuses(scene: &Scene) {
     let answer = |what: &str| scene.orchestrator.answer(what);
@@ -134,7 +135,7 @@ fn gemini_without_hooks_is_not_watched_and_the_store_refuses() {
     hooks_taken_out(Client::Gemini);
 }
 
-/// A client that trusts nobody loads neither hooks nor server; the user has a server of Interlock's elsewhere.
+/// A client in an untrusted project loads neither hooks nor server; the user has a server of Interlock's elsewhere.
 #[test]
 fn claude_in_a_project_without_trust_is_not_watched() {
     let client = Client::Claude;
@@ -188,7 +189,7 @@ fn gemini_in_a_folder_without_trust_is_not_watched() {
     nobody_has_watched(&scene);
 }
 
-/// Where the workflow asks for it, nothing counts that nobody has watched.
+/// Where the workflow requires it, unwatched work does not count.
 fn unwatched_work_is_refused(client: Client) {
     let hands = Hands::of(client);
     let Some(scene) = Scene::new(Hands::of(client), Then::Stops, vec![claim(hands)]) else { return };

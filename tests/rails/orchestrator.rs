@@ -204,7 +204,7 @@ impl Orchestrator {
         Step::Tool { name: "multi_agent_v1::close_agent".to_owned(), input }
     }
 
-    /// Plays every role itself, with the tokens that it is given: where nobody watches, nobody sees that.
+    /// Plays every role itself, with the tokens that it gets: without hooks this is not noticed.
     fn drives(&self, turn: &Turn, session: &str) -> Step {
         let text = &turn.newest;
         if let (Some(role), Some(token)) = (after(text, ": you are ").map(word), token(text)) {
@@ -255,7 +255,7 @@ fn token(text: &str) -> Option<&str> {
     secrets(text).next()
 }
 
-/// Whatever could be a token.
+/// Everything that could be a token.
 pub(crate) fn secrets(text: &str) -> impl Iterator<Item = &str> {
     text.split(|character: char| !character.is_ascii_hexdigit()).filter(|run| run.len() == 64)
 }

@@ -1,4 +1,4 @@
-//! A project of somebody's who has set a client up with Interlock, and a scripted model.
+//! A project of a user who has set a client up with Interlock, and a scripted model.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -63,7 +63,7 @@ impl Drop for Scene {
             let _ = fs::remove_dir_all(&self.root);
             return;
         }
-        // Whoever looks into it will want to know what the model was asked.
+        // The requests to the model, for debugging.
         let asked: Vec<Json> = self.models.asked().into_iter().map(|asked| asked.body).collect();
         let _ = fs::write(self.root.join("asked.json"), json!(asked).to_string());
     }
@@ -192,7 +192,7 @@ impl Scene {
         self.started(&client::programs().join(self.client.name()), arguments, stdin)
     }
 
-    /// The client, for whoever wants to talk to it.
+    /// The client, ready for a command.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(client::programs().join(self.client.name()));
         command.args(arguments).current_dir(self.project()).env_clear().envs(self.environment.iter().cloned());
@@ -212,7 +212,7 @@ impl Scene {
     fn started(&self, program: &Path, arguments: &[&str], stdin: &str) -> Run {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        // Files: whoever is killed leaves nothing that has to be read to its end.
+        // Files: a killed process leaves no pipe that has to be read to its end.
         let path = |stream: &str| self.root.join(format!("{stream}-{number}"));
         put(&path("in"), stdin);
         let file = |stream: &str| fs::File::create(path(stream)).expect("a file for output");

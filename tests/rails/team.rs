@@ -1,5 +1,6 @@
-//! What the sub-agents do: one group, that its tester finds blocked. One of them gives a handoff that cannot be taken,
-//! and another would rather mend the work than judge it.
+//! The sub-agents: one group, whose tester reports it blocked. One of them submits a handoff that is not
+//! accepted, and
+//! another tries to fix the work instead of reviewing it.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;

@@ -84,7 +84,7 @@ fn a_question_is_no_grant_and_nothing_starts_until_it_is_answered() {
     // To go on without an answer spends nothing more, and asks nothing more.
     let again = stops(&yard, &["--parallel", "1"]);
     assert_eq!((again.len(), halts(&yard)), (1, 1), "{again:?}");
-    // An answer that ends the work is no grant either: whoever is next asks.
+    // An answer that ends the work is no grant either: the next role asks.
     yard.json(&["answer", asked[0]["question"].as_str().expect("an id"), "--option", "drop"]);
     let next = stops(&yard, &["--parallel", "1"]);
     assert_eq!((next.len(), halts(&yard)), (1, 2), "{next:?}");

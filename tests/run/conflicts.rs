@@ -1,4 +1,4 @@
-//! Merges that git cannot make alone, of every kind: nobody's work goes without somebody's decision.
+//! Merges that git cannot make alone, of every kind: no work is dropped without a decision.
 
 use std::fs;
 

@@ -117,7 +117,7 @@ if ROLE == 'tech_lead':
 const TESTER_WRITES: &str =
     "workflow: ours\nlanguage: 1\nextends: delivery-team\nroles: { qa_expert: { writes: [\"tests/**\"] } }\n";
 
-/// An approval speaks for the tree that the reviewer saw, whoever changes it afterwards.
+/// An approval applies to the tree that the reviewer saw, even if the tree is changed afterwards.
 #[test]
 fn tests_that_qa_writes_after_an_approval_are_reviewed_again() {
     let body = "

@@ -73,7 +73,7 @@ fn a_session_that_is_given_up_at_once_leaves_no_branch() {
     assert_eq!(yard.git(&["branch", "--list", "interlock/*"]), "");
 }
 
-/// Cancelled when nobody runs it any more: nobody would clear away what it has left.
+/// Cancelled after its run has stopped: no process would clear away its files.
 #[test]
 fn a_session_that_is_cancelled_after_its_run_was_stopped_is_left_as_told() {
     let more = "  - { role: developer, does: [{ wait: 60s }], says: { status: READY_FOR_QA } }";
@@ -260,7 +260,7 @@ fn a_title_is_one_line_of_the_summary() {
     }
 }
 
-/// Git moves no branch that somebody has checked out. The result is on another, and told with everything else.
+/// Git moves no branch that is checked out. The result is on another, and reported with everything else.
 #[test]
 fn a_result_whose_branch_is_checked_out_is_on_another() {
     let checkout = "cd $HOME/project; git checkout -q $(git branch --list 'interlock/*' --format='%(refname:short)')";

@@ -9,7 +9,7 @@ use crate::yard::{Yard, script};
 
 /// The manager needs to know something.
 const ASKS: &str = "  - { role: project_manager, group: session, attempt: 1, says: { status: NEEDS_CLARIFICATION, questions: [{ text: \"Which?\", options: [red, blue] }], handoff: { next_agent: null, context: \"Which colour?\" } } }\n  - { role: project_manager, group: session, attempt: 2, says: { status: PLANNING_COMPLETE, groups: [{ id: one, title: One }] } }";
-/// Nobody brings anything about on `one` and `two`, until a person says that it is to be left.
+/// Agents achieve nothing on `one` and `two`, until a person decides to drop them.
 const STUCK: &str = "  - { role: developer, group: one, prints: nothing }\n  - { role: senior_software_engineer, group: one, prints: nothing }\n  - { role: project_manager, group: one, prints: nothing }\n  - { role: developer, group: two, prints: nothing }\n  - { role: senior_software_engineer, group: two, prints: nothing }\n  - { role: project_manager, group: two, prints: nothing }";
 const THREE: &str = "{ id: one, title: One }, { id: two, title: Two }, { id: three, title: Three }";
 
@@ -212,7 +212,7 @@ fn however_it_is_ended_the_terminal_is_as_it_was() {
     }
 }
 
-/// A terminal that has nothing but the run on it: nobody could make it go on.
+/// A terminal that has nothing but the run on it: no shell could continue it.
 #[test]
 fn without_a_shell_nothing_stops_it() {
     let yard = asking("no_shell");

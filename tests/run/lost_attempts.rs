@@ -113,7 +113,7 @@ fn attempt_after_refused_handoffs_finds_their_context() {
         "{prompt}"
     );
     assert!(prompt.contains("ghost.txt"), "{prompt}");
-    // The work was taken in before its handoff was refused, and stays.
+    // The work was accepted before its handoff was refused, and stays.
     assert!(!prompt.contains("lost/changes.patch"), "{prompt}");
 }
 

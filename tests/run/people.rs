@@ -78,7 +78,7 @@ fn a_question_with_a_default_answers_itself_and_people_are_told() {
     );
 }
 
-/// Nobody brings anything about on `one`, and the question what to do has the default.
+/// Agents achieve nothing on `one`, and the question what to do has the default.
 fn with_default(test: &str, default: &str) -> Yard {
     let agents = format!("agents: {{ s: {{ client: scripted }} }}\nroles: {{ any: s }}\ndefaults: {{ {default} }}\n");
     let more = "  - { role: developer, group: one, prints: nothing }\n  - { role: senior_software_engineer, group: one, prints: nothing }\n  - { role: project_manager, group: one, prints: nothing }";

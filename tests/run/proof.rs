@@ -156,7 +156,9 @@ fn what_makes_a_workspace_ready_is_nobodys_work() {
     assert_eq!(yard.git(&["diff", "--name-only", "main", &format!("interlock/{session}")]), "one.txt");
 }
 
-/// The session asks for more than its groups: whoever speaks for all of it is held against that, once nobody is at work.
+/// The session has requirements beyond its groups: the role that reports for all of it is checked against
+/// them, once no
+/// agent is at work.
 #[test]
 fn a_false_claim_is_found_outside_of_groups() {
     let workflow = "workflow: ours\nlanguage: 1\nextends: delivery-team\ngates:\n  all: { run: [test, -f, one.txt], fail: { spawn: project_manager, loop: validation, with: [gate_output] } }\n  \

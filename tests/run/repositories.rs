@@ -88,7 +88,9 @@ fn nothing_of_the_users_own_leaks_in_or_changes() {
     assert_eq!(after.join("\n"), refs);
 }
 
-/// What is in a submodule is another repository's. What was there already, and what git ignores there, is nobody's change.
+/// A submodule is another repository. Files that were there already, and files that git ignores there, are not
+/// counted as
+/// changes.
 #[test]
 fn what_is_written_into_a_submodule_goes_back() {
     let more = "  - { role: developer, does: [{ run: [sh, -c, \"test -f lib/lib.txt && echo x > lib/built.o; test -f lib/extra.txt || echo mine > lib/extra.txt; echo x > mine.txt\"] }], says: { status: READY_FOR_QA } }";
@@ -112,7 +114,7 @@ fn what_is_written_into_a_submodule_goes_back() {
     assert!(back.len() == 1 && back[0].ends_with("or do without: `lib/extra.txt`"), "{text}");
 }
 
-/// A clone may leave out what it can get from its remote later. Agents need all files, and nobody to ask for them.
+/// A clone may leave out objects that it can get from its remote later. Agents need all files, and have no remote.
 #[test]
 fn a_partial_clone_will_do_if_its_files_are_here() {
     let yard = Yard::new("partial", &[("big/one", "1\n"), ("small/two", "2\n")]);

@@ -26,7 +26,7 @@ fn commit(yard: &Yard, what: &[&str]) {
     yard.git(&["commit", "-q", "-m", "More"]);
 }
 
-/// What was never normalised is changed by nobody, and stays what it was; what an agent changes is stored as git would.
+/// Files that were never normalised are unchanged, and stay as they are; changes of an agent are stored as git would.
 #[test]
 fn line_ends_that_were_never_normalised_are_nobodys_change() {
     let yard = yard("crlf", "{ write: mine.txt, text: \"mine\\n\" }, { write: y.txt, text: \"c\\r\\n\" }");

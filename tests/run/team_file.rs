@@ -82,7 +82,7 @@ fn what_a_client_says_of_itself_is_told() {
     flags("--none, --hidden");
     let (exit, text) = doctor();
     assert!(exit == Some(5) && text.contains("has no `--none`\n"), "{text}");
-    // What nobody can say holds nothing up, and is said.
+    // A flag that the help does not list holds nothing up, and is reported.
     flags("--odd");
     let (exit, text) = doctor();
     assert!(exit == Some(0) && text.contains("`--odd` is not in the help of"), "{text}");
@@ -156,7 +156,7 @@ fn workspaces_in_the_project_itself_are_refused() {
     refused("../link/agents");
     yard.write("agents.yaml", "agents: { a: { client: scripted } }\nroles: { any: a }\nfolder: ../project-agents\n");
     assert_eq!(yard.run(&["m.md"])["status"], "completed");
-    // Also where nobody has named it, as with a repository of the whole home.
+    // Also where it is not configured, as with a repository of the whole home.
     yard.write("agents.yaml", "agents: { a: { client: scripted } }\nroles: { any: a }\n");
     let output = yard.command(&["run", "m.md"]).env("XDG_STATE_HOME", yard.path("state")).output().expect("it runs");
     let text = String::from_utf8_lossy(&output.stderr).into_owned();

@@ -107,7 +107,8 @@ fn everything_that_agents_need_to_know_is_in_their_prompts() {
     assert_eq!(noted(&yard, "developer-1.diff"), "");
 }
 
-/// Whoever claims by hand finds what was cut in the output directory, and a link that was laid there is not followed.
+/// A caller that claims by hand finds the cut texts in the output directory. A link that was laid there is not
+/// followed.
 #[test]
 fn what_does_not_fit_is_laid_out_for_a_claim_by_hand() {
     let mission = format!("# A long mission\n\n{}\n\nLAST WORD\n", "word ".repeat(8_000));

@@ -199,7 +199,7 @@ fn playbook_3_every_report_leaves_a_logged_decision() {
 fn playbook_4_environment_blocker_is_not_completion() {
     let mut play = qa_blocked();
     assert_eq!(play.status("E2E-RX"), "blocked");
-    // There is no word for it either: whatever a role invents goes to the lead, with a warning.
+    // The workflow has no status for it either: an unknown status of a role goes to the lead, with a warning.
     let decision = route(TEAM, "qa_expert", "COMPLETED", &[]).goes("spawn", &["tech_lead"]);
     assert_eq!(decision["warnings"][0]["code"], "E0227");
     play.completion_refused();
@@ -268,7 +268,7 @@ fn self_check_the_decision_was_logged() {
     );
 }
 
-/// Nobody but the assigned role can go on with it: no other assignment is open.
+/// Only the assigned role can go on with it: no other assignment is open.
 #[test]
 fn self_check_only_the_specified_agent_can_be_spawned() {
     let play = qa_blocked();

@@ -12,7 +12,7 @@ use crate::session::{Play, follows, warns};
 
 pub(crate) const INTEGRATION: &str = "integration";
 
-/// Whatever the phase asks for beyond the fragment.
+/// The fragment, with the other fields that the architecture phase requires.
 pub(crate) fn architecture(fragment: Json) -> Json {
     merged(json!({ "source_files_verified": ["wiz/wiz.go:1-300"] }), fragment)
 }

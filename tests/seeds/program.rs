@@ -89,7 +89,7 @@ impl Routed {
         decision
     }
 
-    /// A person is asked, and nobody else.
+    /// A person is asked, and no role is started.
     pub(crate) fn asks(&self) -> Json {
         let decision = self.goes("ask", &[]);
         assert!(decision["question"]["text"].is_string(), "{decision:#}");
@@ -198,7 +198,7 @@ impl Checked {
         checked
     }
 
-    /// Not valid, for exactly this, whatever field it is about.
+    /// Not valid, for exactly this code, at any field.
     pub(crate) fn invalid_with(&self, code: &str) {
         let checked = self.json(4);
         assert_eq!(checked["valid"], false);
@@ -207,7 +207,7 @@ impl Checked {
         assert_eq!(codes, [code], "{checked:#}");
     }
 
-    /// Whatever came of it.
+    /// The result, whatever it is.
     pub(crate) fn any(&self) -> Json {
         self.0.json()
     }

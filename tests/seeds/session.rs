@@ -146,7 +146,7 @@ impl Play {
             .expect("a decision")
     }
 
-    /// Somebody asks for the end, round the role that may say so: the verdict is REJECT, and nothing has moved.
+    /// A role that may not do so asks for the end: the verdict is REJECT, and the state is unchanged.
     pub(crate) fn completion_refused(&mut self) -> Vec<JudgementReason> {
         let (groups, open) = (self.state.groups.clone(), self.open());
         let decision =
@@ -157,7 +157,7 @@ impl Play {
         judgement.reasons
     }
 
-    /// Whoever had this role last, and has reported, says something else now.
+    /// The last role of this name, which has reported already, reports something else now.
     pub(crate) fn late(&mut self, role: &str, handoff: Json) -> Rejection {
         let command = self.late_report(role, handoff);
         self.refuses(&command)

@@ -205,7 +205,7 @@ fn phase(role: &str, assigned: &str, written: &str) {
     asked.check(&without(review, "phase")).invalid("E0210", "phase");
 }
 
-/// Whatever any phase asks for.
+/// The fields that any phase requires.
 pub(crate) fn everything() -> Json {
     let claims = ["verification-implementation", "verification-schema-discovery", "verification-architecture"];
     let claims = claims.into_iter().fold(json!({}), |all, name| merged(all, of(name)));

@@ -1,4 +1,4 @@
-//! Many callers at one desk: what they ask for goes into one commit, and each order stands for itself.
+//! Group commit: the requests of many callers go into one commit, and each succeeds or fails by itself.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -114,7 +114,7 @@ fn everybody_gets_the_answer_to_their_own_order() {
         let done = done.unwrap();
         assert_eq!((done.session.as_str(), done.seq), (name.as_str(), 1));
     }
-    // Of each session somebody claims what is there, and somebody what is not.
+    // In each session one caller claims an assignment that exists, and one claims an assignment that does not.
     let orders: Vec<Request> = names.iter().flat_map(|name| [claim(name, 1), claim(name, 9)]).collect();
     let claimed = at_once(&desk, orders);
     for pair in claimed.chunks(2) {
@@ -194,7 +194,7 @@ fn others_write_while_a_crowd_is_served() {
             let mut engine = place.engine();
             engine.execute(&place.start("other", "")).unwrap();
             for turn in 0..3 * TURNS {
-                // In a session of its own, and in one that somebody at the desk has in memory.
+                // In a session of its own, and in one that the queue's engine has in memory.
                 engine.execute(&claim("other", 1)).unwrap();
                 let _ = engine.execute(&claim(&format!("s{}", turn % CROWD), 1));
             }

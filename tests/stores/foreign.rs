@@ -41,7 +41,7 @@ fn what_is_no_store_is_refused_and_left_alone() {
     }
 }
 
-/// Whoever opens a database with a log may be its last user, and then SQLite tidies up.
+/// A process that opens a database with a log may be its last user, and then SQLite tidies up.
 #[test]
 fn the_log_of_another_programs_database_is_left_alone() {
     let victim = Victim::new("others");

@@ -81,7 +81,7 @@ impl Victim {
         assert!(before == fs::read(store).ok(), "{} has been changed", store.display());
     }
 
-    /// Whatever can be made of the file, nobody panics, and those who only look change nothing.
+    /// No state of the file makes a command panic, and commands that only read change nothing.
     #[track_caller]
     fn survived(&self) -> Run {
         let before = fs::read(self.project.store()).unwrap();

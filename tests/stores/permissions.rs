@@ -1,4 +1,4 @@
-//! Stores that this user may not write, or not even see. Run as root, the program is started as nobody.
+//! Stores that this user may not write, or not even see. Run as root, the program is started as `nobody`.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
@@ -8,7 +8,7 @@ use std::process::Command;
 use crate::project::{Run, run};
 use crate::{Victim, beside};
 
-/// Starts the program as somebody whom modes hold for. `None`: not possible here.
+/// Starts the program as a user that file modes apply to. `None`: not possible here.
 struct Somebody<'a> {
     victim: &'a Victim,
     root: bool,
@@ -25,7 +25,7 @@ impl<'a> Somebody<'a> {
                 eprintln!("SKIPPED: this runs as root, and setpriv cannot make it somebody else");
                 return None;
             }
-            // Nobody may not be allowed to where the tests are built.
+            // The user `nobody` may not have access to the build folder of the tests.
             fs::copy(env!("CARGO_BIN_EXE_interlock"), victim.project.root().join("interlock")).unwrap();
         }
         Some(Self { victim, root })
@@ -74,7 +74,7 @@ fn what_may_not_be_written_is_said_and_left_alone() {
         }
         allow(folder, 0o755);
         allow(&store, 0o644);
-        // Whoever looks at a file that may not be written leaves files of the same mode beside it.
+        // A reader of a file that may not be written leaves files of the same mode beside it.
         for ending in ["-wal", "-shm"] {
             let _ = fs::remove_file(beside(&store, ending));
         }

@@ -183,7 +183,7 @@ impl Team {
         Holder { assignment, role: role.to_owned(), token }
     }
 
-    /// Gives in a handoff of the holder.
+    /// Submits a handoff of the holder.
     pub(crate) fn report(&self, holder: &Holder, status: &str, more: Json) -> Run {
         self.give(holder, &handoff(&holder.role, status, more).to_string())
     }

@@ -1,4 +1,4 @@
-//! A session that somebody else drives: followed as it goes, and its gates run on the files as they are.
+//! A session that another process drives: followed as it goes, and its gates run on the files as they are.
 
 mod gates;
 #[path = "../team/mod.rs"]

@@ -63,8 +63,8 @@ impl Beside {
     }
 }
 
-/// Runs what a revision requires, and returns where the suite left every check. It cannot send a token, so somebody between
-/// adds it.
+/// Runs the checks that a revision requires, and returns where the suite left their results. The suite cannot send a
+/// token, so a proxy adds it.
 fn conforms(suite: &Path, server: SocketAddr, token: &str, revision: &str, expected: Option<PathBuf>) -> PathBuf {
     let results = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("mcp_conformance_{}_{revision}", server.port()));
     let _ = fs::remove_dir_all(&results);

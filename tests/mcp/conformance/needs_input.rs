@@ -23,7 +23,7 @@ pub(super) const TOOLS: [&str; 8] = [
 
 type Answer = Result<CallToolResponse, ErrorData>;
 
-/// States that were handed out: any other is somebody's invention.
+/// States that the server issued: any other is forged.
 static STATES: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 
 fn new_state(round: &str) -> String {

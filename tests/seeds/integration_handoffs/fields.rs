@@ -124,7 +124,7 @@ fn optional_next_agent_is_a_name_or_null() {
     check(&merged(least(), json!({ "handoff": { "next_agent": 5 } }))).invalid("E0211", "handoff.next_agent");
 }
 
-/// The next one must be told something: optional here, required by the wrapper document unless nobody comes next.
+/// The context for the next role: optional here, required by the wrapper document unless no role is next.
 #[test]
 fn optional_context_is_asked_for_while_somebody_comes_next() {
     check(&without(least(), "handoff.context")).invalid("E0219", "handoff.context");

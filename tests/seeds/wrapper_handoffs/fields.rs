@@ -6,7 +6,7 @@ use super::{WRAPPER, everything, of, whole};
 use crate::each;
 use crate::program::{merged, orchestrated, route, without, workflow_file};
 
-/// A complete handoff of implementation, with whatever its phase asks for.
+/// A complete handoff of implementation, with the fields that its phase requires.
 fn implemented(fragment: Json) -> Json {
     whole("tool-developer", "implementation", merged(everything(), fragment))
 }

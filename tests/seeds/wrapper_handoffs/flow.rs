@@ -85,7 +85,7 @@ fn flow_tool_architecture_goes_to_testing_and_then_implementation() {
     follows(&decision, "spawn", &["tool-developer"]);
 }
 
-/// Nobody obeys `next_phase`; it is noted where the workflow decides otherwise, and only there.
+/// `next_phase` is not obeyed; a warning notes where the workflow decides otherwise, and only there.
 #[test]
 fn flow_next_phase_is_compared_with_what_is_decided() {
     let noted = |decision: &Decision| decision.warnings.iter().any(|warning| warning.text.contains("suggested phase"));
