@@ -238,8 +238,8 @@ impl TxContext<'_> {
         Ok(())
     }
 
-    /// A closed assignment, rebuilt from the events: they decide who may repeat a report. The table only names the event
-    /// to begin with.
+    /// A closed assignment, rebuilt from the events: they decide who may repeat a report. The table only names
+    /// the first event.
     fn closed_assignment(&mut self, session: &Name, key: i64, id: AssignmentId) -> EngineResult<Option<Assignment>> {
         let Some(opened) = self.tx.opened(key, id)? else { return Ok(None) };
         let mut state = State::default();

@@ -24,8 +24,8 @@ pub const PAGE: usize = 80;
 /// Text of agents and persons can neither end a line nor control a terminal: a line break comes from a literal of this
 /// program ([`TerminalText::push`], [`TerminalText::line`]) or from [`TerminalText::block`], which marks every line.
 /// Anything that is not a literal goes through [`TerminalText::put`], [`TerminalText::line`] or
-/// [`TerminalText::paint`], which keep it on its line. So no title, status or name can pretend to be another line of the
-/// output.
+/// [`TerminalText::paint`], which keep it on its line. So no title, status or name can pretend to be another line of
+/// the output.
 #[derive(Default)]
 pub struct TerminalText {
     shown: String,
