@@ -9,7 +9,7 @@ use crate::audit::{AuditProblem, AuditProblemKind};
 use crate::rows::SessionRow;
 use crate::table::{CellValue, ProjectedTables, TABLES, TableRows, TableSchema};
 
-/// Limits the report: longer lists are not read.
+/// The most differences in a report: readers stop before longer lists end.
 const MOST: usize = 20;
 
 pub(super) fn compare(

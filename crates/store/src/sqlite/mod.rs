@@ -30,9 +30,8 @@ use write::StatementCache;
 
 /// As it stands in the header of the file: `ILOK`.
 const APPLICATION_ID: i32 = 0x494c_4f4b;
-/// How long a writer waits for its turn, in milliseconds: in general, and when a client waits for the command.
-/// The longer
-/// one covers several waits in a row and a machine under load.
+/// How long a writer waits for its turn, in milliseconds: in general, and when a client waits for the command. A command
+/// may wait several times in a row, and a wait takes longer on a machine under load.
 const PATIENCE: u64 = 120_000;
 const BRIEF: u64 = 3_000;
 /// Waits a little, and says whether to try again.
