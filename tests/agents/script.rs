@@ -1,6 +1,5 @@
-//! The model's turns in a session of `delivery-team`: two groups, one of which fails in every way that does
-//! not count as a
-//! failure of the group.
+//! The model's turns in a session of `delivery-team`: two groups, one of which fails in every way that does not count
+//! as a failure of the group.
 //!
 //! - `docs` is built, but its first handoff is not accepted; its tester forgets the handoff; and its reviewer
 //!   tries to

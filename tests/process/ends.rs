@@ -66,9 +66,8 @@ fn it_sees_its_environment_and_arguments_and_nothing_else() {
     assert_eq!(scene.run().1.out(), [scene.folder.display().to_string()]);
 }
 
-/// It inherits what any program gets: no signal is ignored or held back, no file of the supervisor's is open,
-/// and there is
-/// no terminal.
+/// It inherits what any program gets: no signal is ignored or held back, no file of the supervisor's is open, and there
+/// is no terminal.
 #[test]
 fn it_inherits_nothing_that_programs_do_not_expect() {
     let mut scene = Scene::shell(

@@ -117,8 +117,7 @@ fn strays_of_a_runner_and_a_keeper_that_were_both_killed_are_found_by_their_mark
     until(Duration::from_secs(4), "nothing is left", || left(&bystander.mark).is_empty());
 }
 
-/// The program kills its supervisor. A process that took its mark off is in the supervisor's session; one that
-/// left the
+/// The program kills its supervisor. A process that took its mark off is in the supervisor's session; one that left the
 /// session has the mark.
 #[test]
 fn a_program_that_kills_its_keeper_gets_nothing_from_it() {

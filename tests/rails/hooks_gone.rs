@@ -1,6 +1,5 @@
-//! Hooks that are removed, cannot be run, do not answer, or were not consented to. The store still refuses
-//! what a client
-//! then lets through; and unwatched work is reported as unwatched.
+//! Hooks that are removed, cannot be run, do not answer, or were not consented to. The store still refuses what a
+//! client then lets through; and unwatched work is reported as unwatched.
 
 use serde_json::{Value as Json, json};
 

@@ -1,5 +1,4 @@
-//! The sub-agents: one group, whose tester reports it blocked. One of them submits a handoff that is not
-//! accepted, and
+//! The sub-agents: one group, whose tester reports it blocked. One of them submits a handoff that is not accepted, and
 //! another tries to fix the work instead of reviewing it.
 
 use std::collections::BTreeMap;

@@ -156,8 +156,7 @@ fn what_makes_a_workspace_ready_is_nobodys_work() {
     assert_eq!(yard.git(&["diff", "--name-only", "main", &format!("interlock/{session}")]), "one.txt");
 }
 
-/// The session has requirements beyond its groups: the role that reports for all of it is checked against
-/// them, once no
+/// The session has requirements beyond its groups: the role that reports for all of it is checked against them, once no
 /// agent is at work.
 #[test]
 fn a_false_claim_is_found_outside_of_groups() {

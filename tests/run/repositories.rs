@@ -88,9 +88,8 @@ fn nothing_of_the_users_own_leaks_in_or_changes() {
     assert_eq!(after.join("\n"), refs);
 }
 
-/// A submodule is another repository. Files that were there already, and files that git ignores there, are not
-/// counted as
-/// changes.
+/// A submodule is another repository. Files that were there already, and files that git ignores there, are not counted
+/// as changes.
 #[test]
 fn what_is_written_into_a_submodule_goes_back() {
     let more = "  - { role: developer, does: [{ run: [sh, -c, \"test -f lib/lib.txt && echo x > lib/built.o; test -f lib/extra.txt || echo mine > lib/extra.txt; echo x > mine.txt\"] }], says: { status: READY_FOR_QA } }";

@@ -1,6 +1,5 @@
-//! The expected form of a handoff, for the tool that an agent hands off with: a run writes it, `interlock mcp
-//! --handoff`
-//! reads it.
+//! The expected form of a handoff, for the tool that an agent hands off with: a run writes it,
+//! `interlock mcp --handoff` reads it.
 //!
 //! It lies in the agent's own folder and contains no secret. It decides nothing: changing it gains an agent nothing,
 //! because the run checks the handoff against the session again when the agent has ended.

@@ -1,5 +1,4 @@
-//! Shared by all front ends: find a project, start a session, explain a decision, show the state of a session;
-//! and the
+//! Shared by all front ends: find a project, start a session, explain a decision, show the state of a session; and the
 //! one error type that people and scripts see.
 
 pub mod context;

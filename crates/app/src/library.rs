@@ -98,9 +98,8 @@ pub fn dropped_by_builtin(own: &str, named: &str) -> Result<Vec<Name>, CommandEr
     Ok(dropped_by_workflow(own, &runnable(named)?))
 }
 
-/// The requirements of the project's own workflow that a chosen one lacks. An unreadable workflow of the
-/// project counts as
-/// dropped: otherwise breaking that file would let anyone choose the rules.
+/// The requirements of the project's own workflow that a chosen one lacks. An unreadable workflow of the project counts
+/// as dropped: otherwise breaking that file would let anyone choose the rules.
 pub(crate) fn dropped_by_workflow(own: &str, chosen: &Workflow) -> Vec<Name> {
     match runnable(own) {
         Ok(own) if own.hash == chosen.hash => Vec::new(),

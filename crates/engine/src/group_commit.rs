@@ -1,5 +1,4 @@
-//! Group commit: one worker decides the requests of many callers in turn, while the writer thread stores them.
-//! While a
+//! Group commit: one worker decides the requests of many callers in turn, while the writer thread stores them. While a
 //! commit is being stored, the worker decides the requests of the next one. A caller gets its answer only after its
 //! decision is stored. If a commit fails, everything decided since is decided again.
 

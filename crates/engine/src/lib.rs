@@ -1,7 +1,6 @@
 //! The engine: load, decide, append, in one transaction.
 //!
-//! A session is loaded from its last sealed snapshot and the events after it. Every seal is checked on the
-//! way, so the
+//! A session is loaded from its last sealed snapshot and the events after it. Every seal is checked on the way, so the
 //! projected tables have no influence on decisions. In a long-lived process the session stays in memory until another
 //! writer appends to the store.
 
@@ -132,9 +131,8 @@ impl Engine {
 
     /// Decides requests as they arrive and commits them together, without waiting for the commit: its result
     /// goes to `told`.
-    /// `ahead`: the previous commit may not be stored yet. On an error no decision of `taken` holds, and all
-    /// of `taken` must
-    /// be executed again.
+    /// `ahead`: the previous commit may not be stored yet. On an error no decision of `taken` holds, and all of `taken`
+    /// must be executed again.
     fn execute_pipelined(
         &mut self,
         ahead: bool,

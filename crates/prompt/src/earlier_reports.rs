@@ -1,6 +1,5 @@
-//! The texts that agents wrote about a group. They lie beside the events of their reports, and are looked up
-//! for the roles
-//! that need them.
+//! The texts that agents wrote about a group. They lie beside the events of their reports, and are looked up for the
+//! roles that need them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

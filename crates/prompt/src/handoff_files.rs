@@ -42,9 +42,8 @@ pub fn lay_out_bytes(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> 
     OpenOptions::new().write(true).create_new(true).open(&path)?.write_all(bytes)
 }
 
-/// Makes the output folder of an assignment whose agent another program starts, with the texts that did not
-/// fit into its
-/// prompt.
+/// Makes the output folder of an assignment whose agent another program starts, with the texts that did not fit into
+/// its prompt.
 pub fn make(folder: &Path, files: &[(String, String)]) -> io::Result<()> {
     fs::create_dir_all(folder).and_then(|()| lay_out(folder, files))
 }
@@ -56,8 +55,7 @@ pub fn write_handoff(folder: &Path, bytes: &[u8]) -> io::Result<()> {
     fs::rename(&new, folder.join(FILE))
 }
 
-/// The handoff that was left in the output folder, if there is one: the file that prompts ask for, or the only
-/// Markdown
+/// The handoff that was left in the output folder, if there is one: the file that prompts ask for, or the only Markdown
 /// file. No link is followed on the way, and only a plain file is read.
 pub fn read_left_handoff(folder: &Path) -> io::Result<Option<Vec<u8>>> {
     if let Some(bytes) = read(folder, Path::new(FILE))? {

@@ -1,10 +1,8 @@
 //! The facts about each group that the manager has to decide on: blocker, attempts, approver and guidance.
 //!
-//! A report that ends the session confirms the groups whose facts its prompt showed. So these facts stand in a
-//! section of
-//! their own, which is cut last, and [`AssignmentPrompt::confirmable`](crate::AssignmentPrompt) names the
-//! groups that are
-//! left in it.
+//! A report that ends the session confirms the groups whose facts its prompt showed. So these facts stand in a section
+//! of their own, which is cut last, and [`AssignmentPrompt::confirmable`](crate::AssignmentPrompt) names the groups
+//! that are left in it.
 
 use interlock_core::decide::describe_completion_doubts;
 use interlock_core::handoff::is_something;

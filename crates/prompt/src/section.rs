@@ -84,10 +84,9 @@ const fn priority(section: SectionKind, floor: usize, keep: KeptEnd) -> SectionP
     SectionPriority { section, floor, keep }
 }
 
-/// The order in which sections are cut, the first one first. Every section is cut to its floor before any is
-/// cut below, so
-/// the mission and the plan keep their floors until everything else is gone.
-/// The task, the skills and the return format are not in it: they are never cut.
+/// The order in which sections are cut, the first one first. Every section is cut to its floor before any is cut below,
+/// so the mission and the plan keep their floors until everything else is gone. The task, the skills and the return
+/// format are not in it: they are never cut.
 pub const PRIORITIES: &[SectionPriority] = &[
     priority(SectionKind::SettledFindings, 1_000, KeptEnd::Beginning),
     priority(SectionKind::SupersededReports, 600, KeptEnd::Beginning),

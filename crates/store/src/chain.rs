@@ -1,7 +1,6 @@
 //! The chain: each event is sealed with a keyed hash over its bytes and the seal of the one before it.
 //!
-//! The key lies outside of the repository and of the agents' environment. A process that edits the file
-//! without the key
+//! The key lies outside of the repository and of the agents' environment. A process that edits the file without the key
 //! can neither change an event nor add one so that its seal fits.
 
 use ed25519_dalek::SigningKey;

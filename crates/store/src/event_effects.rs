@@ -1,9 +1,8 @@
 //! The effects of an event, one a line, for the guards of a database.
 //!
 //! A trigger that parses JSON for every row costs more than the rows. So each event carries one line for each of its
-//! effects, sealed with it, and a guard searches for its exact line. The audit derives the lines again from
-//! the event and
-//! compares them.
+//! effects, sealed with it, and a guard searches for its exact line. The audit derives the lines again from the event
+//! and compares them.
 
 use std::fmt::Write as _;
 

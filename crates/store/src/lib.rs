@@ -222,11 +222,9 @@ pub trait Store: Send {
     fn view(&mut self) -> StoreResult<Box<dyn StoreView + '_>>;
     /// For writing. Waits for its turn.
     fn begin(&mut self) -> StoreResult<Box<dyn StoreTransaction + '_>>;
-    /// Begins to write on top of the state in memory. Fails if another connection has written since this
-    /// version. A writer
-    /// thread does not wait for that check, nor for the previous commit to be stored; if either fails, this
-    /// transaction is
-    /// not stored.
+    /// Begins to write on top of the state in memory. Fails if another connection has written since this version. A
+    /// writer thread does not wait for that check, nor for the previous commit to be stored; if either fails, this
+    /// transaction is not stored.
     fn begin_pipelined(&mut self, version: i64) -> StoreResult<Box<dyn StoreTransaction + '_>> {
         let mut tx = self.begin()?;
         match tx.version()? == version {

@@ -41,9 +41,8 @@ pub struct EventProjection {
     pub says: String,
 }
 
-/// The rows that an event writes, given the state after it. Closed assignments and questions of this event
-/// must still be
-/// there.
+/// The rows that an event writes, given the state after it. Closed assignments and questions of this event must still
+/// be there.
 pub fn project_event(event: &Event, after: &State) -> EventProjection {
     let seq = i64::try_from(after.seq).unwrap_or(i64::MAX);
     let mut writer =

@@ -1,11 +1,10 @@
 //! A store on a writer thread: the caller continues to decide while the thread stores earlier decisions.
 //!
-//! Appends are queued without waiting. Every other call waits for its answer, and so for all that was queued
-//! before it. A
-//! failed append is reported by [`StoreTransaction::flush_appends`] or by the commit, and nothing queued after it is
-//! written. A transaction may begin while the previous one is being stored ([`Store::begin_pipelined`]). If
-//! the previous
-//! one fails, or another connection has written, every pipelined transaction fails until one begins that waits.
+//! Appends are queued without waiting. Every other call waits for its answer, and so for all that was queued before it.
+//! A failed append is reported by [`StoreTransaction::flush_appends`] or by the commit, and nothing queued after it is
+//! written. A transaction may begin while the previous one is being stored ([`Store::begin_pipelined`]). If the
+//! previous one fails, or another connection has written, every pipelined transaction fails until one begins that
+//! waits.
 
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::{self, JoinHandle};

@@ -27,8 +27,7 @@ pub fn put_new(path: &Path, bytes: &[u8]) -> io::Result<bool> {
     }
 }
 
-/// Reads a plain file from a place where agents can write. It follows no link and waits for nothing: a pipe
-/// would never
+/// Reads a plain file from a place where agents can write. It follows no link and waits for nothing: a pipe would never
 /// end.
 pub fn read_plain(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();

@@ -1,8 +1,7 @@
 //! The write statements, one a table.
 //!
-//! `OR FAIL`: a statement that fails is not rolled back by itself, because its request or the whole
-//! transaction is. SQLite
-//! keeps a journal for each all the same, because the guards call functions, and any function may fail.
+//! `OR FAIL`: a statement that fails is not rolled back by itself, because its request or the whole transaction is.
+//! SQLite keeps a journal for each all the same, because the guards call functions, and any function may fail.
 
 use std::fmt::Write as _;
 use std::sync::Arc;

@@ -111,9 +111,8 @@ impl<'a> ProcessHandle<'a> {
         }
     }
 
-    /// Ends the input: closes stdin after what was sent. A program that has not ended by that after
-    /// `Limits::grace` is asked
-    /// to.
+    /// Ends the input: closes stdin after what was sent. A program that has not ended by that after `Limits::grace` is
+    /// asked to.
     pub fn close(&mut self) {
         match &mut self.0 {
             HandleTarget::Program { input, .. } => input.close(),

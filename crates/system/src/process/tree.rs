@@ -141,10 +141,9 @@ pub(super) fn kill_groups(of: &[ProcessEntry], own: i32) {
     }
 }
 
-/// Continues the children of this process that a terminal has stopped together with it. A child that was
-/// stopped between
-/// its start and its program would block the thread that started it, and then this process could not be
-/// stopped as a whole.
+/// Continues the children of this process that a terminal has stopped together with it. A child that was stopped
+/// between its start and its program would block the thread that started it, and then this process could not be stopped
+/// as a whole.
 pub fn wake_children() {
     let own = i32::try_from(std::process::id()).unwrap_or(0);
     wake(own, rustix::process::getpgrp().as_raw_nonzero().get());
