@@ -1,5 +1,7 @@
 //! The walls between the crates are where ARCHITECTURE.md says.
 
+mod words;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;

@@ -96,10 +96,7 @@ fn where_hooks_watch_a_model_is_told_to_start_sub_agents() {
     assert!(line.contains(&format!("start sub-agent `project_manager` ({session}.a1): hooks claim it")), "{line}");
     assert!(hook("Agent", json!({ "subagent_type": "project_manager", "prompt": "p" })).contains("# Assignment"));
     let line = next(&mut client);
-    assert!(
-        line.contains(&format!("wait for project_manager ({session}.a1), whose handoff a hook submits")),
-        "{line}"
-    );
+    assert!(line.contains(&format!("wait for project_manager ({session}.a1), whose handoff a hook submits")), "{line}");
 }
 
 #[test]

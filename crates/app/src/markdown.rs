@@ -115,10 +115,10 @@ mod tests {
 
     #[test]
     fn blocks_stand_apart_and_code_is_kept() {
-        let page = "# E0104: no such *key*\n\nOne `two three` four.\nFive.\n\n```yaml wrong\na:\n\n  b: 1\n```\n\n## Mend it\n\n- one\n- two `x`\n  and three\n";
+        let page = "# E0104: no such *key*\n\nOne `two three` four.\nFive.\n\n```yaml wrong\na:\n\n  b: 1\n```\n\n## Fix it\n\n- one\n- two `x`\n  and three\n";
         assert_eq!(
             plain(page, 20),
-            "E0104: no such key\n\nOne `two three`\nfour. Five.\n\n    a:\n\n      b: 1\n\nMend it\n\n- one\n- two `x` and three\n"
+            "E0104: no such key\n\nOne `two three`\nfour. Five.\n\n    a:\n\n      b: 1\n\nFix it\n\n- one\n- two `x` and three\n"
         );
     }
 

@@ -270,7 +270,7 @@ fn in_a_phase_findings_of_another_reviewer_send_the_work_back_at_once() {
     let mut play = with_a_settled_finding();
     play.says("backend-security", "complete", json!({ "issues": [injection()] }));
     let back = play.says("backend-reviewer", "complete", json!({ "issues": [naming()] }));
-    assert_eq!(back.next[0].role, "backend-developer", "there is something to mend, so the work goes back");
+    assert_eq!(back.next[0].role, "backend-developer", "there is something to fix, so the work goes back");
 }
 
 #[test]

@@ -24,7 +24,7 @@ use interlock_system::text::{HEADING, NAME, TerminalText};
 /// A head is a few lines.
 const LARGEST_HEAD: u64 = 1 << 16;
 
-/// Check that the log is what it was, and export its heads
+/// Verify the event log, and export its heads
 ///
 /// Each event is sealed with a keyed hash over its bytes and the seal before it. docs/security.md says what that
 /// protects against.

@@ -17,7 +17,7 @@ const LARGEST: u64 = 256 << 20;
 
 /// Answer a hook of a client: JSON on stdin, the answer in the client's own format (takes the spawner key)
 ///
-/// A client calls it; people do not. It claims an assignment when a sub-agent starts, gives in its handoff when it ends,
+/// A client calls it; people do not. It claims an assignment when a sub-agent starts, submits its handoff when it ends,
 /// and turns down what the workflow does not allow, with the next step. What it cannot judge it holds back.
 /// `interlock plugin install` sets a client up to call it.
 #[derive(Args)]

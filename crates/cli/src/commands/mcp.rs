@@ -11,7 +11,7 @@ use interlock_server as server;
 
 /// Serve a model that orchestrates: MCP on stdin and stdout (takes the spawner key)
 ///
-/// A client starts it; people do not. The model sees what may happen now, claims assignments, gives in handoffs, and is
+/// A client starts it; people do not. The model sees what may happen now, claims assignments, submits handoffs, and is
 /// refused everything else. A question for a person goes to the person, where the client can ask one; no tool answers in
 /// their place. docs/mcp.md says how clients are told of it.
 #[derive(Args)]

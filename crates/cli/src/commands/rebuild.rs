@@ -16,7 +16,7 @@ use interlock_store::{SessionHead, Store as _, StoreView};
 use interlock_system::sanitise;
 use interlock_system::text::{HEADING, TerminalText};
 
-/// Make the tables anew from the events, and see what was different
+/// Rebuild the tables from the events, and list what was different
 ///
 /// The events are checked first: nothing is made from a history that was altered.
 #[derive(Args)]

@@ -23,7 +23,7 @@ use interlock_store::keys::SecretKey;
 /// Most bytes read of an agent's report.
 const LARGEST_REPORT: u64 = 256 << 20;
 
-/// Give in the handoff of an assignment, and see what follows (takes that assignment's token)
+/// Submit the handoff of an assignment, and see what follows (takes that assignment's token)
 ///
 /// FILE is what the agent wrote: Markdown whose last JSON block is the metadata, or the JSON itself; - reads stdin.
 /// The token comes from INTERLOCK_TOKEN, INTERLOCK_TOKEN_FILE or --token-file, never from an argument. The same report

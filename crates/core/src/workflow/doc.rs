@@ -92,7 +92,7 @@ record! {
         about: Option<String>,
         /// Classes of the role; `author` is known to the language.
         is: Vec<PlacedValue<Name>>,
-        /// The next rung when work with this role is stuck; a person if absent.
+        /// The role that stuck work of this role escalates to; a person if absent.
         escalates_to: Option<PlacedValue<Name>>,
         /// The domain, where the name does not tell it.
         domain: Option<PlacedValue<Name>>,
@@ -132,7 +132,7 @@ record! {
         consult: Verb,
         /// Verb: `blocked_agent`, the last that waits, resumes.
         back = "return": Verb,
-        /// Verb: the next rung above `self` or `author`.
+        /// Verb: escalates above `self` or `author`.
         escalate: Verb,
         /// Verb: a merge task for `author`.
         merge: Verb,
@@ -202,7 +202,7 @@ record! {
         verify: Vec<PlacedValue<Name>>,
     }
 
-    /// A role that stands in for another.
+    /// A role that overrides another.
     struct OverrideDoc {
         /// Applied only if each name has one of the values.
         when: NameTable<Vec<Literal>>,

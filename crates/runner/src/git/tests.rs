@@ -87,7 +87,7 @@ fn the_agents_own_repository_is_made_anew_only_if_it_was_touched() {
     };
     git(&["status"]);
     let is_noted = || yard.vault.is_index_noted(&yard.root.join("repository.git/index-g"));
-    assert!(is_noted(), "it is not made anew for nothing");
+    assert!(is_noted(), "it is not made again for nothing");
     let onto = yard.vault.integration().expect("a commit");
     let next = yard.left(&workspace, "second\n");
     assert!(is_noted(), "nor after its files were taken in");

@@ -29,7 +29,7 @@ pub(super) fn steps(live: &LoadedSession) -> Vec<String> {
             true if by_hook => format!("wait for {who} ({id}), whose handoff a hook submits"),
             true => format!("report_handoff {id} when {who} is done"),
             false if watched => format!(
-                "start sub-agent `{}`{group} ({id}): hooks claim it and give in its handoff; where none watch you, \
+                "start sub-agent `{}`{group} ({id}): hooks claim it and submit its handoff; where none watch you, \
                  claim_assignment",
                 given.role
             ),

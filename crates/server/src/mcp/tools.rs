@@ -339,7 +339,7 @@ fn report_handoff() -> Tool {
         "Submit a handoff",
         "Submits the JSON block that ends an agent's last message, and returns the decision: what happens next, \
          and by which rule. The same handoff again gets the same decision. A handoff that is not valid is refused with \
-         everything that is wrong with it: send that back to the agent, and give in what it writes then.",
+         everything that is wrong with it: send that back to the agent, and submit what it writes then.",
         &ToolEffect::AddsOnce,
         takes(
             &json!({

@@ -1,4 +1,4 @@
-//! Whether the log is what it was: every seal, every number, what events were given, the tables and the schema.
+//! Verifies the event log: every seal, every number, what events were given, the tables and the schema.
 
 mod chain;
 mod head;
