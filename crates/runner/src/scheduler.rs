@@ -373,7 +373,7 @@ impl Scheduler {
                 self.view.touch();
                 match over {
                     Ok(JobOutcome::Decided(done)) => {
-                        self.view.decided(&done, worker.as_ref().map(|worker| &worker.row))
+                        self.view.decided(&done, worker.as_ref().map(|worker| &worker.row));
                     }
                     Ok(JobOutcome::Gone | JobOutcome::Stopped) => {}
                     Err(failure) => self.fail(failure),

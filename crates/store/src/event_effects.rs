@@ -60,7 +60,7 @@ pub(super) fn describe_effects(event: &Event, writes: &[TableWrite]) -> String {
         match write {
             TableWrite::Row(record) => row(&mut lines, record),
             TableWrite::Resolved(ResolvedBlocks { group, part, role, .. }) => {
-                lines.say("unblocked", &[group, part, role])
+                lines.say("unblocked", &[group, part, role]);
             }
         }
     }

@@ -178,7 +178,7 @@ fn transact(mut tx: Box<dyn StoreTransaction + '_>, waiting: &Receiver<WriterMes
             WriterMessage::Change(work) => work(&mut *tx),
             WriterMessage::Append(append) => written = written.and_then(|()| tx.append(&append)),
             WriterMessage::Snapshot(session, snapshot) => {
-                written = written.and_then(|()| tx.put_snapshot(session, &snapshot))
+                written = written.and_then(|()| tx.put_snapshot(session, &snapshot));
             }
             WriterMessage::Written(back) => answer(&back, std::mem::replace(&mut written, Ok(()))),
             WriterMessage::Commit(told) => {

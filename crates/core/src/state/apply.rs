@@ -117,7 +117,7 @@ impl State {
                 self.on_part(group.as_ref(), *part, |part| part.waiting.truncate(usize::from(*from)));
             }
             StateChange::PartDone { group, part } => {
-                self.on_part(group.as_ref(), *part, |part| part.holder = PartHolder::Done)
+                self.on_part(group.as_ref(), *part, |part| part.holder = PartHolder::Done);
             }
             StateChange::Blocked { group, part, role, reason } => {
                 let block = RecordedBlocker { part: *part, role: role.clone(), reason: reason.clone() };

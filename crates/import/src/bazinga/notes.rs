@@ -108,7 +108,7 @@ impl ImportNotes<'_> {
     fn replaced(&mut self, path: &str, agent: &BazingaAgent, row: &TransitionRow) {
         match self.rows.home(agent, row) {
             RowTarget::Merge | RowTarget::Acceptance => {
-                self.tell(path, "replaced: the workflow has its own row for this status")
+                self.tell(path, "replaced: the workflow has its own row for this status");
             }
             RowTarget::Blocked | RowTarget::Routes(_) => {}
         }

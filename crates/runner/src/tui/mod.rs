@@ -67,7 +67,7 @@ impl ActiveWork {
     pub(super) fn progress(&mut self, progress: &AgentProgress) {
         match progress {
             AgentProgress::Says(text) => {
-                self.doing = text.lines().next().unwrap_or_default().chars().take(200).collect()
+                self.doing = text.lines().next().unwrap_or_default().chars().take(200).collect();
             }
             AgentProgress::Uses(tool, on) => {
                 self.doing = format!("{tool} {}", on.lines().next().unwrap_or_default()).chars().take(200).collect();

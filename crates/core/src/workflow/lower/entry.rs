@@ -263,10 +263,10 @@ impl Lowering<'_> {
             }
             RuleVerb::Merge => rule.conditions.extend([RuleCondition::InGroup, RuleCondition::HasAuthor]),
             RuleVerb::Complete | RuleVerb::Defer | RuleVerb::CancelGroup => {
-                rule.conditions.push(RuleCondition::InGroup)
+                rule.conditions.push(RuleCondition::InGroup);
             }
             RuleVerb::Validate(_) | RuleVerb::End | RuleVerb::Acknowledge => {
-                rule.conditions.push(RuleCondition::InSession)
+                rule.conditions.push(RuleCondition::InSession);
             }
             RuleVerb::Goto(phase) => {
                 let stage = self.phases.get(phase.index()).map(|phase| phase.stage);
