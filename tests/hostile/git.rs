@@ -108,7 +108,7 @@ say('READY_FOR_QA')"
     scene.git(&["commit", "--quiet", "--message", "With a submodule"]);
     let ran = scene.completes();
     assert_eq!(scene.noted("sprung"), "");
-    assert_eq!(ran.text().matches("what is written into submodules cannot be taken in").count(), 1, "{}", ran.text());
+    assert_eq!(ran.text().matches("files written into submodules cannot be accepted").count(), 1, "{}", ran.text());
     let entry = scene.git(&["ls-tree", &format!("interlock/{}", scene.session()), "sub"]);
     assert!(entry.contains(&commit), "the submodule was moved: {entry}");
 }
