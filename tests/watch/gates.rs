@@ -130,6 +130,8 @@ fn gate_without_git_runs_on_a_copy_and_says_so() {
     let team = Team::new(root.to_str().expect("UTF-8"));
     let session = before_the_gate(&team, &json!([["sh", "-c", "test -f built && touch left-behind"]]));
     fs::remove_dir_all(team.project().join(".git")).expect("a repository");
+    // A client that was killed may leave an empty one above the project.
+    fs::create_dir_all(root.join(".git")).expect("a folder");
     put(&team, "built", "yes");
     let passed = gate(&team, &session, 1);
     assert!(passed["warnings"].to_string().contains("not in a git repository"), "{passed}");

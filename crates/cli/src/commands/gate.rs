@@ -91,7 +91,7 @@ fn check_by_hand(
         passed: &passed,
     };
     let store = std::path::absolute(place.folder()?).unwrap_or_default();
-    if !folder.ancestors().any(|above| above.join(".git").exists()) {
+    if !folder.ancestors().any(has_repository) {
         let project = PlainProject { folder: &folder, store: &store };
         return room.check_copy(&project, commands, &ProcessControl::new(), &begins)?.ok_or_else(stopped);
     }
@@ -100,6 +100,12 @@ fn check_by_hand(
     let result = check_project(&project, &scratch, &room, commands, &begins);
     let _ = fs::remove_dir_all(&scratch);
     result
+}
+
+/// An empty `.git`, which a client that was killed may leave above the project, is no repository. Git passes over it too.
+fn has_repository(folder: &Path) -> bool {
+    let git = folder.join(".git");
+    git.is_file() || git.join("HEAD").exists()
 }
 
 fn check_project(
