@@ -9,8 +9,9 @@ use std::time::{Duration, Instant};
 use serde_json::{Value as Json, json};
 
 const ROUNDS: usize = 3;
-/// Modules of the Rust project.
-const MODULES: usize = 10;
+/// Modules of the two Rust projects.
+const FEW_MODULES: usize = 10;
+const MANY_MODULES: usize = 30;
 
 /// A project, its check and its `prepare`.
 struct Subject {
@@ -51,7 +52,7 @@ fn main() {
     let root = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("bench-gates");
     let asked: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
     let is_asked = |subject: &Subject| asked.is_empty() || asked.iter().any(|name| name == subject.name);
-    for subject in [rust(), node()].into_iter().filter(is_asked) {
+    for subject in [rust("rust", FEW_MODULES), rust("rust-large", MANY_MODULES), node()].into_iter().filter(is_asked) {
         let (mut walls, mut cpus) = (Vec::new(), Vec::new());
         for round in 0..ROUNDS {
             let _ = fs::remove_dir_all(&root);
@@ -85,7 +86,7 @@ fn median(mut numbers: Vec<f64>) -> f64 {
     numbers[numbers.len() / 2]
 }
 
-fn rust() -> Subject {
+fn rust(name: &'static str, modules: usize) -> Subject {
     let module = |n: usize| {
         let functions: String = (0..20)
             .map(|f| format!("pub fn f{f}(x: u64) -> String {{ let v: Vec<u64> = (0..x).map(|y| y * {n} + {f}).collect(); format!(\"{{v:?}}\") }}\n"))
@@ -95,13 +96,13 @@ fn rust() -> Subject {
                     assert!(sum > 0 && super::f1(3).len() > 3);\n    }\n}\n";
         (format!("src/m{n}.rs"), format!("{functions}{test}"))
     };
-    let modules: String = (0..MODULES).map(|n| format!("pub mod m{n};\n")).collect();
+    let list: String = (0..modules).map(|n| format!("pub mod m{n};\n")).collect();
     let manifest = "[package]\nname = \"small\"\nversion = \"0.1.0\"\nedition = \"2021\"\n\n[workspace]\n";
-    let mut files = vec![("Cargo.toml".to_owned(), manifest.to_owned()), ("src/lib.rs".to_owned(), modules)];
-    files.extend((0..MODULES).map(module));
+    let mut files = vec![("Cargo.toml".to_owned(), manifest.to_owned()), ("src/lib.rs".to_owned(), list)];
+    files.extend((0..modules).map(module));
     files.push((".gitignore".to_owned(), "target\n.interlock\n".to_owned()));
     Subject {
-        name: "rust",
+        name,
         files,
         check: &["cargo", "test", "--offline", "--quiet"],
         prepare: "{ run: [[cargo, test, --no-run, --offline, --quiet]], caches: [target] }",
